@@ -12,8 +12,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
@@ -58,7 +56,6 @@ type Serve struct {
 	MaxArriving    uint32           `help:"Requests that are still arriving, in bytes; beyond it, those of the slowest senders are refused (default: ${default})." placeholder:"BYTES" default:"${max_arriving}"`
 	MaxConnections uint32           `help:"Number of open connections, at most two thirds of the file descriptors; beyond it, those idle for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`
 	HedgeReads     bool             `help:"Hedge slow reads with a second call, for at most 5 % more calls."`
-	SDKReads       bool             `name:"sdk-reads" help:"Read with the AWS SDK's whole client. Without it, reads skip most of the SDK's middleware, which takes less processor time."`
 	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may call the API, such as https://shop.example, https://*.shop.example or * for all. Repeatable. Without it, only pages of this server may. Without tokens, these pages may also write, and * is refused." placeholder:"ORIGIN"`
 
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
@@ -277,7 +274,7 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 	if c.HedgeReads {
 		client = call.Hedged(client)
 	}
-	return c.newStore(client, session.Table, options)
+	return dynamo.NewStore(client, session.Table, options)
 }
 
 // concurrency returns what lets requests in, nil for the fixed limit of package httpapi if the flags
@@ -307,14 +304,6 @@ func (c *Serve) TakeTurns(session *Session) (end func(), err error) {
 // oneProduct is how many requests may read one product at a time: a quarter of all that may be let in, so that four slow products are needed to take all places.
 func (c *Serve) oneProduct() int {
 	return max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4)
-}
-
-// newStore makes a store with lean reads, unless the flags or the client's settings rule them out.
-func (c *Serve) newStore(client *dynamodb.Client, table string, options dynamo.Options) *dynamo.Store {
-	if lean, ok := call.Lean(client, table); ok && !c.SDKReads {
-		return dynamo.NewStore(lean, table, options)
-	}
-	return dynamo.NewStore(client, table, options)
 }
 
 // freshness returns a function that reports up to when changes are counted.

@@ -66,23 +66,18 @@ const heldAtOnce = 16 << 10
 // expand is a page with its texts, which the caller's operation holds from now on. The shared page
 // stays compressed. Comments whose texts are damaged are left out and reported.
 func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, error) {
-	page, texts, account := shared.Page, layout.NewTexts(len(shared.comments)), usage.From(ctx)
+	page, account := shared.Page, usage.From(ctx)
 	page.Comments = slices.Grow(page.Comments, len(shared.comments))
 	expanded, due := false, 0 // bytes that the account does not hold yet
-	for i := range shared.comments {
-		c := &shared.comments[i]
-		text := c.Text
-		if c.CompressedText != nil {
-			expanded = true
-			var err error
-			if text, err = texts.Expand(c.ID, c.CompressedText); err != nil {
-				s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
-				continue
-			}
+	for _, compressed := range shared.comments {
+		c, err := compressed.Decompress()
+		if err != nil {
+			s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
+			continue
 		}
-		page.Comments = append(page.Comments, c.Comment)
-		page.Comments[len(page.Comments)-1].Text = text
-		if due += len(text); expanded && due >= heldAtOnce {
+		expanded = expanded || compressed.CompressedText != nil
+		page.Comments = append(page.Comments, c)
+		if due += len(c.Text); expanded && due >= heldAtOnce {
 			if err := account.Hold(due); err != nil {
 				return comment.Page{}, err
 			}

@@ -82,7 +82,7 @@ func (r *run) countWave(ctx context.Context, numbers []int) error {
 	ctx, span := r.observe(ctx, len(numbers))
 	defer span.End()
 	return call.Parallel(ctx, len(numbers), func(ctx context.Context, i int) error {
-		_, err := r.query(ctx, numbers[i], &listed{run: r}) // a count brings no items
+		_, err := r.query(ctx, numbers[i]) // a count brings no items
 		return err
 	})
 }

@@ -66,14 +66,13 @@ func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 	for _, id := range ids {
 		want.Keys = append(want.Keys, layout.CommentKey(id))
 	}
-	client := metered{BatchGetter: g.store.client}
-	items, left, err := call.GetItems(ctx, &client, g.store.table, want)
-	g.meter.Add(client.units)
+	got, err := call.GetItems(ctx, g.store.client, g.store.table, want)
+	g.meter.Add(got.Units)
 	if err != nil {
 		return err
 	}
-	g.decode(ctx, items)
-	for _, key := range left {
+	g.decode(ctx, got.Items)
+	for _, key := range got.Left {
 		g.failed[layout.IDOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
 	}
 	return nil

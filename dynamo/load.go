@@ -207,7 +207,7 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, d
 	for i, c := range comments {
 		keys[i] = layout.CommentKey(c.ID)
 	}
-	items, left, err := call.GetItems(ctx, l.client, l.table, types.KeysAndAttributes{
+	got, err := call.GetItems(ctx, l.client, l.table, types.KeysAndAttributes{
 		Keys:                 keys,
 		ConsistentRead:       aws.Bool(true),
 		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrDeleted),
@@ -215,11 +215,11 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, d
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of %d keys", len(keys))
 	}
-	if len(left) > 0 {
+	if len(got.Left) > 0 {
 		return nil, nil, call.ErrBusy
 	}
-	there, deleted = make(map[comment.ID]bool, len(items)), map[comment.ID]bool{}
-	for _, it := range items {
+	there, deleted = make(map[comment.ID]bool, len(got.Items)), map[comment.ID]bool{}
+	for _, it := range got.Items {
 		if layout.NoComment(it) {
 			deleted[layout.IDOfKey(it)] = true
 			continue

@@ -40,18 +40,14 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 	for i, position := range positions {
 		keys[i] = layout.CommentKey(comment.IDOf(position))
 	}
-	items, left, err := call.GetItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
+	got, err := call.GetItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
 		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(&r.plan) + "," + layout.AttrDeleted),
 	})
 	if err != nil {
 		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
 	}
-	if len(left) > 0 {
+	if len(got.Left) > 0 {
 		return nil, call.ErrBusy
 	}
-	found := listed{run: r}
-	for _, it := range slices.DeleteFunc(items, layout.NoComment) {
-		found.Take(layout.NewReader(it))
-	}
-	return r.decode(&found, &r.fetched)
+	return r.decode(slices.DeleteFunc(got.Items, layout.NoComment), &r.fetched)
 }

@@ -1,9 +1,6 @@
 package dynamo
 
-import (
-	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/planner"
-)
+import "github.com/talkback/talkback/dynamo/planner"
 
 // looked tells the observer of a lookup in the page cache, if there are both.
 func (s *Store) looked(hit bool) {
@@ -28,8 +25,3 @@ func (s *Store) pageRead(known planner.Known, e execution) {
 	}
 	s.options.Observer.PageRead(warm, estimated, consumed, e.waves())
 }
-
-var _ call.Purposeful = (*listed)(nil)
-
-// Purpose implements call.Purposeful.
-func (l *listed) Purpose() string { return string(l.run.plan.Purpose) }

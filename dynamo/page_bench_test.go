@@ -36,11 +36,7 @@ func BenchmarkPage(b *testing.B) {
 		{"all but 1 star", sample.HotProduct, comment.Filter{Ratings: []int{2, 3, 4, 5}}, comment.DefaultPageSize},
 	} {
 		b.Run(row.name, func(b *testing.B) {
-			lean, ok := call.Lean(call.Over(call.NewLocalClient("http://table"), table), "t")
-			if !ok {
-				b.Fatal("the client is not lean")
-			}
-			store := NewStore(lean, "t", Options{})
+			store := NewStore(call.Over(call.NewLocalClient("http://table"), table), "t", Options{})
 			q := comment.Query{Product: row.product, Filter: row.filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize}}
 			pool := usage.NewPool(1 << 30)
 			b.ReportAllocs()

@@ -14,8 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// A page is whole, and has each comment once, whatever happens to an answer on its way. Lean reads
-// hand over comments while they decode, also those of an answer that turns out to be damaged.
+// A page is whole, and has each comment once, whatever happens to an answer on its way.
 func TestPagesThroughEveryFault(t *testing.T) {
 	r := commenttest.Rand(t)
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
@@ -35,7 +34,7 @@ func TestPagesThroughEveryFault(t *testing.T) {
 	for _, fault := range faulttest.Kinds {
 		for n := 1; n <= 2; n++ {
 			faulty, _ := faulttest.Under(client, faulttest.Nth(n, fault))
-			store := leanStore(t, faulty, table)
+			store := dynamo.NewStore(faulty, table, dynamo.Options{})
 			page, err := store.Comments(t.Context(), comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 100}})
 			if err != nil {
 				t.Errorf("call %d, %s: %v", n, fault, err)
@@ -57,7 +56,7 @@ func checkByID(t *testing.T, client *dynamodb.Client, table string, fault faultt
 		ids = append(ids, c.ID)
 	}
 	faulty, _ := faulttest.Under(client, faulttest.Nth(1, fault))
-	found, _, err := leanStore(t, faulty, table).CommentsByID(t.Context(), ids, false)
+	found, _, err := dynamo.NewStore(faulty, table, dynamo.Options{}).CommentsByID(t.Context(), ids, false)
 	if err != nil {
 		t.Errorf("by id, %s: %v", fault, err)
 		return
@@ -67,13 +66,4 @@ func checkByID(t *testing.T, client *dynamodb.Client, table string, fault faultt
 			t.Errorf("by id, %s:\n%s", fault, diff)
 		}
 	}
-}
-
-func leanStore(t *testing.T, client *dynamodb.Client, table string) *dynamo.Store {
-	t.Helper()
-	lean, ok := call.Lean(client, table)
-	if !ok {
-		t.Fatal("the local client cannot be lean")
-	}
-	return dynamo.NewStore(lean, table, dynamo.Options{})
 }

@@ -177,13 +177,11 @@ func (r *run) units() float64 {
 // call makes the next call of one read.
 func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compressed], error) {
 	state := &r.reads[number]
-	most := r.plan.Want + r.plan.Want/4 // a filter leaves fewer than the limit, and a few more than are wanted
-	found := listed{run: r, room: min(state.limit, most)}
-	output, err := r.query(ctx, number, &found)
+	output, err := r.query(ctx, number)
 	if err != nil {
 		return merge.Batch[layout.Compressed]{}, err
 	}
-	items, err := r.decode(&found, state)
+	items, err := r.decode(output.Items, state)
 	batch := merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0}
 	if len(r.reads) > 1 { // else nothing is compared with it
 		batch.Bound = boundOf(output.LastEvaluatedKey)
@@ -203,7 +201,7 @@ func boundOf(last layout.Item) *layout.Compressed {
 }
 
 // query makes the next Query of one read.
-func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.QueryOutput, error) {
+func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, error) {
 	read, state := &r.plan.Reads[number], &r.reads[number]
 	if err := r.meter.Check(); err != nil {
 		return nil, err
@@ -213,7 +211,8 @@ func (r *run) query(ctx context.Context, number int, found *listed) (*dynamodb.Q
 		return nil, err
 	}
 	defer leave()
-	output, err := call.Query(ctx, r.client, queryInput(r.table, &r.plan, read, state.limit, state.start), found)
+	ctx = call.WithPurpose(ctx, string(r.plan.Purpose))
+	output, err := r.client.Query(ctx, queryInput(r.table, &r.plan, read, state.limit, state.start))
 	if err != nil {
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
@@ -239,33 +238,17 @@ func (s *readState) account(output *dynamodb.QueryOutput) {
 	s.units += call.UnitsOf(output.ConsumedCapacity)
 }
 
-// listed are the comments of one answer, and the items that are none.
-type listed struct {
-	run      *run
-	room     int // for how many comments there is room at first
-	comments []layout.Compressed
-	improper []layout.Improper
-}
-
-// Begin implements [call.Taker].
-func (l *listed) Begin(int) { l.comments, l.improper = make([]layout.Compressed, 0, l.room), nil }
-
-// Take implements [call.Taker].
-func (l *listed) Take(item *layout.Reader) {
-	number := len(l.comments)
-	l.comments = append(l.comments, layout.Compressed{})
-	if err := item.Compressed(&l.comments[number], l.run.plan.Product, !l.run.plan.WithoutText); err != nil {
-		l.comments = l.comments[:number]
-		l.improper = append(l.improper, item.Improper(err.Error()))
-	}
-}
-
-// decode measures the comments of an answer, unless they came without texts. The caller's operation
-// holds them from now on. Items that are no comments are noted and left out.
-func (r *run) decode(found *listed, state *readState) ([]layout.Compressed, error) {
-	held := 0
-	for i := range found.comments {
-		c := &found.comments[i]
+// decode reads the comments of an answer and measures them, unless they came without texts. The
+// caller's operation holds them from now on. Items that are no comments are noted and left out.
+func (r *run) decode(items []layout.Item, state *readState) ([]layout.Compressed, error) {
+	held, comments := 0, make([]layout.Compressed, 0, len(items))
+	for _, item := range items {
+		c, err := layout.DecodeCompressed(item, r.plan.Product, !r.plan.WithoutText)
+		if err != nil {
+			state.improper = append(state.improper, layout.NewImproper(item, err.Error()))
+			continue
+		}
+		comments = append(comments, c)
 		held += c.Bytes
 		if r.plan.Likely {
 			state.rest.note(c.Comment)
@@ -274,8 +257,7 @@ func (r *run) decode(found *listed, state *readState) ([]layout.Compressed, erro
 			state.sizes.add(c.Rating, entryBytes(c.Comment, c.Bytes))
 		}
 	}
-	state.improper = append(state.improper, found.improper...)
-	return found.comments, r.account.Hold(held)
+	return comments, r.account.Hold(held)
 }
 
 // execution is what was executed for a page.

@@ -12,7 +12,6 @@ import (
 	tabletypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
 // NewClient makes a client for the streams of the tables that another client is for. It copies the
@@ -25,17 +24,12 @@ func NewClient(from *dynamodb.Client) *dynamodbstreams.Client {
 		Credentials: o.Credentials,
 		HTTPClient:  o.HTTPClient,
 		Retryer:     o.Retryer,
+		APIOptions:  o.APIOptions,
 	}
 	if o.BaseEndpoint != nil && !strings.Contains(*o.BaseEndpoint, ".amazonaws.com") {
 		options.BaseEndpoint = o.BaseEndpoint
 	}
-	return dynamodbstreams.New(options, func(own *dynamodbstreams.Options) {
-		if verifying, ok := o.Protocol.(interface {
-			Around(smithyhttp.ClientProtocol) smithyhttp.ClientProtocol
-		}); ok {
-			own.Protocol = verifying.Around(own.Protocol)
-		}
-	})
+	return dynamodbstreams.New(options)
 }
 
 // streams is the part of the SDK's client that a Source works with.

@@ -69,23 +69,21 @@ func untilTimeout(ctx context.Context) error {
 func TestCallsEndWithTheirContext(t *testing.T) {
 	for _, stage := range stages {
 		for _, operation := range operations {
-			for _, way := range ways {
-				stage.check(t, way, operation, comment.Canceled)
-				stage.check(t, way, operation, comment.Timeout)
-			}
+			stage.check(t, operation, comment.Canceled)
+			stage.check(t, operation, comment.Timeout)
 		}
 	}
 }
 
 // check lets a call stop at the stage, and cancels it or lets its time run out.
-func (s stage) check(t *testing.T, way way, operation string, ending comment.Kind) {
+func (s stage) check(t *testing.T, operation string, ending comment.Kind) {
 	withPeer(t, func(t *testing.T, p *peer) {
 		options := p.options()
 		s.stop(p, &options)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began, returned := time.Now(), make(chan outcome, 1)
-		go func() { returned <- ask(ctx, way.open(options), operation) }()
+		go func() { returned <- ask(ctx, dynamodb.New(options), operation) }()
 		want := time.Second
 		if ending == comment.Canceled {
 			want = time.Second / 10
@@ -94,81 +92,72 @@ func (s stage) check(t *testing.T, way way, operation string, ending comment.Kin
 		}
 		got := <-returned
 		if took := time.Since(began); took != want {
-			t.Errorf("%s, %s by %s: returned after %v, want %v", s.name, operation, way.name, took, want)
+			t.Errorf("%s, %s: returned after %v, want %v", s.name, operation, took, want)
 		}
 		calls, _, _ := p.seen()
-		if got.Kind != ending || len(calls) != s.requests || got.Message == "" {
-			t.Errorf("%s, %s by %s: %s after %d requests (%v), want %s after %d", s.name, operation, way.name, kinds[got.Kind], len(calls), got.err, kinds[ending], s.requests)
+		if got.kind != ending || len(calls) != s.requests || got.message == "" {
+			t.Errorf("%s, %s: %s after %d requests (%v), want %s after %d", s.name, operation, kinds[got.kind], len(calls), got.err, kinds[ending], s.requests)
 		}
 	})
 }
 
 // A call whose context has ended before makes no request, and no connection.
 func TestNoCallWithAnEndedContext(t *testing.T) {
-	for _, way := range ways {
-		for _, operation := range operations {
-			withPeer(t, func(t *testing.T, p *peer) {
-				ctx, cancel := context.WithCancel(t.Context())
-				cancel()
-				got := ask(ctx, way.open(p.options()), operation)
-				if calls, _, _ := p.seen(); got.Kind != comment.Canceled || len(p.dialed)+len(calls) > 0 {
-					t.Errorf("%s by %s: %s, %d connections", operation, way.name, kinds[got.Kind], len(p.dialed))
-				}
-			})
-		}
-	}
-}
-
-// An answer waits for room while its context lasts.
-func TestAnswersWaitForRoom(t *testing.T) {
-	for _, way := range ways {
+	for _, operation := range operations {
 		withPeer(t, func(t *testing.T, p *peer) {
-			p.answer = func(r *received) bool { return r.write(p.head(200, -1)+oneItem(r)) && false }
-			options := p.options()
-			client := options.HTTPClient.(*bounded)
-			if !client.large.TryAcquire(largeRoom) {
-				t.Fatal("a new client has no room")
-			}
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			if got := ask(ctx, way.open(options), "Query"); got.Kind != comment.Timeout {
-				t.Errorf("%s: %s (%v) without room", way.name, got, got.err)
-			}
-			client.large.Release(largeRoom)
-			if got := ask(t.Context(), way.open(options), "Query"); got.Failed {
-				t.Errorf("%s: %s (%v) with room", way.name, got, got.err)
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			got := ask(ctx, p.client(), operation)
+			if calls, _, _ := p.seen(); got.kind != comment.Canceled || len(p.dialed)+len(calls) > 0 {
+				t.Errorf("%s: %s, %d connections", operation, kinds[got.kind], len(p.dialed))
 			}
 		})
 	}
 }
 
-// A client that hedges asks a second time when an answer is late, and ends the late call.
-func TestEachWayIsHedged(t *testing.T) {
-	for _, way := range ways {
-		for _, operation := range operations {
-			withPeer(t, func(t *testing.T, p *peer) {
-				late := 0
-				p.answer = func(r *received) bool {
-					if r.number == late {
-						return r.hold()
-					}
-					time.Sleep(time.Millisecond)
-					return p.ok(r, oneItem(r))
-				}
-				options := p.options()
-				options.HTTPClient = options.HTTPClient.(*bounded).around(func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &hedger{under: under} })
-				client := way.open(options)
-				for range hedgeLearning {
-					ask(t.Context(), client, operation)
-				}
-				late = hedgeLearning + 1
-				began := time.Now()
-				got := ask(t.Context(), client, operation)
-				calls, _, _ := p.seen()
-				if took := time.Since(began); got.Failed || len(calls) != late+1 || took > 5*time.Millisecond {
-					t.Errorf("%s by %s: %s (%v) after %v and %d requests", operation, way.name, got, got.err, took, len(calls)-hedgeLearning)
-				}
-			})
+// An answer waits for room while its context lasts.
+func TestAnswersWaitForRoom(t *testing.T) {
+	withPeer(t, func(t *testing.T, p *peer) {
+		p.answer = func(r *received) bool { return r.write(p.head(200, -1)+oneItem(r)) && false }
+		client := p.client()
+		if !p.room.large.TryAcquire(largeRoom) {
+			t.Fatal("a new client has no room")
 		}
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if got := ask(ctx, client, "Query"); got.kind != comment.Timeout {
+			t.Errorf("%s (%v) without room", got, got.err)
+		}
+		p.room.large.Release(largeRoom)
+		if got := ask(t.Context(), client, "Query"); got.failed {
+			t.Errorf("%s (%v) with room", got, got.err)
+		}
+	})
+}
+
+// A client that hedges asks a second time when an answer is late, and ends the late call.
+func TestCallsAreHedged(t *testing.T) {
+	for _, operation := range operations {
+		withPeer(t, func(t *testing.T, p *peer) {
+			late := 0
+			p.answer = func(r *received) bool {
+				if r.number == late {
+					return r.hold()
+				}
+				time.Sleep(time.Millisecond)
+				return p.ok(r, oneItem(r))
+			}
+			client := Hedged(p.client())
+			for range hedgeLearning {
+				ask(t.Context(), client, operation)
+			}
+			late = hedgeLearning + 1
+			began := time.Now()
+			got := ask(t.Context(), client, operation)
+			calls, _, _ := p.seen()
+			if took := time.Since(began); got.failed || len(calls) != late+1 || took > 5*time.Millisecond {
+				t.Errorf("%s: %s (%v) after %v and %d requests", operation, got, got.err, took, len(calls)-hedgeLearning)
+			}
+		})
 	}
 }

@@ -1,6 +1,10 @@
+// Package call makes calls to DynamoDB by the AWS SDK. It has the settings of the SDK's client, verified
+// answers, hedged reads, parallel calls and retries. It gives errors of the SDK a kind, and tells
+// metrics and traces of calls.
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,9 +34,6 @@ const (
 	headerTimeout   = 5 * time.Second
 	dialTimeout     = time.Second
 	findCredentials = 5 * time.Second
-	// readBuffer is the buffer of a connection, in bytes. An answer of 20 comments fits, so that it
-	// is read in one call of the system. All idle connections together have 4 MB.
-	readBuffer = 16 << 10
 )
 
 // localRegion is the region of clients of a local engine: the SDK requires one.
@@ -43,14 +44,14 @@ const localRegion = "us-east-1"
 func NewLocalClient(endpoint string) *dynamodb.Client {
 	return dynamodb.New(dynamodb.Options{
 		BaseEndpoint: aws.String(endpoint),
-		Region:       firstOf(os.Getenv("AWS_REGION"), localRegion),
+		Region:       cmp.Or(os.Getenv("AWS_REGION"), localRegion),
 		Credentials: credentials.NewStaticCredentialsProvider(
-			firstOf(os.Getenv("AWS_ACCESS_KEY_ID"), "local"),
-			firstOf(os.Getenv("AWS_SECRET_ACCESS_KEY"), "local"),
+			cmp.Or(os.Getenv("AWS_ACCESS_KEY_ID"), "local"),
+			cmp.Or(os.Getenv("AWS_SECRET_ACCESS_KEY"), "local"),
 			os.Getenv("AWS_SESSION_TOKEN")),
-		HTTPClient: newBounded(directly(httpClient())),
+		HTTPClient: directly(httpClient()),
 		Retryer:    retryer(),
-	}, checked)
+	}, newAnswers().of)
 }
 
 // NewAWSClient returns a client of AWS with the region and the credentials of the SDK's default
@@ -69,34 +70,38 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 		return nil, fmt.Errorf("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role")
 	}
 	return dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
-		o.HTTPClient = newBounded(directly(o.HTTPClient)) // not before: LoadDefaultConfig changes the transport
-	}, checked), nil
+		o.HTTPClient = directly(o.HTTPClient) // not before: LoadDefaultConfig changes the transport
+	}, newAnswers().of), nil
 }
 
-// checked makes a client verify checksums and decode usual answers by itself.
-func checked(o *dynamodb.Options) {
-	o.Protocol = &protocol{o.Protocol}
-	o.DisableValidateResponseChecksum = true // the SDK's own only logs a wrong one
-}
-
-// Over returns a client like another one, over another HTTP client. A copy that is made of
-// [dynamodb.Client.Options] alone has the SDK's protocol instead of the client's.
+// Over returns a client like another one, over another HTTP client.
 func Over(client *dynamodb.Client, http dynamodb.HTTPClient) *dynamodb.Client {
-	options := client.Options()
-	return dynamodb.New(options, func(o *dynamodb.Options) {
-		o.HTTPClient, o.Protocol = http, options.Protocol
-	})
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.HTTPClient = http })
 }
 
 // InTurns returns a client like another one, whose calls wait until pass returns once the headers of
-// their answers have arrived: before an answer takes room and is read. Only clients of this package
-// do so.
+// their answers have arrived.
 func InTurns(client *dynamodb.Client, pass func()) *dynamodb.Client {
-	b, ok := client.Options().HTTPClient.(*bounded)
-	if !ok {
-		return client
+	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return passing{under, pass} })
+}
+
+type passing struct {
+	dynamodb.HTTPClient
+	pass func()
+}
+
+// Do implements [dynamodb.HTTPClient].
+func (p passing) Do(request *http.Request) (*http.Response, error) {
+	response, err := p.HTTPClient.Do(request)
+	if err == nil {
+		p.pass()
 	}
-	return Over(client, &bounded{b.under, b.small, b.large, pass})
+	return response, err
+}
+
+// wrapped returns a client like another one with its HTTP client wrapped.
+func wrapped(client *dynamodb.Client, wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *dynamodb.Client {
+	return Over(client, wrap(client.Options().HTTPClient))
 }
 
 func httpClient() *awshttp.BuildableClient {
@@ -106,7 +111,6 @@ func httpClient() *awshttp.BuildableClient {
 			t.MaxIdleConns = idleConnections
 			t.MaxIdleConnsPerHost = idleConnections
 			t.ResponseHeaderTimeout = headerTimeout
-			t.ReadBufferSize = readBuffer
 		})
 }
 
@@ -135,20 +139,6 @@ func retryMore(err error) aws.Ternary {
 // backoff returns a random wait below a limit that doubles with each attempt.
 func backoff(attempt int, _ error) (time.Duration, error) {
 	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil
-}
-
-// onLambda reports whether this process is a function of AWS Lambda. The SDK then sends a header
-// that differs with each invocation.
-func onLambda() bool {
-	_, is := os.LookupEnv("AWS_LAMBDA_FUNCTION_NAME")
-	return is
-}
-
-func firstOf(value, otherwise string) string {
-	if value == "" {
-		return otherwise
-	}
-	return value
 }
 
 // NoRetries turns the SDK's own retries off.

@@ -52,16 +52,6 @@ func (c *Clock) Of(client *dynamodb.Client) *dynamodb.Client {
 	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &clockedHTTP{under, c} })
 }
 
-// wrapped returns a client like another one with its HTTP client wrapped. The time that a call waits
-// for room is no part of what the wrapper sees.
-func wrapped(client *dynamodb.Client, wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *dynamodb.Client {
-	http := client.Options().HTTPClient
-	if bounded, ok := http.(*bounded); ok {
-		return Over(client, bounded.around(wrap))
-	}
-	return Over(client, wrap(http))
-}
-
 // clockedHTTP is an HTTP client that shows answers to a clock.
 type clockedHTTP struct {
 	under dynamodb.HTTPClient

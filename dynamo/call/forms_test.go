@@ -12,17 +12,16 @@ import (
 
 // form is a form of an item or an answer: JSON, or what is meant to be.
 type form struct {
-	name, text  string
-	want        string // as of a scenario
-	others, why string
-	only        string
+	name, text string
+	want       string // as of a scenario
+	only       string
 }
 
 // check checks answers that hold the form as body makes them of it.
 func (f form) check(t *testing.T, body func(operation, text string) string) {
 	t.Helper()
 	scenario{
-		name: f.name, want: f.want, others: f.others, why: f.why, only: f.only,
+		name: f.name, want: f.want, only: f.only,
 		answer: func(p *peer, r *received) bool { return p.ok(r, body(r.operation(), f.text)) },
 	}.check(t)
 }
@@ -36,33 +35,13 @@ const (
 	damaged = "Unavailable, damaged, 3 requests"
 )
 
-// Why the other ways refuse what the SDK's client takes.
-const (
-	checksum = "the SDK only logs a wrong checksum"
-	nothing  = "no answer of DynamoDB is empty, and an empty one would be a page without comments"
-)
-
-// itemForms are items in all forms that JSON allows, and in some that it does not. They are also
-// what the fuzz test begins with.
+// itemForms are items in all forms that JSON allows, and in some that it does not.
 var itemForms = []form{
 	{name: "every type", text: `{"PK":{"S":"a"},"n":{"N":"5"},"b":{"B":"AP8="},"t":{"BOOL":true},"f":{"BOOL":false},"0":{"NULL":true},` +
 		`"m":{"M":{"x":{"S":""},"y":{"M":{}}}},"l":{"L":[{"S":"a"},{"L":[]},{"N":"1"}]},"ss":{"SS":["a","b"]},"ns":{"NS":["1","2"]},"bs":{"BS":["AA==","/w=="]}}`, want: one},
-	{name: "nothing in it", text: `{}`, want: one},
-	{name: "huge and tiny numbers", text: `{"a":{"N":"12345678901234567890123456789012345678"},"b":{"N":"-9.9E+125"},"c":{"N":"1E-130"},"d":{"N":"-0"}}`, want: one},
 	{name: "escapes", text: `{"PK":{"S":"\"\\\/\b\f\n\r\t\u00e9\u6f22\uD83D\uDE00\u0000\u2028"},"\u006e":{"\u004e":"\u0035"}}`, want: one},
-	{name: "unescaped", text: "{\"PK\":{\"S\":\"é漢😀\u007f\u2028\"},\"é\":{\"S\":\"/\"}}", want: one},
-	{name: "half a surrogate", text: `{"PK":{"S":"\ud83d"},"b":{"S":"\ude00x"},"c":{"S":"\ud83d\u0041"},"d":{"S":"\ud83d\ud83d\ude00"}}`, want: one},
-	{name: "no UTF-8", text: "{\"PK\":{\"S\":\"a\xff\xc3(\xed\xa0\x80\"}}", want: one},
-	{name: "no UTF-8, and an escape", text: "{\"PK\":{\"S\":\"a\xff\\n\"}}", want: one},
-	{name: "an attribute twice", text: `{"PK":{"S":"a"},"PK":{"S":"b"}}`, want: one},
 	{name: "a value twice", text: `{"PK":{"S":"a","S":"b"}}`, want: damaged},
 	{name: "a value of two types", text: `{"PK":{"S":"a","N":"1"}}`, want: damaged},
-	{name: "a type that is unknown", text: `{"PK":{"S":"a"},"x":{"V":[1,{"S":"b"}]}}`, want: one},
-	{name: "a type that is unknown, in a list", text: `{"PK":{"L":[{"S":"a"},{"V":1},{"S":"b"}]}}`, want: one},
-	{name: "a type that is unknown before one that is known", text: `{"PK":{"V":{"S":"b"},"S":"a"}}`, want: one},
-	{name: "no type", text: `{"PK":{}}`, want: one},
-	{name: "a value of null", text: `{"PK":null,"a":{"S":null},"b":{"S":null,"N":"1"}}`, want: one},
-	{name: "white space", text: " {\n\t\"PK\" :\r{ \"S\" : \"a\" } , \"l\" : { \"L\" : [ ] } } ", want: one},
 	{name: "deep", text: `{"PK":` + strings.Repeat(`{"M":{"x":`, 31) + `{"S":"a"}` + strings.Repeat(`}}`, 31) + `}`, want: one},
 	{name: "as long as an item may be", text: `{"PK":{"S":"` + strings.Repeat("a", 400<<10) + `"}}`, want: one},
 	{name: "a number without quotes", text: `{"PK":{"N":5}}`, want: damaged},
@@ -89,9 +68,8 @@ var itemForms = []form{
 
 // answerForms are answers as wholes.
 var answerForms = []form{
-	{name: "nothing", text: ``, want: none, others: damaged, why: nothing},
+	{name: "nothing", text: ``, want: damaged},
 	{name: "an empty object", text: `{}`, want: none},
-	{name: "white space around it", text: " \n{ } \n", want: none},
 	{name: "an object that does not begin", text: `}`, want: damaged},
 	{name: "items that do not begin", only: "Query", text: `{"Items":],"Count":0,"ScannedCount":0}`, want: damaged},
 	{name: "an item that does not begin", only: "Query", text: `{"Items":[}],"Count":1,"ScannedCount":1}`, want: damaged},
@@ -100,36 +78,20 @@ var answerForms = []form{
 	{name: "a text", text: `"a"`, want: damaged},
 	{name: "HTML", text: `<html>` + written + `</html>`, want: damaged},
 	{name: "white space alone", text: " \n", want: damaged},
-	{name: "more behind it", text: `{}}]x`, want: none},
-	{name: "two answers", text: `{}{"Count":1,"Items":[{"PK":{"S":"a"}}]}`, want: none},
 	{name: "a byte order mark", text: "\ufeff{}", want: damaged},
-	{name: "members that are unknown", only: "Query", text: `{"a":1,"Items":[{"PK":{"S":"a"}}],"b":{"c":[{"Items":[]},null,true,-1.5e3,"\u0041"]},"Count":1,"ScannedCount":1,"z":[]}`, want: one},
-	{name: "members of null", only: "Query", text: `{"Items":null,"Count":null,"ScannedCount":null,"LastEvaluatedKey":null,"ConsumedCapacity":null}`, want: none},
-	{name: "a member twice", only: "Query", text: `{"Items":[{"PK":{"S":"a"}}],"Count":1,"Count":2,"Items":[{"PK":{"S":"b"}}],"ScannedCount":5}`, want: one},
-	{name: "escaped names", only: "Query", text: `{"\u0049tems":[{"PK":{"S":"a"}}],"\u0043ount":1}`, want: one},
-	{name: "names in other letters", only: "Query", text: `{"items":[{"PK":{"S":"a"}}],"count":1}`, want: none},
-	{name: "no members but items", only: "Query", text: `{"Items":[{"PK":{"S":"a"}}]}`, want: one},
 	{name: "no items, and more to come", only: "Query", text: `{"Items":[],"Count":0,"ScannedCount":300,"LastEvaluatedKey":{"PK":{"S":"z"},"n":{"N":"1"}}}`, want: none},
-	{name: "a key without attributes", only: "Query", text: `{"Items":[],"Count":0,"LastEvaluatedKey":{}}`, want: none},
 	{name: "a count as a text", only: "Query", text: `{"Count":"1","Items":[]}`, want: damaged},
 	{name: "a count with a point", only: "Query", text: `{"Count":1.0,"Items":[]}`, want: damaged},
 	{name: "a count that is huge", only: "Query", text: `{"Count":2147483648,"Items":[]}`, want: damaged},
-	{name: "a count below zero", only: "Query", text: `{"Count":-1,"ScannedCount":-2147483648,"Items":[]}`, want: none},
 	{name: "a count with zeros before", only: "Query", text: `{"Count":01,"Items":[]}`, want: damaged},
-	{name: "an item of null", only: "Query", text: `{"Items":[null,{"PK":{"S":"a"}}],"Count":2}`, want: "2 items, 1 requests"},
 	{name: "an item that is none", only: "Query", text: `{"Items":["` + written + `"],"Count":1}`, want: damaged},
 	{name: "units in all forms", only: "Query", text: `{"Items":[],"ConsumedCapacity":{"CapacityUnits":12.5e-1,"ReadCapacityUnits":1,"Table":{"CapacityUnits":9},"GlobalSecondaryIndexes":{"ALL":{"CapacityUnits":7}},"TableName":"x"}}`, want: none},
-	{name: "units without end", only: "Query", text: `{"Items":[],"ConsumedCapacity":{"CapacityUnits":"Infinity"}}`, want: none},
 	{name: "units beyond what a float can be", only: "Query", text: `{"Items":[],"ConsumedCapacity":{"CapacityUnits":1e999}}`, want: damaged},
 	{name: "units as a text", only: "Query", text: `{"Items":[],"ConsumedCapacity":{"CapacityUnits":"1"}}`, want: damaged},
 	{name: "a list of several tables", only: "BatchGetItem", text: `{"Responses":{"other":[{"PK":{"S":"b"}}],"` + testTable + `":[{"PK":{"S":"a"}}]},"UnprocessedKeys":{"other":{"Keys":[{"PK":{"S":"c"}}]}}}`, want: one},
-	{name: "a table twice", only: "BatchGetItem", text: `{"Responses":{"` + testTable + `":[{"PK":{"S":"b"}}],"` + testTable + `":[{"PK":{"S":"a"}}]}}`, want: one},
 	{name: "all unprocessed", only: "BatchGetItem", text: `{"Responses":{},"UnprocessedKeys":{"` + testTable + `":{"Keys":[{"PK":{"S":"a"}},{"PK":{"S":"b\n"},"n":{"N":"1"}}],"ProjectionExpression":"PK","ConsistentRead":true,"ExpressionAttributeNames":{"#a":"b"}}}}`, want: none},
-	{name: "units of several tables", only: "BatchGetItem", text: `{"Responses":{},"ConsumedCapacity":[{"TableName":"a","CapacityUnits":1},{"CapacityUnits":2.5},{}]}`, want: none},
-	{name: "a list that begins with a comma", only: "BatchGetItem", text: `{"Responses":{"t":[,0`, want: "panic, 1 requests", others: damaged, why: "a decoder must not panic"},
+	{name: "a list that begins with a comma", only: "BatchGetItem", text: `{"Responses":{"t":[,0`, want: damaged},
 	{name: "no item", only: "GetItem", text: `{"ConsumedCapacity":{"CapacityUnits":0.5}}`, want: none},
-	{name: "an item of null", only: "GetItem", text: `{"Item":null}`, want: none},
-	{name: "an item twice", only: "GetItem", text: `{"Item":{"PK":{"S":"a"}},"Item":{"PK":{"S":"b"}}}`, want: one},
 }
 
 func TestItems(t *testing.T) {
@@ -162,7 +124,7 @@ func TestTransfer(t *testing.T) {
 			return r.write(p.head(200, len(oneItem(r)))+half(oneItem(r))) && false
 		}, want: damaged},
 		{name: "a length too short", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 20) + oneItem(r)) }, want: damaged},
-		{name: "a length of nothing", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 0) + oneItem(r)) }, want: none, others: damaged, why: nothing},
+		{name: "a length of nothing", answer: func(p *peer, r *received) bool { return r.write(p.head(200, 0) + oneItem(r)) }, want: damaged},
 		{name: "two lengths", answer: func(p *peer, r *received) bool {
 			return r.write(p.head(200, len(oneItem(r)), "Content-Length: 5")+oneItem(r)) && false
 		}, want: lost},
@@ -185,7 +147,7 @@ func TestTransfer(t *testing.T) {
 		{name: "half an error", answer: func(p *peer, r *received) bool { return r.write(p.head(500, 200)+`{"__type`) && r.hold() }, want: "Timeout, 1 requests"},
 		{name: "a right checksum", answer: func(p *peer, r *received) bool { return p.ok(r, oneItem(r)) }, want: one},
 		{name: "no checksum", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r)) }, want: one},
-		{name: "a wrong checksum", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "x-amz-crc32: 1") }, want: one, others: damaged, why: checksum},
+		{name: "a wrong checksum", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "x-amz-crc32: 1") }, want: damaged},
 		{name: "a checksum that is none", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "x-amz-crc32: x") }, want: damaged},
 		{name: "a checksum too large", answer: func(p *peer, r *received) bool { return p.says(r, 200, oneItem(r), "x-amz-crc32: 4294967296") }, want: damaged},
 		{name: "damaged once", answer: func(p *peer, r *received) bool {

@@ -9,8 +9,6 @@ import (
 
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-
-	"github.com/talkback/talkback/dynamo/roundtrip"
 )
 
 // direct is an HTTP client that calls its transport and nothing else. It follows no redirect, so a
@@ -24,10 +22,7 @@ func directly(client dynamodb.HTTPClient) dynamodb.HTTPClient {
 	if !ok {
 		return client
 	}
-	if _, set := buildable.GetReadTimeout(); set {
-		return direct{buildable.Freeze().(*http.Client).Transport} // the SDK's to keep
-	}
-	return direct{roundtrip.Of(buildable.GetTransport())}
+	return direct{buildable.Freeze().(*http.Client).Transport}
 }
 
 // Do implements [dynamodb.HTTPClient].
@@ -44,7 +39,8 @@ func (d direct) Do(request *http.Request) (*http.Response, error) {
 
 // inMemory replaces the body of a request by one of a type that net/http knows to be in memory. It
 // sends such a body together with the head. The SDK's own body takes a second write, and an engine
-// may answer the first.
+// may answer the first. With GetBody, net/http sends a request again if an idle connection turns out
+// to be closed.
 func inMemory(request *http.Request) error {
 	if request.Body == nil || request.ContentLength <= 0 || request.GetBody != nil {
 		return nil
@@ -54,14 +50,7 @@ func inMemory(request *http.Request) error {
 	if err := errors.Join(err, request.Body.Close()); err != nil {
 		return err
 	}
-	setBody(request, body)
-	return nil
-}
-
-// setBody gives a request a body in memory. With GetBody, a request is sent again that could not
-// begin to be written, since an idle connection turned out to be closed.
-func setBody(request *http.Request, body []byte) {
 	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	request.Body, _ = request.GetBody() // never fails
-	request.ContentLength = int64(len(body))
+	return nil
 }

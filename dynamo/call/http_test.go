@@ -13,7 +13,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/roundtrip"
 )
 
 // counted is a connection that counts how often it is written to. It fails once told so.
@@ -33,7 +32,7 @@ func (c counted) Write(p []byte) (int, error) {
 
 // countedClient is a client whose connections are counted.
 func countedClient(t *testing.T) (client *dynamodb.Client, writes *atomic.Int64, broken *atomic.Bool) {
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { answer(w, []byte("{}")) }))
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "{}") }))
 	t.Cleanup(server.Close)
 	writes, broken = new(atomic.Int64), new(atomic.Bool)
 	transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -41,14 +40,14 @@ func countedClient(t *testing.T) (client *dynamodb.Client, writes *atomic.Int64,
 		return counted{conn, writes, broken}, err
 	}}
 	t.Cleanup(transport.CloseIdleConnections)
-	return Over(NewLocalClient(server.URL), direct{roundtrip.Of(transport)}), writes, broken
+	return Over(NewLocalClient(server.URL), direct{transport}), writes, broken
 }
 
 // Every call of a client is one write: a quick answer cannot come between head and body.
 func TestRequestIsOneWrite(t *testing.T) {
 	client, writes, _ := countedClient(t)
 	for name, call := range map[string]func() error{
-		"Query": func() error { _, err := client.Query(t.Context(), benchQuery()); return err },
+		"Query": func() error { _, err := client.Query(t.Context(), queryOf("42")); return err },
 		"PutItem": func() error {
 			_, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String("t"), Item: layout.CommentKey("c")})
 			return err
@@ -69,7 +68,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 	defer other.Close()
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		server := httptest.NewServer(http.RedirectHandler(other.URL, status))
-		_, err := NewLocalClient(server.URL).Query(t.Context(), benchQuery(), NoRetries)
+		_, err := NewLocalClient(server.URL).Query(t.Context(), queryOf("42"), NoRetries)
 		if err == nil || followed {
 			t.Errorf("status %d: %v, followed: %v", status, err, followed)
 		}
@@ -81,7 +80,7 @@ func TestRedirectIsNotFollowed(t *testing.T) {
 func TestBrokenIdleConnectionIsReplaced(t *testing.T) {
 	client, writes, broken := countedClient(t)
 	for range 2 {
-		if _, err := client.Query(t.Context(), benchQuery(), NoRetries); err != nil {
+		if _, err := client.Query(t.Context(), queryOf("42"), NoRetries); err != nil {
 			t.Fatal(err)
 		}
 		broken.Store(true)

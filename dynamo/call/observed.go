@@ -1,11 +1,13 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"maps"
 	"net"
 	"net/http"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,9 +17,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/smithy-go"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
-
-	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // Observer is told of calls to the table and its stream. Its methods are called by many goroutines,
@@ -29,147 +29,59 @@ type Observer interface {
 	// Throttled is called when DynamoDB refuses an attempt since too much is asked of it, or leaves a
 	// part of a batch unprocessed.
 	Throttled(operation string)
-	// Read and Wrote are called with the units that a call consumed of the table or an index, and what
-	// it was for.
+	// Read and Wrote are called with the units that a call consumed of the table or an index, and its
+	// purpose.
 	Read(index, purpose string, units float64)
 	Wrote(index, purpose string, units float64)
 	// Hedged is called when a slow read was made twice. won says that the second answer came first.
 	Hedged(won bool)
 }
 
-// Purposes of calls beside those of a page's plan, for the client of a component.
-const (
-	ForComments     = "COMMENT"
-	ForStatistics   = "STATISTICS"
-	ForLeaderboards = "LEADERBOARD"
-	ForPageNumbers  = "PAGE_NUMBERS"
-	ForCounting     = "COUNTING"
-	ForLeases       = "LEASE"
-	ForRebuild      = "REBUILD"
-	ForMaintenance  = "MAINTENANCE"
-)
-
 // Observed returns a client like another one, whose calls an observer is told of. Calls are for
-// maintenance unless For says otherwise. Every call then asks for the units that it consumes.
+// maintenance unless For or WithPurpose say otherwise. Every call then asks for the units that it
+// consumes.
 func Observed(client *dynamodb.Client, to Observer) *dynamodb.Client {
-	options := client.Options()
-	return dynamodb.New(options, func(o *dynamodb.Options) {
-		o.Protocol = &observed{options.Protocol, to, ForMaintenance}
-		observing := func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &observedHTTP{under, to} }
-		if bounded, ok := options.HTTPClient.(*bounded); ok {
-			o.HTTPClient = bounded.around(observing)
-			return
-		}
-		o.HTTPClient = observing(options.HTTPClient)
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+		o.HTTPClient = &observedHTTP{o.HTTPClient, to}
+		o.APIOptions = append(o.APIOptions, observed{to}.add)
 	})
 }
 
-// For returns a client like another one, whose calls are for a purpose. A client that is not
-// observed is returned as it is.
-func For[C any](client C, purpose string) C {
-	var changed any
-	switch c := any(client).(type) {
-	case *dynamodb.Client:
-		changed = forPurpose(c, purpose)
-	case *LeanClient:
-		if sdk := forPurpose(c.sdk, purpose); sdk != c.sdk {
-			changed = c.over(sdk)
-		}
+// observed are the middlewares that tell an observer of calls.
+type observed struct{ to Observer }
+
+// add adds the middlewares to the stack of a call.
+func (o observed) add(stack *middleware.Stack) error {
+	return errors.Join(
+		stack.Initialize.Add(middleware.InitializeMiddlewareFunc("ObserveUnits", o.call), middleware.After),
+		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("ObserveThrottling", o.attempt), middleware.Before))
+}
+
+// call has a call ask for its units, and tells them.
+func (o observed) call(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	in.Parameters = askingForUnits(in.Parameters)
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	if err == nil {
+		o.tell(indexOf(in.Parameters), cmp.Or(purposeOf(ctx), ForMaintenance), out.Result)
 	}
-	if labelled, ok := changed.(C); ok {
-		return labelled
+	return out, metadata, err
+}
+
+// attempt tells that an attempt was throttled.
+func (o observed) attempt(
+	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+) (middleware.DeserializeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleDeserialize(ctx, in)
+	if ofTable(ctx) && refusedForLoad(err) {
+		o.to.Throttled(middleware.GetOperationName(ctx))
 	}
-	return client
+	return out, metadata, err
 }
 
-func forPurpose(client *dynamodb.Client, purpose string) *dynamodb.Client {
-	options := client.Options()
-	p, ok := options.Protocol.(*observed)
-	if !ok {
-		return client
-	}
-	return dynamodb.New(options, func(o *dynamodb.Options) { o.Protocol = &observed{p.ClientProtocol, p.to, purpose} })
-}
-
-// observed is a protocol that tells an observer what calls consume.
-type observed struct {
-	smithyhttp.ClientProtocol
-	to      Observer
-	purpose string
-}
-
-// Around returns another protocol, changed as the client's is. What is read of a stream has no
-// units.
-func (p *observed) Around(other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
-	return changedAs(p.ClientProtocol, other)
-}
-
-// changedAs returns another protocol, changed as one is: so that its answers are verified too.
-func changedAs(one, other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
-	if around, ok := one.(interface {
-		Around(smithyhttp.ClientProtocol) smithyhttp.ClientProtocol
-	}); ok {
-		return around.Around(other)
-	}
-	return other
-}
-
-// SerializeRequest implements [smithyhttp.ClientProtocol].
-func (p *observed) SerializeRequest(ctx context.Context, schema *smithy.OperationSchema, in smithy.Serializable, request *smithyhttp.Request) error {
-	return p.ClientProtocol.SerializeRequest(ctx, schema, askingForUnits(in), request)
-}
-
-// askingForUnits returns an input that asks for the units that its call consumes: itself if it does.
-func askingForUnits(in smithy.Serializable) smithy.Serializable {
-	switch in := in.(type) {
-	case *dynamodb.GetItemInput:
-		return asking(in, func(c *dynamodb.GetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.QueryInput:
-		return asking(in, func(c *dynamodb.QueryInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.ScanInput:
-		return asking(in, func(c *dynamodb.ScanInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.BatchGetItemInput:
-		return asking(in, func(c *dynamodb.BatchGetItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.PutItemInput:
-		return asking(in, func(c *dynamodb.PutItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.UpdateItemInput:
-		return asking(in, func(c *dynamodb.UpdateItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.DeleteItemInput:
-		return asking(in, func(c *dynamodb.DeleteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.BatchWriteItemInput:
-		return asking(in, func(c *dynamodb.BatchWriteItemInput) *types.ReturnConsumedCapacity { return &c.ReturnConsumedCapacity })
-	case *dynamodb.TransactWriteItemsInput:
-		return asking(in, func(c *dynamodb.TransactWriteItemsInput) *types.ReturnConsumedCapacity {
-			return &c.ReturnConsumedCapacity
-		})
-	}
-	return in
-}
-
-// asking returns a copy of an input that asks for units by index, unless the input asks for some.
-func asking[In any](in *In, of func(*In) *types.ReturnConsumedCapacity) smithy.Serializable {
-	if *of(in) == "" {
-		changed := *in // the caller's may be in use by others
-		*of(&changed) = types.ReturnConsumedCapacityIndexes
-		in = &changed
-	}
-	return any(in).(smithy.Serializable)
-}
-
-// DeserializeResponse implements [smithyhttp.ClientProtocol].
-func (p *observed) DeserializeResponse(
-	ctx context.Context, schema *smithy.OperationSchema, types *smithy.TypeRegistry, response *smithyhttp.Response, out smithy.Deserializable,
-) error {
-	err := p.ClientProtocol.DeserializeResponse(ctx, schema, types, response, out)
-	if err != nil {
-		if refusedForLoad(err) {
-			p.to.Throttled(schema.ID().Name)
-		}
-		return err
-	}
-	p.tell(ctx, out)
-	return nil
-}
+// ofTable reports whether a call is one to the table, and not to its stream.
+func ofTable(ctx context.Context) bool { return middleware.GetServiceID(ctx) == dynamodb.ServiceID }
 
 // refusedForLoad reports whether DynamoDB refused a call, or a part of a transaction, since too much
 // is asked of it.
@@ -179,73 +91,102 @@ func refusedForLoad(err error) bool {
 	return errors.As(err, &api) && throttled(api.ErrorCode()) || errors.As(err, &canceled) && HasReason(canceled, throttledReasons...)
 }
 
-// tell tells the units of an answer.
-func (p *observed) tell(ctx context.Context, out any) {
+// askingForUnits returns an input that asks for the units that its call consumes, by index. It is the
+// input itself if that asks for some, or if there are none to ask for.
+func askingForUnits(in any) any {
+	given := reflect.ValueOf(in).Elem()
+	if of := given.FieldByName("ReturnConsumedCapacity"); !of.IsValid() || of.String() != "" {
+		return in
+	}
+	asking := reflect.New(given.Type()) // others may use the caller's
+	asking.Elem().Set(given)
+	asking.Elem().FieldByName("ReturnConsumedCapacity").SetString(string(types.ReturnConsumedCapacityIndexes))
+	return asking.Interface()
+}
+
+// tableIndex stands for the table itself among its indexes.
+const tableIndex = "table"
+
+// indexOf returns the index that a call reads.
+func indexOf(in any) string {
+	var name *string
+	switch in := in.(type) {
+	case *dynamodb.QueryInput:
+		name = in.IndexName
+	case *dynamodb.ScanInput:
+		name = in.IndexName
+	}
+	return cmp.Or(aws.ToString(name), tableIndex)
+}
+
+// tell tells the units of an answer, and of a batch of which something was left unprocessed. DynamoDB
+// throttles batches so, by an answer that is no error. It also cuts off answers above 16 MB so: 100
+// comments of 160 KB each.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+func (o observed) tell(index, purpose string, out any) {
+	consumed, written := consumption(out)
+	units := o.to.Read
+	if written {
+		units = o.to.Wrote
+	}
+	for i := range consumed {
+		each(&consumed[i], index, func(index string, n float64) { units(index, purpose, n) })
+	}
+	switch out := out.(type) {
+	case *dynamodb.BatchGetItemOutput:
+		if len(out.UnprocessedKeys) > 0 {
+			o.to.Throttled("BatchGetItem")
+		}
+	case *dynamodb.BatchWriteItemOutput:
+		if len(out.UnprocessedItems) > 0 {
+			o.to.Throttled("BatchWriteItem")
+		}
+	}
+}
+
+// each calls tell with the units of each index if the answer has them by index, else with all units
+// of the given index.
+func each(consumed *types.ConsumedCapacity, index string, tell func(index string, units float64)) {
+	if consumed.Table == nil {
+		tell(index, UnitsOf(consumed))
+		return
+	}
+	tell(tableIndex, aws.ToFloat64(consumed.Table.CapacityUnits))
+	for _, name := range slices.Sorted(maps.Keys(consumed.GlobalSecondaryIndexes)) {
+		tell(name, aws.ToFloat64(consumed.GlobalSecondaryIndexes[name].CapacityUnits))
+	}
+}
+
+// consumption returns the units that an answer tells, and whether they are write units.
+func consumption(out any) (consumed []types.ConsumedCapacity, written bool) {
 	switch out := out.(type) {
 	case *dynamodb.QueryOutput:
-		index, purpose := p.labels(ctx)
-		p.each(out.ConsumedCapacity, index, purpose, p.to.Read)
+		return alone(out.ConsumedCapacity), false
 	case *dynamodb.ScanOutput:
-		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Read)
+		return alone(out.ConsumedCapacity), false
 	case *dynamodb.GetItemOutput:
-		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Read)
+		return alone(out.ConsumedCapacity), false
 	case *dynamodb.BatchGetItemOutput:
-		p.all(out.ConsumedCapacity, p.to.Read)
-		p.left("BatchGetItem", len(out.UnprocessedKeys))
+		return out.ConsumedCapacity, false
 	case *dynamodb.PutItemOutput:
-		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Wrote)
+		return alone(out.ConsumedCapacity), true
 	case *dynamodb.UpdateItemOutput:
-		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Wrote)
+		return alone(out.ConsumedCapacity), true
 	case *dynamodb.DeleteItemOutput:
-		p.each(out.ConsumedCapacity, tableIndex, p.purpose, p.to.Wrote)
+		return alone(out.ConsumedCapacity), true
 	case *dynamodb.BatchWriteItemOutput:
-		p.all(out.ConsumedCapacity, p.to.Wrote)
-		p.left("BatchWriteItem", len(out.UnprocessedItems))
+		return out.ConsumedCapacity, true
 	case *dynamodb.TransactWriteItemsOutput:
-		p.all(out.ConsumedCapacity, p.to.Wrote)
+		return out.ConsumedCapacity, true
 	}
+	return nil, false
 }
 
-// left tells of a batch of which something was left unprocessed. DynamoDB throttles batches so, by
-// an answer that is no error. It also cuts off answers above 16 MB so: 100 comments of 160 KB each.
-// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
-func (p *observed) left(operation string, tables int) {
-	if tables > 0 {
-		p.to.Throttled(operation)
-	}
-}
-
-// labels returns which index a Query reads, and what for: as its taker says, else the leaderboards'
-// index for these and the table for all others.
-func (p *observed) labels(ctx context.Context) (index, purpose string) {
-	if t := takerOf(ctx); t != nil && t.index != "" {
-		return t.index, t.purpose
-	}
-	if p.purpose == ForLeaderboards {
-		return string(layout.LeadersIndex), p.purpose
-	}
-	return tableIndex, p.purpose
-}
-
-func (p *observed) all(consumed []types.ConsumedCapacity, tell func(index, purpose string, units float64)) {
-	for i := range consumed {
-		p.each(&consumed[i], tableIndex, p.purpose, tell)
-	}
-}
-
-// each tells units by index if the answer has them by index, else all of them of the given index.
-func (p *observed) each(consumed *types.ConsumedCapacity, index, purpose string, tell func(index, purpose string, units float64)) {
+func alone(consumed *types.ConsumedCapacity) []types.ConsumedCapacity {
 	if consumed == nil {
-		return
+		return nil
 	}
-	if consumed.Table == nil {
-		tell(index, purpose, UnitsOf(consumed))
-		return
-	}
-	tell(tableIndex, purpose, aws.ToFloat64(consumed.Table.CapacityUnits))
-	for _, name := range slices.Sorted(maps.Keys(consumed.GlobalSecondaryIndexes)) {
-		tell(name, purpose, aws.ToFloat64(consumed.GlobalSecondaryIndexes[name].CapacityUnits))
-	}
+	return []types.ConsumedCapacity{*consumed}
 }
 
 // observedHTTP is an HTTP client that tells an observer of attempts.
@@ -265,7 +206,7 @@ func (o *observedHTTP) Do(request *http.Request) (*http.Response, error) {
 
 // attemptOf returns the number that the SDK gives to an attempt, as in "attempt=2; max=3".
 func attemptOf(header http.Header) int {
-	_, text, _ := strings.Cut(header.Get(attemptHeader), "attempt=")
+	_, text, _ := strings.Cut(header.Get("Amz-Sdk-Request"), "attempt=")
 	text, _, _ = strings.Cut(text, ";")
 	if n, err := strconv.Atoi(text); err == nil {
 		return n

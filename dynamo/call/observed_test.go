@@ -2,6 +2,9 @@ package call
 
 import (
 	"context"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -29,11 +32,9 @@ func (throttles) Hedged(bool)                              {}
 func TestThrottlesAreCounted(t *testing.T) {
 	const errorOf = `{"__type":"com.amazonaws.dynamodb.v20120810#`
 	key := layout.Item{layout.AttrPK: &types.AttributeValueMemberS{Value: "a"}}
-	get := func(ctx context.Context, client BatchGetter) {
-		_, _, _ = GetItems(ctx, client, testTable, types.KeysAndAttributes{Keys: []layout.Item{key}})
+	gets := func(ctx context.Context, client *dynamodb.Client) {
+		_, _ = GetItems(ctx, client, testTable, types.KeysAndAttributes{Keys: []layout.Item{key}})
 	}
-	sdkGets := func(ctx context.Context, client *dynamodb.Client) { get(ctx, client) }
-	leanGets := func(ctx context.Context, client *dynamodb.Client) { get(ctx, mustLean(t, client)) }
 	writes := func(ctx context.Context, client *dynamodb.Client) {
 		_, _ = client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
 			testTable: {{DeleteRequest: &types.DeleteRequest{Key: key}}},
@@ -51,13 +52,12 @@ func TestThrottlesAreCounted(t *testing.T) {
 		body   string
 		want   string // throttled at every attempt, empty for none
 	}{
-		{"a whole batch", sdkGets, 200, `{"Responses":{}}`, ""},
-		{"nothing is left, said at length", leanGets, 200, `{"Responses":{},"UnprocessedKeys":{}}`, ""},
-		{"keys are left", sdkGets, 200, `{"UnprocessedKeys":{"` + testTable + `":{"Keys":[{"PK":{"S":"a"}}]}}}`, "BatchGetItem"},
-		{"keys of a lean read are left", leanGets, 200, `{"UnprocessedKeys":{"` + testTable + `":{"Keys":[{"PK":{"S":"a"}}]}}}`, "BatchGetItem"},
+		{"a whole batch", gets, 200, `{"Responses":{}}`, ""},
+		{"nothing is left, said at length", gets, 200, `{"Responses":{},"UnprocessedKeys":{}}`, ""},
+		{"keys are left", gets, 200, `{"UnprocessedKeys":{"` + testTable + `":{"Keys":[{"PK":{"S":"a"}}]}}}`, "BatchGetItem"},
 		{"all is written", writes, 200, `{"UnprocessedItems":{}}`, ""},
 		{"writes are left", writes, 200, `{"UnprocessedItems":{"` + testTable + `":[{"DeleteRequest":{"Key":{"PK":{"S":"a"}}}}]}}`, "BatchWriteItem"},
-		{"a batch is refused", leanGets, 400, errorOf + `ProvisionedThroughputExceededException"}`, "BatchGetItem"},
+		{"a batch is refused", gets, 400, errorOf + `ProvisionedThroughputExceededException"}`, "BatchGetItem"},
 		{"a transaction is throttled", transacts, 400, errorOf + `TransactionCanceledException","CancellationReasons":[{"Code":"ThrottlingError"}]}`, "TransactWriteItems"},
 		{"its condition does not hold", transacts, 400, errorOf + `TransactionCanceledException","CancellationReasons":[{"Code":"ConditionalCheckFailed"}]}`, ""},
 		{"the engine fails", writes, 500, errorOf + `InternalServerError"}`, ""},
@@ -73,4 +73,62 @@ func TestThrottlesAreCounted(t *testing.T) {
 			}
 		})
 	}
+}
+
+// consumed notes the units that an observer is told, by index and purpose.
+type consumed map[string]float64
+
+func (c consumed) Read(index, purpose string, units float64)  { c["read "+index+" "+purpose] += units }
+func (c consumed) Wrote(index, purpose string, units float64) { c["wrote "+index+" "+purpose] += units }
+
+func (consumed) Tried(string, int, string, time.Duration) {}
+func (consumed) Throttled(string)                         {}
+func (consumed) Hedged(bool)                              {}
+
+// Units are told by index, with the purpose of the call's context, else of its client, else for
+// maintenance. The last purpose of a client counts.
+func TestUnitsAreTold(t *testing.T) {
+	table := &keeping{claiming: claiming{status: 200, body: `{"ConsumedCapacity":{"CapacityUnits":1.5}}`}}
+	got := consumed{}
+	client := Observed(Over(NewLocalClient("http://table"), table), got)
+	comments := For(For(client, ForStatistics), ForComments)
+	ctx := t.Context()
+	_, _ = client.Query(ctx, queryOf("42"))
+	_, _ = comments.Query(ctx, queryOf("42"))
+	_, _ = comments.Query(WithPurpose(ctx, "PAGE"), queryOf("42"))
+	_, _ = comments.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String("t"), Key: layout.CommentKey("c")})
+	table.body = `{"ConsumedCapacity":{"CapacityUnits":5,"Table":{"CapacityUnits":1},"GlobalSecondaryIndexes":{"all":{"CapacityUnits":3},"byLang":{"CapacityUnits":1}}}}`
+	put := &dynamodb.PutItemInput{TableName: aws.String("t"), Item: layout.CommentKey("c")}
+	_, _ = comments.PutItem(ctx, put)
+	want := consumed{
+		"read ALL MAINTENANCE": 1.5, "read ALL COMMENT": 1.5, "read ALL PAGE": 1.5, "read table COMMENT": 1.5,
+		"wrote table COMMENT": 1, "wrote all COMMENT": 3, "wrote byLang COMMENT": 1,
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	for _, body := range table.bodies {
+		if !strings.Contains(body, `"ReturnConsumedCapacity":"INDEXES"`) {
+			t.Errorf("a call does not ask for its units: %s", body)
+		}
+	}
+	if put.ReturnConsumedCapacity != "" {
+		t.Error("the input of the caller was changed")
+	}
+}
+
+// keeping keeps the bodies of requests.
+type keeping struct {
+	claiming
+	bodies []string
+}
+
+// Do implements [dynamodb.HTTPClient].
+func (k *keeping) Do(request *http.Request) (*http.Response, error) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return nil, err
+	}
+	k.bodies = append(k.bodies, string(body))
+	return k.claiming.Do(request)
 }

@@ -1,136 +1,130 @@
 package call
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"strings"
 
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/smithy-go"
-	"github.com/aws/smithy-go/tracing"
-	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"github.com/aws/smithy-go/middleware"
 	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
 // Traced returns a client like another one, whose calls have spans within the span of their
-// context. A call outside of one has none. All calls are of one table.
+// context. A call outside of one has none, and neither has a call to a stream. All calls are of one
+// table.
 func Traced(client *dynamodb.Client, table string) *dynamodb.Client {
-	options := client.Options()
-	return dynamodb.New(options, func(o *dynamodb.Options) {
-		o.Protocol, o.TracerProvider = &traced{options.Protocol, table}, tracers{}
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Trace", traced(table).call), middleware.Before)
+		})
 	})
 }
 
-// tracers is the tracer of traced clients. The SDK begins some ten spans for a call, one of which
-// is the call's own. The others are left out, except that attempts are counted.
-type tracers struct{}
-
-// Tracer implements [tracing.TracerProvider].
-func (tracers) Tracer(string, ...tracing.TracerOption) tracing.Tracer { return tracers{} }
-
-const spanPrefix = dynamodb.ServiceID + "."
-
-// StartSpan implements [tracing.Tracer].
-func (tracers) StartSpan(ctx context.Context, name string, _ ...tracing.SpanOption) (context.Context, tracing.Span) {
-	call := tracedCallOf(ctx)
-	operation, whole := strings.CutPrefix(name, spanPrefix)
-	switch {
-	case call != nil && name == "Attempt":
-		call.attempts, call.code = call.attempts+1, ""
-	case call != nil && whole: // by which a lean client prepares its first call
-		return context.WithValue(ctx, tracedCallKey{}, &tracedCall{}), untraced
-	case whole:
-		if ctx, span := spans.Call(ctx, operation); span.Recording() {
-			call = &tracedCall{Span: untraced, span: span}
-			return context.WithValue(ctx, tracedCallKey{}, call), call
-		}
-	}
-	return ctx, untraced
-}
-
-// untraced is a span of smithy that is not recorded.
-var _, untraced = (&tracing.NopTracerProvider{}).Tracer("").StartSpan(context.Background(), "")
-
-// tracedCall is a call whose span is recorded. One goroutine at a time uses it.
-type tracedCall struct {
-	tracing.Span
-	span     spans.Span
-	attempts int
-	code     string // of the last error
-	failed   bool
-}
-
-type tracedCallKey struct{}
-
-// tracedCallOf returns the call that a context is of, nil for none.
-func tracedCallOf(ctx context.Context) *tracedCall {
-	c, _ := ctx.Value(tracedCallKey{}).(*tracedCall)
-	return c
-}
-
-// SetProperty implements [tracing.Span]. It takes nothing: what the SDK sets has texts of errors,
-// which may cite keys.
-func (c *tracedCall) SetProperty(any, any) {}
-
-// SetStatus implements [tracing.Span].
-func (c *tracedCall) SetStatus(status tracing.SpanStatus) {
-	c.failed = status == tracing.SpanStatusError
-}
+// traced is the middleware that makes spans of calls to a table.
+type traced string
 
 // otherError is the reason of an error without a code, as of a connection that broke.
 const otherError = "_OTHER"
 
-// End implements [tracing.Span].
-func (c *tracedCall) End() {
-	if c.attempts > 1 {
-		c.span.Set(attribute.Int("http.request.resend_count", c.attempts-1))
+// call makes the span of a call. What an error says stays out of it, since it may cite keys.
+func (t traced) call(
+	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	if !ofTable(ctx) {
+		return next.HandleInitialize(ctx, in)
 	}
-	if c.failed {
-		c.span.Fail(firstOf(c.code, otherError))
+	ctx, span := spans.Call(ctx, middleware.GetOperationName(ctx))
+	if !span.Recording() {
+		return next.HandleInitialize(ctx, in)
 	}
-	c.span.End()
+	defer span.End()
+	span.Set(attrTable.String(string(t)))
+	span.Set(inputAttributes(in.Parameters)...)
+	out, metadata, err := next.HandleInitialize(ctx, in)
+	if err == nil {
+		span.Set(outputAttributes(out.Result)...)
+	}
+	if attempts, _ := retry.GetAttemptResults(metadata); len(attempts.Results) > 1 {
+		span.Set(attribute.Int("http.request.resend_count", len(attempts.Results)-1))
+	}
+	if err != nil {
+		span.Fail(cmp.Or(codeOf(err), otherError))
+	}
+	return out, metadata, err
 }
 
-// took notes the outcome of an attempt.
-func (c *tracedCall) took(out any, err error) {
+// codeOf returns DynamoDB's code of an error, empty if it has none.
+func codeOf(err error) string {
 	var api smithy.APIError
-	switch {
-	case err == nil:
-		c.span.Set(answered(out)...)
-	case errors.As(err, &api):
-		c.code = api.ErrorCode()
+	if !errors.As(err, &api) {
+		return ""
 	}
+	return api.ErrorCode()
 }
 
-// traced is a protocol that tells the spans of calls what goes in and out.
-type traced struct {
-	smithyhttp.ClientProtocol
-	table string
-}
+// Names of attributes of calls. https://opentelemetry.io/docs/specs/semconv/database/dynamodb/
+const (
+	attrTable      = attribute.Key("db.collection.name")
+	attrIndex      = attribute.Key("aws.dynamodb.index_name")
+	attrLimit      = attribute.Key("aws.dynamodb.limit")
+	attrCount      = attribute.Key("aws.dynamodb.count")
+	attrScanned    = attribute.Key("aws.dynamodb.scanned_count")
+	attrBatch      = attribute.Key("db.operation.batch.size")
+	attrReadUnits  = attribute.Key("talkback.read_units")
+	attrWriteUnits = attribute.Key("talkback.write_units")
+)
 
-// Around returns another protocol, changed as the client's is. Calls to a stream have no spans.
-func (p *traced) Around(other smithyhttp.ClientProtocol) smithyhttp.ClientProtocol {
-	return changedAs(p.ClientProtocol, other)
-}
-
-// SerializeRequest implements [smithyhttp.ClientProtocol].
-func (p *traced) SerializeRequest(ctx context.Context, schema *smithy.OperationSchema, in smithy.Serializable, request *smithyhttp.Request) error {
-	if call := tracedCallOf(ctx); call != nil {
-		call.span.Set(attrTable.String(p.table))
-		call.span.Set(asked(in)...)
+// inputAttributes returns what the span of a call says of its input: the index, how many items. Keys
+// and values stay out.
+func inputAttributes(in any) []attribute.KeyValue {
+	switch in := in.(type) {
+	case *dynamodb.QueryInput:
+		return listAttributes(in.IndexName, in.Limit)
+	case *dynamodb.ScanInput:
+		return listAttributes(in.IndexName, in.Limit)
+	case *dynamodb.BatchGetItemInput:
+		for _, wanted := range in.RequestItems {
+			return []attribute.KeyValue{attrBatch.Int(len(wanted.Keys))}
+		}
+	case *dynamodb.BatchWriteItemInput:
+		for _, writes := range in.RequestItems {
+			return []attribute.KeyValue{attrBatch.Int(len(writes))}
+		}
+	case *dynamodb.TransactWriteItemsInput:
+		return []attribute.KeyValue{attrBatch.Int(len(in.TransactItems))}
 	}
-	return p.ClientProtocol.SerializeRequest(ctx, schema, in, request)
+	return nil
 }
 
-// DeserializeResponse implements [smithyhttp.ClientProtocol].
-func (p *traced) DeserializeResponse(
-	ctx context.Context, schema *smithy.OperationSchema, types *smithy.TypeRegistry, response *smithyhttp.Response, out smithy.Deserializable,
-) error {
-	err := p.ClientProtocol.DeserializeResponse(ctx, schema, types, response, out)
-	if call := tracedCallOf(ctx); call != nil {
-		call.took(out, err)
+func listAttributes(index *string, limit *int32) (out []attribute.KeyValue) {
+	if index != nil {
+		out = append(out, attrIndex.String(*index))
 	}
-	return err
+	if limit != nil {
+		out = append(out, attrLimit.Int(int(*limit)))
+	}
+	return out
+}
+
+// outputAttributes returns what the span of a call says of its output: items and units.
+func outputAttributes(result any) (out []attribute.KeyValue) {
+	switch result := result.(type) {
+	case *dynamodb.QueryOutput:
+		out = []attribute.KeyValue{attrCount.Int(int(result.Count)), attrScanned.Int(int(result.ScannedCount))}
+	case *dynamodb.ScanOutput:
+		out = []attribute.KeyValue{attrCount.Int(int(result.Count)), attrScanned.Int(int(result.ScannedCount))}
+	}
+	consumed, written := consumption(result)
+	if len(consumed) == 0 {
+		return out
+	}
+	if written {
+		return append(out, attrWriteUnits.Float64(unitsOf(consumed)))
+	}
+	return append(out, attrReadUnits.Float64(unitsOf(consumed)))
 }

@@ -31,7 +31,7 @@ func (c *oneByOne) Do(request *http.Request) (*http.Response, error) {
 	return next.Do(request)
 }
 
-// A call has one span, by the SDK's client and by a lean one: with its table, index, units and
+// A call has one span: with its table, index, units and
 // retries, and with the code of its error. What an error says stays out of it: it may cite a key.
 func TestTracedCalls(t *testing.T) {
 	const secret = "somebody@example.com"
@@ -39,7 +39,7 @@ func TestTracedCalls(t *testing.T) {
 	failed := claiming{status: 500, body: `{"__type":"x#InternalServerError","message":"` + secret + `"}`}
 	refused := claiming{status: 400, body: `{"__type":"x#ValidationException","message":"` + secret + `"}`}
 	query := func() *dynamodb.QueryInput {
-		in := smallQuery()
+		in := queryOf("42")
 		in.IndexName, in.Limit = aws.String("GSI2"), aws.Int32(20)
 		return in
 	}
@@ -54,29 +54,21 @@ func TestTracedCalls(t *testing.T) {
 		{"refused", []claiming{refused}, about + "error.type=ValidationException"},
 		{"cut off", []claiming{{}}, about + "http.request.resend_count=2 error.type=_OTHER"},
 	} {
-		for _, lean := range []bool{false, true} {
-			recorder := tracetest.NewSpanRecorder()
-			tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("")
-			options := NewLocalClient("http://table").Options()
-			options.HTTPClient = &oneByOne{row.answers}
-			client := Traced(dynamodb.New(options, checked), "t")
-			var reader Querier = client
-			if lean {
-				reader = mustLean(t, client)
-			}
-			ctx, parent := tracer.Start(t.Context(), "operation")
-			_, _ = reader.Query(ctx, query())
-			_, _ = reader.Query(t.Context(), query()) // outside of a trace
-			if ended := recorder.Ended(); len(ended) != 1 || ended[0].Name() != "Query" || ended[0].Parent().SpanID() != parent.SpanContext().SpanID() {
-				t.Fatalf("%s, lean %v: %d spans", row.why, lean, len(ended))
-			}
-			want := "db.system.name=aws.dynamodb db.operation.name=Query db.collection.name=t " + row.want
-			if diff := cmp.Diff(want, attributesText(recorder.Ended()[0].Attributes())); diff != "" {
-				t.Errorf("%s, lean %v: %s", row.why, lean, diff)
-			}
-			if all := fmt.Sprintf("%+v", tracetest.SpanStubsFromReadOnlySpans(recorder.Ended())); strings.Contains(all, secret) {
-				t.Errorf("%s, lean %v: the text of an error is in the span", row.why, lean)
-			}
+		recorder := tracetest.NewSpanRecorder()
+		tracer := sdktrace.NewTracerProvider(sdktrace.WithSpanProcessor(recorder)).Tracer("")
+		client := Traced(Over(NewLocalClient("http://table"), &oneByOne{row.answers}), "t")
+		ctx, parent := tracer.Start(t.Context(), "operation")
+		_, _ = client.Query(ctx, query())
+		_, _ = client.Query(t.Context(), query()) // outside of a trace
+		if ended := recorder.Ended(); len(ended) != 1 || ended[0].Name() != "Query" || ended[0].Parent().SpanID() != parent.SpanContext().SpanID() {
+			t.Fatalf("%s: %d spans", row.why, len(ended))
+		}
+		want := "db.system.name=aws.dynamodb db.operation.name=Query db.collection.name=t " + row.want
+		if diff := cmp.Diff(want, attributesText(recorder.Ended()[0].Attributes())); diff != "" {
+			t.Errorf("%s: %s", row.why, diff)
+		}
+		if all := fmt.Sprintf("%+v", tracetest.SpanStubsFromReadOnlySpans(recorder.Ended())); strings.Contains(all, secret) {
+			t.Errorf("%s: the text of an error is in the span", row.why)
 		}
 	}
 }

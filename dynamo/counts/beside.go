@@ -42,17 +42,17 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 	for _, id := range ids {
 		keys = append(keys, layout.CommentKey(id))
 	}
-	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{
+	got, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{
 		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projection + "," + statisticsAttrs),
 	})
 	if err != nil {
 		return Beside{}, call.Wrap(err, "BatchGetItem of the statistics of %d products, and of %d comments", len(products), len(ids))
 	}
 	out := Beside{Found: make(map[string]Snapshot, len(products)), Failed: map[string]error{}}
-	for _, it := range items {
+	for _, it := range got.Items {
 		out.take(it)
 	}
-	for _, key := range left {
+	for _, key := range got.Left {
 		out.leave(key)
 	}
 	for product, read := range out.Found {

@@ -33,16 +33,16 @@ func fetch(ctx context.Context, client call.BatchGetter, table string, keys []la
 	group.SetLimit(countCalls)
 	for part := range slices.Chunk(keys, call.MaxKeysPerGet) {
 		group.Go(task.Guarded(func() error {
-			items, left, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
+			got, err := call.GetItems(ctx, client, table, types.KeysAndAttributes{Keys: part, ConsistentRead: aws.Bool(true)})
 			if err != nil {
 				return call.Wrap(err, "BatchGetItem of %d keys", len(part))
 			}
-			if len(left) > 0 {
+			if len(got.Left) > 0 {
 				return call.ErrBusy
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			for _, it := range items {
+			for _, it := range got.Items {
 				found[keyOf(it)] = it
 			}
 			return nil

@@ -2,7 +2,6 @@ package counts
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -100,35 +99,25 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 		keys[i] = layout.ProductKey(product, statisticsSK)
 	}
 	want := types.KeysAndAttributes{Keys: keys, ProjectionExpression: aws.String(gridProjection)}
-	read, left, err := call.GetEach(ctx, r.client, r.table, want, readGrid)
+	got, err := call.GetItems(ctx, r.client, r.table, want)
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))
 	}
-	found, failed = make(map[string]comment.Stats, len(read)), map[string]error{}
-	for _, g := range read {
-		if g.err != nil {
-			failed[g.product] = g.err
+	found, failed = make(map[string]comment.Stats, len(got.Items)), map[string]error{}
+	for _, it := range got.Items {
+		product := layout.ProductOfKey(it)
+		stats, _, err := decodeGrid(layout.NewReader(it))
+		if err != nil {
+			failed[product] = err
 			continue
 		}
-		found[g.product] = g.stats
-		r.onRead(g.product, g.stats)
+		found[product] = stats
+		r.onRead(product, stats)
 	}
-	for _, key := range left {
+	for _, key := range got.Left {
 		failed[layout.ProductOfKey(key)] = errStatisticsBusy
 	}
 	return found, failed, nil
-}
-
-// grid is the counts of a product, or why they cannot be read.
-type grid struct {
-	product string
-	stats   comment.Stats
-	err     error
-}
-
-func readGrid(r *layout.Reader) grid {
-	stats, _, err := decodeGrid(r)
-	return grid{product: strings.TrimPrefix(r.Text(layout.AttrPK), layout.ProductPKPrefix), stats: stats, err: err}
 }
 
 // RowsOf fetches the counts of languages that share a row of their products' statistics. It takes
@@ -142,12 +131,12 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	for i, l := range languages {
 		keys[i] = languageKey(l.Product, l.Language)
 	}
-	items, left, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
+	got, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{Keys: keys})
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the counts of %d languages", len(languages))
 	}
-	found, failed = make(map[comment.ProductLanguage]comment.Counts, len(items)), map[comment.ProductLanguage]error{}
-	for _, it := range items {
+	found, failed = make(map[comment.ProductLanguage]comment.Counts, len(got.Items)), map[comment.ProductLanguage]error{}
+	for _, it := range got.Items {
 		row, err := rowOfItem(it)
 		if err != nil {
 			failed[languageOfKey(it)] = err
@@ -155,7 +144,7 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 		}
 		found[languageOfKey(it)] = row
 	}
-	for _, key := range left {
+	for _, key := range got.Left {
 		failed[languageOfKey(key)] = errStatisticsBusy
 	}
 	return found, failed, nil

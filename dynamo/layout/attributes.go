@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/talkback/talkback/dynamo/wire"
 )
 
 // Item is an item as DynamoDB stores it: attribute values by attribute name.
@@ -45,56 +43,16 @@ func SetOptionalTime(to Item, attr string, t time.Time) {
 // type. Err then names the first such attribute. Callers that accept zero values need not check
 // Err.
 type Reader struct {
-	item   Item
-	record *wire.Record // in the place of item, nil for none
-	wrong  string       // name of the first attribute that is missing or of another type, else empty
-	bytes  int          // size of the attributes that were read, names included
-
-	// value and text are those of the attribute of item that was read last.
-	value wire.Value
-	text  string
-
-	titles []string    // of comments
-	times  []time.Time // of their edits
+	item  Item
+	wrong string // name of the first attribute that is missing or of another type, else empty
+	bytes int    // size of the attributes that were read, names included
 }
 
 // NewReader returns a Reader of an item.
 func NewReader(item Item) *Reader { return &Reader{item: item} }
 
-// ReadRecord returns a Reader of an item that was not made a map.
-func ReadRecord(record *wire.Record) *Reader { return &Reader{record: record} }
-
-// Next has the Reader read another item, which was not made a map.
-func (r *Reader) Next(record *wire.Record) { r.record, r.wrong, r.bytes = record, "", 0 }
-
-// find returns the value of an attribute. It is valid until the next call.
-func (r *Reader) find(attr string) *wire.Value {
-	if r.record != nil {
-		return r.record.Get(attr)
-	}
-	r.value, r.text = valueOf(r.item[attr])
-	return &r.value
-}
-
-// valueOf returns the value of an attribute of a map. A text or a number is a string there.
-func valueOf(value types.AttributeValue) (wire.Value, string) {
-	switch value := value.(type) {
-	case nil:
-		return wire.Value{}, ""
-	case *types.AttributeValueMemberS:
-		return wire.Value{Kind: wire.Text}, value.Value
-	case *types.AttributeValueMemberN:
-		return wire.Value{Kind: wire.Number}, value.Value
-	case *types.AttributeValueMemberB:
-		return wire.Value{Kind: wire.Binary, Bytes: value.Value}, ""
-	case *types.AttributeValueMemberBOOL:
-		return wire.Value{Kind: wire.Flag, Flag: value.Value}, ""
-	}
-	return wire.Value{Kind: wire.Map}, "" // or another type that no reader expects
-}
-
 // has reports whether the item has an attribute.
-func (r *Reader) has(attr string) bool { return r.find(attr).Kind != wire.Missing }
+func (r *Reader) has(attr string) bool { return r.item[attr] != nil }
 
 // Err returns an error that names the first attribute that was missing or of another type, or nil.
 // The error holds no value of the item.
@@ -107,17 +65,13 @@ func (r *Reader) Err() error {
 
 // Text reads a string.
 func (r *Reader) Text(attr string) string {
-	value := r.find(attr)
-	if value.Kind != wire.Text {
+	text, ok := r.item[attr].(*types.AttributeValueMemberS)
+	if !ok {
 		r.fail(attr)
 		return ""
 	}
-	text := r.text
-	if r.record != nil {
-		text = r.record.Join("", value.Bytes)
-	}
-	r.bytes += len(attr) + len(text)
-	return text
+	r.bytes += len(attr) + len(text.Value)
+	return text.Value
 }
 
 // OptionalText reads a string. It returns "" if the item lacks the attribute.
@@ -130,43 +84,23 @@ func (r *Reader) OptionalText(attr string) string {
 
 // TextOrBinary reads an attribute that is either a string or binary. For a string, binary is nil.
 func (r *Reader) TextOrBinary(attr string) (text string, binary []byte) {
-	value := r.find(attr)
-	if value.Kind != wire.Binary {
+	value, ok := r.item[attr].(*types.AttributeValueMemberB)
+	if !ok {
 		return r.Text(attr), nil
 	}
-	r.bytes += len(attr) + len(value.Bytes)
-	return "", value.Bytes
+	r.bytes += len(attr) + len(value.Value)
+	return "", value.Value
 }
 
 // Number reads a whole number.
 func (r *Reader) Number(attr string) int64 {
-	value, text := r.find(attr), r.text
-	if r.record != nil {
-		text = string(value.Bytes)
-	}
-	n, err := parse(text)
-	if value.Kind != wire.Number || err != nil {
+	n, ok := ParseNumber(r.item[attr])
+	if !ok {
 		r.fail(attr)
 		return 0
 	}
-	r.bytes += len(attr) + sizeOfNumber(text)
+	r.bytes += len(attr) + sizeOfValue(r.item[attr])
 	return n
-}
-
-// parse is strconv.ParseInt, quicker for nearly all numbers: those with a few digits and no sign.
-func parse(text string) (n int64, err error) {
-	const most = 18 // digits of any number of 64 bits
-	if text == "" || len(text) > most {
-		return strconv.ParseInt(text, 10, 64)
-	}
-	for i := range len(text) {
-		digit := text[i] - '0'
-		if digit > 9 {
-			return strconv.ParseInt(text, 10, 64)
-		}
-		n = 10*n + int64(digit)
-	}
-	return n, nil
 }
 
 // OptionalNumber reads a whole number. It returns 0 if the item lacks the attribute.
@@ -191,23 +125,17 @@ func (r *Reader) OptionalTime(attr string) time.Time {
 
 // Flag reads a boolean.
 func (r *Reader) Flag(attr string) bool {
-	value := r.find(attr)
-	if value.Kind != wire.Flag {
+	flag, ok := r.item[attr].(*types.AttributeValueMemberBOOL)
+	if !ok {
 		r.fail(attr)
+		return false
 	}
-	return value.Flag
+	return flag.Value
 }
 
-// Rows reads a map of lists of whole numbers: it calls row for each, with its name. The numbers are
-// valid until row returns. If the attribute is missing or something else, Err says so, and row may
-// have been called for some.
+// Rows reads a map of lists of whole numbers: it calls row for each, with its name. If the attribute
+// is missing or something else, Err says so, and row may have been called for some.
 func (r *Reader) Rows(attr string, row func(name string, numbers []int64)) {
-	if r.record != nil {
-		if value := r.record.Get(attr); value.Kind != wire.Map || wire.Rows(value.Bytes, row) != nil {
-			r.fail(attr)
-		}
-		return
-	}
 	rows, ok := r.item[attr].(*types.AttributeValueMemberM)
 	if !ok {
 		r.fail(attr)

@@ -21,10 +21,8 @@ type Improper struct {
 }
 
 // NewImproper returns the Improper of an item.
-func NewImproper(it Item, reason string) Improper { return NewReader(it).Improper(reason) }
-
-// Improper returns the Improper of the item.
-func (r *Reader) Improper(reason string) Improper {
+func NewImproper(it Item, reason string) Improper {
+	r := NewReader(it)
 	key := r.Text(AttrPK)
 	if sort := r.OptionalText(AttrSK); sort != "" {
 		key += "/" + sort

@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -13,7 +12,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/wire"
 )
 
 // Attributes of a comment. Names have one letter because each read pays for every byte of an item,
@@ -116,18 +114,10 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 // given, since items of an index do not hold it. The text stays compressed; without withText it is
 // not read. Errors are those of Decode.
 func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err error) {
-	if err := NewReader(in).Compressed(&c, product, withText); err != nil {
-		return Compressed{}, err
-	}
-	return c, nil
-}
-
-// Compressed reads a comment into c, which must be empty, as DecodeCompressed does. With an error,
-// c is not valid.
-func (r *Reader) Compressed(c *Compressed, product string, withText bool) error {
+	r := NewReader(in)
 	id, ok := r.id()
 	if !ok {
-		return fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
+		return Compressed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
 	}
 	c.ID = id
 	c.ProductID = product
@@ -138,16 +128,20 @@ func (r *Reader) Compressed(c *Compressed, product string, withText bool) error 
 	if withText {
 		c.Text, c.CompressedText = r.TextOrBinary(AttrText)
 	}
-	c.Title = r.title()
+	if r.has(attrTitle) {
+		title := r.Text(attrTitle)
+		c.Title = &title
+	}
 	c.Version = r.Version()
 	if r.has(attrUpdated) {
-		c.UpdatedAt = among(r, &r.times, r.Time(attrUpdated), usualEdits)
+		updated := r.Time(attrUpdated)
+		c.UpdatedAt = &updated
 	}
 	c.Bytes = r.bytes
 	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c.Comment)); err != nil {
-		return fmt.Errorf("item of comment %s: %w", id, err)
+		return Compressed{}, fmt.Errorf("item of comment %s: %w", id, err)
 	}
-	return nil
+	return c, nil
 }
 
 // ProductOf returns the product of a comment's item in the table, from its partition key in the
@@ -190,19 +184,9 @@ func storedAuthorID(a comment.Author) types.AttributeValue {
 
 // id reads the ID of a comment from the key of its item.
 func (r *Reader) id() (id comment.ID, ok bool) {
-	if r.record == nil {
-		ulid, found := strings.CutPrefix(r.Text(AttrPK), CommentPKPrefix)
-		id, err := comment.ParseID(comment.IDPrefix + ulid)
-		return id, found && err == nil
-	}
-	key := r.record.Get(AttrPK)
-	ulid, found := bytes.CutPrefix(key.Bytes, []byte(CommentPKPrefix))
-	if !found || key.Kind != wire.Text {
-		return "", false
-	}
-	r.bytes += len(AttrPK) + len(key.Bytes)
-	id, err := comment.ParseID(r.record.Join(comment.IDPrefix, ulid)) // one string instead of two
-	return id, err == nil
+	ulid, found := strings.CutPrefix(r.Text(AttrPK), CommentPKPrefix)
+	id, err := comment.ParseID(comment.IDPrefix + ulid)
+	return id, found && err == nil
 }
 
 // authorID reads the ID of a comment's author, and whether the author was imported.
@@ -212,33 +196,6 @@ func (r *Reader) authorID() (id string, imported bool) {
 		return string(binary), true
 	}
 	return id, false
-}
-
-// usualTitles and usualEdits are for how many titles and times of edits room is made at once, if
-// records of several comments follow each other: about those of a page.
-const (
-	usualTitles = 21
-	usualEdits  = 8
-)
-
-// among keeps a value beside others of its kind, and returns where. Room that is full is replaced.
-func among[T any](r *Reader, room *[]T, value T, usual int) *T {
-	if r.record == nil {
-		usual = 1
-	}
-	if len(*room) == cap(*room) {
-		*room = make([]T, 0, usual)
-	}
-	*room = append(*room, value)
-	return &(*room)[len(*room)-1]
-}
-
-// title reads the title of a comment, nil if it has none.
-func (r *Reader) title() *string {
-	if !r.has(attrTitle) {
-		return nil
-	}
-	return among(r, &r.titles, r.Text(attrTitle), usualTitles)
 }
 
 // Version reads the version of a comment. An absent attribute means version 1.

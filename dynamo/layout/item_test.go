@@ -46,7 +46,11 @@ func TestItemsReadBack(t *testing.T) {
 			}
 		}
 		for _, in := range []Item{whole, listed} {
-			got, err := decodeEntry(in, product)
+			compressed, err := DecodeCompressed(in, product, true)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := compressed.Decompress()
 			if diff := cmp.Diff(want, got); err != nil || diff != "" {
 				t.Fatalf("%v\n%s", err, diff)
 			}

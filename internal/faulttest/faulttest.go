@@ -25,11 +25,8 @@ type Network struct {
 
 // Under puts a network under a client.
 func Under(client *dynamodb.Client, faults func(call int) Fault) (*dynamodb.Client, *Network) {
-	options := client.Options()
-	network := Over(options.HTTPClient, faults)
-	return dynamodb.New(options, func(o *dynamodb.Options) {
-		o.HTTPClient, o.Protocol = network, options.Protocol
-	}), network
+	network := Over(client.Options().HTTPClient, faults)
+	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.HTTPClient = network }), network
 }
 
 // Over returns a network over another client. It calls faults for each call, retries included, with

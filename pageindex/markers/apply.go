@@ -139,12 +139,12 @@ func (s *Store) entries(ctx context.Context, p part, entries []pageindex.Entry) 
 	for i, e := range entries {
 		keys[i] = p.entryKey(e.Position)
 	}
-	items, left, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
-	if err == nil && len(left) > 0 {
+	got, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(true)})
+	if err == nil && len(got.Left) > 0 {
 		err = call.ErrBusy
 	}
 	out := map[comment.Position]known{}
-	for _, in := range items {
+	for _, in := range got.Items {
 		at, err := positionOf(in)
 		if err != nil {
 			return nil, err

@@ -60,7 +60,7 @@ func (r *reading) add(calls int, units float64) {
 // get fetches items by their keys. Those that do not exist are missing.
 func (r *reading) get(ctx context.Context, what string, want types.KeysAndAttributes) ([]layout.Item, error) {
 	want.ConsistentRead = aws.Bool(r.consistent)
-	got, err := call.GetMetered(ctx, r.client, r.table, want)
+	got, err := call.GetItems(ctx, r.client, r.table, want)
 	r.add(got.Calls, got.Units)
 	if err == nil && len(got.Left) > 0 {
 		err = call.ErrBusy

@@ -8,8 +8,6 @@ import (
 	"io"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/talkback/talkback/internal/slab"
 )
 
 // Errors of texts that Compress cannot have made. They hold nothing of the text.
@@ -34,10 +32,7 @@ var expanders = sync.Pool{New: func() any { return &expander{out: make([]byte, u
 
 // Expand returns the text that Compress compressed. It returns ErrTooLarge as soon as the text
 // exceeds limit, in bytes, and ErrDamaged for most other bytes: DEFLATE has no checksum.
-func Expand(short []byte, limit int) (string, error) { return ExpandTo(nil, short, limit) }
-
-// ExpandTo is Expand for several texts, which share their allocations.
-func ExpandTo(texts *slab.Strings, short []byte, limit int) (string, error) {
+func Expand(short []byte, limit int) (string, error) {
 	x := expanders.Get().(*expander)
 	defer expanders.Put(x)
 	size, err := x.expand(short, limit)
@@ -49,7 +44,7 @@ func ExpandTo(texts *slab.Strings, short []byte, limit int) (string, error) {
 	case !utf8.Valid(x.out[:size]):
 		return "", ErrDamaged
 	}
-	return texts.Join("", x.out[:size]), nil
+	return string(x.out[:size]), nil
 }
 
 // expand writes the text to x.out and returns its size, or a size above limit.

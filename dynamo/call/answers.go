@@ -1,0 +1,173 @@
+package call
+
+import (
+	"context"
+	"errors"
+	"hash"
+	"hash/crc32"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/middleware"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+	"golang.org/x/sync/semaphore"
+
+	"github.com/talkback/talkback/internal/task"
+)
+
+// How many bytes of answers a client reads and decodes at a time. Decoding takes the SDK some five
+// times the memory of the answer. Nearly all answers are small: they have room of their own, so
+// that they do not wait for answers of up to 16 MB.
+const (
+	smallBody = 64 << 10
+	smallRoom = 2 << 20
+	largeRoom = 2 << 20
+)
+
+// mostAnswer is the size in bytes of the largest answer that is read. A batch has 16 MB, of which JSON
+// can make six times as much. A longer answer is not one of a table.
+const mostAnswer = 128 << 20
+
+// answers verifies the answers that a client reads, and bounds the memory that they take. It is two
+// middlewares of the SDK, around its decoder. It is safe for concurrent use.
+//
+// An answer takes room for its Content-Length from its headers until it is decoded. It waits for room
+// in the order in which headers arrive, until its call's context ends. An answer that is larger than
+// the room, or of unknown length, takes the whole room for large ones. This cannot deadlock: an answer
+// with room is only read and decoded, which waits neither for room nor for internal/usage.
+type answers struct {
+	small, large *semaphore.Weighted
+}
+
+func newAnswers() *answers {
+	return &answers{small: semaphore.NewWeighted(smallRoom), large: semaphore.NewWeighted(largeRoom)}
+}
+
+// of makes a client verify its answers. Copies of the client share its room for answers.
+func (a *answers) of(o *dynamodb.Options) {
+	o.APIOptions = append(o.APIOptions, a.add)
+	o.DisableValidateResponseChecksum = true // the SDK's own only logs a wrong one
+}
+
+// add adds the middlewares to the stack of a call.
+func (a *answers) add(stack *middleware.Stack) error {
+	return errors.Join(
+		stack.Deserialize.Insert(middleware.DeserializeMiddlewareFunc("RefuseDamaged", refuseDamaged), "OperationDeserializer", middleware.Before),
+		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("VerifyAnswer", a.verify), middleware.After))
+}
+
+// verify has the SDK's decoder read the answer by a body that verifies it.
+func (a *answers) verify(
+	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+) (middleware.DeserializeOutput, middleware.Metadata, error) {
+	out, metadata, err := next.HandleDeserialize(ctx, in)
+	response, ok := out.RawResponse.(*smithyhttp.Response)
+	if err != nil || !ok {
+		return out, metadata, err
+	}
+	room, size := a.roomFor(response.ContentLength)
+	if err := room.Acquire(ctx, size); err != nil {
+		_ = response.Body.Close() // it is not read
+		response.Body = http.NoBody
+		return out, metadata, err
+	}
+	response.Body = &body{
+		ReadCloser: response.Body,
+		most:       mostAnswer,
+		claimed:    response.Header.Get("X-Amz-Crc32"),
+		needed:     success(response.Response),
+		checksum:   crc32.NewIEEE(),
+		release:    sync.OnceFunc(func() { room.Release(size) }),
+	}
+	return out, metadata, nil
+}
+
+// roomFor returns the room that an answer takes, and how much of it. A negative length is an
+// unknown one.
+func (a *answers) roomFor(length int64) (room *semaphore.Weighted, size int64) {
+	switch {
+	case length < 0 || length > largeRoom:
+		return a.large, largeRoom
+	case length > smallBody:
+		return a.large, length
+	}
+	return a.small, length
+}
+
+// errDamaged stands for errors of the SDK's decoder, which may cite what a customer wrote.
+var errDamaged = errors.New("the answer is damaged")
+
+// refuseDamaged returns an error that can be retried for an answer that the SDK cannot decode. Some
+// damaged JSON makes the SDK's decoder panic.
+func refuseDamaged(
+	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
+) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+	err = task.Try(func() (err error) {
+		out, metadata, err = next.HandleDeserialize(ctx, in)
+		return err
+	})
+	var panicked *task.Panic
+	response, answered := out.RawResponse.(*smithyhttp.Response)
+	undecoded := err != nil && out.Result != nil && answered && success(response.Response)
+	if undecoded && !errors.As(err, new(*readError)) || errors.As(err, &panicked) {
+		err = &smithy.DeserializationError{Err: errDamaged}
+	}
+	return out, metadata, err
+}
+
+// success reports whether an answer is no error.
+func success(response *http.Response) bool { return response.StatusCode/100 == 2 }
+
+// body is the body of an answer. Reading it fails at its end unless it has the checksum that the
+// header claims, and if the answer of a successful call is empty.
+type body struct {
+	io.ReadCloser
+	most     int64  // bytes, after which the answer is given up
+	claimed  string // checksum, empty if the answer has none
+	needed   bool   // the answer must not be empty
+	checksum hash.Hash32
+	read     int64
+	failed   error
+	release  func() // gives its room back
+}
+
+// readError is an error of reading an answer. Its text holds nothing of the answer.
+type readError struct{ error }
+
+// Unwrap returns the error that the reader returned.
+func (e *readError) Unwrap() error { return e.error }
+
+// Read implements [io.Reader].
+func (b *body) Read(p []byte) (int, error) {
+	if b.failed != nil {
+		return 0, b.failed
+	}
+	n, err := b.ReadCloser.Read(p)
+	b.read += int64(n)
+	b.checksum.Write(p[:n])
+	switch {
+	case b.read > b.most:
+		err = errors.New("the answer is larger than any of DynamoDB")
+	case err == nil:
+		return n, nil
+	case err != io.EOF:
+	case b.read == 0 && b.needed:
+		err = errors.New("the answer is empty")
+	case b.claimed != "" && b.claimed != strconv.FormatUint(uint64(b.checksum.Sum32()), 10):
+		err = errors.New("the answer does not have the checksum it claims")
+	default:
+		return n, io.EOF
+	}
+	b.failed = &readError{err}
+	return n, b.failed
+}
+
+// Close implements [io.Closer]. The SDK calls it once the answer is decoded.
+func (b *body) Close() error {
+	defer b.release()
+	return b.ReadCloser.Close()
+}

@@ -1,0 +1,63 @@
+package call
+
+import (
+	"context"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/middleware"
+)
+
+// Purposes of calls beside those of a page's plan, for the client of a component.
+const (
+	ForComments     = "COMMENT"
+	ForStatistics   = "STATISTICS"
+	ForLeaderboards = "LEADERBOARD"
+	ForPageNumbers  = "PAGE_NUMBERS"
+	ForCounting     = "COUNTING"
+	ForLeases       = "LEASE"
+	ForRebuild      = "REBUILD"
+	ForMaintenance  = "MAINTENANCE"
+)
+
+// For returns a client like another one, whose calls are for a purpose. A client that is not the
+// SDK's is returned as it is.
+func For[C any](client C, purpose string) C {
+	sdk, ok := any(client).(*dynamodb.Client)
+	if !ok {
+		return client
+	}
+	labelled := dynamodb.New(sdk.Options(), func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			_, _ = stack.Initialize.Remove(purposeID) // it had none if this fails
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc(purposeID, labelling(purpose)), middleware.Before)
+		})
+	})
+	return any(labelled).(C)
+}
+
+const purposeID = "Purpose"
+
+// labelling gives calls a purpose, unless their context has one.
+func labelling(purpose string) func(
+	context.Context, middleware.InitializeInput, middleware.InitializeHandler,
+) (middleware.InitializeOutput, middleware.Metadata, error) {
+	return func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+		if purposeOf(ctx) == "" {
+			ctx = WithPurpose(ctx, purpose)
+		}
+		return next.HandleInitialize(ctx, in)
+	}
+}
+
+type purposeKey struct{}
+
+// WithPurpose returns a context whose calls are for a purpose, whatever that of their client is.
+func WithPurpose(ctx context.Context, purpose string) context.Context {
+	return context.WithValue(ctx, purposeKey{}, purpose)
+}
+
+// purposeOf returns the purpose of calls with a context, empty for none.
+func purposeOf(ctx context.Context) string {
+	purpose, _ := ctx.Value(purposeKey{}).(string)
+	return purpose
+}

@@ -1,0 +1,102 @@
+package call
+
+import (
+	"context"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// Querier is the part of the SDK's client that queries the table and its indexes.
+type Querier interface {
+	Query(context.Context, *dynamodb.QueryInput, ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error)
+}
+
+// ScanClient is the part of the SDK's client that reads whole tables and whole lists.
+type ScanClient interface {
+	Querier
+	dynamodb.ScanAPIClient
+	dynamodb.DescribeTableAPIClient
+}
+
+// DefaultScanCalls is how many calls a scan makes in parallel by default.
+const DefaultScanCalls = 4
+
+// SegmentsPerCall is how many segments of the table each parallel call of a scan gets. Segments
+// differ in size: with several for each call, the scan does not end with one call reading the
+// largest segment while the others are idle.
+const SegmentsPerCall = 4
+
+// BatchGetter is the part of the SDK's client that fetches items by key.
+type BatchGetter interface {
+	BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error)
+}
+
+// MaxKeysPerGet is how many items one BatchGetItem can fetch.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
+const MaxKeysPerGet = 100
+
+// Unprocessed keys are retried this often. Waits double from the first, and each is drawn at random
+// up to its full length.
+const (
+	getTries     = 5
+	getFirstWait = 25 * time.Millisecond
+)
+
+// Got is what GetItems fetched, and what that took.
+type Got struct {
+	// Items come in no order.
+	Items []layout.Item
+	// Left are keys that DynamoDB still left unprocessed at the last try. Keys without an item are
+	// neither here nor in Items.
+	Left []layout.Item
+	// Calls counts calls, and Units the read units that they consumed.
+	Calls int
+	Units float64
+}
+
+// GetItems fetches items by key and retries those that DynamoDB left unprocessed. With an error, it
+// returns only what its calls took.
+func GetItems(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (got Got, err error) {
+	for try := 0; ; try++ {
+		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems:           map[string]types.KeysAndAttributes{table: want},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		})
+		if err != nil {
+			return Got{Calls: got.Calls, Units: got.Units}, err
+		}
+		got.Calls++
+		got.Units += unitsOf(output.ConsumedCapacity)
+		got.Items = append(got.Items, output.Responses[table]...)
+		want.Keys = output.UnprocessedKeys[table].Keys
+		if len(want.Keys) == 0 || try == getTries-1 {
+			got.Left = want.Keys
+			usage.From(ctx).Consume(got.Calls, got.Units)
+			return got, nil
+		}
+		if err := pause(ctx, getFirstWait<<try); err != nil {
+			return Got{Calls: got.Calls, Units: got.Units}, err
+		}
+	}
+}
+
+// UnitsOf returns the units that a call consumed, 0 if its answer does not say.
+func UnitsOf(consumed *types.ConsumedCapacity) float64 {
+	if consumed == nil {
+		return 0
+	}
+	return aws.ToFloat64(consumed.CapacityUnits)
+}
+
+func unitsOf(consumed []types.ConsumedCapacity) (sum float64) {
+	for i := range consumed {
+		sum += UnitsOf(&consumed[i])
+	}
+	return sum
+}
