@@ -53,17 +53,21 @@ func (f Filter) Normalize() (Filter, error) {
 // meaning of a filter: plans and indexes only find what it allows.
 func (f Filter) Allows(c Comment) bool {
 	created := c.CreatedAt()
-	return f.AllowsCell(c.Language, c.Rating) &&
+	return f.AllowsCell(c.Cell()) &&
 		(f.CreatedAfter == nil || !created.Before(*f.CreatedAfter)) &&
 		(f.CreatedBefore == nil || created.Before(*f.CreatedBefore))
 }
 
-// AllowsCell reports whether comments of a language and a rating pass the filter, regardless of its
-// dates. It must be normalized.
-func (f Filter) AllowsCell(language Language, rating int) bool {
-	return (len(f.Languages) == 0 || slices.Contains(f.Languages, language)) &&
-		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, rating))
+// AllowsCell reports whether comments of a cell can pass the filter, regardless of its dates. It must
+// be normalized.
+func (f Filter) AllowsCell(cell Cell) bool {
+	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
+		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating))
 }
+
+// CellCodes returns the codes of the cells that the filter allows in any language that it allows, nil
+// for all.
+func (f Filter) CellCodes() []int { return f.Ratings }
 
 // Range returns the range of positions that the filter's dates allow, both ends included. It is
 // empty, with low above high, if the dates end before the first millisecond that a position can

@@ -18,8 +18,23 @@ type Cell struct {
 // Cell returns the cell of the comment.
 func (c Comment) Cell() Cell { return Cell{Language: c.Language, Rating: c.Rating} }
 
+// MaxCellCode is the highest code of a cell; the lowest is 1.
+const MaxCellCode = MaxRating
+
+// Code returns what the cell is beside its language, as one number. What is stored of a cell is its
+// language and this number.
+func (c Cell) Code() int { return c.Rating }
+
+// CellOf returns the cell of a language with a code, and false if no cell has that code.
+func CellOf(language Language, code int) (Cell, bool) {
+	return Cell{Language: language, Rating: code}, code >= 1 && code <= MaxCellCode
+}
+
 // Counts are numbers of comments by rating: 1 star first, MaxRating stars last.
 type Counts [MaxRating]int
+
+// Add counts n more comments of a cell.
+func (c *Counts) Add(cell Cell, n int) { c[cell.Rating-1] += n }
 
 // Total returns the number of comments of all ratings.
 func (c Counts) Total() int {
@@ -109,7 +124,7 @@ func (s Stats) AtMost(filter Filter) Counts {
 // become zero.
 func (s Stats) Add(cell Cell, n int) {
 	counts := s[cell.Language]
-	counts[cell.Rating-1] += n
+	counts.Add(cell, n)
 	if counts == (Counts{}) {
 		delete(s, cell.Language)
 		return

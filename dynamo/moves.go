@@ -75,7 +75,7 @@ func (m moved) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
 
 // mayFit tells whether the filter may allow the comment after its last move.
 func (m moved) mayFit(filter comment.Filter) bool {
-	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, func(cell comment.Cell) bool { return filter.AllowsCell(cell.Language, cell.Rating) })
+	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, filter.AllowsCell)
 }
 
 // moves remembers the comments that moved last, by product. It is safe for use by many goroutines.

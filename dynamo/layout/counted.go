@@ -29,17 +29,18 @@ const (
 
 // CellText returns a cell as a marker holds it, such as "en/5".
 func CellText(cell comment.Cell) string {
-	return string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
+	return string(cell.Language) + "/" + strconv.Itoa(cell.Code())
 }
 
 // ParseCell reads what CellText returned.
 func ParseCell(text string) (comment.Cell, error) {
-	language, rating, found := strings.Cut(text, "/")
-	n, err := strconv.Atoi(rating)
-	if !found || language == "" || err != nil || comment.CheckRating(n) != nil {
-		return comment.Cell{}, errors.New("not a language and a rating")
+	language, digits, _ := strings.Cut(text, "/")
+	code, err := strconv.Atoi(digits)
+	cell, any := comment.CellOf(comment.Language(language), code)
+	if !any || language == "" || err != nil {
+		return comment.Cell{}, errors.New("not a language and the code of a cell")
 	}
-	return comment.Cell{Language: comment.Language(language), Rating: n}, nil
+	return cell, nil
 }
 
 // Items of a product's page index. They have a partition of their own, so that a merge takes no

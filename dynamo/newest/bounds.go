@@ -130,7 +130,7 @@ func rowsOf(languages []comment.Language, stats comment.Stats) []comment.Languag
 }
 
 func allows(ratings []int, rating int) bool {
-	return comment.Filter{Ratings: ratings}.AllowsCell("", rating)
+	return comment.Filter{Ratings: ratings}.AllowsCell(comment.Cell{Rating: rating})
 }
 
 // In returns the bounds as they belong to statistics whose rare languages share a row. The receiver

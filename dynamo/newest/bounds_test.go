@@ -26,7 +26,7 @@ func (c counted) stats() comment.Stats {
 // none.
 func (c counted) newest(filter comment.Filter) (highest comment.Position) {
 	for position, cell := range c {
-		if filter.AllowsCell(cell.Language, cell.Rating) && position.Compare(highest) > 0 {
+		if filter.AllowsCell(cell) && position.Compare(highest) > 0 {
 			highest = position
 		}
 	}

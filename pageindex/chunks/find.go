@@ -113,7 +113,7 @@ func (f *finder) through(p comment.Position) (comment.Counts, bool) {
 
 // rankOf returns how many comments of the part are at or before a position, in the list's order.
 func (f *finder) rankOf(p comment.Position) int {
-	if f.order == comment.OldestFirst {
+	if !f.order.Descends() {
 		upTo, _ := f.through(p)
 		return f.clip(upTo.Total()) - f.from.Total()
 	}
@@ -136,7 +136,7 @@ func (f *finder) place() {
 			continue
 		}
 		n := to - rank
-		if f.order == comment.OldestFirst {
+		if !f.order.Descends() {
 			n = from + rank - 1
 		}
 		at, _ := f.line.at(n)

@@ -19,7 +19,7 @@ func Items(entries []pageindex.Entry, now time.Time) ([]pagefile.Item, error) {
 		item := pagefile.Item{Key: pagefile.Key{Product: e.Product, Position: e.Position}, Follows: e.Follows, Seen: uint32(now.Unix())}
 		if e.Cell != nil {
 			item.Cell = *e.Cell
-			if item.Cell.Rating < 1 || item.Cell.Rating > comment.MaxRating || len(item.Cell.Language) > 255 {
+			if item.Cell.Code() < 1 || item.Cell.Code() > comment.MaxCellCode || len(item.Cell.Language) > 255 {
 				return nil, comment.Errorf(comment.BadInput, "a comment with rating %d has no place in a page index: ratings are 1 to %d", item.Cell.Rating, comment.MaxRating)
 			}
 		}

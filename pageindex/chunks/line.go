@@ -37,8 +37,7 @@ type piece struct {
 }
 
 func (l *line) allows(cell comment.Cell) bool {
-	return cell.Rating != 0 && (len(l.filter.Languages) == 0 || slices.Contains(l.filter.Languages, cell.Language)) &&
-		(len(l.filter.Ratings) == 0 || slices.Contains(l.filter.Ratings, cell.Rating))
+	return cell.Code() != 0 && l.filter.AllowsCell(cell)
 }
 
 // setChanges takes the changes of the product.
@@ -50,10 +49,10 @@ func (l *line) setChanges(changes []change) {
 			continue
 		}
 		if l.allows(c.was) {
-			sum[c.was.Rating-1]--
+			sum.Add(c.was, -1)
 		}
 		if l.allows(c.now) {
-			sum[c.now.Rating-1]++
+			sum.Add(c.now, 1)
 		}
 		l.changes, l.sums = append(l.changes, c), append(l.sums, sum)
 	}
@@ -92,7 +91,7 @@ func (l *line) open(root *pagefile.Root) bool {
 
 func (l *line) count(counts *comment.Counts, cell comment.Cell, n int) {
 	if l.allows(cell) {
-		counts[cell.Rating-1] += n
+		counts.Add(cell, n)
 	}
 }
 
@@ -186,7 +185,7 @@ func (l *line) before(at comment.Position) (comment.Counts, bool) {
 	cells := h.Products[product].Cells
 	for _, r := range records {
 		if r.Position.Compare(at) < 0 {
-			counts[cells[r.Cell].Rating-1]++
+			counts.Add(cells[r.Cell], 1)
 		}
 	}
 	return counts, ok

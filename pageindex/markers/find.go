@@ -59,7 +59,7 @@ func (s *Store) look(ctx context.Context, list pageindex.List, m *meter) (*look,
 		if err != nil {
 			return l, err
 		}
-		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell.Language, cell.Rating) {
+		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell) {
 			l.cells, l.names, l.ratings = append(l.cells, h.cells[name]), append(l.names, name), append(l.ratings, cell.Rating)
 		}
 	}
@@ -113,7 +113,7 @@ func (l *look) place(t pageindex.Target) comment.Position {
 	switch {
 	case t.At == nil:
 		return comment.Position{}
-	case l.list.Order == comment.OldestFirst:
+	case !l.list.Order.Descends():
 		return t.At.Next()
 	}
 	return *t.At

@@ -183,7 +183,7 @@ func (l *Lookup) askCursors(b *batch) {
 		return
 	}
 	ahead := slice.Before.Previous()
-	if l.wanted.List.Order == comment.NewestFirst {
+	if l.wanted.List.Order.Descends() {
 		ahead = slice.Before.Next()
 	}
 	b.add(pageindex.Target{At: &ahead}, func(at pageindex.Boundary) { l.before = at.Rank })

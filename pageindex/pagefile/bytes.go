@@ -24,7 +24,7 @@ func appendText16(out []byte, text string) []byte {
 }
 
 func appendCell(out []byte, cell comment.Cell) []byte {
-	return appendText8(append(out, byte(cell.Rating)), string(cell.Language))
+	return appendText8(append(out, byte(cell.Code())), string(cell.Language))
 }
 
 // parser takes values off the front of bytes. After the first one that is not there it returns zero
@@ -72,8 +72,9 @@ const maxTexts = 1000
 func (p *parser) position() comment.Position { return comment.Position(p.take(positionBytes)) }
 
 func (p *parser) cell() comment.Cell {
-	rating := p.u8()
-	return comment.Cell{Rating: rating, Language: comment.Language(p.text8())}
+	code := p.u8()
+	cell, _ := comment.CellOf(comment.Language(p.text8()), code)
+	return cell
 }
 
 // list takes n values. It stops at the end of the bytes, so that a wrong number costs no memory.

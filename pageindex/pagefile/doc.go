@@ -48,7 +48,7 @@ type Item struct {
 }
 
 // There reports whether the comment is there.
-func (i Item) There() bool { return i.Cell.Rating != 0 }
+func (i Item) There() bool { return i.Cell.Code() != 0 }
 
 // Guarded reports whether an older entry may still come.
 func (i Item) Guarded() bool { return i.Follows != "" }

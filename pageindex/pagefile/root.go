@@ -107,7 +107,7 @@ func (r *Root) Of(product string) []Chunk {
 // SortedCells returns the keys of a map by language and rating.
 func SortedCells[T any](cells map[comment.Cell]T) []comment.Cell {
 	return slices.SortedFunc(maps.Keys(cells), func(a, b comment.Cell) int {
-		return cmp.Or(cmp.Compare(a.Language, b.Language), cmp.Compare(a.Rating, b.Rating))
+		return cmp.Or(cmp.Compare(a.Language, b.Language), cmp.Compare(a.Code(), b.Code()))
 	})
 }
 

@@ -64,7 +64,7 @@ func (l *look) find(ctx context.Context, targets []pageindex.Target) (pageindex.
 	}
 	var found pageindex.Found
 	for i, r := range ranges {
-		found.Counts[l.cells[i].Rating-1] += r.High - r.Low
+		found.Counts.Add(l.cells[i], r.High-r.Low)
 	}
 	found.Boundaries, _, err = selection.Find(ctx, ranges, l.list.Order, wanted, l.read)
 	return found, err
@@ -85,7 +85,7 @@ func (l *look) open(ctx context.Context) (any bool, err error) {
 	l.version = state[fieldVersion]
 	for _, field := range slices.Sorted(maps.Keys(state)) {
 		cell, ok := parseCell(field)
-		if !ok || !l.list.Filter.AllowsCell(cell.Language, cell.Rating) {
+		if !ok || !l.list.Filter.AllowsCell(cell) {
 			continue
 		}
 		n, err := strconv.Atoi(state[field])

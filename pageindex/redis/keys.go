@@ -61,20 +61,21 @@ func generationOf(key string) string {
 	return generation
 }
 
-// cellText writes a cell, 5 stars in German as "5de"; empty for none.
+// cellText writes a cell, as a character for its code and its language, such as "5de"; empty for
+// none.
 func cellText(cell *comment.Cell) string {
 	if cell == nil {
 		return ""
 	}
-	return string(rune('0'+cell.Rating)) + string(cell.Language)
+	return string(rune('0'+cell.Code())) + string(cell.Language)
 }
 
 // parseCell reads what cellText wrote of a cell. ok is false for any other text.
 func parseCell(text string) (cell comment.Cell, ok bool) {
-	if text == "" || text[0] < '1' || text[0] > '0'+comment.MaxRating {
-		return comment.Cell{}, false
+	if text == "" {
+		return cell, false
 	}
-	return comment.Cell{Language: comment.Language(text[1:]), Rating: int(text[0] - '0')}, true
+	return comment.CellOf(comment.Language(text[1:]), int(text[0])-'0')
 }
 
 // milliseconds is the score of a position.

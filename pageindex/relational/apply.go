@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -159,10 +160,12 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 	var zeros []counter
 	for rows.Next() {
 		var c counter
-		var n int
-		if err := rows.Scan(&c.product, &c.cell.Language, &c.cell.Rating, &c.block, &n); err != nil {
+		var language comment.Language
+		var code, n int
+		if err := rows.Scan(&c.product, &language, &code, &c.block, &n); err != nil {
 			return err
 		}
+		c.cell, _ = comment.CellOf(language, code)
 		if n == 0 {
 			zeros = append(zeros, c)
 		}
@@ -171,7 +174,7 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 		return err
 	}
 	for _, c := range zeros {
-		if err := s.exec(ctx, tx, dropBlock, generation, c.product, string(c.cell.Language), c.cell.Rating, c.block); err != nil {
+		if err := s.exec(ctx, tx, dropBlock, generation, c.product, string(c.cell.Language), c.cell.Code(), c.block); err != nil {
 			return err
 		}
 	}
@@ -183,7 +186,7 @@ func encodeEntries(entries []pageindex.Entry) (string, error) {
 	for i, e := range entries {
 		rows[i] = row{Number: i, Product: e.Product, Position: hex.EncodeToString(e.Position[:]), Follows: string(e.Follows)}
 		if e.Cell != nil {
-			rows[i].Language, rows[i].Rating = string(e.Cell.Language), e.Cell.Rating
+			rows[i].Language, rows[i].Rating = string(e.Cell.Language), e.Cell.Code()
 		}
 	}
 	return encode(rows)
@@ -192,7 +195,7 @@ func encodeEntries(entries []pageindex.Entry) (string, error) {
 func encodeChanges(changes []change) (string, error) {
 	rows := make([]row, len(changes))
 	for i, c := range changes {
-		rows[i] = row{Number: i, Product: c.product, Language: string(c.cell.Language), Rating: c.cell.Rating, Block: c.block, N: c.n}
+		rows[i] = row{Number: i, Product: c.product, Language: string(c.cell.Language), Rating: c.cell.Code(), Block: c.block, N: c.n}
 	}
 	return encode(rows)
 }

@@ -102,15 +102,16 @@ func (s *Store) countList(ctx context.Context, tx *sql.Tx, l lookup) (counted, e
 	c, found := counted{}, 0
 	byBlock := map[int]int{}
 	for rows.Next() {
-		var block, rating, n int
-		if err := rows.Scan(&block, &rating, &n); err != nil {
+		var block, code, n int
+		if err := rows.Scan(&block, &code, &n); err != nil {
 			return counted{}, err
 		}
 		if block == storeRow {
-			found, c.generation = rating, n
+			found, c.generation = code, n
 			continue
 		}
-		c.ratings[rating-1] += n
+		cell, _ := comment.CellOf("", code)
+		c.ratings.Add(cell, n)
 		byBlock[block] += n
 	}
 	if err := rows.Err(); err != nil {

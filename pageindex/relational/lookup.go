@@ -13,15 +13,15 @@ import (
 type lookup struct {
 	product    string
 	languages  []comment.Language
-	ratings    []int
+	codes      []int // of cells, nil for all
 	span       span
 	descending bool
 }
 
 func newLookup(list pageindex.List) lookup {
 	l := lookup{
-		product: list.Product, languages: list.Filter.Languages, ratings: list.Filter.Ratings,
-		descending: list.Order == comment.NewestFirst,
+		product: list.Product, languages: list.Filter.Languages, codes: list.Filter.CellCodes(),
+		descending: list.Order.Descends(),
 	}
 	l.span.low, l.span.high = list.Filter.Range()
 	return l
@@ -55,8 +55,8 @@ func (l lookup) statement() *statement {
 		}
 		s.filter += " AND language IN (" + strings.Join(placeholders, ", ") + ")"
 	}
-	if len(l.ratings) > 0 {
-		s.filter += " AND rating IN (" + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(l.ratings)), ", "), "[]") + ")"
+	if len(l.codes) > 0 {
+		s.filter += " AND rating IN (" + strings.Trim(strings.Join(strings.Fields(fmt.Sprint(l.codes)), ", "), "[]") + ")"
 	} else {
 		s.filter += " AND rating > 0"
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -38,7 +39,7 @@ type counter struct {
 // compare is the order of the table's key.
 func (c counter) compare(other counter) int {
 	return cmp.Or(cmp.Compare(c.product, other.product), cmp.Compare(c.cell.Language, other.cell.Language),
-		cmp.Compare(c.cell.Rating, other.cell.Rating), cmp.Compare(c.block, other.block))
+		cmp.Compare(c.cell.Code(), other.cell.Code()), cmp.Compare(c.block, other.block))
 }
 
 // change is by how much a counter changes.
@@ -78,8 +79,9 @@ func parseKnown(text string) *known {
 	language, rest, _ := strings.Cut(text, "/")
 	rating, follows, _ := strings.Cut(rest, "/")
 	k := &known{follows: stream.Position(follows)}
-	if rating != "0" {
-		k.cell = &comment.Cell{Language: comment.Language(language), Rating: int(rating[0] - '0')}
+	code, _ := strconv.Atoi(rating)
+	if cell, any := comment.CellOf(comment.Language(language), code); any {
+		k.cell = &cell
 	}
 	return k
 }

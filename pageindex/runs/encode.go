@@ -111,7 +111,7 @@ func cellCode(languages []comment.Language, cell *comment.Cell) uint64 {
 		return 0
 	}
 	i, _ := slices.BinarySearchFunc(languages, cell.Language, cmp.Compare[comment.Language])
-	return uint64(i*comment.MaxRating + cell.Rating)
+	return uint64(i*comment.MaxCellCode + cell.Code())
 }
 
 func (d *decoder) cell(languages []comment.Language) *comment.Cell {
@@ -119,10 +119,11 @@ func (d *decoder) cell(languages []comment.Language) *comment.Cell {
 	if code == 0 {
 		return nil
 	}
-	i := (code - 1) / comment.MaxRating
+	i := (code - 1) / comment.MaxCellCode
 	if i >= uint64(len(languages)) {
 		d.fail()
 		return nil
 	}
-	return &comment.Cell{Language: languages[i], Rating: int((code-1)%comment.MaxRating) + 1}
+	cell, _ := comment.CellOf(languages[i], int((code-1)%comment.MaxCellCode)+1)
+	return &cell
 }

@@ -110,7 +110,7 @@ func (v *View) locator(list List) *locator {
 }
 
 func (v *View) inOrder(order comment.Order) []*segment {
-	if order == comment.OldestFirst {
+	if !order.Descends() {
 		return v.segments
 	}
 	reversed := slices.Clone(v.segments)
@@ -162,7 +162,7 @@ func (l *locator) counts(p part) (sum comment.Counts) {
 		return sum
 	}
 	for _, m := range l.selected(p) {
-		sum[m.Cell.Rating-1]++
+		sum.Add(m.Cell, 1)
 	}
 	return sum
 }
@@ -171,11 +171,11 @@ func (l *locator) counts(p part) (sum comment.Counts) {
 func (l *locator) selected(p part) []Marker {
 	var out []Marker
 	for _, m := range p.markers {
-		if m.Position.Compare(p.from) >= 0 && m.Position.Compare(p.last) <= 0 && l.list.Filter.AllowsCell(m.Cell.Language, m.Cell.Rating) {
+		if m.Position.Compare(p.from) >= 0 && m.Position.Compare(p.last) <= 0 && l.list.Filter.AllowsCell(m.Cell) {
 			out = append(out, m)
 		}
 	}
-	if l.list.Order == comment.NewestFirst {
+	if l.list.Order.Descends() {
 		slices.Reverse(out)
 	}
 	return out
@@ -210,7 +210,7 @@ const (
 
 func (p part) upTo(at comment.Position, order comment.Order) share {
 	first, last := at.Compare(p.from), at.Compare(p.last)
-	if order == comment.NewestFirst {
+	if order.Descends() {
 		first, last = -last, -first
 	}
 	switch {
@@ -295,7 +295,7 @@ func (l *locator) before(p part, at comment.Position) int {
 }
 
 func (l *locator) comesAfter(p, at comment.Position) bool {
-	if l.list.Order == comment.NewestFirst {
+	if l.list.Order.Descends() {
 		return p.Compare(at) < 0
 	}
 	return p.Compare(at) > 0
@@ -312,7 +312,7 @@ func (l *locator) boundary(rank int) Boundary {
 			return l.inside(p, rank, b)
 		}
 		end := p.last
-		if l.list.Order == comment.NewestFirst {
+		if l.list.Order.Descends() {
 			end = p.from
 		}
 		if b.Rank = p.mostBefore + p.most; b.Rank > 0 {

@@ -29,7 +29,7 @@ func newPicking(cells []Cell, order comment.Order, rank int, sample Sampler) *pi
 	total := size(cells)
 	p := &picking{order: order, sample: sample, rank: min(rank, total), candidates: slices.Clone(cells)}
 	p.below = p.rank - 1
-	if order == comment.NewestFirst {
+	if order.Descends() {
 		p.below = total - p.rank
 	}
 	p.cutEnds()

@@ -49,13 +49,13 @@ func (r *ranking) take(read map[Probe]comment.Position) bool {
 // newest first, the position itself is before the boundary, so it counts as above it here.
 func (r *ranking) lower(element comment.Position) bool {
 	c := element.Compare(r.at)
-	return c < 0 || c == 0 && r.order == comment.OldestFirst
+	return c < 0 || c == 0 && !r.order.Descends()
 }
 
 func (r *ranking) boundary() pageindex.Boundary {
 	rank := 0
 	for i, c := range r.cells {
-		if r.order == comment.NewestFirst {
+		if r.order.Descends() {
 			rank += c.High - r.left[i].Low
 		} else {
 			rank += r.left[i].Low - c.Low
