@@ -1,6 +1,55 @@
 package planner
 
-import "math"
+import (
+	"math"
+)
+
+// share is how many comments of a list are in a part.
+type share struct {
+	// held is how many comments the partition holds, wanted how many of them are in the list.
+	held, wanted int
+	// matches is how many comments are in the whole list.
+	matches int
+	// residual is whether the part has a residual filter.
+	residual bool
+}
+
+// enough is how many needed items a scan of so many is enough for, halfway between two integers. A
+// part that holds the whole list has to return just the comments wanted. Any other has to return
+// one more, which shows that its next comment comes later than those of the other parts.
+func (s share) enough(scanned int) float64 {
+	if s.wanted < s.matches {
+		return float64(scanned) - 0.5
+	}
+	return float64(scanned) + 0.5
+}
+
+// scanFor is how many items have to be scanned if so many are needed: the inverse of enough.
+func (s share) scanFor(needed float64) int {
+	if s.wanted < s.matches {
+		return int(math.Ceil(needed + 0.5))
+	}
+	return int(math.Ceil(needed - 0.5))
+}
+
+// shortage is what a call of a part has to bring, so that no other has to follow.
+type shortage struct {
+	share share
+	// mean and deviation are of how many items have to be scanned.
+	mean, deviation float64
+	// returned is what a residual filter returns, and want how many that has to be. It is nil if mean
+	// and deviation are all that is known.
+	returned *betaBinomial
+	want     int
+}
+
+// likely is the probability that a call with a limit is not enough, if it does not come to the end.
+func (s *shortage) likely(limit int) float64 {
+	if s.returned != nil {
+		return s.returned.below(s.want, limit)
+	}
+	return above(s.share.enough(limit), s.mean, s.deviation)
+}
 
 // holding is how many comments a partition may hold, and what reading all of them costs.
 type holding struct {

@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -52,4 +54,100 @@ func (k *Known) LikelySizes() Sizes {
 		return k.Sizes
 	}
 	return Sizes{Any: unknownSize}
+}
+
+// What is likely of a product of which nothing is known. It is made for a shop most of whose products
+// have a handful of comments, and some thousands. Plans for such a product cost least on average. If
+// a shop is of another kind, plans cost more read units, and show the same comments.
+
+// likelyComments are how many comments products have, and how many products have so many. A product
+// weighs as much as it is asked for while nothing is known of it.
+var likelyComments = likelySizes{
+	{1, .30}, {2, .15}, {3, .10}, {4, .07}, {5.5, .09}, {7.5, .06}, {10.5, .06}, {14.5, .04}, {20.5, .035}, {28.5, .02},
+	{40.5, .018}, {56.5, .012}, {80.5, .011}, {112.5, .007}, {160.5, .006}, {224.5, .005}, {320.5, .004}, {448.5, .003},
+	{768.5, .003}, {1536.5, .002}, {3072.5, .001}, {6144.5, .001}, {12288.5, .001}, {24577.5, .001},
+}
+
+// likelyRatings are the mean shares of the ratings among a product's comments, beginning with rating
+// 1. Two thirds of the comments have five stars, and there is more anger than indifference.
+var likelyRatings = [comment.MaxRating]float64{.09, .05, .08, .17, .61}
+
+const (
+	// ratingsAlike says how alike products are in their ratings: the mean shares count as much as so
+	// many comments of the product itself. It is the concentration of a Dirichlet distribution: if the
+	// share of a rating has mean m and variance v, it is m(1-m)/v - 1.
+	ratingsAlike = 8
+	// likelyLanguage is the mean share of a language that is asked for.
+	likelyLanguage = .4
+	// languagesAlike says how alike products are in their languages, as ratingsAlike. It is low, as most
+	// products have comments in one language only.
+	languagesAlike = 1
+)
+
+// likelySize is a number of comments, and how likely it is.
+type likelySize struct{ comments, probability float64 }
+
+// likelySizes are numbers of comments, ascending, whose probabilities have the sum 1.
+type likelySizes []likelySize
+
+// toRead are the numbers of comments that there may be left to read for a request, if the list has
+// such a share of the product, and the partition of a sample another. A stretch behind a cursor, and
+// one within a range of dates, may be any part of the product.
+func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled float64) likelySizes {
+	l = slices.Clone(l)
+	if before := r.before(); before > 0 {
+		l = l.above(float64(before) / max(share, 0.1)) // of a smaller share, more is likely to be in the list
+	}
+	if r.partial(filter) {
+		l = l.parts()
+	}
+	if r.Sample != nil {
+		l = l.after(float64(r.Sample.scanned) / sampled)
+	}
+	return l.normal()
+}
+
+// after are what is left of the sizes after so many comments.
+func (l likelySizes) after(read float64) likelySizes {
+	l = l.above(read)
+	for i := range l {
+		l[i].comments -= read
+	}
+	return l
+}
+
+// above are those sizes that are above a number; if there are none, twice that number.
+func (l likelySizes) above(least float64) likelySizes {
+	out := make(likelySizes, 0, len(l))
+	for _, size := range l {
+		if size.comments > least {
+			out = append(out, size)
+		}
+	}
+	if len(out) == 0 {
+		return likelySizes{{2*least + 1, 1}}
+	}
+	return out
+}
+
+// parts are the sizes of parts: a quarter of each size, or three quarters.
+func (l likelySizes) parts() likelySizes {
+	out := make(likelySizes, 0, 2*len(l))
+	for _, size := range l {
+		out = append(out, likelySize{size.comments / 4, size.probability / 2}, likelySize{size.comments * 3 / 4, size.probability / 2})
+	}
+	slices.SortFunc(out, func(a, b likelySize) int { return cmp.Compare(a.comments, b.comments) })
+	return out
+}
+
+// normal makes the probabilities add up to 1.
+func (l likelySizes) normal() likelySizes {
+	total := 0.0
+	for _, size := range l {
+		total += size.probability
+	}
+	for i := range l {
+		l[i].probability /= total
+	}
+	return l
 }

@@ -1,3 +1,23 @@
+// Package planner decides how a page or a count is read: which partitions of which index, how many
+// items of each, and which partitions are left out because they are known to be empty.
+//
+// A filter by languages and ratings is a rectangle of the language x rating grid. A [Cover] is a
+// set of partitions that together hold each cell of the rectangle once. For example, "German or
+// English, 4 or 5 stars" is covered by two partitions of languages, by two of ratings, by four
+// cells, or by the whole product. All but the cells also hold comments that the filter excludes; a
+// residual filter drops those, but reading them is paid for.
+//
+// A [Planner] estimates the price of each cover from what is [Known] of the product, or from what is
+// likely of any product (a [Prior]), and takes the cheapest. What is left of a read after a first call
+// that was not enough may be planned anew, from what that call told: see [Plan.Rest]. A [Plan] is a
+// pure function of the planner and a [Request]: nothing is read and nothing is remembered. Package
+// dynamo carries plans out. Wrong estimates cost read units, never comments.
+//
+// Conditions on other attributes than language and rating are in the residual filter of every part.
+// No index serves them and no counts tell what they leave.
+//
+// Start with planner.go, then covers.go, candidates.go and estimator.go; belief.go has what is
+// likely.
 package planner
 
 import (
@@ -116,4 +136,18 @@ func (p *Planner) read(plan *Plan, limits []int) {
 		}
 		plan.Reads = append(plan.Reads, Read{Part: part, Limit: limits[i]})
 	}
+}
+
+// Rest is what is left of a read of this plan whose first call was not enough: that call reached a
+// position, scanned so many comments and returned these, whose sizes are given. So many more may be
+// wanted of it.
+func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []comment.Cell, sizes Sizes, want int) (Planner, Request) {
+	s := &Sample{partition: read.Partition, partial: p.Partial, scanned: max(scanned, len(returned)), languages: map[comment.Language]int{}}
+	for _, cell := range returned {
+		s.add(cell)
+	}
+	w := Window{low: p.Low, high: p.High, descending: p.Descending}
+	list := Planner{Product: p.Product, Filter: read.wanted(p.Filter), Known: p.Known}
+	list.Known.Sizes = sizes
+	return list, Request{Window: w.Past(reached), Purpose: p.Purpose, Want: want, WithoutText: p.WithoutText, Sample: s}
 }

@@ -1,6 +1,11 @@
 package planner
 
-import "github.com/talkback/talkback/comment"
+import (
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
 
 // Request is a stretch of a list that is to be read.
 type Request struct {
@@ -33,4 +38,169 @@ func (r Request) before() int {
 		least = max(least, r.Want/2)
 	}
 	return max(least, r.Last.total())
+}
+
+// Sample is what the first call of a read with a residual filter told of a product whose counts are
+// not known, when it neither came to the end of its partition nor brought enough.
+type Sample struct {
+	// partition is what was read, scanned how many comments the call scanned, returned how many of
+	// these are in the list.
+	partition         layout.Partition
+	scanned, returned int
+	// partial is whether the read began at a cursor or was bounded by dates.
+	partial bool
+	// ratings and languages are those of the returned comments.
+	ratings   comment.Counts
+	languages map[comment.Language]int
+}
+
+// add adds a returned comment. An out-of-range rating (edited by hand) counts toward the total only.
+func (s *Sample) add(cell comment.Cell) {
+	s.returned++
+	s.languages[cell.Language]++
+	if comment.CheckRating(cell.Rating) == nil {
+		s.ratings[cell.Rating-1]++
+	}
+}
+
+// posterior is a mean share after so many of some comments were seen to be in it, if the mean
+// before counts as weight comments.
+func posterior(mean, weight float64, seen, of int) float64 {
+	return (weight*mean + float64(seen)) / (weight + float64(of))
+}
+
+// LastPage is what a page held when it was last read. Pages are read again and again, the first
+// page of a product most often, and what a page held predicts what it will hold better than counts
+// do. A LastPage is not changed once it was used for a plan.
+type LastPage struct {
+	// cells are the numbers of comments taken, by cell. The last comment was of cell last.
+	cells []cellCount
+	last  comment.Cell
+	// full is whether as many comments were taken as were wanted.
+	full bool
+	// scans are the results of the reads with a residual filter.
+	scans []scan
+	// newer is how many comments are expected to have come in front of the page since.
+	newer float64
+}
+
+// cellCount is the number of comments of one cell.
+type cellCount struct {
+	cell  comment.Cell
+	count int
+}
+
+// scan is how many items of a part were scanned, and how many of them were returned.
+type scan struct {
+	part              Part
+	scanned, returned int
+}
+
+// NewLastPage makes a LastPage of the comments that were taken for it, at least one. full is
+// whether they were as many as were wanted.
+func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
+	p, last := &LastPage{full: full, cells: make([]cellCount, 0, 2)}, 0 // mostly of two ratings
+	for i := range taken {
+		last = p.add(taken[i].Cell())
+	}
+	p.last = p.cells[last].cell
+	return p
+}
+
+// add counts a comment, and returns the number of its cell. That outlives the comment, whose strings
+// share their memory with others of its page.
+func (p *LastPage) add(cell comment.Cell) int {
+	for i := range p.cells {
+		if p.cells[i].cell == cell {
+			p.cells[i].count++
+			return i
+		}
+	}
+	cell.Language = comment.Language(strings.Clone(string(cell.Language)))
+	p.cells = append(p.cells, cellCount{cell, 1})
+	return len(p.cells) - 1
+}
+
+// NoteScan notes how many items of a part a read for the page scanned, and how many of them were
+// returned. Several reads of a part count as one.
+func (p *LastPage) NoteScan(part Part, scanned, returned int) {
+	if !part.Residual() {
+		return
+	}
+	for i := range p.scans {
+		if p.scans[i].part.equal(&part) {
+			p.scans[i].scanned, p.scans[i].returned = p.scans[i].scanned+scanned, p.scans[i].returned+returned
+			return
+		}
+	}
+	p.scans = append(p.scans, scan{part, scanned, returned})
+}
+
+// Shifted is the same page after so many comments are expected to have come in front of it.
+func (p LastPage) Shifted(newer float64) *LastPage {
+	p.newer = newer
+	return &p
+}
+
+// current tells whether most of a page of so many comments is expected to be unchanged.
+func (p *LastPage) current(want int) bool { return p != nil && 2*p.newer < float64(want) }
+
+// total is how many comments were on the page, 0 if there is none.
+func (p *LastPage) total() int {
+	n := 0
+	if p != nil {
+		for _, c := range p.cells {
+			n += c.count
+		}
+	}
+	return n
+}
+
+// count is how many comments of a part were on the page.
+func (p *LastPage) count(part *Part) int {
+	n := 0
+	for i := range p.cells {
+		if part.Holds(p.cells[i].cell) {
+			n += p.cells[i].count
+		}
+	}
+	return n
+}
+
+// wanted is how many comments of a part are needed for the page, if it showed n of them and the part
+// has such a share of the list: mean and variance. Each comment that came in front pushed one out at
+// the end, and each of these is of the part or not.
+func (p *LastPage) wanted(part *Part, n int, share float64) (mean, variance float64) {
+	switch {
+	case p.full && share < 1 && part.Holds(p.last):
+		n-- // nothing has to be known beyond the last one
+	case !p.full && share == 1:
+		n++ // the end of the list has to be seen
+	}
+	return float64(n), 2 * p.newer * share * (1 - share)
+}
+
+// between is how many items that are not wanted stand between the wanted ones of a part, of which the
+// page showed so many: mean and variance, and false if the part was not read. If the returned items
+// were spread evenly over the scanned ones, the place of the n-th has a negative hypergeometric
+// distribution.
+// https://en.wikipedia.org/wiki/Negative_hypergeometric_distribution
+// If the last comment of the page is of another part, the page ends between two of this one.
+func (p *LastPage) between(part *Part, shown int) (mean, variance float64, known bool) {
+	n := float64(shown)
+	if !part.Holds(p.last) {
+		n += 0.5
+	}
+	for i := range p.scans {
+		s := &p.scans[i]
+		returned, dropped := float64(s.returned), float64(s.scanned-s.returned)
+		if !s.part.equal(part) || n > returned+0.5 {
+			continue
+		}
+		mean = n * dropped / (returned + 1)
+		variance = mean * (returned + dropped + 1) * (returned + 1 - n) / ((returned + 1) * (returned + 2))
+		each := dropped / (returned + 1)
+		return mean, variance + 2*p.newer*each*(1+each), true
+	}
+	return 0, 0, false
 }
