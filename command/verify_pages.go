@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/audit"
+	"github.com/talkback/talkback/pageindex/objects"
 )
 
 // pagesLooks is how often a product is compared whose page index seems wrong: it may have changed
@@ -29,7 +29,7 @@ const (
 // verifiedPages is what a comparison of page numbers with comments found.
 type verifiedPages struct {
 	comments int
-	drifts   []audit.Drift
+	drifts   []pageindex.Drift
 }
 
 // pagesVerifier compares an index with the comments of a table, product by product. It holds one
@@ -50,7 +50,7 @@ func newPagesVerifier(session *Session, index pageindex.Index, lister pageindex.
 
 // run compares. It calls tell with how many comments were read.
 func (v *pagesVerifier) run(ctx context.Context, tell func(comments int)) (err error) {
-	sorted, err := audit.NewSorted()
+	sorted, err := objects.NewSorted()
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (v *pagesVerifier) run(ctx context.Context, tell func(comments int)) (err e
 		v.found.comments++
 		tell(v.found.comments)
 	}
-	err = sorted.Each(func(product string, places audit.Places) error {
+	err = sorted.Each(func(product string, places pageindex.Places) error {
 		v.done[product] = true
 		return v.verify(ctx, product, places)
 	})
@@ -76,7 +76,7 @@ func (v *pagesVerifier) run(ctx context.Context, tell func(comments int)) (err e
 }
 
 // verify compares a product.
-func (v *pagesVerifier) verify(ctx context.Context, product string, places audit.Places) error {
+func (v *pagesVerifier) verify(ctx context.Context, product string, places pageindex.Places) error {
 	drifts, err := verifyProduct(ctx, v.scanner, v.index, product, places)
 	v.found.drifts = append(v.found.drifts, drifts...)
 	return err
@@ -94,7 +94,7 @@ func (v *pagesVerifier) verifyOthers(ctx context.Context) error {
 		return err
 	}
 	for _, product := range slices.Sorted(maps.Keys(others)) {
-		if err := v.verify(ctx, product, audit.Places{}); err != nil {
+		if err := v.verify(ctx, product, pageindex.Places{}); err != nil {
 			return err
 		}
 	}
@@ -103,16 +103,16 @@ func (v *pagesVerifier) verifyOthers(ctx context.Context) error {
 
 // verifyProduct compares an index with a product. A difference counts if it is still there after
 // some looks.
-func verifyProduct(ctx context.Context, scanner *dynamo.Scanner, index pageindex.Index, product string, places audit.Places) ([]audit.Drift, error) {
+func verifyProduct(ctx context.Context, scanner *dynamo.Scanner, index pageindex.Index, product string, places pageindex.Places) ([]pageindex.Drift, error) {
 	for look, pause := 1, firstLook; ; look, pause = look+1, 2*pause {
-		drifts, err := audit.Product(ctx, index, product, places)
+		drifts, err := pageindex.Audit(ctx, index, product, places)
 		if err != nil || len(drifts) == 0 || look == pagesLooks {
 			return drifts, err
 		}
 		if err := task.Wait(ctx, pause); err != nil {
 			return nil, err
 		}
-		places = audit.Places{}
+		places = pageindex.Places{}
 		for c, err := range scanner.OfProduct(ctx, product) {
 			if err != nil {
 				return nil, err

@@ -6,13 +6,12 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/numbers"
 )
 
 // lookup is what the index of page numbers is asked for one page. Its error is kept, since a page
 // can do without all of it unless it was asked for by number.
 type lookup struct {
-	*numbers.Lookup
+	*pageindex.Numbers
 	begun bool
 	err   error
 }
@@ -35,7 +34,7 @@ func (s *Store) newLookup(q comment.Query, list planner.Planner, place bool) *lo
 	case !q.Filter.OfCells():
 		return &lookup{err: errNotIndexed}
 	}
-	return &lookup{Lookup: numbers.New(s.options.PageNumbers, numbers.Wanted{
+	return &lookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: q.Order},
 		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(),
 	})}

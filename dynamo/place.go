@@ -100,7 +100,7 @@ func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
 
 // position says how the page was found, nil if there is nothing to say.
 func (a *answering) position() *comment.PagePosition {
-	looked := a.lookup != nil && a.lookup.Lookup != nil && a.lookup.Cost.Calls > 0
+	looked := a.lookup != nil && a.lookup.Numbers != nil && a.lookup.Cost.Calls > 0
 	if a.list.query.Slice.Page == 0 && !looked {
 		return nil
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/objects"
-	"github.com/talkback/talkback/pageindex/postgres"
 	"github.com/talkback/talkback/pageindex/redis"
+	"github.com/talkback/talkback/pageindex/relational"
 	"github.com/talkback/talkback/pageindex/sqlite"
 )
 
@@ -137,7 +137,7 @@ func openRedis(t *testing.T) opened {
 
 func openPostgres(t *testing.T) opened {
 	target := postgrestest.Database(t)
-	s, err := postgres.Open(t.Context(), target, "comments")
+	s, err := relational.OpenPostgres(t.Context(), target, "comments")
 	return opened{Store: until(t, s, err), size: func(t *testing.T) (sum int64) {
 		db := connect(t, target)
 		row := db.QueryRow(t.Context(), `SELECT SUM(pg_total_relation_size(oid)) FROM pg_class

@@ -53,7 +53,7 @@ func TestConformanceOfBuckets(t *testing.T) {
 				}
 				return store
 			},
-			Held: func(t *testing.T, product string) []string { return held(t, store, product) },
+			Held: func(t *testing.T, product string) []string { return objectsOf(t, store, product) },
 		}
 	})
 }

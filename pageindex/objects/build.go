@@ -7,8 +7,6 @@ import (
 	"sync"
 
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/chunks"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // build is a build under way. What it adds is sorted in files of this machine; what is applied
@@ -19,16 +17,16 @@ type build struct {
 	after uint64
 
 	mu     sync.Mutex
-	sorter *chunks.Sorter
+	sorter *Sorter
 }
 
 // newBuild begins a build. An earlier one ends.
 func newBuild(ctx context.Context, c *core) (*build, error) {
 	b := &build{core: c, id: uniqueName()}
-	err := c.update(ctx, func(now snapshot) (*pagefile.Root, error) {
+	err := c.update(ctx, func(now snapshot) (*Root, error) {
 		root := *now.root
 		if now.damage != nil {
-			root = pagefile.Root{Merged: now.last, Generation: now.root.Generation + 1}
+			root = Root{Merged: now.last, Generation: now.root.Generation + 1}
 		}
 		b.after = now.last
 		root.Build, root.BuildAfter = b.id, b.after
@@ -41,7 +39,7 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	if err != nil {
 		return nil, err
 	}
-	b.sorter = &chunks.Sorter{Folder: folder, Items: c.settings.run}
+	b.sorter = &Sorter{Folder: folder, Items: c.settings.run}
 	return b, nil
 }
 
@@ -57,7 +55,7 @@ func (b *build) Add(ctx context.Context, entries []pageindex.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	items, err := chunks.Items(entries, b.core.settings.now())
+	items, err := itemsOf(entries, b.core.settings.now())
 	if err != nil {
 		return err
 	}
@@ -98,11 +96,11 @@ func (b *build) finish(ctx context.Context, covers string) error {
 	if err != nil {
 		return err
 	}
-	return b.core.update(ctx, func(now snapshot) (*pagefile.Root, error) {
+	return b.core.update(ctx, func(now snapshot) (*Root, error) {
 		if now.root.Build != b.id {
 			return nil, errOvertaken
 		}
-		return &pagefile.Root{
+		return &Root{
 			Generation: now.root.Generation + 1, Origin: now.root.Origin, Merged: through, Covers: covers, Chunks: made,
 		}, nil
 	})
@@ -117,7 +115,7 @@ func (b *build) addLog(ctx context.Context, number uint64) error {
 	if err != nil {
 		return err
 	}
-	items, err := pagefile.DecodeFrame(log.data)
+	items, err := decodeFrame(log.data)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/chunks"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // settings are those of a Store.
@@ -29,7 +27,7 @@ type settings struct {
 	// processes may be about to read it, or to name it in a root.
 	lease, collectEvery, logGrace, chunkGrace time.Duration
 	// chunk is how many items a chunk should have, run how many a build sorts in memory; 0 stands for
-	// the defaults of package chunks.
+	// the defaults.
 	chunk, run int
 	now        func() time.Time
 }
@@ -51,7 +49,7 @@ const mostBuildLogs = 50_000
 type core struct {
 	storage  storage
 	settings settings
-	cache    *chunks.Cache
+	cache    *Cache
 	// name and advice are for people: which index it is, and what to see to if it cannot be used.
 	name, advice string
 	// scratch is the folder for the files of builds, empty for the system's own.
@@ -67,18 +65,18 @@ type core struct {
 
 // snapshot is what a process knows at a time.
 type snapshot struct {
-	state *chunks.State
-	root  *pagefile.Root // of the state
-	tag   string         // of the root, empty if there is none
-	last  uint64         // the number of the last log that the state has
+	state *State
+	root  *Root  // of the state
+	tag   string // of the root, empty if there is none
+	last  uint64 // the number of the last log that the state has
 	// damage is set once an object is found damaged, until there is another root.
 	damage error
 }
 
 func newCore(s storage, set settings) *core {
 	return &core{
-		storage: s, settings: set, cache: chunks.NewCache(), appending: make(turn, 1), merging: make(turn, 1),
-		snapshot: snapshot{state: chunks.NewState(&pagefile.Root{})},
+		storage: s, settings: set, cache: newCache(), appending: make(turn, 1), merging: make(turn, 1),
+		snapshot: snapshot{state: newState(&Root{})},
 	}
 }
 
@@ -167,14 +165,14 @@ func (c *core) fetch(ctx context.Context, more int, withRoot bool) (found int, o
 // takeRoot takes what a read of the root brought. It reports whether the same logs are to be read as
 // before, and whether another one process has replaced it meanwhile.
 func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) (same, overtaken bool, _ error) {
-	root := &pagefile.Root{}
+	root := &Root{}
 	var damage error
 	switch {
 	case errors.Is(err, errUnchanged), errors.Is(err, errMissing) && was.tag == "":
 		return true, false, nil
 	case err == nil:
-		if root, damage = pagefile.DecodeRoot(o.data); damage != nil {
-			root = &pagefile.Root{}
+		if root, damage = decodeRoot(o.data); damage != nil {
+			root = &Root{}
 		}
 	}
 	last := root.Merged
@@ -195,13 +193,13 @@ func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) 
 		now.state.Replace(root)
 		return true, false, nil
 	}
-	now.state, now.last = chunks.NewState(root), last
+	now.state, now.last = newState(root), last
 	return false, false, nil
 }
 
 // takeLog takes a log that was read from this state on.
 func (c *core) takeLog(ctx context.Context, was snapshot, number uint64, data []byte) error {
-	items, err := pagefile.DecodeFrame(data)
+	items, err := decodeFrame(data)
 	last := number
 	if err != nil {
 		c.setDamage(err)
@@ -214,7 +212,7 @@ func (c *core) takeLog(ctx context.Context, was snapshot, number uint64, data []
 }
 
 // putLog brings a log into the state, which has the logs up to last then.
-func (c *core) putLog(was snapshot, number, last uint64, items []pagefile.Item) {
+func (c *core) putLog(was snapshot, number, last uint64, items []Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now := &c.snapshot; number == now.last+1 && now.state.Root().Origin == was.root.Origin {
@@ -245,7 +243,7 @@ func (c *core) setDamage(err error) {
 
 // update replaces the root by what change makes of the present one, until no other process was
 // faster. The error of change ends it.
-func (c *core) update(ctx context.Context, change func(now snapshot) (*pagefile.Root, error)) error {
+func (c *core) update(ctx context.Context, change func(now snapshot) (*Root, error)) error {
 	for {
 		now, err := c.latest(ctx)
 		if err != nil {
@@ -259,7 +257,7 @@ func (c *core) update(ctx context.Context, change func(now snapshot) (*pagefile.
 		if root.Origin == "" {
 			root.Origin = uniqueName()
 		}
-		_, err = c.storage.put(ctx, rootObject, pagefile.EncodeRoot(root), now.tag)
+		_, err = c.storage.put(ctx, rootObject, encodeRoot(root), now.tag)
 		if err != nil && !errors.Is(err, errTaken) {
 			return err // it may be there; the next refresh tells
 		}
@@ -275,22 +273,22 @@ func (c *core) ensure(ctx context.Context) error {
 	if c.current().tag != "" {
 		return nil
 	}
-	err := c.update(ctx, func(now snapshot) (*pagefile.Root, error) {
+	err := c.update(ctx, func(now snapshot) (*Root, error) {
 		if now.tag != "" {
 			return nil, errUnchanged
 		}
-		return &pagefile.Root{Merged: now.last}, nil
+		return &Root{Merged: now.last}, nil
 	})
 	return failure(err)
 }
 
 // append appends items to the log, as an object of the next free number.
-func (c *core) append(ctx context.Context, items []pagefile.Item) error {
+func (c *core) append(ctx context.Context, items []Item) error {
 	if err := c.appending.take(ctx); err != nil {
 		return err
 	}
 	defer c.appending.give()
-	frame := pagefile.EncodeFrame(items)
+	frame := encodeFrame(items)
 	for {
 		if err := c.ensure(ctx); err != nil {
 			return err
@@ -333,11 +331,11 @@ func (c *core) putFrame(ctx context.Context, number uint64, frame []byte) (ours 
 // has changed.
 func (c *core) noteDamage(of snapshot, err error) error {
 	if errors.Is(err, errMissing) {
-		err = errors.Join(pagefile.ErrDamaged, err)
+		err = errors.Join(errDamaged, err)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if errors.Is(err, pagefile.ErrDamaged) && c.snapshot.tag == of.tag && c.snapshot.damage == nil {
+	if errors.Is(err, errDamaged) && c.snapshot.tag == of.tag && c.snapshot.damage == nil {
 		c.snapshot.damage = err
 	}
 	return err
@@ -349,7 +347,7 @@ func (c *core) unavailable(err error) error {
 		return err
 	}
 	message := fmt.Sprintf("the page index %s cannot be used: %s", c.name, c.advice)
-	if errors.Is(err, pagefile.ErrDamaged) {
+	if errors.Is(err, errDamaged) {
 		message = fmt.Sprintf("objects of the page index %s are damaged: a server builds it anew, or talkback rebuild --pages", c.name)
 	}
 	return &comment.Error{Kind: comment.Unavailable, Cause: err, Message: message}

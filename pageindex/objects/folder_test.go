@@ -42,6 +42,6 @@ func inFolder(t *testing.T, set settings) conformance.Place {
 			}
 			return store
 		},
-		Held: func(t *testing.T, product string) []string { return held(t, store, product) },
+		Held: func(t *testing.T, product string) []string { return objectsOf(t, store, product) },
 	}
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/pagefile"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -24,8 +23,8 @@ var quiet = settings{
 	lease: time.Minute, collectEvery: time.Hour, logGrace: time.Hour, chunkGrace: time.Hour, chunk: 16, run: 8, now: time.Now,
 }
 
-// held lists what a store holds of a product but guards.
-func held(t *testing.T, s *Store, product string) (out []string) {
+// objectsOf lists what a store holds of a product but guards.
+func objectsOf(t *testing.T, s *Store, product string) (out []string) {
 	t.Helper()
 	now, err := s.core.latest(t.Context())
 	if err != nil {
@@ -35,7 +34,7 @@ func held(t *testing.T, s *Store, product string) (out []string) {
 		if c.Records.Count == 0 {
 			continue
 		}
-		data, err := chunkFiles{s.core.storage}.Read(t.Context(), c.FileName(pagefile.Records), 0, c.Records.Head)
+		data, err := s.core.storage.getRange(t.Context(), c.objectName(Records), 0, c.Records.Head)
 		if err != nil {
 			return []string{err.Error()} // a merge has just deleted it
 		}
@@ -44,7 +43,7 @@ func held(t *testing.T, s *Store, product string) (out []string) {
 			t.Fatal(err)
 		}
 		if _, found := head.Find(product); found {
-			out = append(out, c.FileName(pagefile.Records))
+			out = append(out, c.objectName(Records))
 		}
 	}
 	return out

@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // read.py prints the comments of a file of records, as anyone's program can read them.
@@ -64,7 +63,7 @@ func TestPythonReadsRecords(t *testing.T) {
 		t.Fatal(err)
 	}
 	chunk := s.core.current().root.Chunks[0]
-	out, err := exec.CommandContext(t.Context(), python, script, filepath.Join(folder, chunkFolder, chunk.FileName(pagefile.Records))).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), python, script, filepath.Join(folder, chunk.objectName(Records))).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}

@@ -76,25 +76,3 @@ func logNumber(name string) (uint64, bool) {
 
 // uniqueName returns a name that nothing else has.
 func uniqueName() string { return rand.Text() }
-
-// chunkFiles are the files of chunks in a storage.
-type chunkFiles struct{ storage }
-
-// Read implements chunks.Reader.
-func (f chunkFiles) Read(ctx context.Context, name string, offset, length int) ([]byte, error) {
-	if length < 0 {
-		whole, err := f.get(ctx, chunkFolder+name, "")
-		return whole.data, err
-	}
-	return f.getRange(ctx, chunkFolder+name, offset, length)
-}
-
-// Write implements chunks.Writer. A name is used once, so an object that is there already is that of
-// an earlier try.
-func (f chunkFiles) Write(ctx context.Context, name string, data []byte) error {
-	_, err := f.put(ctx, chunkFolder+name, data, "")
-	if errors.Is(err, errTaken) {
-		return nil
-	}
-	return err
-}

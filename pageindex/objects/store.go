@@ -4,8 +4,12 @@
 // are conditional puts, so no update is lost, and a crash at any moment leaves a state that was
 // acknowledged. docs/design/page-index-files.md has the reasons, and the form of the objects.
 //
-// To read it, start with core.go: how a process keeps up with others, and core.append. merge.go and
-// build.go replace the root; folder.go and bucket.go keep the objects.
+// To read it, start with core.go: how a process keeps up with others, and core.append. find.go answers
+// lookups, of line.go's list of pieces and reads.go's caches. merging.go and build.go replace the root:
+// merger.go and cut.go make new chunks of old ones and changes, sort.go orders more changes than memory
+// holds. root.go, chunk.go and frame.go turn values into bytes and back. All numbers are big-endian,
+// and each byte is covered by a CRC-32: what does not match it is not used. folder.go and bucket.go
+// keep the objects.
 package objects
 
 import (
@@ -16,7 +20,6 @@ import (
 	"sync"
 
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/chunks"
 )
 
 // Store is an index in a folder or a bucket. It is safe for concurrent use. A folder belongs to one
@@ -107,7 +110,7 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	if err := ctx.Err(); err != nil || len(entries) == 0 {
 		return err
 	}
-	items, err := chunks.Items(entries, s.core.settings.now())
+	items, err := itemsOf(entries, s.core.settings.now())
 	if err != nil {
 		return err
 	}
@@ -141,7 +144,7 @@ const tries = 5
 
 // Find implements pageindex.Index.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, err error) {
-	cost, err := s.read(ctx, func(index *chunks.Index) (pageindex.Cost, error) {
+	cost, err := s.read(ctx, func(index *Index) (pageindex.Cost, error) {
 		found, err = index.Find(ctx, list, targets)
 		return found.Cost, err
 	})
@@ -154,7 +157,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 
 // Products implements pageindex.Lister.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
-	_, err := s.read(ctx, func(index *chunks.Index) (pageindex.Cost, error) {
+	_, err := s.read(ctx, func(index *Index) (pageindex.Cost, error) {
 		return pageindex.Cost{}, index.Products(ctx, tell)
 	})
 	return err
@@ -162,7 +165,7 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 
 // read reads the index as it is now, and again if a merge has deleted objects that it needs. It
 // returns what this and keeping up with others has cost.
-func (s *Store) read(ctx context.Context, work func(*chunks.Index) (pageindex.Cost, error)) (cost pageindex.Cost, err error) {
+func (s *Store) read(ctx context.Context, work func(*Index) (pageindex.Cost, error)) (cost pageindex.Cost, err error) {
 	for range tries {
 		keepingUp, err := s.core.refresh(ctx)
 		cost.Calls, cost.Waves = cost.Calls+keepingUp.Calls, cost.Waves+keepingUp.Waves
@@ -170,7 +173,7 @@ func (s *Store) read(ctx context.Context, work func(*chunks.Index) (pageindex.Co
 		if err := cmp.Or(err, now.damage); err != nil {
 			return cost, s.core.unavailable(err)
 		}
-		reading, err := work(&chunks.Index{State: now.state, Reader: chunkFiles{s.core.storage}, Cache: s.core.cache})
+		reading, err := work(&Index{State: now.state, Storage: s.core.storage, Cache: s.core.cache})
 		cost.Calls, cost.Waves = cost.Calls+reading.Calls, cost.Waves+reading.Waves
 		if err == nil {
 			return cost, nil

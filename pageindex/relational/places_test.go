@@ -10,7 +10,6 @@ import (
 
 	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/pageindex/conformance"
-	"github.com/talkback/talkback/pageindex/postgres"
 	"github.com/talkback/talkback/pageindex/relational"
 	"github.com/talkback/talkback/pageindex/sqlite"
 )
@@ -36,9 +35,9 @@ type inSQLite struct{ *sqlite.Store }
 
 func (s inSQLite) core() *relational.Store { return s.Store.Store }
 
-type inPostgres struct{ *postgres.Store }
+type inPostgres struct{ *relational.Postgres }
 
-func (s inPostgres) core() *relational.Store { return s.Store.Store }
+func (s inPostgres) core() *relational.Store { return s.Postgres.Store }
 
 // each runs a test with both databases.
 func each(t *testing.T, body func(t *testing.T, db database)) {
@@ -62,7 +61,7 @@ func postgresDatabase(t *testing.T) database {
 	address := postgrestest.Database(t)
 	return database{
 		open: func(t *testing.T) store {
-			s, err := postgres.Open(t.Context(), address, "comments")
+			s, err := relational.OpenPostgres(t.Context(), address, "comments")
 			return inPostgres{opened(t, s, err)}
 		},
 		raw: connected(t, "pgx", address), prefix: "talkback_comments.", first: "$", shared: true,

@@ -1,6 +1,6 @@
 // Package relational keeps an index of ranks in a relational database: the schema, and all that is
-// done with it. Packages sqlite and postgres bring the connection and the few words in which the
-// two databases differ.
+// done with it. postgres.go and package sqlite bring the connection and the few words in which the two
+// databases differ.
 //
 // Table entries has a row for each comment. Table blocks counts them by language, rating and block
 // of some 12 days. A lookup reads the counts of the blocks, picks the block that holds a rank, and

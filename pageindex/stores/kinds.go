@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/talkback/talkback/pageindex/objects"
-	"github.com/talkback/talkback/pageindex/postgres"
 	"github.com/talkback/talkback/pageindex/redis"
+	"github.com/talkback/talkback/pageindex/relational"
 )
 
 // Networked returns the kinds of stores that several processes on several machines can share.
@@ -13,7 +13,7 @@ func Networked() []Kind {
 	return []Kind{
 		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: opener(redis.Open)},
 		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: opener(redis.Open)},
-		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: opener(postgres.Open)},
+		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: opener(relational.OpenPostgres)},
 		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: opener(func(ctx context.Context, target, _ string) (*objects.Store, error) {
 			return objects.OpenBucket(ctx, target)
 		})},

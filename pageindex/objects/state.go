@@ -1,4 +1,4 @@
-package chunks
+package objects
 
 import (
 	"maps"
@@ -6,14 +6,13 @@ import (
 	"sync"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // State is what an index holds: a root, and the changes of logs that the root has not merged. It is
 // safe for concurrent use.
 type State struct {
 	mu       sync.Mutex
-	root     *pagefile.Root
+	root     *Root
 	products map[string]*pending
 	count    int
 }
@@ -22,24 +21,24 @@ type State struct {
 type pending struct {
 	items map[comment.Position]held
 	// bases are the items of the root at these positions, as far as they were looked up.
-	bases map[comment.Position]pagefile.Item
+	bases map[comment.Position]Item
 	// changes are made of both, nil if something has come since.
 	changes []change
 }
 
 // held is an item, and the number of the log that has it.
 type held struct {
-	item pagefile.Item
+	item Item
 	log  uint64
 }
 
-// NewState returns the state of a root without changes.
-func NewState(root *pagefile.Root) *State {
+// newState returns the state of a root without changes.
+func newState(root *Root) *State {
 	return &State{root: root, products: map[string]*pending{}}
 }
 
 // Root returns the root, which must not be changed.
-func (s *State) Root() *pagefile.Root {
+func (s *State) Root() *Root {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.root
@@ -53,7 +52,7 @@ func (s *State) Len() int {
 }
 
 // Put takes changes of a log.
-func (s *State) Put(log uint64, items []pagefile.Item) {
+func (s *State) Put(log uint64, items []Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if log <= s.root.Merged {
@@ -62,7 +61,7 @@ func (s *State) Put(log uint64, items []pagefile.Item) {
 	for _, item := range items {
 		p := s.products[item.Product]
 		if p == nil {
-			p = &pending{items: map[comment.Position]held{}, bases: map[comment.Position]pagefile.Item{}}
+			p = &pending{items: map[comment.Position]held{}, bases: map[comment.Position]Item{}}
 			s.products[item.Product] = p
 		}
 		before, known := p.items[item.Position]
@@ -78,7 +77,7 @@ func (s *State) Put(log uint64, items []pagefile.Item) {
 }
 
 // Replace takes a new root, and forgets the changes that it has merged.
-func (s *State) Replace(root *pagefile.Root) {
+func (s *State) Replace(root *Root) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.root = root
@@ -98,10 +97,10 @@ func (s *State) Replace(root *pagefile.Root) {
 }
 
 // Pending returns the changes of logs up to a number, sorted by key.
-func (s *State) Pending(through uint64) []pagefile.Item {
+func (s *State) Pending(through uint64) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var out []pagefile.Item
+	var out []Item
 	for _, p := range s.products {
 		for _, h := range p.items {
 			if h.log <= through {
@@ -109,7 +108,7 @@ func (s *State) Pending(through uint64) []pagefile.Item {
 			}
 		}
 	}
-	return Sorted(out)
+	return sorted(out)
 }
 
 // pendingProducts returns the products that have changes.
@@ -133,15 +132,15 @@ func (s *State) view(product string) view {
 		return v
 	}
 	v.ready = false
-	v.items = make([]pagefile.Item, 0, len(p.items))
-	v.bases = make(map[comment.Position]pagefile.Item, len(p.items))
+	v.items = make([]Item, 0, len(p.items))
+	v.bases = make(map[comment.Position]Item, len(p.items))
 	for position, h := range p.items {
 		v.items = append(v.items, h.item)
 		if base, known := p.bases[position]; known {
 			v.bases[position] = base
 		}
 	}
-	slices.SortFunc(v.items, func(a, b pagefile.Item) int { return a.Position.Compare(b.Position) })
+	slices.SortFunc(v.items, func(a, b Item) int { return a.Position.Compare(b.Position) })
 	return v
 }
 

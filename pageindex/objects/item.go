@@ -1,11 +1,4 @@
-// Package pagefile is the form of the objects that a page index keeps, in a folder or in a bucket:
-// chunks of records in order, a root that lists them, and logs of changes that are in no chunk yet.
-// It turns bytes into values and back; where they are kept is not its concern. All numbers are
-// big-endian. docs/design/page-index-files.md has the tables of bytes.
-//
-// Each byte that is read is covered by a CRC-32. What does not match it is an [ErrDamaged], and
-// none of it is used.
-package pagefile
+package objects
 
 import (
 	"cmp"
@@ -17,11 +10,11 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// ErrDamaged is a file whose bytes are not those that were written.
-var ErrDamaged = errors.New("a file of the page index is damaged")
+// errDamaged is a file whose bytes are not those that were written.
+var errDamaged = errors.New("a file of the page index is damaged")
 
 func damaged(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrDamaged, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
 }
 
 // Key is the place of a comment among those of all products, which are sorted by id.

@@ -1,14 +1,14 @@
-package pagefile
+package objects
 
 import "github.com/talkback/talkback/stream"
 
-// FrameHead is the size of what a frame begins with, in bytes: the length of the rest (4), and its
+// frameHead is the size of what a frame begins with, in bytes: the length of the rest (4), and its
 // checksum (4).
-const FrameHead = 8
+const frameHead = 8
 
-// EncodeFrame returns items as one frame: a log, or a piece of a sorted file.
-func EncodeFrame(items []Item) []byte {
-	frame := make([]byte, FrameHead)
+// encodeFrame returns items as one frame: a log, or a piece of a sorted file.
+func encodeFrame(items []Item) []byte {
+	frame := make([]byte, frameHead)
 	for _, i := range items {
 		frame = appendText16(frame, i.Product)
 		frame = append(frame, i.Position[:]...)
@@ -16,16 +16,16 @@ func EncodeFrame(items []Item) []byte {
 		frame = appendText16(frame, string(i.Follows))
 		frame = big.AppendUint32(frame, i.Seen)
 	}
-	body := frame[FrameHead:]
+	body := frame[frameHead:]
 	big.PutUint32(frame, uint32(len(body)))
-	big.PutUint32(frame[4:], Checksum(body))
+	big.PutUint32(frame[4:], crcOf(body))
 	return frame
 }
 
-// DecodeFrame returns the items of a frame. One that is not as it was written is an ErrDamaged.
-func DecodeFrame(frame []byte) ([]Item, error) {
+// decodeFrame returns the items of a frame. One that is not as it was written is an errDamaged.
+func decodeFrame(frame []byte) ([]Item, error) {
 	p := &parser{rest: frame}
-	if length, crc := int(p.u32()), p.u32(); p.short || length != len(p.rest) || crc != Checksum(p.rest) {
+	if length, crc := int(p.u32()), p.u32(); p.short || length != len(p.rest) || crc != crcOf(p.rest) {
 		return nil, damaged("the checksum of changes does not match")
 	}
 	var items []Item

@@ -1,4 +1,4 @@
-package chunks
+package objects
 
 import (
 	"context"
@@ -7,13 +7,11 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // Merger brings changes into chunks.
 type Merger struct {
-	Reader Reader
-	Writer Writer
+	Storage storage
 	// Now is the time, by which guards end.
 	Now time.Time
 	// Size is how many items a chunk should have; chunkItems if it is 0.
@@ -29,8 +27,8 @@ func (m *Merger) size() int {
 
 // Merge returns the chunks of a root after changes, which are sorted by key without duplicates. It
 // writes anew only those that the changes concern.
-func (m *Merger) Merge(ctx context.Context, root *pagefile.Root, changes []pagefile.Item) ([]pagefile.Chunk, error) {
-	cut := newCutter(ctx, m.Writer, m.size())
+func (m *Merger) Merge(ctx context.Context, root *Root, changes []Item) ([]Chunk, error) {
+	cut := newCutter(ctx, m.Storage, m.size())
 	at := 0 // chunks before it are done
 	for _, s := range m.stretches(root, changes) {
 		cut.chunks = append(cut.chunks, m.kept(root.Chunks[at:s.from])...)
@@ -45,8 +43,8 @@ func (m *Merger) Merge(ctx context.Context, root *pagefile.Root, changes []pagef
 }
 
 // Build returns the chunks of items alone, which are sorted by key without duplicates.
-func (m *Merger) Build(ctx context.Context, items iter.Seq2[pagefile.Item, error]) ([]pagefile.Chunk, error) {
-	cut := newCutter(ctx, m.Writer, m.size())
+func (m *Merger) Build(ctx context.Context, items iter.Seq2[Item, error]) ([]Chunk, error) {
+	cut := newCutter(ctx, m.Storage, m.size())
 	for item, err := range items {
 		if err == nil {
 			err = cut.ctx.Err()
@@ -57,7 +55,7 @@ func (m *Merger) Build(ctx context.Context, items iter.Seq2[pagefile.Item, error
 		}
 		m.add(cut, item)
 	}
-	cut.end(pagefile.Key{})
+	cut.end(Key{})
 	return cut.close()
 }
 
@@ -73,11 +71,11 @@ func firstOf(errs ...error) error {
 // stretch are chunks to be written anew, without end, and the changes in them.
 type stretch struct {
 	from, end int
-	changes   []pagefile.Item
+	changes   []Item
 }
 
 // stretches returns where changes belong. Neighbours that have become small are taken along.
-func (m *Merger) stretches(root *pagefile.Root, changes []pagefile.Item) []stretch {
+func (m *Merger) stretches(root *Root, changes []Item) []stretch {
 	if len(root.Chunks) == 0 && len(changes) > 0 {
 		return []stretch{{changes: changes}}
 	}
@@ -86,7 +84,7 @@ func (m *Merger) stretches(root *pagefile.Root, changes []pagefile.Item) []stret
 		at := root.At(changes[0].Key)
 		n := len(changes)
 		if at+1 < len(root.Chunks) {
-			n, _ = slices.BinarySearchFunc(changes, root.Chunks[at+1].First, func(i pagefile.Item, k pagefile.Key) int { return i.Compare(k) })
+			n, _ = slices.BinarySearchFunc(changes, root.Chunks[at+1].First, func(i Item, k Key) int { return i.Compare(k) })
 		}
 		from, end := at, at+1
 		if from > 0 && m.small(&root.Chunks[from-1]) {
@@ -106,16 +104,16 @@ func (m *Merger) stretches(root *pagefile.Root, changes []pagefile.Item) []stret
 	return out
 }
 
-func (m *Merger) small(c *pagefile.Chunk) bool {
+func (m *Merger) small(c *Chunk) bool {
 	return max(c.Records.Count, c.Guards.Count) < m.size()/8 && c.Records.Head < headBytes/8
 }
 
 // kept returns chunks without guards that have ended.
-func (m *Merger) kept(chunks []pagefile.Chunk) []pagefile.Chunk {
-	out := make([]pagefile.Chunk, 0, len(chunks))
+func (m *Merger) kept(chunks []Chunk) []Chunk {
+	out := make([]Chunk, 0, len(chunks))
 	for _, c := range chunks {
 		if c.Guards.Count > 0 && m.ended(c.Seen) {
-			c.Guards, c.Seen = pagefile.Part{}, 0
+			c.Guards, c.Seen = Part{}, 0
 		}
 		if c.Guards.Count > 0 || c.Records.Count > 0 {
 			out = append(out, c)
@@ -129,8 +127,8 @@ func (m *Merger) ended(seen uint32) bool {
 	return m.Now.Sub(time.Unix(int64(seen), 0)) > pageindex.Remember
 }
 
-func (m *Merger) rewrite(cut *cutter, chunks []pagefile.Chunk, s stretch) error {
-	var next pagefile.Key
+func (m *Merger) rewrite(cut *cutter, chunks []Chunk, s stretch) error {
+	var next Key
 	if s.end < len(chunks) {
 		next = chunks[s.end].First
 	}
@@ -139,7 +137,7 @@ func (m *Merger) rewrite(cut *cutter, chunks []pagefile.Chunk, s stretch) error 
 	}
 	changes := s.changes
 	for _, c := range chunks[s.from:s.end] {
-		items, err := ReadChunk(cut.ctx, m.Reader, &c)
+		items, err := readChunk(cut.ctx, m.Storage, &c)
 		if err != nil {
 			return err
 		}
@@ -149,7 +147,7 @@ func (m *Merger) rewrite(cut *cutter, chunks []pagefile.Chunk, s stretch) error 
 				changes = changes[1:]
 			}
 			if len(changes) > 0 && changes[0].Key == item.Key {
-				item = Later(item, changes[0])
+				item = later(item, changes[0])
 				changes = changes[1:]
 			}
 			m.add(cut, item)
@@ -163,7 +161,7 @@ func (m *Merger) rewrite(cut *cutter, chunks []pagefile.Chunk, s stretch) error 
 }
 
 // add hands an item on, unless nothing of it need be kept.
-func (m *Merger) add(cut *cutter, item pagefile.Item) {
+func (m *Merger) add(cut *cutter, item Item) {
 	if item.Guarded() && m.ended(item.Seen) {
 		item.Follows, item.Seen = "", 0
 	}
@@ -172,21 +170,21 @@ func (m *Merger) add(cut *cutter, item pagefile.Item) {
 	}
 }
 
-// Later returns the item of a comment that comes last; the first one if they are equal.
-func Later(a, b pagefile.Item) pagefile.Item {
+// later returns the item of a comment that comes last; the first one if they are equal.
+func later(a, b Item) Item {
 	if b.Follows > a.Follows {
 		return b
 	}
 	return a
 }
 
-// Sorted returns items by key, and of each key the one that comes last. It sorts in place.
-func Sorted(items []pagefile.Item) []pagefile.Item {
-	slices.SortStableFunc(items, func(a, b pagefile.Item) int { return a.Compare(b.Key) })
+// sorted returns items by key, and of each key the one that comes last. It sorts in place.
+func sorted(items []Item) []Item {
+	slices.SortStableFunc(items, func(a, b Item) int { return a.Compare(b.Key) })
 	out := items[:0]
 	for _, item := range items {
 		if last := len(out) - 1; last >= 0 && out[last].Key == item.Key {
-			out[last] = Later(out[last], item)
+			out[last] = later(out[last], item)
 			continue
 		}
 		out = append(out, item)
@@ -194,18 +192,18 @@ func Sorted(items []pagefile.Item) []pagefile.Item {
 	return out
 }
 
-// ReadChunk reads all of a chunk.
-func ReadChunk(ctx context.Context, reader Reader, c *pagefile.Chunk) ([]pagefile.Item, error) {
+// readChunk reads all of a chunk.
+func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
 	var files [2][]byte
-	for i, kind := range []pagefile.Kind{pagefile.Records, pagefile.Guards} {
+	for i, kind := range []Kind{Records, Guards} {
 		if c.Part(kind).Count == 0 {
 			continue
 		}
-		data, err := reader.Read(ctx, c.FileName(kind), 0, -1)
+		file, err := s.get(ctx, c.objectName(kind), "")
 		if err != nil {
 			return nil, err
 		}
-		files[i] = data
+		files[i] = file.data
 	}
-	return pagefile.DecodeItems(c, files[0], files[1])
+	return decodeItems(c, files[0], files[1])
 }

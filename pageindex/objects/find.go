@@ -1,18 +1,17 @@
-package chunks
+package objects
 
 import (
 	"context"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // Index answers of a state and the files that its root names.
 type Index struct {
-	State  *State
-	Reader Reader
-	Cache  *Cache
+	State   *State
+	Storage storage
+	Cache   *Cache
 }
 
 // Products tells all products of the chunks and of the state.
@@ -21,11 +20,11 @@ func (x *Index) Products(ctx context.Context, tell func(product string)) error {
 	for _, product := range x.State.pendingProducts() {
 		tell(product)
 	}
-	r := newReads(x.Reader, x.Cache)
+	r := newReads(x.Storage, x.Cache)
 	for i := range root.Chunks {
 		c := &root.Chunks[i]
-		var head *pagefile.Head
-		if err := r.until(ctx, func() { head = r.head(c, pagefile.Records) }); err != nil {
+		var head *Head
+		if err := r.until(ctx, func() { head = r.head(c, Records) }); err != nil {
 			return err
 		}
 		for _, p := range head.Products {
@@ -37,9 +36,9 @@ func (x *Index) Products(ctx context.Context, tell func(product string)) error {
 }
 
 // Find finds targets in a list. What it needs of files that are gone by now, because a merge has
-// replaced them, is the error of the Reader.
+// replaced them, is errMissing.
 func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	r := newReads(x.Reader, x.Cache)
+	r := newReads(x.Storage, x.Cache)
 	found, err := x.find(ctx, r, list, targets)
 	found.Cost = r.cost
 	return found, err

@@ -1,4 +1,4 @@
-package numbers
+package pageindex_test
 
 import (
 	"context"
@@ -83,7 +83,7 @@ func TestLookup(t *testing.T) {
 		{"pages of no comments have no numbers", comment.Slice{}, comment.Numbering{Number: true, Count: true}, false, 0, []int{0}, 0, nil},
 	} {
 		index := hundred(t)
-		l := New(index, Wanted{
+		l := pageindex.NewNumbers(index, pageindex.NumbersWanted{
 			List: pageindex.List{Product: "42", Order: comment.NewestFirst}, Slice: row.slice, Place: row.place, MostSkip: 30,
 			Numbering: row.numbering, Total: row.total,
 		})
@@ -125,7 +125,7 @@ func TestTooFarFromThePageIsAskedAgain(t *testing.T) {
 	} {
 		index := hundred(t)
 		index.lazy = true
-		l := New(index, Wanted{
+		l := pageindex.NewNumbers(index, pageindex.NumbersWanted{
 			List: pageindex.List{Product: "42", Order: comment.OldestFirst}, Slice: comment.Slice{Size: 10, Page: row.page}, Place: true, MostSkip: 30,
 		})
 		if err := l.Begin(t.Context()); err != nil {

@@ -1,4 +1,4 @@
-package chunks
+package objects
 
 import (
 	"bytes"
@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // resolve finds out what the changes of a view are, by what the chunks have of their comments.
@@ -37,7 +36,7 @@ func resolve(ctx context.Context, r *reads, v *view) error {
 }
 
 // base returns what the chunks have of a comment. If ok is false, something has to be read first.
-func (r *reads) base(root *pagefile.Root, key pagefile.Key) (item pagefile.Item, ok bool) {
+func (r *reads) base(root *Root, key Key) (item Item, ok bool) {
 	item.Key = key
 	n := root.At(key)
 	if n < 0 {
@@ -47,21 +46,21 @@ func (r *reads) base(root *pagefile.Root, key pagefile.Key) (item pagefile.Item,
 	if c.Single && (c.First.Product != key.Product || key.Position.Compare(c.Last) > 0) {
 		return item, true
 	}
-	head, product, record, ok := r.lookUp(c, pagefile.Records, key)
-	guards, _, guard, guarded := r.lookUp(c, pagefile.Guards, key)
+	head, product, record, ok := r.lookUp(c, Records, key)
+	guards, _, guard, guarded := r.lookUp(c, Guards, key)
 	if record != nil {
-		number := pagefile.DecodeRecords(record)[0].Cell
+		number := decodeRecords(record)[0].Cell
 		item.Cell = head.Products[product].Cells[number]
 	}
 	if guard != nil {
-		g := guards.DecodeGuards(guard)[0]
+		g := guards.decodeGuards(guard)[0]
 		item.Follows, item.Seen = g.Follows, g.Seen
 	}
 	return item, ok && guarded
 }
 
 // lookUp returns the bytes of a comment's record in a file of a chunk, nil if it has none.
-func (r *reads) lookUp(c *pagefile.Chunk, kind pagefile.Kind, key pagefile.Key) (h *pagefile.Head, product int, record []byte, ok bool) {
+func (r *reads) lookUp(c *Chunk, kind Kind, key Key) (h *Head, product int, record []byte, ok bool) {
 	h = r.head(c, kind)
 	if h == nil {
 		return nil, 0, nil, false
@@ -75,7 +74,7 @@ func (r *reads) lookUp(c *pagefile.Chunk, kind pagefile.Kind, key pagefile.Key) 
 	if block < 0 || key.Position.Compare(p.Last) > 0 {
 		return h, product, nil, true
 	}
-	data := r.block(c.FileName(kind), h, product, block)
+	data := r.block(c.objectName(kind), h, product, block)
 	if data == nil {
 		return h, product, nil, false
 	}
@@ -90,6 +89,6 @@ func (r *reads) lookUp(c *pagefile.Chunk, kind pagefile.Kind, key pagefile.Key) 
 
 // blockAt returns the number of the last block that begins at or before a position, -1 if there is
 // none.
-func blockAt(blocks []pagefile.Block, position comment.Position) int {
+func blockAt(blocks []Block, position comment.Position) int {
 	return sort.Search(len(blocks), func(i int) bool { return blocks[i].First.Compare(position) > 0 }) - 1
 }

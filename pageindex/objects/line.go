@@ -1,11 +1,10 @@
-package chunks
+package objects
 
 import (
 	"slices"
 	"sort"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // line is the list of a product's comments that a filter's languages and ratings allow, from the
@@ -22,7 +21,7 @@ type line struct {
 
 // section is what one chunk holds of the product.
 type section struct {
-	chunk *pagefile.Chunk
+	chunk *Chunk
 	// start is where it starts: the first one before all positions.
 	start comment.Position
 	// before are the counts of the sections before it, counts its own.
@@ -59,7 +58,7 @@ func (l *line) setChanges(changes []change) {
 }
 
 // open finds the sections. There is always one.
-func (l *line) open(root *pagefile.Root) bool {
+func (l *line) open(root *Root) bool {
 	var before comment.Counts
 	l.sections = nil
 	for _, c := range root.Of(l.product) {
@@ -69,7 +68,7 @@ func (l *line) open(root *pagefile.Root) bool {
 				l.count(&s.counts, cell.Cell, cell.Count)
 			}
 		} else {
-			h := l.reads.head(&c, pagefile.Records)
+			h := l.reads.head(&c, Records)
 			if h == nil {
 				return false
 			}
@@ -95,7 +94,7 @@ func (l *line) count(counts *comment.Counts, cell comment.Cell, n int) {
 	}
 }
 
-func (l *line) countsOf(p *pagefile.Product, b pagefile.Block) (counts comment.Counts) {
+func (l *line) countsOf(p *Product, b Block) (counts comment.Counts) {
 	for i, n := range b.Counts {
 		l.count(&counts, p.Cells[i], n)
 	}
@@ -121,12 +120,12 @@ func (l *line) changeAt(p comment.Position) int {
 }
 
 // pieces returns the pieces of a section.
-func (l *line) pieces(s *section) ([]piece, *pagefile.Head, int, bool) {
+func (l *line) pieces(s *section) ([]piece, *Head, int, bool) {
 	whole := []piece{{start: s.start, before: s.before}}
 	if s.counts.Total() == 0 {
 		return whole, nil, 0, true
 	}
-	h := l.reads.head(s.chunk, pagefile.Records)
+	h := l.reads.head(s.chunk, Records)
 	if h == nil {
 		return nil, nil, 0, false
 	}
@@ -146,16 +145,16 @@ func (l *line) pieces(s *section) ([]piece, *pagefile.Head, int, bool) {
 }
 
 // records returns the records of a piece that are in the line.
-func (l *line) records(s *section, p piece, h *pagefile.Head, product int) ([]pagefile.Record, bool) {
+func (l *line) records(s *section, p piece, h *Head, product int) ([]Record, bool) {
 	if p.counts.Total() == 0 {
 		return nil, true
 	}
-	data := l.reads.block(s.chunk.FileName(pagefile.Records), h, product, p.number)
+	data := l.reads.block(s.chunk.objectName(Records), h, product, p.number)
 	if data == nil {
 		return nil, false
 	}
 	cells := h.Products[product].Cells
-	return slices.DeleteFunc(pagefile.DecodeRecords(data), func(r pagefile.Record) bool { return !l.allows(cells[r.Cell]) }), true
+	return slices.DeleteFunc(decodeRecords(data), func(r Record) bool { return !l.allows(cells[r.Cell]) }), true
 }
 
 // before returns the counts of the comments below a position.
@@ -212,7 +211,7 @@ func (l *line) at(n int) (comment.Position, bool) {
 }
 
 // pick returns the position of the comment before which there are n others, of records with changes.
-func (l *line) pick(records []pagefile.Record, changes []change, n int) comment.Position {
+func (l *line) pick(records []Record, changes []change, n int) comment.Position {
 	for len(records)+len(changes) > 0 {
 		var at comment.Position
 		there := true

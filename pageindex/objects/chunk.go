@@ -1,4 +1,4 @@
-package pagefile
+package objects
 
 import (
 	"slices"
@@ -19,8 +19,8 @@ const (
 	Guards Kind = 'G'
 )
 
-// BlockRecords is how many records of a product have a checksum and counts of their own.
-const BlockRecords = 512
+// blockRecords is how many records of a product have a checksum and counts of their own.
+const blockRecords = 512
 
 const (
 	fileMagic  = "TBPAGES1"
@@ -55,7 +55,7 @@ type Product struct {
 	Last comment.Position
 	// Cells are those of its comments. A record has the number of one. There are none for guards.
 	Cells []comment.Cell
-	// Blocks are its records, BlockRecords each; the last one may have fewer.
+	// Blocks are its records, blockRecords each; the last one may have fewer.
 	Blocks []Block
 }
 
@@ -83,21 +83,21 @@ func (h *Head) Find(product string) (number int, found bool) {
 
 // Extent returns where the bytes of a block of a product are in the file.
 func (h *Head) Extent(p *Product, block int) (offset, length int) {
-	from := block * BlockRecords
-	n := min(BlockRecords, p.Records-from)
+	from := block * blockRecords
+	n := min(blockRecords, p.Records-from)
 	return h.Length + (p.First+from)*h.RecordSize, n * h.RecordSize
 }
 
 // Check returns an error unless the bytes are those of the block.
 func (b Block) Check(data []byte) error {
-	if Checksum(data) != b.CRC {
+	if crcOf(data) != b.CRC {
 		return damaged("the checksum of a block does not match")
 	}
 	return nil
 }
 
-// DecodeRecords returns the records of a block whose bytes were checked.
-func DecodeRecords(data []byte) []Record {
+// decodeRecords returns the records of a block whose bytes were checked.
+func decodeRecords(data []byte) []Record {
 	out := make([]Record, 0, len(data)/recordSize)
 	for ; len(data) >= recordSize; data = data[recordSize:] {
 		out = append(out, Record{comment.Position(data[:positionBytes]), int(big.Uint16(data[positionBytes:]))})
@@ -112,8 +112,8 @@ type Guard struct {
 	Seen     uint32
 }
 
-// DecodeGuards returns the guards of a block whose bytes were checked.
-func (h *Head) DecodeGuards(data []byte) []Guard {
+// decodeGuards returns the guards of a block whose bytes were checked.
+func (h *Head) decodeGuards(data []byte) []Guard {
 	out := make([]Guard, 0, len(data)/h.RecordSize)
 	for ; len(data) >= h.RecordSize; data = data[h.RecordSize:] {
 		end := strings.TrimRight(string(data[guardFixed:h.RecordSize]), "\x00")
@@ -122,15 +122,15 @@ func (h *Head) DecodeGuards(data []byte) []Guard {
 	return out
 }
 
-// DecodeHead reads the head that a file begins with. There may be more bytes behind it.
-func DecodeHead(data []byte) (*Head, error) {
+// decodeHead reads the head that a file begins with. There may be more bytes behind it.
+func decodeHead(data []byte) (*Head, error) {
 	p := &parser{rest: data}
 	magic, crc := string(p.take(len(fileMagic))), p.u32()
 	kind, prefix, size, length, products := Kind(p.u8()), p.u8(), p.u16(), int(p.u32()), int(p.u32())
 	if p.short || magic != fileMagic || length < fixedHead || length > len(data) || size < recordSize {
 		return nil, damaged("a file does not begin with a head")
 	}
-	if Checksum(data[checked:length]) != crc {
+	if crcOf(data[checked:length]) != crc {
 		return nil, damaged("the checksum of a head does not match")
 	}
 	p.rest = data[fixedHead:length]
@@ -156,4 +156,4 @@ func (p *parser) product(first int) Product {
 	return product
 }
 
-func blocks(records int) int { return (records + BlockRecords - 1) / BlockRecords }
+func blocks(records int) int { return (records + blockRecords - 1) / blockRecords }

@@ -1,4 +1,4 @@
-package chunks
+package objects
 
 import (
 	"bufio"
@@ -11,8 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // Bounds of a sort.
@@ -33,13 +31,13 @@ type Sorter struct {
 	// Items is how many items are sorted in memory; runItems if it is 0.
 	Items int
 
-	items []pagefile.Item
+	items []Item
 	runs  []string
 	made  int
 }
 
 // Add takes items.
-func (s *Sorter) Add(items []pagefile.Item) error {
+func (s *Sorter) Add(items []Item) error {
 	limit := s.Items
 	if limit == 0 {
 		limit = runItems
@@ -56,11 +54,11 @@ func (s *Sorter) Add(items []pagefile.Item) error {
 }
 
 // All returns all items that were added, in order. It ends with the first error.
-func (s *Sorter) All() iter.Seq2[pagefile.Item, error] {
-	return func(yield func(pagefile.Item, error) bool) {
+func (s *Sorter) All() iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
 		err := s.spill()
 		if err == nil {
-			err = merged(s.runs, func(item pagefile.Item) error {
+			err = merged(s.runs, func(item Item) error {
 				if !yield(item, nil) {
 					return errStopped
 				}
@@ -68,7 +66,7 @@ func (s *Sorter) All() iter.Seq2[pagefile.Item, error] {
 			})
 		}
 		if err != nil && !errors.Is(err, errStopped) {
-			yield(pagefile.Item{}, err)
+			yield(Item{}, err)
 		}
 	}
 }
@@ -80,8 +78,8 @@ func (s *Sorter) spill() error {
 	if len(s.items) == 0 {
 		return nil
 	}
-	err := s.run(func(add func(pagefile.Item) error) error {
-		for _, item := range Sorted(s.items) {
+	err := s.run(func(add func(Item) error) error {
+		for _, item := range sorted(s.items) {
 			if err := add(item); err != nil {
 				return err
 			}
@@ -94,7 +92,7 @@ func (s *Sorter) spill() error {
 	}
 	old := s.runs
 	s.runs = nil
-	if err := s.run(func(add func(pagefile.Item) error) error { return merged(old, add) }); err != nil {
+	if err := s.run(func(add func(Item) error) error { return merged(old, add) }); err != nil {
 		return err
 	}
 	for _, name := range old {
@@ -104,20 +102,20 @@ func (s *Sorter) spill() error {
 }
 
 // run writes one sorted file.
-func (s *Sorter) run(items func(add func(pagefile.Item) error) error) error {
+func (s *Sorter) run(items func(add func(Item) error) error) error {
 	name := filepath.Join(s.Folder, fmt.Sprintf("run-%d", s.made))
 	s.made++
 	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
-	var frame []pagefile.Item
+	var frame []Item
 	flush := func() error {
-		_, err := file.Write(pagefile.EncodeFrame(frame))
+		_, err := file.Write(encodeFrame(frame))
 		frame = frame[:0]
 		return err
 	}
-	err = items(func(item pagefile.Item) error {
+	err = items(func(item Item) error {
 		if frame = append(frame, item); len(frame) < frameItems {
 			return nil
 		}
@@ -131,7 +129,7 @@ func (s *Sorter) run(items func(add func(pagefile.Item) error) error) error {
 }
 
 // merged hands over the items of sorted files in order, of each key the one that comes last.
-func merged(names []string, add func(pagefile.Item) error) (err error) {
+func merged(names []string, add func(Item) error) (err error) {
 	var h runHeap
 	for _, name := range names {
 		r := &run{}
@@ -148,7 +146,7 @@ func merged(names []string, add func(pagefile.Item) error) (err error) {
 		item := h[0].items[0]
 		for h.Len() > 0 && h[0].items[0].Key == item.Key {
 			r := heap.Pop(&h).(*run)
-			item = Later(item, r.items[0])
+			item = later(item, r.items[0])
 			r.items = r.items[1:]
 			if err := h.next(r); err != nil {
 				return err
@@ -165,7 +163,7 @@ func merged(names []string, add func(pagefile.Item) error) (err error) {
 type run struct {
 	file  *os.File
 	from  *bufio.Reader
-	items []pagefile.Item
+	items []Item
 }
 
 // runHeap has the run with the lowest key on top.
@@ -205,17 +203,17 @@ func (h *runHeap) next(r *run) error {
 
 // read reads the next frame, none at the end.
 func (r *run) read() error {
-	head, err := r.from.Peek(pagefile.FrameHead)
+	head, err := r.from.Peek(frameHead)
 	if errors.Is(err, io.EOF) && len(head) == 0 {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	frame := make([]byte, pagefile.FrameHead+int(binary.BigEndian.Uint32(head)))
+	frame := make([]byte, frameHead+int(binary.BigEndian.Uint32(head)))
 	if _, err := io.ReadFull(r.from, frame); err != nil {
 		return err
 	}
-	r.items, err = pagefile.DecodeFrame(frame)
+	r.items, err = decodeFrame(frame)
 	return err
 }

@@ -1,4 +1,4 @@
-package pagefile
+package objects
 
 import (
 	"slices"
@@ -14,9 +14,9 @@ type File struct {
 	Bytes []byte
 }
 
-// EncodeRecords makes the file of records of a chunk. Items must be sorted by key, without
+// encodeRecords makes the file of records of a chunk. Items must be sorted by key, without
 // duplicates.
-func EncodeRecords(items []Item) File {
+func encodeRecords(items []Item) File {
 	e := encoder{kind: Records, size: recordSize}
 	for of := range products(items) {
 		e.addRecords(of)
@@ -24,8 +24,8 @@ func EncodeRecords(items []Item) File {
 	return e.file()
 }
 
-// EncodeGuards makes the file of guards of a chunk. Items must be sorted by key, without duplicates.
-func EncodeGuards(items []Item) File {
+// encodeGuards makes the file of guards of a chunk. Items must be sorted by key, without duplicates.
+func encodeGuards(items []Item) File {
 	prefix, longest := followsOf(items)
 	e := encoder{kind: Guards, prefix: prefix, size: guardFixed + longest - len(prefix)}
 	for of := range products(items) {
@@ -109,7 +109,7 @@ func cellsOf(items []Item) ([]comment.Cell, map[comment.Cell]int) {
 	for _, i := range items {
 		number[i.Cell] = 0
 	}
-	cells := SortedCells(number)
+	cells := sortedCells(number)
 	for n, cell := range cells {
 		number[cell] = n
 	}
@@ -135,14 +135,14 @@ func (e *encoder) begin(items []Item, cells []comment.Cell) bool {
 
 // blocks appends the records by add, which returns the number of the cell, and writes of each block.
 func (e *encoder) blocks(items []Item, add func(Item) int, cells int) {
-	for block := range slices.Chunk(items, BlockRecords) {
+	for block := range slices.Chunk(items, blockRecords) {
 		from := len(e.records)
 		counts := make([]uint16, max(cells, 1))
 		for _, i := range block {
 			counts[add(i)]++
 		}
 		e.directory = append(e.directory, block[0].Position[:]...)
-		e.directory = big.AppendUint32(e.directory, Checksum(e.records[from:]))
+		e.directory = big.AppendUint32(e.directory, crcOf(e.records[from:]))
 		for _, n := range counts[:cells] {
 			e.directory = big.AppendUint16(e.directory, n)
 		}
@@ -161,7 +161,7 @@ func (e *encoder) file() File {
 	out = big.AppendUint32(out, uint32(length))
 	out = big.AppendUint32(out, uint32(e.products))
 	out = append(append(out, e.prefix...), e.directory...)
-	crc := Checksum(out[checked:])
+	crc := crcOf(out[checked:])
 	big.PutUint32(out[len(fileMagic):], crc)
 	return File{Part{Count: e.count, Head: length, CRC: crc}, append(out, e.records...)}
 }

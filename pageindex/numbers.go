@@ -1,20 +1,15 @@
-// Package numbers looks up in an index what a page tells of page numbers: where the page with a
-// number begins, how many pages there are, which of them a page reached by cursor is, and where its
-// neighbours begin. One lookup asks the index for all of it at once, and a second time only for
-// what nobody could know before the first answer.
-package numbers
+package pageindex
 
 import (
 	"context"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex"
 )
 
-// Wanted is what to look up for one page.
-type Wanted struct {
+// NumbersWanted is what to look up for one page.
+type NumbersWanted struct {
 	// List is the list of the page, Slice the page.
-	List  pageindex.List
+	List  List
 	Slice comment.Slice
 	// Place asks where a page by number begins, so that it can be read. At most MostSkip comments may
 	// stand between that place and the page.
@@ -29,18 +24,20 @@ type Wanted struct {
 	Total int
 }
 
-// Lookup looks up what is wanted. It is used by one goroutine at a time.
-type Lookup struct {
-	index  pageindex.Index
-	wanted Wanted
+// Numbers looks up what a page tells of page numbers: where the page with a number begins, how many
+// pages there are, which of them a page reached by cursor is, and where its neighbours begin. It asks
+// the index for all of it at once, and a second time only for what depends on the first answer. It is used by one goroutine at a time.
+type Numbers struct {
+	index  Index
+	wanted NumbersWanted
 
 	// Counts is how many comments the list has by rating, known after Begin.
 	Counts comment.Counts
 	// Start is where the page begins, known after Begin if it was wanted. Its rank may be lower than
 	// that of the page.
-	Start pageindex.Boundary
+	Start Boundary
 	// Cost is what the lookup has cost so far.
-	Cost pageindex.Cost
+	Cost Cost
 
 	numbered comment.Numbered
 	asked    map[int]bool // pages whose beginnings were asked for
@@ -48,13 +45,13 @@ type Lookup struct {
 	before   int          // how many come before its cursor Before; all without one
 }
 
-// New returns a lookup in an index.
-func New(index pageindex.Index, wanted Wanted) *Lookup {
-	return &Lookup{index: index, wanted: wanted, asked: map[int]bool{}, numbered: comment.Numbered{Starts: map[int]comment.Position{}}}
+// NewNumbers returns the lookup of what is wanted in an index.
+func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
+	return &Numbers{index: index, wanted: wanted, asked: map[int]bool{}, numbered: comment.Numbered{Starts: map[int]comment.Position{}}}
 }
 
 // Begin asks for all that can be asked for at once.
-func (l *Lookup) Begin(ctx context.Context) error {
+func (l *Numbers) Begin(ctx context.Context) error {
 	var b batch
 	w := l.wanted
 	if page := l.pageAtOnce(); page > 0 && !w.Place && !w.Counts && !w.Numbering.Count && !w.Numbering.Links {
@@ -62,7 +59,7 @@ func (l *Lookup) Begin(ctx context.Context) error {
 		return nil // its number is all that is wanted
 	}
 	if w.Place && !w.Numbering.Links {
-		b.add(pageindex.Target{Rank: w.Slice.Rank()}, func(at pageindex.Boundary) { l.Start = at })
+		b.add(Target{Rank: w.Slice.Rank()}, func(at Boundary) { l.Start = at })
 	}
 	if w.Numbering.Number || w.Numbering.Links {
 		l.askCursors(&b)
@@ -87,7 +84,7 @@ func (l *Lookup) Begin(ctx context.Context) error {
 }
 
 // placeExactly asks for the very beginning of the page.
-func (l *Lookup) placeExactly(ctx context.Context) error {
+func (l *Numbers) placeExactly(ctx context.Context) error {
 	var b batch
 	l.askStarts(&b, []int{l.wanted.Slice.Page})
 	_, err := b.find(ctx, l)
@@ -95,7 +92,7 @@ func (l *Lookup) placeExactly(ctx context.Context) error {
 }
 
 // Finish asks for the rest: the beginnings of pages that were not known to be needed before.
-func (l *Lookup) Finish(ctx context.Context) error {
+func (l *Numbers) Finish(ctx context.Context) error {
 	if !l.wanted.Numbering.Links {
 		return nil
 	}
@@ -109,10 +106,10 @@ func (l *Lookup) Finish(ctx context.Context) error {
 }
 
 // Numbered returns what is known after Finish.
-func (l *Lookup) Numbered() comment.Numbered { return l.numbered }
+func (l *Numbers) Numbered() comment.Numbered { return l.numbered }
 
 // count notes what follows from the number of comments in the list.
-func (l *Lookup) count() {
+func (l *Numbers) count() {
 	slice := l.wanted.Slice
 	l.numbered.Counted, l.numbered.Total = true, l.Counts.Total()
 	l.numbered.Pages = comment.Pages(l.numbered.Total, slice.Size)
@@ -127,7 +124,7 @@ func (l *Lookup) count() {
 }
 
 // pageAtOnce returns the number of the page if it is known without asking, else 0.
-func (l *Lookup) pageAtOnce() int {
+func (l *Numbers) pageAtOnce() int {
 	switch slice := l.wanted.Slice; {
 	case slice.Page > 0:
 		return slice.Page
@@ -140,7 +137,7 @@ func (l *Lookup) pageAtOnce() int {
 // page returns the number of the page, 0 if pages have no comments. A page that was reached by
 // cursor may begin in the middle of a numbered one, because comments came and went since. It has
 // the number of the page whose beginning is closest.
-func (l *Lookup) page() int {
+func (l *Numbers) page() int {
 	slice := l.wanted.Slice
 	if page := l.pageAtOnce(); page > 0 || slice.Size == 0 {
 		return page
@@ -161,7 +158,7 @@ func (l *Lookup) page() int {
 }
 
 // likely returns the pages to ask for before the number of pages is known.
-func (l *Lookup) likely(page int) []int {
+func (l *Numbers) likely(page int) []int {
 	around := l.wanted.Numbering.Around
 	if total := l.wanted.Total; total > 0 {
 		return comment.LinkedPages(page, comment.Pages(total, l.wanted.Slice.Size), around)
@@ -171,13 +168,13 @@ func (l *Lookup) likely(page int) []int {
 }
 
 // askCursors asks for the ranks of the cursors of a page that was reached by them.
-func (l *Lookup) askCursors(b *batch) {
+func (l *Numbers) askCursors(b *batch) {
 	slice := l.wanted.Slice
 	if l.pageAtOnce() > 0 {
 		return
 	}
 	if slice.After != nil {
-		b.add(pageindex.Target{At: slice.After}, func(at pageindex.Boundary) { l.after = at.Rank })
+		b.add(Target{At: slice.After}, func(at Boundary) { l.after = at.Rank })
 	}
 	if slice.Before == nil || !slice.FromEnd {
 		return
@@ -186,19 +183,19 @@ func (l *Lookup) askCursors(b *batch) {
 	if l.wanted.List.Order.Descends() {
 		ahead = slice.Before.Next()
 	}
-	b.add(pageindex.Target{At: &ahead}, func(at pageindex.Boundary) { l.before = at.Rank })
+	b.add(Target{At: &ahead}, func(at Boundary) { l.before = at.Rank })
 }
 
 // askStarts asks where pages begin, unless that was asked already. A page that turns out to begin
 // elsewhere is beyond the end of the list.
-func (l *Lookup) askStarts(b *batch, pages []int) {
+func (l *Numbers) askStarts(b *batch, pages []int) {
 	for _, page := range pages {
 		if l.asked[page] || page == 1 {
 			continue
 		}
 		l.asked[page] = true
 		rank := (page - 1) * l.wanted.Slice.Size
-		b.add(pageindex.Target{Rank: rank, Exact: true}, func(at pageindex.Boundary) {
+		b.add(Target{Rank: rank, Exact: true}, func(at Boundary) {
 			if page == l.wanted.Slice.Page {
 				l.Start = at
 			}
@@ -211,16 +208,16 @@ func (l *Lookup) askStarts(b *batch, pages []int) {
 
 // batch is what is asked for in one call.
 type batch struct {
-	targets []pageindex.Target
-	take    []func(pageindex.Boundary)
+	targets []Target
+	take    []func(Boundary)
 }
 
-func (b *batch) add(target pageindex.Target, take func(pageindex.Boundary)) {
+func (b *batch) add(target Target, take func(Boundary)) {
 	b.targets, b.take = append(b.targets, target), append(b.take, take)
 }
 
 // find asks the index, and hands over what it found.
-func (b *batch) find(ctx context.Context, l *Lookup) (pageindex.Found, error) {
+func (b *batch) find(ctx context.Context, l *Numbers) (Found, error) {
 	found, err := l.index.Find(ctx, l.wanted.List, b.targets)
 	if err != nil {
 		return found, err

@@ -1,22 +1,21 @@
-package chunks
+package objects
 
 import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // longestText is how long a product's id and Follows may be, in bytes. Both are far shorter.
 const longestText = 1 << 10
 
-// Items returns entries as they are kept, with the time when they came. An entry that cannot be kept
+// itemsOf returns entries as they are kept, with the time when they came. An entry that cannot be kept
 // is a BadInput error.
-func Items(entries []pageindex.Entry, now time.Time) ([]pagefile.Item, error) {
-	out := make([]pagefile.Item, 0, len(entries))
+func itemsOf(entries []pageindex.Entry, now time.Time) ([]Item, error) {
+	out := make([]Item, 0, len(entries))
 	for _, e := range entries {
-		item := pagefile.Item{Key: pagefile.Key{Product: e.Product, Position: e.Position}, Follows: e.Follows, Seen: uint32(now.Unix())}
+		item := Item{Key: Key{Product: e.Product, Position: e.Position}, Follows: e.Follows, Seen: uint32(now.Unix())}
 		if e.Cell != nil {
 			item.Cell = *e.Cell
 			if item.Cell.Code() < 1 || item.Cell.Code() > comment.MaxCellCode || len(item.Cell.Language) > 255 {

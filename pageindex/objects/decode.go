@@ -1,13 +1,13 @@
-package pagefile
+package objects
 
 import "slices"
 
-// DecodeItems returns the items of a chunk, sorted by key, of its whole files; nil is a file that the
+// decodeItems returns the items of a chunk, sorted by key, of its whole files; nil is a file that the
 // chunk does not have.
-func DecodeItems(c *Chunk, records, guards []byte) ([]Item, error) {
+func decodeItems(c *Chunk, records, guards []byte) ([]Item, error) {
 	there, err := decodeFile(c.Records, records, func(h *Head, p *Product, data []byte) []Item {
 		var out []Item
-		for _, r := range DecodeRecords(data) {
+		for _, r := range decodeRecords(data) {
 			item := Item{Key: Key{p.ID, r.Position}}
 			if r.Cell < len(p.Cells) {
 				item.Cell = p.Cells[r.Cell]
@@ -21,7 +21,7 @@ func DecodeItems(c *Chunk, records, guards []byte) ([]Item, error) {
 	}
 	guarded, err := decodeFile(c.Guards, guards, func(h *Head, p *Product, data []byte) []Item {
 		var out []Item
-		for _, g := range h.DecodeGuards(data) {
+		for _, g := range h.decodeGuards(data) {
 			out = append(out, Item{Key: Key{p.ID, g.Position}, Follows: g.Follows, Seen: g.Seen})
 		}
 		return out
@@ -80,7 +80,7 @@ func join(there, guarded []Item) []Item {
 
 // Decode reads the head that the part's file begins with. It must be the very one.
 func (p Part) Decode(data []byte) (*Head, error) {
-	h, err := DecodeHead(data[:min(p.Head, len(data))])
+	h, err := decodeHead(data[:min(p.Head, len(data))])
 	if err != nil {
 		return nil, err
 	}

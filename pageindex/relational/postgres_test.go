@@ -1,10 +1,9 @@
-package postgres
+package relational
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -18,11 +17,9 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
-
-func open(t *testing.T, target, table string) *Store {
+func open(t *testing.T, target, table string) *Postgres {
 	t.Helper()
-	s, err := Open(t.Context(), target, table)
+	s, err := OpenPostgres(t.Context(), target, table)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,12 +41,12 @@ func entry(product string, n, record int) pageindex.Entry {
 	}
 }
 
-func total(ctx context.Context, s *Store, product string) (int, error) {
+func total(ctx context.Context, s *Postgres, product string) (int, error) {
 	found, err := s.Find(ctx, pageindex.List{Product: product, Order: comment.NewestFirst}, []pageindex.Target{{Rank: 1}})
 	return found.Counts.Total(), err
 }
 
-func checkTotal(t *testing.T, s *Store, product string, want int) {
+func checkTotal(t *testing.T, s *Postgres, product string, want int) {
 	t.Helper()
 	if got, err := total(t.Context(), s, product); err != nil || got != want {
 		t.Errorf("%s has %d comments (%v), want %d", product, got, err, want)
@@ -136,7 +133,7 @@ func TestServerDownAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := open(t, target, "comments")
-	for _, s := range []*Store{early, late} {
+	for _, s := range []*Postgres{early, late} {
 		_, err := total(t.Context(), s, "p")
 		if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "postgres://127.0.0.1:") {
 			t.Errorf("a lookup without a server ends with %v", err)
@@ -152,7 +149,7 @@ func TestServerDownAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 3 {
-		for _, s := range []*Store{early, late} {
+		for _, s := range []*Postgres{early, late} {
 			checkTotal(t, s, "p", n)
 		}
 		if err := early.Apply(t.Context(), []pageindex.Entry{entry("p", n, 1)}); err != nil {
@@ -179,7 +176,7 @@ func TestEmptied(t *testing.T) {
 	if _, err := one.db.ExecContext(t.Context(), `DROP SCHEMA talkback_comments CASCADE`); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Store{one, other} {
+	for _, s := range []*Postgres{one, other} {
 		if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
 			t.Errorf("emptied, it covers %q (%v)", covers, err)
 		}
@@ -230,7 +227,7 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		{"a broken escape", "postgres://u:" + postgrestest.Password + "%zz@127.0.0.1:1/db", comment.BadInput},
 		{"a bad setting", target + "&pool_max_conns=" + postgrestest.Password, comment.BadInput},
 	} {
-		s, err := Open(t.Context(), row.target, "comments")
+		s, err := OpenPostgres(t.Context(), row.target, "comments")
 		if err == nil {
 			_, err = total(t.Context(), s, "p")
 			s.Close()

@@ -1,18 +1,17 @@
-package chunks
+package objects
 
 import (
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // view is a product in one state.
 type view struct {
-	root *pagefile.Root
+	root *Root
 	// changes are those of the product. They are to be made of items and bases if ready is false.
 	changes []change
 	ready   bool
-	items   []pagefile.Item
-	bases   map[comment.Position]pagefile.Item
+	items   []Item
+	bases   map[comment.Position]Item
 }
 
 // change is what the chunks have of a comment, and what is right. A cell without a rating is a

@@ -1,4 +1,4 @@
-package audit
+package pageindex_test
 
 import (
 	"context"
@@ -21,7 +21,7 @@ func TestProduct(t *testing.T) {
 	entry := func(i int, cell *comment.Cell) pageindex.Entry {
 		return pageindex.Entry{Product: "p", Position: comments[i].ID.Position(), Cell: cell, Follows: "2"}
 	}
-	between := *before(comments[402].ID.Position())
+	between := comments[402].ID.Position().Previous()
 	for _, row := range []struct {
 		why   string
 		wrong []pageindex.Entry
@@ -34,7 +34,7 @@ func TestProduct(t *testing.T) {
 			[]string{"de with rating 5: comment "}},
 		{"one is in a language of its own", []pageindex.Entry{{Product: "p", Position: between, Cell: &comment.Cell{Language: "fr", Rating: 1}, Follows: "1"}}, []string{"by rating"}},
 	} {
-		model, places := conformance.NewModel(), Places{}
+		model, places := conformance.NewModel(), pageindex.Places{}
 		for i, c := range comments {
 			cell := german
 			if i >= 300 && i < 400 {
@@ -48,7 +48,7 @@ func TestProduct(t *testing.T) {
 		if err := model.Apply(t.Context(), row.wrong); err != nil {
 			t.Fatal(err)
 		}
-		drifts, err := Product(t.Context(), model, "p", places)
+		drifts, err := pageindex.Audit(t.Context(), model, "p", places)
 		if err != nil || len(drifts) != len(row.want) {
 			t.Errorf("%s: %v, %v", row.why, drifts, err)
 			continue
@@ -69,15 +69,9 @@ func (away) Find(context.Context, pageindex.List, []pageindex.Target) (pageindex
 
 // An index that does not answer is no drift.
 func TestAway(t *testing.T) {
-	for _, places := range []Places{{}, {comment.Cell{Language: "en", Rating: 1}: {{1}}}} {
-		if drifts, err := Product(t.Context(), away{}, "p", places); len(drifts) > 0 || err == nil {
+	for _, places := range []pageindex.Places{{}, {comment.Cell{Language: "en", Rating: 1}: {{1}}}} {
+		if drifts, err := pageindex.Audit(t.Context(), away{}, "p", places); len(drifts) > 0 || err == nil {
 			t.Error(drifts, err)
 		}
-	}
-}
-
-func TestBefore(t *testing.T) {
-	if before(comment.Position{}) != nil || *before(comment.Position{1}) != (comment.Position{0, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255}) || *before(comment.Position{15: 9}) != (comment.Position{15: 8}) {
-		t.Error("wrong")
 	}
 }

@@ -1,4 +1,4 @@
-package pagefile
+package objects
 
 import (
 	"cmp"
@@ -63,12 +63,12 @@ type CellCount struct {
 	Count int
 }
 
-// FileName returns the name of one of its files.
-func (c *Chunk) FileName(kind Kind) string {
+// objectName returns the name of the object with one of its files.
+func (c *Chunk) objectName(kind Kind) string {
 	if kind == Guards {
-		return c.Name + ".guards"
+		return chunkFolder + c.Name + ".guards"
 	}
-	return c.Name + ".records"
+	return chunkFolder + c.Name + ".records"
 }
 
 // Part returns what the chunk says of one of its files.
@@ -104,15 +104,15 @@ func (r *Root) Of(product string) []Chunk {
 	return r.Chunks[from:end]
 }
 
-// SortedCells returns the keys of a map by language and rating.
-func SortedCells[T any](cells map[comment.Cell]T) []comment.Cell {
+// sortedCells returns the keys of a map by language and rating.
+func sortedCells[T any](cells map[comment.Cell]T) []comment.Cell {
 	return slices.SortedFunc(maps.Keys(cells), func(a, b comment.Cell) int {
 		return cmp.Or(cmp.Compare(a.Language, b.Language), cmp.Compare(a.Code(), b.Code()))
 	})
 }
 
-// EncodeRoot returns the file of a root.
-func EncodeRoot(r *Root) []byte {
+// encodeRoot returns the file of a root.
+func encodeRoot(r *Root) []byte {
 	out := append([]byte(rootMagic), 0, 0, 0, 0)
 	out = big.AppendUint64(out, r.Generation)
 	out = big.AppendUint64(out, r.Merged)
@@ -125,7 +125,7 @@ func EncodeRoot(r *Root) []byte {
 	for i := range r.Chunks {
 		out = appendChunk(out, &r.Chunks[i])
 	}
-	big.PutUint32(out[len(rootMagic):], Checksum(out[len(rootMagic)+4:]))
+	big.PutUint32(out[len(rootMagic):], crcOf(out[len(rootMagic)+4:]))
 	return out
 }
 
@@ -154,10 +154,10 @@ func flag(set bool) byte {
 	return 0
 }
 
-// DecodeRoot reads the file of a root.
-func DecodeRoot(data []byte) (*Root, error) {
+// decodeRoot reads the file of a root.
+func decodeRoot(data []byte) (*Root, error) {
 	p := &parser{rest: data}
-	if magic, crc := string(p.take(len(rootMagic))), p.u32(); magic != rootMagic || crc != Checksum(p.rest) {
+	if magic, crc := string(p.take(len(rootMagic))), p.u32(); magic != rootMagic || crc != crcOf(p.rest) {
 		return nil, damaged("the checksum of the root does not match")
 	}
 	r := &Root{

@@ -1,4 +1,4 @@
-package pagefile
+package objects
 
 import (
 	"encoding/binary"
@@ -7,8 +7,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Checksum returns the CRC-32 of bytes, the one that every language's zlib has.
-func Checksum(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
+// crcOf returns the CRC-32 of bytes, the one that every language's zlib has.
+func crcOf(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
 
 var big = binary.BigEndian
 

@@ -1,4 +1,4 @@
-package audit
+package objects
 
 import (
 	"errors"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/pageindex"
 )
 
 // Comments that come in any order are handed on product by product, by name and whole, however few of
@@ -25,11 +26,11 @@ func TestSorted(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.sorter.Items = atOnce
-		want := map[string]Places{}
+		want := map[string]pageindex.Places{}
 		for range 400 {
 			c := commenttest.Random(r, []string{"a", "a b", "b", "ü"}[r.IntN(4)])
 			if want[c.ProductID] == nil {
-				want[c.ProductID] = Places{}
+				want[c.ProductID] = pageindex.Places{}
 			}
 			want[c.ProductID].Add(c.Cell(), c.ID.Position())
 			if err := s.Add(c.ProductID, c.Cell(), c.ID.Position()); err != nil {
@@ -37,7 +38,7 @@ func TestSorted(t *testing.T) {
 			}
 		}
 		var names []string
-		err = s.Each(func(product string, places Places) error {
+		err = s.Each(func(product string, places pageindex.Places) error {
 			names = append(names, product)
 			for cell, positions := range want[product] {
 				slices.SortFunc(positions, comment.Position.Compare)
@@ -54,7 +55,7 @@ func TestSorted(t *testing.T) {
 			t.Errorf("%d at once: products (-want +got), %v:\n%s", atOnce, err, diff)
 		}
 		stop := errors.New("stop")
-		if err := s.Each(func(string, Places) error { return stop }); !errors.Is(err, stop) {
+		if err := s.Each(func(string, pageindex.Places) error { return stop }); !errors.Is(err, stop) {
 			t.Errorf("%v, want the caller's error", err)
 		}
 		if err := s.Close(); err != nil {
@@ -82,7 +83,7 @@ func BenchmarkSorted(b *testing.B) {
 				defer s.Close()
 				many(b, comments, func(product string, cell comment.Cell, at comment.Position) { _ = s.Add(product, cell, at) })
 				stop := errors.New("stop")
-				if err := s.Each(func(string, Places) error {
+				if err := s.Each(func(string, pageindex.Places) error {
 					b.ReportMetric(float64(inUse()-before)/1e6, "sorted-MB")
 					return stop
 				}); !errors.Is(err, stop) {
@@ -90,10 +91,10 @@ func BenchmarkSorted(b *testing.B) {
 				}
 
 				before = inUse()
-				all := map[string]Places{}
+				all := map[string]pageindex.Places{}
 				many(b, comments, func(product string, cell comment.Cell, at comment.Position) {
 					if all[product] == nil {
-						all[product] = Places{}
+						all[product] = pageindex.Places{}
 					}
 					all[product].Add(cell, at)
 				})

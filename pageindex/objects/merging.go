@@ -6,8 +6,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex/chunks"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 var errOvertaken = comment.Errorf(comment.Conflict, "a later build of the page index has begun, or its objects were replaced")
@@ -104,7 +102,7 @@ func (m *merger) mergeLogs(ctx context.Context) error {
 	if err != nil {
 		return m.noteDamage(was, err)
 	}
-	return m.update(ctx, func(now snapshot) (*pagefile.Root, error) {
+	return m.update(ctx, func(now snapshot) (*Root, error) {
 		if now.root.Generation != was.root.Generation || now.root.Origin != was.root.Origin {
 			return nil, errOvertaken
 		}
@@ -114,7 +112,7 @@ func (m *merger) mergeLogs(ctx context.Context) error {
 
 // mergedRoot returns the root after a merge of the logs through one. The build goes on that the root
 // names, which may have begun after that log was read, unless it holds back too many logs.
-func mergedRoot(root pagefile.Root, through uint64, made []pagefile.Chunk) *pagefile.Root {
+func mergedRoot(root Root, through uint64, made []Chunk) *Root {
 	root.Generation, root.Merged, root.Chunks = root.Generation+1, through, made
 	if root.Merged > root.BuildAfter+mostBuildLogs {
 		root.Build = ""
@@ -122,9 +120,8 @@ func mergedRoot(root pagefile.Root, through uint64, made []pagefile.Chunk) *page
 	return &root
 }
 
-func newMerger(c *core) *chunks.Merger {
-	files := chunkFiles{c.storage}
-	return &chunks.Merger{Reader: files, Writer: files, Now: c.settings.now(), Size: c.settings.chunk}
+func newMerger(c *core) *Merger {
+	return &Merger{Storage: c.storage, Now: c.settings.now(), Size: c.settings.chunk}
 }
 
 // collect deletes the objects that nothing needs, once they are old enough for nobody to be about to
@@ -137,8 +134,8 @@ func (m *merger) collect(ctx context.Context) error {
 	root := now.root
 	needed := map[string]bool{}
 	for i := range root.Chunks {
-		for _, kind := range []pagefile.Kind{pagefile.Records, pagefile.Guards} {
-			needed[chunkFolder+root.Chunks[i].FileName(kind)] = true
+		for _, kind := range []Kind{Records, Guards} {
+			needed[root.Chunks[i].objectName(kind)] = true
 		}
 	}
 	keep := root.Merged

@@ -1,4 +1,4 @@
-package chunks
+package objects
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // Bounds of the caches, and of reads at the same time.
@@ -20,13 +19,13 @@ const (
 
 // Cache keeps heads and blocks of files that were read. Files never change, so nothing gets old.
 type Cache struct {
-	heads  *lru.Cache[string, *pagefile.Head]
+	heads  *lru.Cache[string, *Head]
 	blocks *lru.Cache[blockKey, []byte]
 }
 
-// NewCache returns an empty cache.
-func NewCache() *Cache {
-	heads, _ := lru.New[string, *pagefile.Head](cachedHeads) // it only fails without a size
+// newCache returns an empty cache.
+func newCache() *Cache {
+	heads, _ := lru.New[string, *Head](cachedHeads) // it only fails without a size
 	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)
 	return &Cache{heads, blocks}
 }
@@ -40,31 +39,31 @@ type blockKey struct {
 // reads are what one lookup has read, and what it has to read next. All that can be read at the same
 // time is one wave.
 type reads struct {
-	reader Reader
-	cache  *Cache
-	cost   pageindex.Cost
+	storage storage
+	cache   *Cache
+	cost    pageindex.Cost
 
 	mu     sync.Mutex // for the calls of one wave
-	heads  map[string]*pagefile.Head
+	heads  map[string]*Head
 	blocks map[blockKey][]byte
 
-	wantHeads  map[string]pagefile.Part
-	wantBlocks map[blockKey]*pagefile.Head
+	wantHeads  map[string]Part
+	wantBlocks map[blockKey]*Head
 }
 
-func newReads(reader Reader, cache *Cache) *reads {
+func newReads(s storage, cache *Cache) *reads {
 	return &reads{
-		reader: reader, cache: cache, heads: map[string]*pagefile.Head{}, blocks: map[blockKey][]byte{},
-		wantHeads: map[string]pagefile.Part{}, wantBlocks: map[blockKey]*pagefile.Head{},
+		storage: s, cache: cache, heads: map[string]*Head{}, blocks: map[blockKey][]byte{},
+		wantHeads: map[string]Part{}, wantBlocks: map[blockKey]*Head{},
 	}
 }
 
 // head returns the head of one of a chunk's files, nil if it has to be read first. A file that the
 // chunk does not have has an empty head.
-func (r *reads) head(c *pagefile.Chunk, kind pagefile.Kind) *pagefile.Head {
-	part, name := c.Part(kind), c.FileName(kind)
+func (r *reads) head(c *Chunk, kind Kind) *Head {
+	part, name := c.Part(kind), c.objectName(kind)
 	if part.Count == 0 {
-		return &pagefile.Head{}
+		return &Head{}
 	}
 	if h, ok := r.heads[name]; ok {
 		return h
@@ -78,7 +77,7 @@ func (r *reads) head(c *pagefile.Chunk, kind pagefile.Kind) *pagefile.Head {
 }
 
 // block returns the bytes of a block, nil if they have to be read first.
-func (r *reads) block(name string, h *pagefile.Head, product, block int) []byte {
+func (r *reads) block(name string, h *Head, product, block int) []byte {
 	key := blockKey{name, product, block}
 	if data, ok := r.blocks[key]; ok {
 		return data
@@ -127,8 +126,8 @@ func (r *reads) wave(ctx context.Context) error {
 	return nil
 }
 
-func (r *reads) readHead(ctx context.Context, name string, part pagefile.Part) error {
-	data, err := r.reader.Read(ctx, name, 0, part.Head)
+func (r *reads) readHead(ctx context.Context, name string, part Part) error {
+	data, err := r.storage.getRange(ctx, name, 0, part.Head)
 	if err != nil {
 		return err
 	}
@@ -143,10 +142,10 @@ func (r *reads) readHead(ctx context.Context, name string, part pagefile.Part) e
 	return nil
 }
 
-func (r *reads) readBlock(ctx context.Context, key blockKey, head *pagefile.Head) error {
+func (r *reads) readBlock(ctx context.Context, key blockKey, head *Head) error {
 	p := &head.Products[key.product]
 	offset, length := head.Extent(p, key.block)
-	data, err := r.reader.Read(ctx, key.file, offset, length)
+	data, err := r.storage.getRange(ctx, key.file, offset, length)
 	if err != nil {
 		return err
 	}

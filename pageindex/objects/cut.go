@@ -1,14 +1,12 @@
-package chunks
+package objects
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 // Bounds of a chunk.
@@ -24,23 +22,23 @@ const (
 
 // cutter cuts stretches of items in order into chunks, and writes them.
 type cutter struct {
-	writer Writer
-	writes *errgroup.Group
-	ctx    context.Context // that of the writes
-	size   int             // how many items a chunk should have
-	chunks []pagefile.Chunk
+	storage storage
+	writes  *errgroup.Group
+	ctx     context.Context // that of the writes
+	size    int             // how many items a chunk should have
+	chunks  []Chunk
 
-	id      string          // the current product
-	product []pagefile.Item // its items that are in no chunk yet
-	single  bool            // it has chunks of its own
+	id      string // the current product
+	product []Item // its items that are in no chunk yet
+	single  bool   // it has chunks of its own
 	first   comment.Position
 
-	shared []pagefile.Item // whole products that will be in one chunk
-	head   int             // about how large its head will be
+	shared []Item // whole products that will be in one chunk
+	head   int    // about how large its head will be
 }
 
-func newCutter(ctx context.Context, writer Writer, size int) *cutter {
-	c := &cutter{writer: writer, size: size}
+func newCutter(ctx context.Context, s storage, size int) *cutter {
+	c := &cutter{storage: s, size: size}
 	c.writes, c.ctx = errgroup.WithContext(ctx)
 	c.writes.SetLimit(parallelWrites)
 	return c
@@ -48,13 +46,13 @@ func newCutter(ctx context.Context, writer Writer, size int) *cutter {
 
 // begin begins a stretch at the first key of an old chunk. If a product began before it, its items
 // get chunks of their own.
-func (c *cutter) begin(first pagefile.Key) {
+func (c *cutter) begin(first Key) {
 	c.id, c.first = first.Product, first.Position
 	c.single = first.Position != comment.Position{}
 }
 
 // add takes the next item of the stretch.
-func (c *cutter) add(item pagefile.Item) {
+func (c *cutter) add(item Item) {
 	if item.Product != c.id {
 		c.endProduct()
 		c.id, c.first, c.single = item.Product, comment.Position{}, false
@@ -66,7 +64,7 @@ func (c *cutter) add(item pagefile.Item) {
 }
 
 // end ends a stretch, behind which an old chunk begins with the key next.
-func (c *cutter) end(next pagefile.Key) {
+func (c *cutter) end(next Key) {
 	if next.Product == c.id && next.Position != (comment.Position{}) {
 		c.single = true
 	}
@@ -75,7 +73,7 @@ func (c *cutter) end(next pagefile.Key) {
 }
 
 // close waits until all is written, and returns the chunks.
-func (c *cutter) close() ([]pagefile.Chunk, error) { return c.chunks, c.writes.Wait() }
+func (c *cutter) close() ([]Chunk, error) { return c.chunks, c.writes.Wait() }
 
 func (c *cutter) endProduct() {
 	switch n := len(c.product); {
@@ -94,18 +92,18 @@ func (c *cutter) endProduct() {
 func (c *cutter) cutProduct(n int) {
 	c.cutShared()
 	c.single = true
-	chunk := pagefile.Chunk{First: pagefile.Key{Product: c.id, Position: c.first}, Single: true, Last: c.product[n-1].Position}
+	chunk := Chunk{First: Key{Product: c.id, Position: c.first}, Single: true, Last: c.product[n-1].Position}
 	counts := map[comment.Cell]int{}
 	for _, item := range c.product[:n] {
 		if item.There() {
 			counts[item.Cell]++
 		}
 	}
-	for _, cell := range pagefile.SortedCells(counts) {
-		chunk.Cells = append(chunk.Cells, pagefile.CellCount{Cell: cell, Count: counts[cell]})
+	for _, cell := range sortedCells(counts) {
+		chunk.Cells = append(chunk.Cells, CellCount{Cell: cell, Count: counts[cell]})
 	}
 	c.write(chunk, c.product[:n:n])
-	c.product = append([]pagefile.Item(nil), c.product[n:]...)
+	c.product = append([]Item(nil), c.product[n:]...)
 	if len(c.product) > 0 {
 		c.first = c.product[0].Position
 	}
@@ -117,7 +115,7 @@ func (c *cutter) share() {
 	for _, item := range c.product {
 		cells[item.Cell] = true
 	}
-	blocks := (len(c.product) + pagefile.BlockRecords - 1) / pagefile.BlockRecords
+	blocks := (len(c.product) + blockRecords - 1) / blockRecords
 	head := 24 + len(c.id) + 5*len(cells) + blocks*(20+2*len(cells))
 	if len(c.shared) > 0 && (len(c.shared)+len(c.product) > c.size || c.head+head > headBytes) {
 		c.cutShared()
@@ -131,14 +129,14 @@ func (c *cutter) cutShared() {
 	if len(c.shared) == 0 {
 		return
 	}
-	c.write(pagefile.Chunk{First: pagefile.Key{Product: c.shared[0].Product}}, c.shared)
+	c.write(Chunk{First: Key{Product: c.shared[0].Product}}, c.shared)
 	c.shared, c.head = nil, 0
 }
 
 // write adds a chunk, and writes its files. The items belong to it from then on.
-func (c *cutter) write(chunk pagefile.Chunk, items []pagefile.Item) {
-	records, guards := pagefile.EncodeRecords(items), pagefile.EncodeGuards(items)
-	chunk.Name, chunk.Records, chunk.Guards = newName(), records.Part, guards.Part
+func (c *cutter) write(chunk Chunk, items []Item) {
+	records, guards := encodeRecords(items), encodeGuards(items)
+	chunk.Name, chunk.Records, chunk.Guards = uniqueName(), records.Part, guards.Part
 	for _, item := range items {
 		if item.Guarded() {
 			chunk.Seen = max(chunk.Seen, item.Seen)
@@ -146,21 +144,15 @@ func (c *cutter) write(chunk pagefile.Chunk, items []pagefile.Item) {
 	}
 	c.chunks = append(c.chunks, chunk)
 	c.writes.Go(func() error {
-		for kind, data := range map[pagefile.Kind][]byte{pagefile.Records: records.Bytes, pagefile.Guards: guards.Bytes} {
+		for kind, data := range map[Kind][]byte{Records: records.Bytes, Guards: guards.Bytes} {
 			if data == nil {
 				continue
 			}
-			if err := c.writer.Write(c.ctx, chunk.FileName(kind), data); err != nil {
+			// A name is used once, so an object that is there already is that of an earlier try.
+			if _, err := c.storage.put(c.ctx, chunk.objectName(kind), data, ""); err != nil && !errors.Is(err, errTaken) {
 				return err
 			}
 		}
 		return nil
 	})
-}
-
-// newName returns a name that no file has.
-func newName() string {
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // it never fails
-	return hex.EncodeToString(random[:])
 }

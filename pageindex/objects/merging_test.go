@@ -2,8 +2,6 @@ package objects
 
 import (
 	"testing"
-
-	"github.com/talkback/talkback/pageindex/pagefile"
 )
 
 func TestMergedRoot(t *testing.T) {
@@ -18,7 +16,7 @@ func TestMergedRoot(t *testing.T) {
 		{"as many logs are held back as may be", 100, 100 + mostBuildLogs, build},
 		{"a build that held back more has ended without a word", 100, 101 + mostBuildLogs, ""},
 	} {
-		before := pagefile.Root{Generation: 7, Build: build, BuildAfter: row.after, Covers: "all"}
+		before := Root{Generation: 7, Build: build, BuildAfter: row.after, Covers: "all"}
 		got := mergedRoot(before, row.through, nil)
 		if got.Build != row.want || got.Merged != row.through || got.Generation != 8 || got.Covers != "all" || before.Generation != 7 {
 			t.Errorf("%s: %+v", row.why, got)

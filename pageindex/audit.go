@@ -1,6 +1,4 @@
-// Package audit compares an index of page numbers with the comments, through Find alone. So it
-// tells whether readers get the right pages, whatever keeps them.
-package audit
+package pageindex
 
 import (
 	"context"
@@ -10,11 +8,10 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex"
 )
 
-// atOnce is how many comments are looked up with one call.
-const atOnce = 128
+// auditedAtOnce is how many comments are looked up with one call.
+const auditedAtOnce = 128
 
 // Places are the positions of a product's comments by language and rating, each in ascending order.
 type Places map[comment.Cell][]comment.Position
@@ -31,10 +28,10 @@ type Drift struct {
 // String returns one line.
 func (d Drift) String() string { return d.Product + ": wrong page index: " + d.Detail }
 
-// Product compares an index with the comments of a product: for each language and rating the number
+// Audit compares an index with the comments of a product: for each language and rating the number
 // of comments, and the rank of each, and for the whole product the numbers by rating. It returns
 // the first drift of each language and rating that differs. The error is that of Find.
-func Product(ctx context.Context, index pageindex.Index, product string, places Places) ([]Drift, error) {
+func Audit(ctx context.Context, index Index, product string, places Places) ([]Drift, error) {
 	var drifts []Drift
 	all := comment.Counts{}
 	cells := slices.SortedFunc(maps.Keys(places), func(a, b comment.Cell) int {
@@ -54,7 +51,7 @@ func Product(ctx context.Context, index pageindex.Index, product string, places 
 			drifts = append(drifts, Drift{product, detail})
 		}
 	}
-	found, err := index.Find(ctx, pageindex.List{Product: product, Order: comment.NewestFirst}, nil)
+	found, err := index.Find(ctx, List{Product: product, Order: comment.NewestFirst}, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -65,17 +62,21 @@ func Product(ctx context.Context, index pageindex.Index, product string, places 
 }
 
 // compareCell says what is wrong in the list of one language and rating, empty if nothing is.
-func compareCell(ctx context.Context, index pageindex.Index, product string, cell comment.Cell, positions []comment.Position) (string, error) {
-	list := pageindex.List{
+func compareCell(ctx context.Context, index Index, product string, cell comment.Cell, positions []comment.Position) (string, error) {
+	list := List{
 		Product: product,
 		Filter:  comment.Filter{Languages: []comment.Language{cell.Language}, Ratings: []int{cell.Rating}},
 		Order:   comment.OldestFirst,
 	}
 	done := 0
-	for chunk := range slices.Chunk(positions, atOnce) {
-		targets := make([]pageindex.Target, 0, 2*len(chunk))
+	for chunk := range slices.Chunk(positions, auditedAtOnce) {
+		targets := make([]Target, 0, 2*len(chunk))
 		for _, at := range chunk {
-			targets = append(targets, pageindex.Target{At: before(at)}, pageindex.Target{At: &at})
+			before := Target{} // of the first position of all
+			if previous := at.Previous(); previous != at {
+				before.At = &previous
+			}
+			targets = append(targets, before, Target{At: &at})
 		}
 		found, err := index.Find(ctx, list, targets)
 		if err != nil {
@@ -94,15 +95,4 @@ func compareCell(ctx context.Context, index pageindex.Index, product string, cel
 		done += len(chunk)
 	}
 	return "", nil
-}
-
-// before returns the last position before another, nil for the first of all.
-func before(at comment.Position) *comment.Position {
-	for i := len(at) - 1; i >= 0; i-- {
-		at[i]--
-		if at[i] != 0xff {
-			return &at
-		}
-	}
-	return nil
 }

@@ -1,8 +1,4 @@
-// Package postgres keeps an index of ranks in a PostgreSQL database, which several servers may
-// share. See package relational.
-//
-// Each table of comments has a schema of its own in the database, so that several shops do not mix.
-package postgres
+package relational
 
 import (
 	"context"
@@ -20,12 +16,12 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex/relational"
 )
 
-// Store is an index in a database.
-type Store struct {
-	*relational.Store
+// Postgres is an index in a PostgreSQL database, which several servers may share. Each table of
+// comments has a schema of its own in the database, so that several shops do not mix.
+type Postgres struct {
+	*Store
 	pool *pgxpool.Pool
 	db   *sql.DB
 }
@@ -33,11 +29,11 @@ type Store struct {
 // connectWithin bounds how long it takes to connect, unless the URL says connect_timeout.
 const connectWithin = 5 * time.Second
 
-// settings are those of each connection, unless the URL says otherwise. The first two end
+// postgresSettings are those of each connection, unless the URL says otherwise. The first two end
 // statements, waits for locks, and transactions whose client fell silent. The others let the planner
 // use nothing but indexes: all our statements are made for that, and while a new index is filled,
 // statistics say for a minute that its tables are empty.
-var settings = map[string]string{
+var postgresSettings = map[string]string{
 	"statement_timeout":                   "30s",
 	"idle_in_transaction_session_timeout": "30s",
 	"enable_seqscan":                      "off",
@@ -45,13 +41,13 @@ var settings = map[string]string{
 	"jit":                                 "off", // compiling takes 100 times as long as what it would speed up
 }
 
-// Open returns the index of a table of comments in the database of a URL as PostgreSQL's tools
+// OpenPostgres returns the index of a table of comments in the database of a URL as PostgreSQL's tools
 // understand it, such as postgres://talkback:secret@db.internal/shop?sslmode=verify-full. The pool
 // has 4 connections, or as many as there are processors, unless the URL says pool_max_conns.
 //
-// Open does not fail if the database is away: calls do until it is back. It fails if the index was
+// It does not fail if the database is away: calls do until it is back. It fails if the index was
 // made by a newer version of this program.
-func Open(ctx context.Context, target, table string) (*Store, error) {
+func OpenPostgres(ctx context.Context, target, table string) (*Postgres, error) {
 	config, err := pgxpool.ParseConfig(target)
 	if err != nil { // its text may hold parts of the URL
 		return nil, comment.Errorf(comment.BadInput,
@@ -61,32 +57,32 @@ func Open(ctx context.Context, target, table string) (*Store, error) {
 	if connection.ConnectTimeout == 0 {
 		connection.ConnectTimeout = connectWithin
 	}
-	for name, value := range settings {
+	for name, value := range postgresSettings {
 		if _, set := connection.RuntimeParams[name]; !set {
 			connection.RuntimeParams[name] = value
 		}
 	}
 	pool, err := pgxpool.NewWithConfig(ctx, config)
 	if err != nil {
-		return nil, comment.Errorf(comment.BadInput, "the page index in %s cannot be used as its URL says", nameOf(connection))
+		return nil, comment.Errorf(comment.BadInput, "the page index in %s cannot be used as its URL says", postgresName(connection))
 	}
-	s := &Store{pool: pool, db: stdlib.OpenDBFromPool(pool)}
-	s.Store = relational.New(database(s.db, nameOf(connection), schemaOf(table)))
-	if _, err := s.Covers(ctx); errors.Is(err, relational.ErrNewer) {
+	s := &Postgres{pool: pool, db: stdlib.OpenDBFromPool(pool)}
+	s.Store = New(postgresDatabase(s.db, postgresName(connection), schemaOf(table)))
+	if _, err := s.Covers(ctx); errors.Is(err, ErrNewer) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
 // Close closes the connections.
-func (s *Store) Close() error {
+func (s *Postgres) Close() error {
 	err := s.db.Close()
 	s.pool.Close()
 	return err
 }
 
-// nameOf names a database without its user and password.
-func nameOf(c *pgx.ConnConfig) string {
+// postgresName names a database without its user and password.
+func postgresName(c *pgx.ConnConfig) string {
 	host := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	if strings.HasPrefix(c.Host, "/") {
 		host = c.Host
@@ -94,25 +90,25 @@ func nameOf(c *pgx.ConnConfig) string {
 	return "postgres://" + host + "/" + c.Database
 }
 
-// longest is how many bytes of a name PostgreSQL keeps.
-const longest = 63
+// longestName is how many bytes of a name PostgreSQL keeps.
+const longestName = 63
 
 // schemaOf returns the schema of a table of comments. A long name is cut, and made unique again by
 // its hash.
 func schemaOf(table string) string {
 	schema := "talkback_" + table
-	if len(schema) <= longest {
+	if len(schema) <= longestName {
 		return schema
 	}
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(table)) // never fails
 	sum := hex.EncodeToString(hash.Sum(nil))
-	return schema[:longest-1-len(sum)] + "_" + sum
+	return schema[:longestName-1-len(sum)] + "_" + sum
 }
 
-func database(db *sql.DB, name, schema string) relational.Database {
+func postgresDatabase(db *sql.DB, name, schema string) Database {
 	quoted, literal := pgx.Identifier{schema}.Sanitize(), "'"+strings.ReplaceAll(schema, "'", "''")+"'"
-	return relational.Database{
+	return Database{
 		Name: name, Read: db, Write: db,
 		ReadOnce: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		// The locks make what a statement reads stay as it is until the transaction ends.
@@ -123,7 +119,7 @@ func database(db *sql.DB, name, schema string) relational.Database {
 		Words: []string{
 			"{bytes}", "BYTEA", "{text}", `TEXT COLLATE "C"`, "{small}", "SMALLINT", "{covering}", "INCLUDE (language, rating)",
 			// Counts change often: with room on their pages, that needs no new entry in the index.
-			"{clustered}", "", "{updated}", "WITH (fillfactor = 70)", "{incoming}", incoming,
+			"{clustered}", "", "{updated}", "WITH (fillfactor = 70)", "{incoming}", postgresIncoming,
 		},
 		// CREATE SCHEMA IF NOT EXISTS asks for the right to create one also where it exists.
 		Before: []string{`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ` + literal + `) THEN
@@ -131,20 +127,20 @@ func database(db *sql.DB, name, schema string) relational.Database {
 		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = ` + literal,
 		// Until a vacuum, lookups pass all earlier counts of a block, and see whether each comment is there.
 		Settle:  `VACUUM (ANALYZE) {entries}, {blocks}`,
-		Lock:    locker(schema),
-		Explain: explain,
+		Lock:    postgresLock(schema),
+		Explain: explainPostgres,
 	}
 }
 
-// incoming reads a batch.
-const incoming = `(
+// postgresIncoming reads a batch.
+const postgresIncoming = `(
 	SELECT number, product COLLATE "C" AS product, decode(position, 'hex') AS position, language COLLATE "C" AS language, rating,
 		follows COLLATE "C" AS follows, block, n
 	FROM json_to_recordset($1::json) AS rows(number integer, product text, position text, language text, rating smallint,
 		follows text, block integer, n integer))`
 
-// locker takes locks that end with the transaction. They are the schema's.
-func locker(schema string) func(context.Context, *sql.Tx, []int) error {
+// postgresLock takes locks that end with the transaction. They are the schema's.
+func postgresLock(schema string) func(context.Context, *sql.Tx, []int) error {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(schema)) // never fails
 	class := int32(hash.Sum32())
