@@ -79,7 +79,8 @@ func newGraphQL(o Options) transport {
 // withRequest gives each request what belongs to it alone: its loaders, and the account of what it
 // uses, which is closed once its answer is built.
 func (o Options) withRequest(api transport) http.Handler {
-	pool, load := usage.NewPool(o.Limits.ProcessTextBytes), o.loaders
+	pool := usage.NewPool(o.Limits.ProcessTextBytes)
+	load := loaders.Options{Comments: o.Comments, Stats: o.Stats, Latest: o.Latest, Freshness: o.Freshness, Batches: o.Batches}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		account := pool.Open(o.Limits.TextBytes)
 		defer account.Close()
@@ -89,15 +90,6 @@ func (o Options) withRequest(api transport) http.Handler {
 		api.serve(usage.With(loaders.With(ctx, load), account), w, r)
 		known.units, known.writes = account.Units(), account.Writes()
 	})
-}
-
-// loaders returns the loaders of one request.
-func (o Options) loaders() *loaders.Loaders {
-	load := loaders.New(o.Comments, o.Stats)
-	load.TellFreshness(o.Freshness)
-	load.TellBatches(o.Batches)
-	load.UseLatest(o.Latest)
-	return load
 }
 
 // schemas guards changes of a schema, which all servers of a process share.

@@ -83,7 +83,7 @@ type Options struct {
 	// HSTSAge is for how long browsers are to use HTTPS only, told in answers over TLS. Zero tells
 	// them nothing.
 	HSTSAge time.Duration
-	// Batches is told what the loaders of requests fetch together, and how many keys. Optional.
+	// Batches observes what the loaders of requests fetch together, and how many keys. Optional.
 	Batches func(what string, keys int)
 	// Observers are told of every request.
 	Observers []Observer

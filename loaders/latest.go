@@ -15,12 +15,8 @@ type NewestComment struct {
 	Known bool
 }
 
-// UseLatest sets what knows the newest comments. Without it, none are known. It comes before
-// anything is loaded.
-func (l *Loaders) UseLatest(latest LatestGetter) { l.latest = latest }
-
 // WantLatest says which newest comments will be asked for of the products whose statistics are
-// expected. It comes before they are.
+// expected. Call it before they are.
 func (l *Loaders) WantLatest(want comment.Latest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -37,27 +33,27 @@ func (l *Loaders) WantLatest(want comment.Latest) {
 }
 
 // Newest returns what the statistics of a product tell of the newest comment with one of each set
-// of ratings. It waits for statistics that are being fetched, and fetches the comments: in one call,
-// unless the product is one of many, whose comments are fetched together.
-func (l *Loaders) Newest(ctx context.Context, product string, want comment.Latest, oneOfMany bool) []NewestComment {
+// of ratings. It waits for statistics that are being fetched, and fetches the comments together.
+func (l *Loaders) Newest(ctx context.Context, product string, want comment.Latest) []NewestComment {
 	out := make([]NewestComment, len(want.Ratings))
-	if l.latest == nil {
+	if l.options.Latest == nil {
 		return out
 	}
-	l.stats.settle(ctx, product)
-	ids := make([]comment.ID, len(want.Ratings))
+	if a := l.stats.answers.of(product); a != nil {
+		_, _ = a.wait(ctx) // the fields that show the value tell its error
+	}
+	answers := make([]*answer[*comment.Comment], len(want.Ratings))
 	for i, ratings := range want.Ratings {
-		if ids[i], out[i].Known = l.latest.Newest(product, ratings, want.Among); !out[i].Known {
-			ids[i] = ""
+		id, known := l.options.Latest.Newest(product, ratings, want.Among)
+		if out[i].Known = known; known && id != "" {
+			answers[i] = l.commentLoader(want.WithoutText).ask(ctx, id)
 		}
 	}
-	comments := l.commentLoader(want.WithoutText)
-	comments.begin(ctx, slices.DeleteFunc(slices.Clone(ids), func(id comment.ID) bool { return id == "" }), oneOfMany)
-	for i, id := range ids {
-		if id == "" {
+	for i, a := range answers {
+		if a == nil {
 			continue
 		}
-		c, err := comments.load(ctx, id)
+		c, err := a.wait(ctx)
 		if err != nil || c == nil || c.ProductID != product || !(comment.Filter{Ratings: want.Ratings[i]}).Allows(*c) {
 			out[i].Known = false // it was changed since it was counted, or cannot be had
 			continue

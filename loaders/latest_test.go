@@ -65,19 +65,18 @@ func TestNewest(t *testing.T) {
 		{"nothing is known", []*comment.Comment{good, bad}, nil, true, false, false, 0},
 	} {
 		calls := 0
-		l := loaders.New(&getter{get: func(_ context.Context, _ int, _ []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		l := loaders.New(loaders.Options{Stats: nobody{}, Latest: &critics{beside: row.beside, unknown: row.unknown}, Comments: &getter{get: func(_ context.Context, _ int, _ []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 			calls++
 			found := map[comment.ID]comment.Comment{}
 			for _, c := range row.there {
 				found[c.ID] = *c
 			}
 			return found, nil, nil
-		}}, nobody{})
-		l.UseLatest(&critics{beside: row.beside, unknown: row.unknown})
+		}}})
 		want := comment.Latest{Ratings: [][]int{praise, {3}, complaint}}
 		l.WantLatest(want)
-		l.ExpectStatsAlone(t.Context(), "pan")
-		got := l.Newest(t.Context(), "pan", want, false)
+		l.ExpectStats(t.Context(), "pan")
+		got := l.Newest(t.Context(), "pan", want)
 		if got[0].Known != row.praise || got[2].Known != row.blame || got[1].Known == row.unknown || calls != row.calls {
 			t.Errorf("%s: %+v in %d calls", row.why, got, calls)
 		}
@@ -85,7 +84,7 @@ func TestNewest(t *testing.T) {
 			t.Errorf("%s: %+v", row.why, got)
 		}
 	}
-	if got := loaders.New(&getter{get: all}, nobody{}).Newest(t.Context(), "pan", comment.Latest{Ratings: [][]int{praise}}, false); got[0].Known {
+	if got := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: nobody{}}).Newest(t.Context(), "pan", comment.Latest{Ratings: [][]int{praise}}); got[0].Known {
 		t.Errorf("%+v is known to nobody", got)
 	}
 }
@@ -94,9 +93,10 @@ func TestNewest(t *testing.T) {
 // told along with it.
 func TestWantLatest(t *testing.T) {
 	knows, upTo := &critics{}, time.Now()
-	l := loaders.New(&getter{get: all}, nobody{})
-	l.UseLatest(knows)
-	l.TellFreshness(func(context.Context) (time.Time, bool) { return upTo, true })
+	l := loaders.New(loaders.Options{
+		Comments: &getter{get: all}, Stats: nobody{}, Latest: knows,
+		Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
+	})
 	l.WantLatest(comment.Latest{Ratings: [][]int{praise}, Among: 20, WithoutText: true})
 	l.WantLatest(comment.Latest{Ratings: [][]int{complaint, praise}, Among: 5})
 	if _, err := l.Stats(t.Context(), "pan"); err != nil {
@@ -109,7 +109,7 @@ func TestWantLatest(t *testing.T) {
 
 // A page is read once for all fields of a request, also when that fails or panics.
 func TestPageIsReadOnce(t *testing.T) {
-	l := loaders.New(&getter{get: all}, nobody{})
+	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: nobody{}})
 	broken := errors.New("broken")
 	for product, row := range map[string]struct {
 		read func(context.Context) (comment.Page, error)

@@ -3,6 +3,7 @@ package loaders
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -51,145 +52,111 @@ type LatestGetter interface {
 // statistics, so it must be quick.
 type Freshness func(ctx context.Context) (upTo time.Time, known bool)
 
+// Options are what the loaders of a request call.
+type Options struct {
+	// Comments fetches comments. Required.
+	Comments CommentGetter
+	// Stats fetches statistics. Required.
+	Stats StatsGetter
+	// Latest knows newest comments. Without it, none are known.
+	Latest LatestGetter
+	// Freshness tells how fresh statistics are. Without it, that is unknown.
+	Freshness Freshness
+	// Batches observes what each batch fetches, and how many keys it has. Optional.
+	Batches func(what string, keys int)
+}
+
 // Loaders are the loaders of one request. Requests never share them: what they have found is kept
 // as it was at that moment.
 type Loaders struct {
+	options  Options
 	comments loader[comment.ID, comment.Comment]
 	textless loader[comment.ID, comment.Comment] // comments without their texts
 	stats    loader[string, comment.Stats]
 	rows     loader[comment.ProductLanguage, comment.Counts]
 
-	freshness Freshness
-	fresh     sync.Once
-	asOf      *time.Time // set by fresh
+	fresh sync.Once
+	asOf  *time.Time // set by fresh
 
-	source StatsGetter
-	latest LatestGetter // nil if newest comments are not known
-
-	pages pages
-
-	mu   sync.Mutex
-	want comment.Latest // no ratings if none are wanted
+	mu    sync.Mutex
+	want  comment.Latest // no ratings if none are wanted
+	pages map[PageKey]*answer[comment.Page]
 }
 
 // New returns the loaders of one request.
-func New(comments CommentGetter, stats StatsGetter) *Loaders {
-	l := &Loaders{source: stats}
-	l.comments.what, l.comments.get = "comments", commentsOf(comments, false)
-	l.textless.what, l.textless.get = "comments without texts", commentsOf(comments, true)
-	l.rows.what, l.rows.get = "counts of languages", stats.RowsOf
-	l.stats.what, l.stats.get = "statistics", l.statsOf
+func New(o Options) *Loaders {
+	l := &Loaders{options: o, pages: map[PageKey]*answer[comment.Page]{}}
+	l.comments = newLoader("comments", commentsOf(o.Comments, false), o.Batches)
+	l.textless = newLoader("comments without texts", commentsOf(o.Comments, true), o.Batches)
+	l.stats = newLoader("statistics", l.statsOf, o.Batches)
+	l.rows = newLoader("counts of languages", o.Stats.RowsOf, o.Batches)
 	return l
-}
-
-// statsOf fetches statistics, and along with them newest comments that are wanted.
-func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
-	l.fresh.Do(func() { l.noteFreshness(ctx) })
-	l.mu.Lock()
-	want := l.want
-	l.mu.Unlock()
-	if l.latest == nil || len(want.Ratings) == 0 {
-		return l.source.StatsOf(ctx, products)
-	}
-	var upTo time.Time
-	if l.asOf != nil {
-		upTo = *l.asOf
-	}
-	found, comments, failed, err := l.latest.StatsAndLatest(ctx, products, upTo, want)
-	l.commentLoader(want.WithoutText).know(comments)
-	return found, failed, err
 }
 
 // commentsOf returns the getter of a loader of comments.
 func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, comment.Comment] {
-	return func(ctx context.Context, ids []comment.ID) (
-		map[comment.ID]comment.Comment, map[comment.ID]error, error,
-	) {
+	return func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 		return comments.CommentsByID(ctx, ids, withoutText)
 	}
 }
 
-func (l *Loaders) commentLoader(withoutText bool) *loader[comment.ID, comment.Comment] {
+func (l *Loaders) commentLoader(withoutText bool) loader[comment.ID, comment.Comment] {
 	if withoutText {
-		return &l.textless
+		return l.textless
 	}
-	return &l.comments
+	return l.comments
 }
 
-// TellBatches has a function called with what each batch fetches and how many keys it has. It comes
-// before anything is loaded.
-func (l *Loaders) TellBatches(told func(what string, keys int)) {
-	l.comments.told, l.textless.told, l.stats.told, l.rows.told = told, told, told, told
+// Comment returns the comment of an id, nil if there is none. Comments asked for within a
+// millisecond are fetched together, those without texts separately.
+func (l *Loaders) Comment(ctx context.Context, id comment.ID, withoutText bool) (*comment.Comment, error) {
+	return l.commentLoader(withoutText).load(ctx, id)
 }
 
-// TellFreshness sets how the loaders find out how fresh statistics are. It comes before anything is
-// loaded.
-func (l *Loaders) TellFreshness(freshness Freshness) { l.freshness = freshness }
+// PageKey identifies a page that several fields of an operation look at.
+type PageKey struct {
+	// Product is the product whose comments the page lists.
+	Product string
+	// Field is the field that asks for the page, or what stands for it if none does.
+	Field any
+}
 
-// noteFreshness notes how fresh the statistics are that are fetched after it.
-func (l *Loaders) noteFreshness(ctx context.Context) {
-	if l.freshness == nil {
-		return
+// errUnread is the error of a page whose reading panicked.
+var errUnread = errors.New("the page could not be read")
+
+// Page returns a page that is read once for all fields that look at it: by the first, in its own
+// goroutine. What read returns for a key must not depend on the field. The page is shared, so do not
+// change it.
+func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
+	l.mu.Lock()
+	page, known := l.pages[key]
+	if !known {
+		page = &answer[comment.Page]{done: make(chan struct{}), err: errUnread}
+		l.pages[key] = page
 	}
-	if upTo, known := l.freshness(ctx); known {
-		l.asOf = &upTo
+	l.mu.Unlock()
+	if known {
+		return page.wait(ctx)
 	}
+	defer close(page.done)
+	page.value, page.err = read(ctx)
+	return page.value, page.err
 }
 
 type contextKey struct{}
 
-// later makes the loaders of a request when the first field asks for them. Most requests for a page
-// need none. It is the context of the request as well.
-type later struct {
-	context.Context
-	load func() *Loaders
-
-	mu   sync.Mutex
-	made *Loaders // nil until then
+// With puts the loaders of a request into its context. They are made when the first field asks for
+// them: most requests for a page need none.
+func With(ctx context.Context, o Options) context.Context {
+	return context.WithValue(ctx, contextKey{}, sync.OnceValue(func() *Loaders { return New(o) }))
 }
 
-// Value implements [context.Context].
-func (l *later) Value(key any) any {
-	if key == (contextKey{}) {
-		return l
-	}
-	return l.Context.Value(key)
-}
-
-// With puts the loaders of a request into its context. They are made once they are needed.
-func With(ctx context.Context, load func() *Loaders) context.Context {
-	return &later{Context: ctx, load: load}
-}
-
-// laterOf returns the loaders in the context of a request. It panics if there are none, which is a
+// From returns the loaders in the context of a request. It panics if there are none, which is a
 // bug: every request passes through With.
-func laterOf(ctx context.Context) *later {
-	l, ok := ctx.Value(contextKey{}).(*later)
+func From(ctx context.Context) *Loaders {
+	made, ok := ctx.Value(contextKey{}).(func() *Loaders)
 	if !ok {
 		panic("loaders: the context has none; every request passes through loaders.With")
 	}
-	return l
-}
-
-// From returns the loaders in the context of a request.
-func From(ctx context.Context) *Loaders {
-	l := laterOf(ctx)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.made == nil {
-		l.made = l.load()
-	}
-	return l.made
-}
-
-// BeginStats begins to fetch what ExpectStatsAlone noted for the request of a context, if it noted
-// anything. It does not wait for it.
-func BeginStats(ctx context.Context) {
-	l := laterOf(ctx)
-	l.mu.Lock()
-	made := l.made
-	l.mu.Unlock()
-	if made != nil {
-		made.stats.beginNoted(ctx)
-	}
+	return made()
 }

@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -69,7 +67,7 @@ func ask(ctx context.Context, l *loaders.Loaders, ids []comment.ID) ([]*comment.
 func TestManyAskOneCall(t *testing.T) {
 	g := &getter{get: all}
 	ids := []comment.ID{id(1), id(2), id(1), id(3)}
-	comments, errs := ask(t.Context(), loaders.New(g, nobody{}), ids)
+	comments, errs := ask(t.Context(), loaders.New(loaders.Options{Comments: g, Stats: nobody{}}), ids)
 	for i := range ids {
 		if errs[i] != nil || comments[i].ID != ids[i] {
 			t.Errorf("asked for %s, got %v, %v", ids[i], comments[i], errs[i])
@@ -86,7 +84,7 @@ func TestNoCallIsLargerThanTheTableTakes(t *testing.T) {
 	for n := range 250 {
 		ids = append(ids, id(n))
 	}
-	if _, errs := ask(t.Context(), loaders.New(g, nobody{}), ids); errors.Join(errs...) != nil {
+	if _, errs := ask(t.Context(), loaders.New(loaders.Options{Comments: g, Stats: nobody{}}), ids); errors.Join(errs...) != nil {
 		t.Fatal(errors.Join(errs...))
 	}
 	for _, call := range g.calls {
@@ -101,7 +99,7 @@ func TestWhatOneKeyGets(t *testing.T) {
 	g := &getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 		return map[comment.ID]comment.Comment{id(1): {ID: id(1)}}, map[comment.ID]error{id(2): busy}, nil
 	}}
-	comments, errs := ask(t.Context(), loaders.New(g, nobody{}), []comment.ID{id(1), id(2), id(3)})
+	comments, errs := ask(t.Context(), loaders.New(loaders.Options{Comments: g, Stats: nobody{}}), []comment.ID{id(1), id(2), id(3)})
 	if comments[0] == nil || errs[0] != nil {
 		t.Errorf("found: %v, %v", comments[0], errs[0])
 	}
@@ -123,7 +121,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := loaders.New(g, nobody{})
+	l := loaders.New(loaders.Options{Comments: g, Stats: nobody{}})
 	for range 2 {
 		if _, err := l.Comment(t.Context(), id(1), false); err == nil {
 			t.Error("the failure of a call is no error")
@@ -149,7 +147,7 @@ func TestOneCallerGoesAway(t *testing.T) {
 		}
 		return all(ctx, call, ids)
 	}}
-	l := loaders.New(g, nobody{})
+	l := loaders.New(loaders.Options{Comments: g, Stats: nobody{}})
 	first, leave := context.WithCancel(t.Context())
 	left := make(chan error)
 	go func() {
@@ -183,19 +181,11 @@ func TestContextWithoutLoaders(t *testing.T) {
 	loaders.From(t.Context())
 }
 
-// A request that needs no loaders has none made, and another has them made once.
+// All fields of a request have the same loaders.
 func TestLoadersAreMadeOnce(t *testing.T) {
-	made := 0
-	ctx := loaders.With(t.Context(), func() *loaders.Loaders {
-		made++
-		return loaders.New(&getter{get: all}, nobody{})
-	})
-	if loaders.BeginStats(ctx); made != 0 {
-		t.Error("loaders are made, and nothing is asked for")
-	}
-	first := loaders.From(ctx)
-	if loaders.From(ctx) != first || made != 1 {
-		t.Errorf("loaders are made %d times, want once", made)
+	ctx := loaders.With(t.Context(), loaders.Options{Comments: &getter{get: all}, Stats: nobody{}})
+	if loaders.From(ctx) != loaders.From(ctx) {
+		t.Error("two fields have loaders of their own")
 	}
 }
 
@@ -226,7 +216,7 @@ func (*statsGetter) RowsOf(context.Context, []comment.ProductLanguage) (map[comm
 // no error.
 func TestExpectedStatistics(t *testing.T) {
 	g := &statsGetter{}
-	l := loaders.New(&getter{get: all}, g)
+	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: g})
 	l.ExpectStats(t.Context(), "known", "unknown", "known")
 	for product, total := range map[string]int{"known": 1, "unknown": 0} {
 		stats, err := l.Stats(t.Context(), product)
@@ -239,52 +229,10 @@ func TestExpectedStatistics(t *testing.T) {
 	}
 }
 
-// Statistics that are expected alone are fetched in one call: at once by the first caller that
-// needs them, or begun before, while the caller does something else. Those that do not fit into a
-// call are batched.
-func TestStatisticsExpectedAlone(t *testing.T) {
-	for _, row := range []struct {
-		why             string
-		products, calls int
-		begin           bool
-		beside, want    time.Duration
-	}{
-		{"at once", 3, 1, false, 0, time.Second},
-		{"after something else", 3, 1, false, time.Second, 2 * time.Second},
-		{"beside something else", 3, 1, true, time.Second, time.Second},
-		{"more than fit", 101, 2, false, 0, time.Second + time.Millisecond},
-	} {
-		synctest.Test(t, func(t *testing.T) {
-			var calls atomic.Int32
-			get := statsFunc(func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
-				calls.Add(1)
-				time.Sleep(time.Second)
-				return map[string]comment.Stats{products[0]: {"de": {1}}}, nil, nil
-			})
-			ctx := loaders.With(t.Context(), func() *loaders.Loaders { return loaders.New(&getter{get: all}, get) })
-			l := loaders.From(ctx)
-			began := time.Now()
-			products := make([]string, row.products)
-			for i := range products {
-				products[i] = fmt.Sprint(i)
-			}
-			l.ExpectStatsAlone(t.Context(), products...)
-			if row.begin {
-				loaders.BeginStats(ctx)
-			}
-			time.Sleep(row.beside)
-			stats, whole := l.StatsOfAll(t.Context(), products)
-			if !whole || len(stats[0]) != 1 || len(stats[1]) != 0 || calls.Load() != int32(row.calls) || time.Since(began) != row.want {
-				t.Errorf("%s: %v, %t in %d calls, after %v; want %d and %v", row.why, stats, whole, calls.Load(), time.Since(began), row.calls, row.want)
-			}
-		})
-	}
-}
-
 // A failure that no caller waited for is not kept either.
 func TestExpectedStatisticsThatFail(t *testing.T) {
 	g := &statsGetter{fail: errors.New("broken")}
-	l := loaders.New(&getter{get: all}, g)
+	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: g})
 	if _, err := l.Stats(t.Context(), "known"); err == nil {
 		t.Error("a failure is no error")
 	}
@@ -307,7 +255,7 @@ func TestStatsOfAll(t *testing.T) {
 		}
 		return found, failed, nil
 	}
-	l := loaders.New(&getter{get: all}, statsFunc(get))
+	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: statsFunc(get)})
 	stats, whole := l.StatsOfAll(t.Context(), []string{"nothing", "pan", "pan"})
 	if !whole || len(stats) != 3 || stats[0] != nil || stats[1].Counts(comment.Filter{}).Total() != 1 {
 		t.Errorf("got %v, %t", stats, whole)
@@ -333,26 +281,4 @@ func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]c
 
 func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
-}
-
-// A caller that is alone does not wait for others, and gets the same result.
-func TestAlone(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		l := loaders.New(&getter{get: all}, statsFunc(nil))
-		began := time.Now()
-		c, err := l.CommentAlone(t.Context(), id(1), false)
-		if err != nil || c.ID != id(1) || time.Since(began) > 0 {
-			t.Errorf("got %v, %v after %v", c, err, time.Since(began))
-		}
-	})
-	broken := errors.New("broken")
-	l := loaders.New(&getter{get: func(context.Context, int, []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
-		return nil, map[comment.ID]error{id(2): broken}, nil
-	}}, statsFunc(nil))
-	if c, err := l.CommentAlone(t.Context(), id(2), false); c != nil || !errors.Is(err, broken) {
-		t.Errorf("a failure is %v, %v", c, err)
-	}
-	if c, err := l.CommentAlone(t.Context(), id(3), false); c != nil || err != nil {
-		t.Errorf("a missing one is %v, %v", c, err)
-	}
 }

@@ -44,7 +44,7 @@ func (l *Loaders) withRows(
 	ctx context.Context, product string, stats comment.Stats, languages []comment.Language,
 ) (comment.Stats, error) {
 	for _, language := range languages {
-		l.rows.expect(ctx, comment.ProductLanguage{Product: product, Language: language})
+		l.rows.Load(ctx, comment.ProductLanguage{Product: product, Language: language})
 	}
 	stats = stats.Clone()
 	for _, language := range languages {
@@ -62,14 +62,18 @@ func (l *Loaders) withRows(
 // StatsOfAll returns the statistics of products, in their order. It reports whether all of them
 // could be fetched; if not, Stats returns the error of each.
 func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comment.Stats, whole bool) {
-	values, whole := l.stats.loadAll(ctx, products)
-	if !whole {
-		return nil, false
+	answers := make([]*answer[*comment.Stats], len(products))
+	for i, product := range products {
+		answers[i] = l.stats.ask(ctx, product)
 	}
-	all = make([]comment.Stats, len(values))
-	for i, value := range values {
-		if value != nil {
-			all[i] = *value
+	all = make([]comment.Stats, len(products))
+	for i, a := range answers {
+		stats, err := a.wait(ctx)
+		if err != nil {
+			return nil, false
+		}
+		if stats != nil {
+			all[i] = *stats
 		}
 	}
 	return all, true
@@ -79,13 +83,36 @@ func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comm
 // within a millisecond. It does not wait for them.
 func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 	for _, product := range products {
-		l.stats.expect(ctx, product)
+		l.stats.Load(ctx, product)
 	}
 }
 
-// ExpectStatsAlone notes products, at most 100, whose statistics are then fetched in one call: by
-// BeginStats, or by the first call that needs any of them. It is for a caller that knows that no
-// other statistics are asked for at the same time.
-func (l *Loaders) ExpectStatsAlone(ctx context.Context, products ...string) {
-	l.stats.note(ctx, products)
+// statsOf fetches statistics, and along with them newest comments that are wanted.
+func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	l.fresh.Do(func() { l.noteFreshness(ctx) })
+	l.mu.Lock()
+	want := l.want
+	l.mu.Unlock()
+	if l.options.Latest == nil || len(want.Ratings) == 0 {
+		return l.options.Stats.StatsOf(ctx, products)
+	}
+	var upTo time.Time
+	if l.asOf != nil {
+		upTo = *l.asOf
+	}
+	found, comments, failed, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
+	for id, c := range comments {
+		l.commentLoader(want.WithoutText).Prime(ctx, id, c)
+	}
+	return found, failed, err
+}
+
+// noteFreshness notes how fresh the statistics are that are fetched after it.
+func (l *Loaders) noteFreshness(ctx context.Context) {
+	if l.options.Freshness == nil {
+		return
+	}
+	if upTo, known := l.options.Freshness(ctx); known {
+		l.asOf = &upTo
+	}
 }

@@ -56,5 +56,5 @@ func (r *Resolver) told(ctx context.Context, asked newestAsked, product string, 
 	if at < 0 { // the newest of all is in no other place than the page
 		return loaders.NewestComment{}
 	}
-	return loaders.From(ctx).Newest(ctx, product, want, inList(ctx))[at]
+	return loaders.From(ctx).Newest(ctx, product, want)[at]
 }

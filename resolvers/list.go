@@ -33,17 +33,14 @@ func (r *Resolver) list(ctx context.Context, field *lookahead.Field, q comment.Q
 	return r.readShared(ctx, asked.pageOf(q.Product, field))
 }
 
-// page reads a page of comments, with their texts if the field asks for these. It begins to fetch the
-// statistics that the root field noted, so that they are read at the same time.
+// page reads a page of comments, with their texts if the field asks for these.
 func (r *Resolver) page(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
 	q.WithoutText = !field.WantsText
-	loaders.BeginStats(ctx)
 	return r.Comments.Comments(ctx, q)
 }
 
 // readShared reads a page that several fields look at, once.
 func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Page, error) {
-	loaders.BeginStats(ctx)
 	return loaders.From(ctx).Page(ctx, page.key, func(ctx context.Context) (comment.Page, error) {
 		return r.Comments.Comments(ctx, page.query)
 	})

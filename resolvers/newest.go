@@ -1,10 +1,7 @@
 package resolvers
 
 import (
-	"context"
 	"slices"
-
-	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph/lookahead"
@@ -88,15 +85,4 @@ func (a newestAsked) wanted(product string) comment.Latest {
 		}
 	}
 	return want
-}
-
-// inList reports whether the object whose field is being resolved is, or is below, an element of a
-// list.
-func inList(ctx context.Context) bool {
-	for at := graphql.GetFieldContext(ctx); at != nil; at = at.Parent {
-		if at.Index != nil {
-			return true
-		}
-	}
-	return false
 }

@@ -49,7 +49,7 @@ func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Pro
 
 // Comment returns the comment of an id, nil if there is none.
 func (queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, error) {
-	c, err := rootComment(ctx, id)
+	c, err := commentByID(ctx, id)
 	if c != nil && err == nil {
 		expectStats(ctx, c.ProductID)
 	}
@@ -128,19 +128,6 @@ func productByID(id string) (*comment.Product, error) {
 		return nil, err
 	}
 	return &comment.Product{ID: id}, nil
-}
-
-// rootComment returns the comment of the root field comment.
-func rootComment(ctx context.Context, text string) (*comment.Comment, error) {
-	asked := lookahead.From(ctx)
-	if !asked.Alone {
-		return commentByID(ctx, text)
-	}
-	id, err := comment.ParseID(text)
-	if err != nil {
-		return nil, err
-	}
-	return loaders.From(ctx).CommentAlone(ctx, id, !asked.WantsText)
 }
 
 func commentByID(ctx context.Context, text string) (*comment.Comment, error) {

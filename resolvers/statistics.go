@@ -48,13 +48,8 @@ func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
 	fetchStats(ctx, asked, products)
 }
 
-// fetchStats begins to fetch the statistics of products in one call. If there are other root
-// fields, it waits a moment for the products of these.
+// fetchStats begins to fetch the statistics of products, together with those of other root fields.
 func fetchStats(ctx context.Context, asked *lookahead.Field, products []string) {
 	wantLatest(loaders.From(ctx), asked)
-	if asked.Alone {
-		loaders.From(ctx).ExpectStatsAlone(ctx, products...)
-		return
-	}
 	loaders.From(ctx).ExpectStats(ctx, products...)
 }

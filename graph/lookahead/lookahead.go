@@ -27,8 +27,6 @@ type Field struct {
 	// Fields are the fields below, as they are executed. Below a field that may hold objects of
 	// several types, they are those of all these types.
 	Fields []Field
-	// Alone says that this is the only root field: nothing else is read at the same time.
-	Alone bool
 	// WantsText says that the text of a comment is asked for, here or below.
 	WantsText bool
 	// WantsLatest says that the newest comment with one of some ratings is asked for, here or below.

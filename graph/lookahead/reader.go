@@ -33,9 +33,6 @@ func (r *Reader) Read(operation *graphql.OperationContext) *Operation {
 	root := r.root(operation)
 	reading := reading{variables: operation.Variables, unused: make([]Field, root.count)}
 	read := &Operation{Fields: reading.fields(root.below, nil)}
-	if len(read.Fields) == 1 {
-		read.Fields[0].Alone = true
-	}
 	operation.Stats.SetExtension(extension, read)
 	return read
 }

@@ -110,9 +110,10 @@ func run(tb testing.TB, t table, schema graphql.ExecutableSchema, around graphql
 		return all
 	})
 	exec.SetRecoverFunc(func(_ context.Context, cause any) error { return fmt.Errorf("panic: %v", cause) })
-	load := loaders.New(t, t)
-	load.TellFreshness(func(context.Context) (time.Time, bool) { return time.Unix(1794729702, 123e6), true })
-	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), func() *loaders.Loaders { return load }))
+	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), loaders.Options{
+		Comments: t, Stats: t,
+		Freshness: func(context.Context) (time.Time, bool) { return time.Unix(1794729702, 123e6), true },
+	}))
 	operation, refused := exec.CreateOperationContext(ctx, params)
 	if len(refused) > 0 {
 		tb.Fatalf("%s\nis refused: %v", params.Query, refused)

@@ -1,0 +1,92 @@
+package loaders
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"runtime/debug"
+	"time"
+
+	"github.com/graph-gophers/dataloader/v7"
+)
+
+const (
+	// wait is how long a batch waits for more keys. Fields of one level ask within microseconds of
+	// each other.
+	wait = time.Millisecond
+	// batchCapacity is how many keys one BatchGetItem takes.
+	batchCapacity = 100
+	// batchTimeout bounds a batch, which may outlive the field that began it.
+	batchTimeout = 10 * time.Second
+)
+
+// get fetches values by their keys, which are distinct and at most batchCapacity. Values that do
+// not exist are in neither result; those that could not be fetched are in failed.
+type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error)
+
+// loader batches the keys of one kind that are asked for within a millisecond, and caches what was
+// found: nil for a key without a value.
+type loader[K comparable, V any] struct {
+	*dataloader.Loader[K, *V]
+	answers *answers[K, *V]
+}
+
+// newLoader returns a loader of what is named in the plural. The function observes the size of each
+// batch; it may be nil.
+func newLoader[K comparable, V any](what string, get get[K, V], observe func(what string, keys int)) loader[K, V] {
+	cache := &answers[K, *V]{known: map[K]*answer[*V]{}}
+	return loader[K, V]{
+		dataloader.NewBatchedLoader(
+			func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
+				if observe != nil {
+					observe(what, len(keys))
+				}
+				return batch(ctx, what, get, keys)
+			},
+			dataloader.WithWait[K, *V](wait),
+			dataloader.WithBatchCapacity[K, *V](batchCapacity),
+			dataloader.WithCache[K, *V](cache),
+		),
+		cache,
+	}
+}
+
+// batch fetches a batch. Its context is that of the first caller, whose end must not fail the keys
+// of the others.
+func batch[K comparable, V any](ctx context.Context, what string, get get[K, V], keys []K) []*dataloader.Result[*V] {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+	defer cancel()
+	found, failed, err := recovered(ctx, what, get, keys)
+	results := make([]*dataloader.Result[*V], len(keys))
+	for i, key := range keys {
+		results[i] = &dataloader.Result[*V]{Error: cmp.Or(err, failed[key])}
+		if value, exists := found[key]; exists {
+			results[i].Data = &value
+		}
+	}
+	return results
+}
+
+// recovered turns a panic into an error. The library would write it to its own log.
+func recovered[K comparable, V any](ctx context.Context, what string, get get[K, V], keys []K) (found map[K]V, failed map[K]error, err error) {
+	defer func() {
+		if cause := recover(); cause != nil {
+			err = fmt.Errorf("panic in a batch of %d %s: %v\n%s", len(keys), what, cause, debug.Stack())
+		}
+	}()
+	return get(ctx, keys)
+}
+
+// ask has a key fetched, unless that is under way or done.
+func (l loader[K, V]) ask(ctx context.Context, key K) *answer[*V] {
+	for {
+		l.Load(ctx, key)
+		if a := l.answers.of(key); a != nil { // else it has failed since
+			return a
+		}
+	}
+}
+
+// load returns the value of a key, nil if there is none. A failure is not kept: the next call makes
+// a new attempt.
+func (l loader[K, V]) load(ctx context.Context, key K) (*V, error) { return l.ask(ctx, key).wait(ctx) }
