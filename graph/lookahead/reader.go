@@ -2,99 +2,67 @@ package lookahead
 
 import (
 	"github.com/99designs/gqlgen/graphql"
-	lru "github.com/hashicorp/golang-lru/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
 )
 
-// keptSelections is how many operations have their selections kept: as many as parsed documents.
-const keptSelections = 256
-
-// Reader reads the operations of one schema. It keeps the selections of operations without
-// conditions, which are the same whatever the variables are. It is safe for concurrent use.
+// Reader reads the operations of one schema. It is safe for concurrent use.
 type Reader struct {
-	selector selector
-	kept     *lru.Cache[*ast.OperationDefinition, selection]
+	kinds map[*ast.FieldDefinition]Kind
+	// implements has the name of each object type with the names of its interfaces, in the order in
+	// which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
+	implements map[string][]string
+	roots      map[ast.Operation]*ast.Definition
 }
 
 // NewReader returns a Reader for the operations of a schema.
 func NewReader(schema *ast.Schema) *Reader {
-	kept, err := lru.New[*ast.OperationDefinition, selection](keptSelections)
-	if err != nil {
-		panic(err) // the size is a constant
+	r := &Reader{
+		kinds:      kindsIn(schema),
+		implements: map[string][]string{},
+		roots:      map[ast.Operation]*ast.Definition{ast.Query: schema.Query, ast.Mutation: schema.Mutation},
 	}
-	return &Reader{newSelector(schema), kept}
+	for name, definition := range schema.Types {
+		if definition.Kind == ast.Object {
+			r.implements[name] = append([]string{name}, definition.Interfaces...)
+		}
+	}
+	return r
 }
 
 // Read reads a validated operation with its variables, and keeps the result with the operation for
 // From. It must be called before the operation runs.
 func (r *Reader) Read(operation *graphql.OperationContext) *Operation {
-	root := r.root(operation)
-	reading := reading{variables: operation.Variables, unused: make([]Field, root.count)}
-	read := &Operation{Fields: reading.fields(root.below, nil)}
+	root := r.roots[operation.Operation.Operation].Name
+	read := &Operation{Fields: reading{r, operation}.fields(operation.Operation.SelectionSet, root, nil)}
 	operation.Stats.SetExtension(extension, read)
 	return read
 }
 
-// root returns the selection of an operation.
-func (r *Reader) root(operation *graphql.OperationContext) selection {
-	root, known := r.kept.Get(operation.Operation)
-	if known {
-		return root
-	}
-	root = r.selector.root(operation)
-	if !conditional(operation) {
-		root.fix()
-		r.kept.Add(operation.Operation, root)
-	}
-	return root
-}
-
-// fix reads the fields below once for all requests, if neither a variable nor a page has a say in
-// them. Of the fields of a page, these are most.
-func (s *selection) fix() {
-	fixed := true
-	s.count = len(s.below)
-	for i := range s.below {
-		below := &s.below[i]
-		below.fix()
-		if below.fixed == nil {
-			s.count += below.count
-		}
-		fixed = fixed && below.fixed != nil && (below.kind == Plain || below.kind == Text)
-	}
-	if fixed {
-		once := reading{unused: make([]Field, s.count)}
-		s.fixed = once.fields(s.below, nil)
-	}
-}
-
 // reading is the reading of one operation.
 type reading struct {
-	variables map[string]any
-	unused    []Field // room for all fields of the operation that are not below fixed ones
+	*Reader
+	operation *graphql.OperationContext
 }
 
-// room returns room for so many fields.
-func (r *reading) room(n int) []Field {
-	taken := r.unused[:n:n]
-	r.unused = r.unused[n:]
-	return taken
-}
-
-// fields reads fields beside each other. The page is the nearest one above, nil if there is none.
-func (r *reading) fields(asked []selection, page *Page) []Field {
-	fields := r.room(len(asked))
-	for i := range asked {
-		r.field(&fields[i], &asked[i], page)
+// fields reads the fields that a selection asks of a type. The page is the nearest one above, nil if
+// there is none.
+func (r reading) fields(set ast.SelectionSet, typeName string, page *Page) []Field {
+	if len(set) == 0 {
+		return nil
+	}
+	collected := graphql.CollectFields(r.operation, set, r.implements[typeName])
+	fields := make([]Field, len(collected))
+	for i, asked := range collected {
+		r.field(&fields[i], asked, page)
 	}
 	return fields
 }
 
 // field reads a field and all below it.
-func (r *reading) field(f *Field, asked *selection, page *Page) {
-	f.Field, f.Kind = asked.Field, asked.kind
+func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
+	f.Field, f.Kind = asked.Field, r.kinds[asked.Definition]
 	switch f.Kind {
 	case Text:
 		f.WantsText = true
@@ -108,15 +76,13 @@ func (r *reading) field(f *Field, asked *selection, page *Page) {
 		f.WantsStatistics = !page.counts(comment.CountByRating)
 	}
 	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
-		f.readArguments(arguments{asked.Field, r.variables})
+		f.readArguments(arguments{asked.Field, r.operation.Variables})
 	}
 	if f.Page != nil {
 		page = f.Page
 	}
 	page.tell(f)
-	if f.Fields = asked.fixed; f.Fields == nil {
-		f.Fields = r.fields(asked.below, page)
-	}
+	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	if f.Page != nil {
 		f.Page.OnlyCounts = f.Page.Size == 0 && f.Page.Counted && onlyCounts(f.Fields)
 	}

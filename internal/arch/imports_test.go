@@ -204,7 +204,7 @@ var restricted = []struct {
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
-	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "graph/lookahead", "pageindex/objects", "telemetry/spans"}, "what outlives a request is remembered in few places, and bounded"},
+	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "pageindex/objects", "telemetry/spans"}, "what outlives a request is remembered in few places, and bounded"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"dynamo/layout/deflate", "httpapi"}, "how bytes travel is HTTP's, and how they are stored the table's"},
 	{"github.com/go-json-experiment/json/", []string{"httpapi", "internal/reviewfile"}, "JSON is read strictly where it comes from outside"},

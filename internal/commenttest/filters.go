@@ -19,7 +19,7 @@ func ManyLanguages(n int) []comment.Language {
 }
 
 // AnyFilter draws a normalized filter with any set of conditions that random comments may meet,
-// without dates. Whoever adds a condition draws it here too.
+// without dates. A new condition is drawn here too.
 func AnyFilter(t *rapid.T) comment.Filter {
 	filter, err := comment.Filter{
 		Languages: rapid.SliceOfN(rapid.SampledFrom(append(ManyLanguages(3), Languages...)), 0, 4).Draw(t, "languages"),
