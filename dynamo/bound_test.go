@@ -10,7 +10,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -36,7 +35,7 @@ func TestCountStopsAtItsBound(t *testing.T) {
 		if in.Select != types.SelectCount {
 			return &dynamodb.QueryOutput{}, nil
 		}
-		return endless(capacity.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
+		return endless(layout.AssumedUnits(int(*in.Limit))).query(t.Context(), in)
 	}
 	q := comment.Query{Product: "42", Filter: comment.Filter{CreatedAfter: commenttest.Midnight(1)}, Order: comment.NewestFirst, Count: comment.CountTotal}
 	page, err := NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).Comments(t.Context(), q)
@@ -46,7 +45,7 @@ func TestCountStopsAtItsBound(t *testing.T) {
 	if comment.KindOf(page.Counted.Err) != comment.TooCostly {
 		t.Errorf("the count: %v", page.Counted.Err)
 	}
-	if most := capacity.BoundFactor * planner.CountEstimate(q); page.Plan().ReadUnits > most || page.Plan().ReadUnits < most/2 {
+	if most := layout.BoundFactor * planner.CountEstimate(q); page.Plan().ReadUnits > most || page.Plan().ReadUnits < most/2 {
 		t.Errorf("it cost %v units of %v", page.Plan().ReadUnits, most)
 	}
 }
@@ -60,7 +59,7 @@ func TestPageStopsAtItsBound(t *testing.T) {
 		if comment.KindOf(err) != comment.TooCostly {
 			t.Errorf("%v: %v", filter, err)
 		}
-		if most := capacity.BoundFactor*planner.PageEstimate(q) + capacity.LargestCall + 30*call.MaxAtOnce; 30*float64(len(f.calls)) > most {
+		if most := layout.BoundFactor*planner.PageEstimate(q) + layout.LargestCall + 30*call.MaxAtOnce; 30*float64(len(f.calls)) > most {
 			t.Errorf("%v: %d calls of 30 units each, want at most %v units", filter, len(f.calls), most)
 		}
 	}

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -103,4 +104,41 @@ func (s *Store) Warm(ctx context.Context, product string) error {
 		Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize},
 	})
 	return err
+}
+
+// looked tells the observer of a lookup in the page cache, if there are both.
+func (s *Store) looked(hit bool) {
+	if s.options.Observer != nil && s.cache != nil {
+		s.options.Observer.Looked("pages", hit)
+	}
+}
+
+// pageRead tells the observer of a page that was read.
+func (s *Store) pageRead(known planner.Known, e execution) {
+	if s.options.Observer == nil {
+		return
+	}
+	warm := known.Stats != nil
+	s.options.Observer.Looked("statistics", warm)
+	estimated, consumed := 0.0, 0.0
+	if len(e.page) > 0 && e.page[0].plan.Estimated() {
+		estimated = e.page[0].plan.Chosen.Units
+		for _, r := range e.page {
+			consumed += r.units()
+		}
+	}
+	s.options.Observer.PageRead(warm, estimated, consumed, e.waves())
+}
+
+// CountedUpTo is a moment up to which every change of a comment is in the statistics, however old
+// the comment; false when that is unknown. It reads the table at most once a second for all
+// callers. It is false without a Watermark.
+func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
+	if s.memory == nil {
+		return time.Time{}, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
+	defer cancel()
+	upTo, known, err := s.memory.mark.upTo(ctx)
+	return upTo, known && err == nil
 }

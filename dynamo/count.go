@@ -5,7 +5,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -24,7 +24,7 @@ func (s *Store) newCounting(q comment.Query, known planner.Known) *counting {
 	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
 	r := newRun(s.client, s.table, p.Count(q.Count))
 	r.bulkhead = s.bulkhead
-	r.meter = capacity.NewMeter(planner.CountEstimate(q), countCure)
+	r.meter = layout.NewMeter(planner.CountEstimate(q), countCure)
 	return &counting{run: r}
 }
 

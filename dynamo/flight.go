@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/task"
 )
 
@@ -102,4 +103,10 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 	if shared.landed != nil {
 		close(shared.landed)
 	}
+}
+
+// sharedPage is a page as callers share it: texts stay compressed that the table has so.
+type sharedPage struct {
+	comment.Page // without its comments
+	comments     []layout.Compressed
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -33,7 +32,7 @@ func tableProjection(withText bool) string {
 // fetched because the others reached the cost bound.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	get := gettingByID{
-		store: s, meter: capacity.NewMeter(float64(len(ids))*Prices{}.CommentUnits(), idsCure), withoutText: withoutText,
+		store: s, meter: layout.NewMeter(float64(len(ids))*Prices{}.CommentUnits(), idsCure), withoutText: withoutText,
 		found: make(map[comment.ID]comment.Comment, len(ids)), failed: map[comment.ID]error{},
 	}
 	for part := range slices.Chunk(ids, idsAtOnce) {
@@ -47,7 +46,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 // gettingByID is the state of one CommentsByID.
 type gettingByID struct {
 	store       *Store
-	meter       *capacity.Meter
+	meter       *layout.Meter
 	withoutText bool
 	found       map[comment.ID]comment.Comment
 	failed      map[comment.ID]error

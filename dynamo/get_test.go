@@ -7,7 +7,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
@@ -35,8 +35,8 @@ func TestCommentsByIDStayWithinTheirBound(t *testing.T) {
 		{"as assumed", comments[60:], false, true, 30},
 		{"as assumed, without texts", comments[60:], true, true, 30},
 		{"one large one", comments[:1], false, true, 68},
-		{"many large ones", comments[:60], false, false, capacity.BoundFactor*60 + 128 + 25*68},
-		{"many large ones without texts", comments[:60], true, false, capacity.BoundFactor*60 + 128 + 25*68},
+		{"many large ones", comments[:60], false, false, layout.BoundFactor*60 + 128 + 25*68},
+		{"many large ones without texts", comments[:60], true, false, layout.BoundFactor*60 + 128 + 25*68},
 	} {
 		account := usage.NewPool(1 << 30).Open(1 << 30)
 		var ids []comment.ID

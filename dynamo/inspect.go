@@ -11,7 +11,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -38,7 +37,7 @@ type Entry struct {
 // ReadUnits is the price of reading this entry alone, in read units. A consistent read costs twice
 // as much as an eventually consistent one, and only the table allows it.
 func (e Entry) ReadUnits(consistently bool) float64 {
-	units := float64((e.Bytes + capacity.UnitBytes - 1) / capacity.UnitBytes)
+	units := float64((e.Bytes + layout.UnitBytes - 1) / layout.UnitBytes)
 	if consistently {
 		return units
 	}

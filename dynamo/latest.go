@@ -84,8 +84,8 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 		found, failed, err = s.StatsOf(ctx, products)
 		return found, nil, failed, err
 	}
-	products, failed = s.batches.Enter(products)
-	defer s.batches.Leave(products)
+	products, failed = s.batches.enter(products)
+	defer s.batches.leave(products)
 	if len(products) == 0 {
 		return nil, nil, failed, nil
 	}
@@ -119,8 +119,8 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 // StatsOf fetches statistics as [counts.Reader.StatsOf] does, except those of products that are in
 // too many batches at the moment: these fail with an Overloaded error.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	products, refused := s.batches.Enter(products)
-	defer s.batches.Leave(products)
+	products, refused := s.batches.enter(products)
+	defer s.batches.leave(products)
 	if len(products) == 0 {
 		return nil, refused, nil
 	}

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
@@ -21,10 +23,10 @@ type listing struct {
 	key     queryKey
 	planner planner.Planner
 	window  planner.Window
-	size    int             // how many comments the page shows at most
-	fromEnd bool            // whether the page is read backwards
-	skipped int             // how many comments were read before the page
-	meter   *capacity.Meter // of the page and its probes together
+	size    int           // how many comments the page shows at most
+	fromEnd bool          // whether the page is read backwards
+	skipped int           // how many comments were read before the page
+	meter   *layout.Meter // of the page and its probes together
 
 	execution execution
 	page      sharedPage
@@ -37,7 +39,7 @@ const pageCure = "these comments are large: ask for a smaller page, or for fewer
 func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Known) {
 	l.store, l.query, l.key = s, q, key
 	l.size, l.fromEnd = q.Slice.Size, q.Slice.FromEnd
-	l.meter = capacity.NewMeter(planner.PageEstimate(q), pageCure)
+	l.meter = layout.NewMeter(planner.PageEstimate(q), pageCure)
 	q.Filter = s.settled(q)
 	l.window = planner.WindowOf(q)
 	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known
@@ -168,7 +170,7 @@ func (l *listing) execute(ctx context.Context, attemptUnits float64, request pla
 	attempt := l.key.attempt(request.Purpose)
 	if !l.store.attempts.failedLately(attempt) {
 		taken, runs, err = l.run(ctx, nil, plan.LimitedTo(attemptUnits), attemptUnits)
-		if !errors.Is(err, capacity.ErrBound) {
+		if !errors.Is(err, layout.ErrBound) {
 			return taken, runs, err
 		}
 		l.store.attempts.fail(attempt)
@@ -201,3 +203,43 @@ func makePage(fromEnd bool, shown []layout.Compressed, around planner.Neighbours
 }
 
 func last(runs []*run) *run { return runs[len(runs)-1] }
+
+// withMoved adds comments of the filter that moved between partitions while a run read them.
+func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, taken []layout.Compressed) ([]layout.Compressed, error) {
+	moved := s.moves.of(r.plan.Product, s.now())
+	if len(moved) == 0 {
+		return taken, nil
+	}
+	absent := missing(r.plan, r.readAt, moved, filter, taken)
+	if len(absent) == 0 {
+		return taken, nil
+	}
+	found, err := s.lookUp(ctx, r, absent[:min(len(absent), maxLookups)])
+	if err != nil {
+		return nil, call.Wrap(err, "comments that were just edited")
+	}
+	found = slices.DeleteFunc(found, func(c layout.Compressed) bool { return !filter.Allows(c.Comment) })
+	taken = append(taken, found...)
+	slices.SortFunc(taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
+	return taken[:min(len(taken), r.plan.Want)], nil
+}
+
+// lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
+func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
+	r.lookups = metered{BatchGetter: s.client, keys: len(positions)}
+	r.waves++
+	keys := make([]layout.Item, len(positions))
+	for i, position := range positions {
+		keys[i] = layout.CommentKey(comment.IDOf(position))
+	}
+	got, err := call.GetItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
+		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(&r.plan) + "," + layout.AttrDeleted),
+	})
+	if err != nil {
+		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
+	}
+	if len(got.Left) > 0 {
+		return nil, call.ErrBusy
+	}
+	return r.decode(slices.DeleteFunc(got.Items, layout.NoComment), &r.fetched)
+}

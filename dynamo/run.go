@@ -10,9 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/bulkhead"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/merge"
 	"github.com/talkback/talkback/dynamo/planner"
@@ -32,10 +30,10 @@ type run struct {
 	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
 	lookups  metered
 	fetched  readState
-	account  *usage.Operation   // that the run is part of; nil for none
-	meter    *capacity.Meter    // of the page or the count; nil bounds nothing
-	most     float64            // what an attempt may cost in read units; 0 when this is no attempt
-	bulkhead *bulkhead.Bulkhead // of all products; nil bounds nothing
+	account  *usage.Operation // that the run is part of; nil for none
+	meter    *layout.Meter    // of the page or the count; nil bounds nothing
+	most     float64          // what an attempt may cost in read units; 0 when this is no attempt
+	bulkhead *bulkhead        // of all products; nil bounds nothing
 	// meanwhile returns what is known of the product by now; nil if that is what the plan knows.
 	meanwhile func(planner.Known) planner.Known
 	// complete adds comments that the reads may have missed to those taken; nil adds none.
@@ -137,7 +135,7 @@ func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Sp
 func (r *run) begin(dry []int, missing int) error {
 	most := planner.MaxLimit
 	if r.most > 0 && r.waves > 0 {
-		most = capacity.ItemsWithin(r.most-r.units(), len(dry))
+		most = layout.ItemsWithin(r.most-r.units(), len(dry))
 	}
 	for _, number := range dry {
 		read, state := r.plan.Reads[number], &r.reads[number]
@@ -151,7 +149,7 @@ func (r *run) begin(dry []int, missing int) error {
 			state.limit = r.plan.NextLimit(read, state.limit, state.scanned, state.returned, missing-r.merger.Before(number))
 		}
 		if most < state.limit/smallPart || most == 0 {
-			return capacity.ErrBound
+			return layout.ErrBound
 		}
 		state.limit = min(state.limit, most)
 	}
@@ -206,7 +204,7 @@ func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, err
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
-	leave, err := r.bulkhead.Enter(r.plan.Product, r.operation())
+	leave, err := r.bulkhead.enter(r.plan.Product, r.operation())
 	if err != nil {
 		return nil, err
 	}
@@ -358,7 +356,7 @@ func (r *run) takeRest(ctx context.Context, rest *rest, list planner.Planner, re
 	if plan.Residual() && r.most > 0 {
 		if rest.most >= plan.LeastUnits() {
 			items, err := r.takeBy(ctx, rest, plan.LimitedTo(rest.most), rest.most)
-			if !errors.Is(err, capacity.ErrBound) {
+			if !errors.Is(err, layout.ErrBound) {
 				return items, err
 			}
 		}
@@ -394,4 +392,58 @@ func (r *run) each(visit func(*run)) {
 			one.each(visit)
 		}
 	}
+}
+
+// sizes are the sizes of all items that the run has read.
+func (r *run) sizes() measured {
+	var all measured
+	r.each(func(one *run) {
+		for i := range one.reads {
+			for rating, sizes := range one.reads[i].sizes {
+				all[rating].add(sizes)
+			}
+		}
+	})
+	return all
+}
+
+// held describes the page for which the run took these comments, at least one.
+func (r *run) held(taken []layout.Compressed) *planner.LastPage {
+	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
+	r.each(func(one *run) {
+		for i, read := range one.plan.Reads {
+			held.NoteScan(read.Part, one.reads[i].scanned, one.reads[i].returned)
+		}
+	})
+	return held
+}
+
+// fromNewest tells whether the run began with the newest comment of the list.
+func (r *run) fromNewest() bool { return r.plan.Descending && r.plan.High == comment.MaxPosition }
+
+// improper are the items that the run passed over.
+func (r *run) improper() []layout.Improper {
+	var out []layout.Improper
+	r.each(func(one *run) {
+		for i := range one.reads {
+			out = append(out, one.reads[i].improper...)
+		}
+	})
+	return out
+}
+
+// readAt are the parts that were read where a position is. It leaves out those of an attempt that
+// was given up, and of what followed it.
+func (r *run) readAt(position comment.Position) []planner.Part {
+	var out []planner.Part
+	for i, read := range r.plan.Reads {
+		state := &r.reads[i]
+		switch {
+		case len(state.rest.runs) == 0 || r.plan.Direction(position, boundOf(state.start).ID.Position()) <= 0:
+			out = append(out, read.Part)
+		case len(state.rest.runs) == 1:
+			out = append(out, state.rest.runs[0].readAt(position)...)
+		}
+	}
+	return out
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -167,4 +168,99 @@ func keyText(schema []types.KeySchemaElement) string {
 		}
 	}
 	return strings.Join(names, " + ")
+}
+
+// tableName matches the names that DynamoDB allows for tables.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html
+var tableName = regexp.MustCompile(`^[a-zA-Z0-9_.-]{3,255}$`)
+
+// CheckTableName returns an error for a name that DynamoDB does not allow. It accepts any ARN,
+// which can name a table of another account.
+func CheckTableName(name string) error {
+	if tableName.MatchString(name) || strings.HasPrefix(name, "arn:") {
+		return nil
+	}
+	return fmt.Errorf("%q cannot be the name of a table: give 3 to 255 letters, digits, underscores, hyphens and dots, such as %s", name, layout.DefaultTable)
+}
+
+// MissingTableError is the error of a table that does not exist.
+type MissingTableError struct {
+	// Table is the name that was looked for.
+	Table string
+	// Existing are names of existing tables, nil if unknown.
+	Existing []string
+}
+
+// Error returns the message, which says what to do.
+func (e *MissingTableError) Error() string {
+	there := ""
+	switch {
+	case len(e.Existing) > 0:
+		there = fmt.Sprintf(" (existing: %s)", strings.Join(e.Existing, ", "))
+	case e.Existing != nil:
+		there = " (there is none at all)"
+	}
+	return fmt.Sprintf("table %q does not exist%s: name another by --table; talkback serve and talkback import make it with --create-table", e.Table, there)
+}
+
+// maxTableNames bounds how many names TableNames returns.
+const maxTableNames = 10
+
+// TableNames returns names of existing tables, at most maxTableNames. It returns nil if the engine
+// refuses to list them.
+func TableNames(ctx context.Context, client dynamodb.ListTablesAPIClient) []string {
+	output, err := client.ListTables(ctx, &dynamodb.ListTablesInput{Limit: aws.Int32(maxTableNames)})
+	if err != nil {
+		return nil // on AWS, a role that may read a table usually may not list tables
+	}
+	return append([]string{}, output.TableNames...)
+}
+
+// DynamoDB deletes expired items if the table's time to live is on: idempotency keys, leases, dedup
+// markers of deleted comments and dead letters. CreateTable cannot carry that setting. A process
+// that ends between the two calls leaves a table that keeps every item, so each start checks the
+// setting.
+
+// timeTeller is the part of the SDK's client that reads the setting.
+type timeTeller interface {
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+}
+
+// timeKeeper is the part of the SDK's client that reads and changes the setting.
+type timeKeeper interface {
+	timeTeller
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+}
+
+// DropsExpired reports whether the table deletes expired items, or is about to.
+func DropsExpired(ctx context.Context, client timeTeller, table string) (bool, error) {
+	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
+	if err != nil {
+		return false, call.Wrap(err, "DescribeTimeToLive %s", table)
+	}
+	now := output.TimeToLiveDescription
+	if now == nil || now.TimeToLiveStatus != types.TimeToLiveStatusEnabled && now.TimeToLiveStatus != types.TimeToLiveStatusEnabling {
+		return false, nil
+	}
+	if attr := aws.ToString(now.AttributeName); attr != layout.AttrTTL {
+		return false, fmt.Errorf("table %q drops what has expired by the attribute %q and not by %q: switch that off with aws dynamodb update-time-to-live", table, attr, layout.AttrTTL)
+	}
+	return true, nil
+}
+
+// KeepTimeToLive has the table delete expired items, unless it already does. An error says that the
+// setting is unknown or could not be changed. The table can still be used, but expired items stay
+// in it.
+func KeepTimeToLive(ctx context.Context, client timeKeeper, table string) error {
+	if on, err := DropsExpired(ctx, client, table); on || err != nil {
+		return err
+	}
+	_, err := client.UpdateTimeToLive(ctx, layout.TimeToLive(table))
+	if err == nil {
+		return nil
+	}
+	if on, _ := DropsExpired(ctx, client, table); on { // another process was first
+		return nil
+	}
+	return call.Wrap(err, "UpdateTimeToLive %s", table)
 }

@@ -1,3 +1,21 @@
+// Package dynamo reads and writes the comments of one DynamoDB table. Its [Store] answers queries;
+// the packages below it hold what a Store is made of: layout (what is stored, and what reads of
+// it cost), call (how DynamoDB is called), planner (which partitions a query reads), merge (sorted
+// reads to one list), counts (statistics and leaderboards) and leases (who reads the stream).
+//
+// To follow a query, read comments.go, then listing.go, which plans and executes one page, run.go,
+// which executes one plan wave by wave, and explain.go. place.go finds a page by its number, and
+// lookup.go asks the index of page numbers. count.go counts the list beside the page, moves.go has the
+// comments that an edit moved while the page was read, and input.go turns a read of a plan into a
+// call of the SDK.
+//
+// A Store remembers hints for its plans: memory.go has statistics, sizes.go how large comments are,
+// recent.go what pages held, attempts.go which plans were given up. flight.go shares a page among
+// the callers who want it at the same time, pagecache.go keeps it for a moment, and changes.go and
+// knowledge.go tell when a page is too old for either.
+//
+// write.go changes single comments, load.go many, get.go fetches by id, and export.go reads all of
+// them. setup.go creates and checks the table.
 package dynamo
 
 import (
@@ -7,7 +25,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/bulkhead"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -104,8 +121,8 @@ type Store struct {
 	cache     *pageCache       // of first pages; nil for none
 	malformed *layout.Reporter // of items that lists leave out; nil reports nothing
 
-	bulkhead *bulkhead.Bulkhead // bounds the calls for each product; nil bounds none
-	batches  *bulkhead.Batches  // the same of batches of statistics
+	bulkhead *bulkhead // bounds the calls for each product; nil bounds none
+	batches  *batches  // the same of batches of statistics
 }
 
 // NewStore makes a store of a table, which must be as layout.Definition says.
@@ -128,7 +145,7 @@ func NewStore(client client, table string, options Options) *Store {
 		s.cache = newPageCache(options.PageAge)
 	}
 	if options.ProductCalls > 0 {
-		s.bulkhead, s.batches = bulkhead.New(options.ProductCalls), bulkhead.NewBatches(options.ProductCalls)
+		s.bulkhead, s.batches = newBulkhead(options.ProductCalls), newBatches(options.ProductCalls)
 	}
 	return s
 }

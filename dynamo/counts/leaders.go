@@ -12,7 +12,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/merge"
 	"github.com/talkback/talkback/internal/usage"
@@ -138,7 +137,7 @@ func (b *leaderboard) read(ctx context.Context, dry []int, missing int) ([]merge
 // is twice an even share, since the hash spreads products, and at least what half a read unit pays
 // for. A shard with more entries among the first is read again.
 func shardLimit(missing, shards int) int {
-	return min(missing, max(capacity.UnitBytes/maxLeaderBytes, 2*missing/shards))
+	return min(missing, max(layout.UnitBytes/maxLeaderBytes, 2*missing/shards))
 }
 
 func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {
@@ -181,10 +180,10 @@ const assumedLeaderBytes = 256
 
 // LeadersUnits returns the estimated cost, in read units, of a leaderboard of the first products.
 // It is the settings, plus that many entries from each of the default number of shards. At most it
-// costs capacity.BoundFactor times that, for any number of shards and any content: half a unit for
+// costs layout.BoundFactor times that, for any number of shards and any content: half a unit for
 // each of MaxLeaderShards, and some shards read again. While a rebuild changes the number of
 // shards, the leaderboard is read twice.
 func LeadersUnits(first int) float64 {
-	const eachShard = MaxLeaderShards * 0.5 / capacity.BoundFactor
-	return 0.5 + max(eachShard, defaultLeaderShards*capacity.EventualUnits(first*assumedLeaderBytes))
+	const eachShard = MaxLeaderShards * 0.5 / layout.BoundFactor
+	return 0.5 + max(eachShard, defaultLeaderShards*layout.EventualUnits(first*assumedLeaderBytes))
 }

@@ -15,7 +15,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -67,7 +66,7 @@ func boardOf(language comment.Language, shards int, all []comment.Leader) boards
 		for _, it := range out.Items {
 			bytes += layout.SizeOf(it, []string{layout.AttrPK, layout.AttrSK, layout.AttrBoard, layout.AttrPlace})
 		}
-		out.ConsumedCapacity = &types.ConsumedCapacity{CapacityUnits: aws.Float64(max(0.5, capacity.EventualUnits(bytes)))}
+		out.ConsumedCapacity = &types.ConsumedCapacity{CapacityUnits: aws.Float64(max(0.5, layout.EventualUnits(bytes)))}
 		return out, nil
 	})
 }
@@ -96,7 +95,7 @@ func TestLeadersStayWithinTheirBound(t *testing.T) {
 		if diff := gocmp.Diff(all[:first], got); err != nil || diff != "" {
 			t.Fatalf("%v (-want +got):\n%s", err, diff)
 		}
-		if units, most := 0.5+account.Units(), capacity.BoundFactor*LeadersUnits(first); units > most {
+		if units, most := 0.5+account.Units(), layout.BoundFactor*LeadersUnits(first); units > most {
 			t.Fatalf("%d of %d shards cost %v units, at most %v are promised", first, shards, units, most)
 		}
 	})

@@ -2,7 +2,7 @@ package planner
 
 import (
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // The estimates of this file do not depend on what is known of a product. The bound on what a page
@@ -32,7 +32,7 @@ func CountEstimate(q comment.Query) float64 {
 	list := Planner{Filter: q.Filter}
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil // no range is too short to be read
 	reads := len(list.Count(q.Count).Reads)
-	return float64(reads) * capacity.EventualUnits(assumedCounted*capacity.AssumedItemBytes/reads)
+	return float64(reads) * layout.EventualUnits(assumedCounted*layout.AssumedItemBytes/reads)
 }
 
 // assumedCounted is how many comments a counted range of dates is assumed to hold. Most products

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // estimator estimates what reads cost from what is known of a product, and from what is likely where
@@ -158,7 +158,7 @@ func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
 	if e.belief != nil {
 		search.try(search.most)
 		for half := 1; half <= mostSampled; half++ {
-			search.try(size.within(float64(half * capacity.UnitBytes)))
+			search.try(size.within(float64(half * layout.UnitBytes)))
 		}
 	}
 	return search.best

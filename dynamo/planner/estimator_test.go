@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 )
@@ -116,7 +115,7 @@ func TestExpectedUnits(t *testing.T) {
 			for range items {
 				bytes += max(100, size.Mean+size.Deviation*r.NormFloat64())
 			}
-			sum += math.Ceil(bytes/capacity.UnitBytes) / 2
+			sum += math.Ceil(bytes/layout.UnitBytes) / 2
 		}
 		if got, want := size.expected(items), sum/trials; math.Abs(got-want) > 0.1+want/20 {
 			t.Errorf("%d items: %.2f units, on average they were %.2f", items, got, want)

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -35,7 +34,7 @@ func (s *Sizes) Of(partition layout.Partition) ItemSize {
 // fitting is how many items fit into the read units that scanning so many of them is expected to
 // consume. Units are rounded up, so these are paid for anyway.
 func (s ItemSize) fitting(items int) int {
-	return s.within(math.Ceil(float64(items)*s.Mean/capacity.UnitBytes) * capacity.UnitBytes)
+	return s.within(math.Ceil(float64(items)*s.Mean/layout.UnitBytes) * layout.UnitBytes)
 }
 
 // within is how many items have at most so many bytes, with some certainty.
@@ -47,13 +46,13 @@ func (s ItemSize) within(bytes float64) int {
 // unit for each started 4 KB.
 func (s ItemSize) expected(items int) float64 {
 	mean, deviation := float64(items)*s.Mean, math.Sqrt(float64(items))*s.Deviation
-	if deviation > capacity.UnitBytes {
-		return (mean/capacity.UnitBytes + 0.5) / 2 // any remainder is as likely as any other
+	if deviation > layout.UnitBytes {
+		return (mean/layout.UnitBytes + 0.5) / 2 // any remainder is as likely as any other
 	}
-	first := max(1, int((mean-3*deviation)/capacity.UnitBytes))
+	first := max(1, int((mean-3*deviation)/layout.UnitBytes))
 	units := float64(first)
 	for n := first; ; n++ {
-		bytes := float64(n * capacity.UnitBytes)
+		bytes := float64(n * layout.UnitBytes)
 		if bytes > mean+2.7*deviation {
 			return units / 2
 		}

@@ -1,6 +1,6 @@
 package planner
 
-import "github.com/talkback/talkback/dynamo/capacity"
+import "github.com/talkback/talkback/dynamo/layout"
 
 const (
 	// MaxLimit is the highest Limit of one call. It bounds the duration of a call of which a
@@ -33,11 +33,11 @@ func inSteps(parts, want int) bool {
 
 // unitsAtOnce is what it costs to read as many comments of each partition as are wanted of all.
 func unitsAtOnce(parts, want int) float64 {
-	return float64(parts) * capacity.AssumedUnits(min(want, MaxLimit))
+	return float64(parts) * layout.AssumedUnits(min(want, MaxLimit))
 }
 
 // unitsInSteps is what it costs to read them in steps. Each call of a partition but the first scans at
 // most twice what the call before returned.
 func unitsInSteps(parts, want int) float64 {
-	return float64(parts)*capacity.AssumedUnits(capacity.ItemsPerHalfUnit) + 3*capacity.AssumedUnits(want)
+	return float64(parts)*layout.AssumedUnits(layout.ItemsPerHalfUnit) + 3*layout.AssumedUnits(want)
 }

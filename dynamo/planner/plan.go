@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/capacity"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -103,12 +102,12 @@ func (p *Plan) Residual() bool {
 func (p Plan) LimitedTo(units float64) Plan {
 	total := 0.0
 	for _, read := range p.Reads {
-		total += capacity.AssumedUnits(read.Limit)
+		total += layout.AssumedUnits(read.Limit)
 	}
 	if total <= units {
 		return p
 	}
-	most := capacity.ItemsWithin(units, len(p.Reads))
+	most := layout.ItemsWithin(units, len(p.Reads))
 	p.Reads = slices.Clone(p.Reads)
 	for i := range p.Reads {
 		p.Reads[i].Limit = max(1, min(p.Reads[i].Limit, most))

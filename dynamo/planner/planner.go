@@ -24,7 +24,7 @@ import (
 	"slices"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/capacity"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Planner plans the reads of one list: the comments of a product that a filter allows.
@@ -72,7 +72,7 @@ func (p *Planner) Narrow(r Request) Plan {
 	parts := len(plan.Chosen.Cover)
 	limit := min(r.Want, MaxLimit)
 	if plan.InSteps = inSteps(parts, r.Want); plan.InSteps {
-		limit = min(r.Want, capacity.ItemsPerHalfUnit)
+		limit = min(r.Want, layout.ItemsPerHalfUnit)
 	}
 	p.read(&plan, slices.Repeat([]int{limit}, parts))
 	return plan

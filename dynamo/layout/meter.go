@@ -1,4 +1,4 @@
-package capacity
+package layout
 
 import (
 	"errors"
@@ -34,7 +34,7 @@ const (
 )
 
 // ErrBound is why an attempt is given up: it would cost more than an attempt may.
-var ErrBound = errors.New("capacity: the attempt would cost more than it may")
+var ErrBound = errors.New("layout: the attempt would cost more than it may")
 
 // Meter adds up what the calls for one page or for one count consume. It is safe for use by many
 // goroutines. A nil Meter counts nothing and has no bound.

@@ -1,4 +1,4 @@
-package bulkhead
+package dynamo
 
 import (
 	"maps"
@@ -19,7 +19,7 @@ func TestBulkhead(t *testing.T) {
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		const most = 3
-		b := New(most)
+		b := newBulkhead(most)
 		leaves := map[caller][]func(){}
 		inside := func(product string) (operations int) {
 			for c := range leaves {
@@ -35,7 +35,7 @@ func TestBulkhead(t *testing.T) {
 		t.Repeat(map[string]func(*rapid.T){
 			"enter": func(t *rapid.T) {
 				c := drawn.Draw(t, "caller")
-				leave, err := b.Enter(c.product, c.operation)
+				leave, err := b.enter(c.product, c.operation)
 				refused := leaves[c] == nil && inside(c.product) == most
 				if refused != (err != nil) || refused && comment.KindOf(err) != comment.Overloaded {
 					t.Fatalf("%v with %d operations: %v", c, inside(c.product), err)
@@ -66,7 +66,7 @@ func TestBulkhead(t *testing.T) {
 			},
 		})
 	})
-	if _, err := (*Bulkhead)(nil).Enter("cup", 1); err != nil {
+	if _, err := (*bulkhead)(nil).enter("cup", 1); err != nil {
 		t.Error(err)
 	}
 }
@@ -76,13 +76,13 @@ func TestBulkhead(t *testing.T) {
 func TestBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const most = 2
-		b := NewBatches(most)
+		b := newBatches(most)
 		inside := map[string]int{}
 		var batches [][]string
 		t.Repeat(map[string]func(*rapid.T){
 			"enter": func(t *rapid.T) {
 				products := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"cup", "pot", "jug"}), 1, 3, rapid.ID).Draw(t, "products")
-				in, refused := b.Enter(products)
+				in, refused := b.enter(products)
 				for _, product := range products {
 					full := inside[product] == most
 					if slices.Contains(in, product) == full || (comment.KindOf(refused[product]) == comment.Overloaded) != full {
@@ -98,7 +98,7 @@ func TestBatches(t *testing.T) {
 				if len(batches) == 0 {
 					t.Skip("there is no batch")
 				}
-				b.Leave(batches[0])
+				b.leave(batches[0])
 				for _, product := range batches[0] {
 					if inside[product]--; inside[product] == 0 {
 						delete(inside, product)
@@ -113,9 +113,9 @@ func TestBatches(t *testing.T) {
 			},
 		})
 	})
-	none := (*Batches)(nil)
-	if in, refused := none.Enter([]string{"cup"}); len(in) != 1 || len(refused) != 0 {
+	none := (*batches)(nil)
+	if in, refused := none.enter([]string{"cup"}); len(in) != 1 || len(refused) != 0 {
 		t.Errorf("%v, %v", in, refused)
 	}
-	none.Leave([]string{"cup"})
+	none.leave([]string{"cup"})
 }
