@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/internal/output"
-	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -92,7 +92,7 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_arriving": strconv.Itoa(httpapi.DefaultMaxArriving),
 			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(counts.MaxLeaderShards),
 			"client_read_units": strconv.Itoa(defaultReadUnits), "client_writes": strconv.Itoa(defaultWrites),
-			"version": version(), "pages": stores.Forms(pageWords, pageKinds),
+			"version": version(), "pages": keeper.Forms(pageWords, pageKinds),
 		},
 		kong.Bind(&l.Engine),
 	)...)

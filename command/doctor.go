@@ -12,7 +12,7 @@ import (
 
 	"github.com/talkback/talkback/internal/doctor"
 	"github.com/talkback/talkback/internal/output"
-	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -97,7 +97,7 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) d
 }
 
 // ofTable checks the table, and what is stored of counts and page numbers.
-func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target stores.Target, term Terminal) []doctor.Finding {
+func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target keeper.Target, term Terminal) []doctor.Finding {
 	session, err := flags.connect(ctx, Opening{Owner: "talkback doctor"}, term)
 	if err != nil {
 		return []doctor.Finding{doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again")}
@@ -113,7 +113,7 @@ func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target stores.
 	return all
 }
 
-func (c *Doctor) ofSession(ctx context.Context, session *Session, target stores.Target, term Terminal) []doctor.Finding {
+func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.Target, term Terminal) []doctor.Finding {
 	examiner := doctor.Examiner{
 		Client: session.Client, Table: session.Table,
 		Source: stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/pageindex/keeper"
 )
 
 // Import reads a file of reviews into the table.
@@ -76,7 +76,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 }
 
 // importInto imports into the table of the flags.
-func (c *Import) importInto(ctx context.Context, work *importer.Import, target stores.Target, flags *EngineFlags, term Terminal) (err error) {
+func (c *Import) importInto(ctx context.Context, work *importer.Import, target keeper.Target, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
 		return err

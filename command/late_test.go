@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/streamtest"
 	"github.com/talkback/talkback/internal/task"
-	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/pageindex/keeper"
 )
 
 // An import says that all is counted when it is: not while the stream has yet to publish what was
@@ -28,7 +28,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 		t.Fatal(err)
 	}
 	leases := leases.NewLeases(session.Client, session.Table)
-	pages, err := openPages(t.Context(), stores.Target{Name: stores.Table}, session, "talkback import", slog.New(slog.DiscardHandler))
+	pages, err := openPages(t.Context(), keeper.Target{Name: keeper.InTable}, session, "talkback import", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,13 +17,11 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/objects"
 	"github.com/talkback/talkback/pageindex/sqlite"
-	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
@@ -40,10 +38,10 @@ type OnlyPagesFlag struct {
 }
 
 // target returns what the flag names. only says that it is on the command line.
-func (f OnlyPagesFlag) target(line *kong.Context) (target stores.Target, only bool, err error) {
+func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bool, err error) {
 	only = slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "pages" })
 	target, err = PagesFlag(f).target()
-	if err == nil && only && target.Name == stores.None {
+	if err == nil && only && target.Name == keeper.Nowhere {
 		err = errNoPages
 	}
 	return target, only, err
@@ -67,21 +65,21 @@ func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 
 // pageWords and pageKinds are what --pages may be.
 var (
-	pageWords = []string{stores.Table, stores.Markers, stores.None}
-	pageKinds = append(stores.Networked(), stores.File("sqlite", "sqlite:FILE", sqlite.Open), stores.File("files", "files:DIR", objects.OpenFolder))
+	pageWords = []string{keeper.InTable, keeper.InMarkers, keeper.Nowhere}
+	pageKinds = append(keeper.Networked(), keeper.File("sqlite", "sqlite:FILE", sqlite.Open), keeper.File("files", "files:DIR", objects.OpenFolder))
 )
 
 // target returns what the flag names.
-func (f PagesFlag) target() (stores.Target, error) {
-	t, err := stores.Parse(f.Pages, pageWords, pageKinds)
+func (f PagesFlag) target() (keeper.Target, error) {
+	t, err := keeper.Parse(f.Pages, pageWords, pageKinds)
 	return t, usage(err)
 }
 
 // pages keeps the page numbers of a table in a process. Those in the table itself need nothing kept;
 // then it makes sure that no other store misses what is counted here unnoticed.
 type pages struct {
-	target stores.Target
-	store  stores.Store // that is fed; nil for none
+	target keeper.Target
+	store  keeper.Store // that is fed; nil for none
 	keeper *keeper.Keeper
 	table  *table.Index    // nil unless the target is the table
 	found  pageindex.Index // finds pages by their number; nil if nothing does
@@ -94,11 +92,11 @@ type pages struct {
 const firstTry = 2 * time.Second
 
 // openPages opens the store of a target for a command. A store that is away is opened later.
-func openPages(ctx context.Context, target stores.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
+func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
 	counted := newLeases(session)
 	options := keeper.Options{
-		Table: pagestores.New(call.For(session.Client, call.ForPageNumbers), session.Table), Who: processName(name), Engine: session.run, Logger: log,
+		Table: keeper.NewTableRegistry(call.For(session.Client, call.ForPageNumbers), session.Table), Who: processName(name), Engine: session.run, Logger: log,
 	}
 	if err := p.open(ctx, session); err != nil {
 		return nil, err
@@ -112,7 +110,7 @@ func openPages(ctx context.Context, target stores.Target, session *Session, name
 	switch {
 	case p.store != nil:
 		p.found = p.keeper
-	case target.Name == stores.Table:
+	case target.Name == keeper.InTable:
 		p.table = table.New(call.For(session.Client, call.ForPageNumbers), session.Table)
 		p.found = keeper.NewTimely(p.table, counted)
 	}
@@ -122,10 +120,10 @@ func openPages(ctx context.Context, target stores.Target, session *Session, name
 // open opens the store that is fed, if the target is one.
 func (p *pages) open(ctx context.Context, session *Session) error {
 	switch {
-	case p.target.Name == stores.Markers:
+	case p.target.Name == keeper.InMarkers:
 		p.store = markers.Open(call.For(session.Client, call.ForPageNumbers), session.Table)
 	case p.target.Outside():
-		lazy := stores.NewLazy(p.target, session.Table)
+		lazy := keeper.NewLazy(p.target, session.Table)
 		ctx, cancel := context.WithTimeout(ctx, firstTry)
 		defer cancel()
 		if _, err := lazy.Opened(ctx); comment.KindOf(err) == comment.BadInput {

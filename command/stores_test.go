@@ -14,7 +14,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/postgrestest"
@@ -22,6 +21,7 @@ import (
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/redis"
+	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/sqlite"
 )
 
@@ -69,7 +69,7 @@ func TestFeedersAreKilled(t *testing.T) {
 // storesComplete reports whether each store that the table knows is complete, as far as the table knows.
 func (a *api) storesComplete() bool {
 	a.tb.Helper()
-	registry, err := pagestores.New(a.session.Client, a.session.Table).Registry(context.Background())
+	registry, err := keeper.NewTableRegistry(a.session.Client, a.session.Table).Registry(context.Background())
 	if err != nil {
 		a.tb.Fatal(err)
 	}

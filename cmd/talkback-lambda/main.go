@@ -20,10 +20,8 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
-	"github.com/talkback/talkback/pageindex/stores"
 	pagetable "github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
@@ -61,22 +59,22 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (invoke,
 
 // newFunction makes a function that counts the comments of a table, and feeds the store of its page
 // numbers. A store that is away is opened later.
-func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages stores.Target, tell teller, logger *slog.Logger) (invoke, error) {
+func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages keeper.Target, tell teller, logger *slog.Logger) (invoke, error) {
 	client = tell.calls(client, table)
 	numbers := call.For(client, call.ForPageNumbers)
-	options := keeper.Options{Table: pagestores.New(numbers, table), Who: "talkback-lambda", Logger: logger}
+	options := keeper.Options{Table: keeper.NewTableRegistry(numbers, table), Who: "talkback-lambda", Logger: logger}
 	switch {
-	case pages.Name == stores.Markers:
+	case pages.Name == keeper.InMarkers:
 		options.Name, options.Store = pages.Name, markers.Open(numbers, table)
 	case pages.Outside():
-		store := stores.NewLazy(pages, table)
+		store := keeper.NewLazy(pages, table)
 		if _, err := store.Opened(ctx); comment.KindOf(err) == comment.BadInput {
 			return nil, err
 		}
 		options.Name, options.Store = pages.Name, store
 	}
 	counting := counts.CounterOptions{Feed: keeper.New(options), Logger: logger}
-	if pages.Name == stores.Table {
+	if pages.Name == keeper.InTable {
 		counting.Pages = pagetable.New(numbers, table)
 	}
 	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
@@ -107,11 +105,11 @@ func tableName(value string, set bool) (string, error) {
 
 // pagesTarget returns where the variable says to keep page numbers, in the table if it is not set.
 // A file or a folder would be of one machine, so it is refused.
-func pagesTarget(value string, set bool) (stores.Target, error) {
+func pagesTarget(value string, set bool) (keeper.Target, error) {
 	if !set {
-		value = stores.Table
+		value = keeper.InTable
 	}
-	target, err := stores.Parse(value, []string{stores.Table, stores.Markers, stores.None}, stores.Networked())
+	target, err := keeper.Parse(value, []string{keeper.InTable, keeper.InMarkers, keeper.Nowhere}, keeper.Networked())
 	if err != nil {
 		return target, errors.New("TALKBACK_PAGES: " + comment.MessageOf(err))
 	}

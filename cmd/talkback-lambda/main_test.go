@@ -16,13 +16,11 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
-	"github.com/talkback/talkback/dynamo/pagestores"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/keeper"
-	"github.com/talkback/talkback/pageindex/stores"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -79,11 +77,11 @@ func TestFunctionFeeds(t *testing.T) {
 		t.Fatal(err)
 	}
 	// As a server would, which builds the store.
-	store := stores.NewLazy(target, table)
+	store := keeper.NewLazy(target, table)
 	defer store.Close()
 	shared := leases.NewLeases(client, table)
 	builder := keeper.New(keeper.Options{
-		Name: target.Name, Store: store, Table: pagestores.New(client, table), Counted: shared,
+		Name: target.Name, Store: store, Table: keeper.NewTableRegistry(client, table), Counted: shared,
 		Entries: counts.NewEntries(client, table, 1), Logger: slog.New(slog.DiscardHandler),
 		Pace: keeper.Pace{Look: time.Millisecond, Feed: time.Second, Find: time.Second, Build: time.Minute, Finish: time.Minute, Heartbeat: time.Second, Lag: time.Hour},
 	})

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/otlptest"
-	"github.com/talkback/talkback/pageindex/stores"
+	"github.com/talkback/talkback/pageindex/keeper"
 )
 
 // telling makes a function that sends what it tells to an endpoint, and by itself never.
@@ -41,7 +41,7 @@ func telling(t *testing.T, endpoint string) invoke {
 	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 		t.Fatal(err)
 	}
-	f, err := newFunction(t.Context(), client, table, stores.Target{Name: stores.Table}, tell, log)
+	f, err := newFunction(t.Context(), client, table, keeper.Target{Name: keeper.InTable}, tell, log)
 	if err != nil {
 		t.Fatal(err)
 	}

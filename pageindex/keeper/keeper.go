@@ -14,6 +14,8 @@
 //     read that, and then brings in all markers of the table. What is counted from then on is fed,
 //     or raises the number, so that the build was in vain and begins again.
 //
+// Choosing (target.go) reads which store an operator named; it is opened as soon as it answers (lazy.go).
+//
 // Entries may be fed at any time and in any order: each comment has the entry that comes last by
 // Follows. So what was said above only has to make sure that none is missing.
 package keeper

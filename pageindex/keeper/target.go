@@ -1,6 +1,4 @@
-// Package stores says which store of page numbers an operator chose, and opens it as soon as it
-// answers.
-package stores
+package keeper
 
 import (
 	"context"
@@ -15,12 +13,12 @@ import (
 
 // Values of --pages that name no place outside the table.
 const (
-	// Table keeps counts in the table itself, in the transactions that count.
-	Table = "table"
-	// Markers keeps page markers in the table, beside the transactions that count.
-	Markers = "markers"
-	// None keeps nothing.
-	None = "none"
+	// InTable keeps counts in the table itself, in the transactions that count.
+	InTable = "table"
+	// InMarkers keeps page markers in the table, beside the transactions that count.
+	InMarkers = "markers"
+	// Nowhere keeps nothing.
+	Nowhere = "none"
 )
 
 // Store is a store that was opened.

@@ -1,4 +1,4 @@
-package pagestores
+package keeper
 
 import (
 	"context"
@@ -15,17 +15,16 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/pageindex/keeper"
 )
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 // some is a registry with every field.
-func some() map[string]keeper.Registration {
-	return map[string]keeper.Registration{
+func some() map[string]Registration {
+	return map[string]Registration{
 		"redis://cache:6379/0": {
 			Identity: "ABC", Gaps: 3, Begun: 2, Since: time.Now().UTC().Truncate(time.Millisecond), Reason: "it was away", Built: "ABC/2/7",
-			Work: keeper.Work{Owner: "me", Who: "talkback serve", Engine: "http://127.0.0.1:1", Heartbeat: 4, Entries: 5},
+			Work: Work{Owner: "me", Who: "talkback serve", Engine: "http://127.0.0.1:1", Heartbeat: 4, Entries: 5},
 		},
 		"sqlite:/a b/#.db": {Gaps: 1},
 	}
@@ -36,26 +35,26 @@ func some() map[string]keeper.Registration {
 func TestRegistry(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
-		r := New(client, newTable(t, client))
+		r := NewTableRegistry(client, newTable(t, client))
 		before, err := r.Registry(t.Context())
 		if err != nil || before.Version != 0 || len(before.Stores) > 0 {
 			t.Fatal(before, err)
 		}
 		stores := some()
-		next := keeper.Registry{Stores: stores}
+		next := Registry{Stores: stores}
 		for range 2 { // the second time as after a lost answer
 			if err := r.SwapRegistry(t.Context(), before, next); err != nil {
 				t.Fatal(err)
 			}
 		}
 		now, err := r.Registry(t.Context())
-		if diff := cmp.Diff(keeper.Registry{Version: 1, Stores: stores}, now, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
+		if diff := cmp.Diff(Registry{Version: 1, Stores: stores}, now, cmp.Comparer(time.Time.Equal)); diff != "" || err != nil {
 			t.Error(err, diff)
 		}
-		if err := r.SwapRegistry(t.Context(), before, keeper.Registry{}); comment.KindOf(err) != comment.Conflict {
+		if err := r.SwapRegistry(t.Context(), before, Registry{}); comment.KindOf(err) != comment.Conflict {
 			t.Error(err)
 		}
-		if err := r.SwapRegistry(t.Context(), now, keeper.Registry{}); err != nil {
+		if err := r.SwapRegistry(t.Context(), now, Registry{}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -65,7 +64,7 @@ func TestRegistry(t *testing.T) {
 // there, and is replaced.
 func TestDamagedRegistry(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	r := New(client, newTable(t, client))
+	r := NewTableRegistry(client, newTable(t, client))
 	for why, damage := range map[string]func(layout.Item){
 		"the version is a text":     func(it layout.Item) { it[attrVersion] = layout.Text("x") },
 		"the version is missing":    func(it layout.Item) { delete(it, attrVersion) },
@@ -74,7 +73,7 @@ func TestDamagedRegistry(t *testing.T) {
 		"an identity is a number":   func(it layout.Item) { storeIn(it)[attrIdentity] = layout.Number(1) },
 		"there is nothing but keys": func(it layout.Item) { delete(it, attrVersion); delete(it, attrStores) },
 	} {
-		it := encode(keeper.Registry{Version: 7, Stores: map[string]keeper.Registration{"a": {Gaps: 1}}})
+		it := encodeRegistry(Registry{Version: 7, Stores: map[string]Registration{"a": {Gaps: 1}}})
 		damage(it)
 		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &r.table, Item: it}); err != nil {
 			t.Fatal(err)
@@ -83,7 +82,7 @@ func TestDamagedRegistry(t *testing.T) {
 		if err != nil || len(now.Stores) > 0 && why != "the version is a text" && why != "the version is missing" {
 			t.Error(why, now, err)
 		}
-		if err := r.SwapRegistry(t.Context(), now, keeper.Registry{Stores: some()}); err != nil {
+		if err := r.SwapRegistry(t.Context(), now, Registry{Stores: some()}); err != nil {
 			t.Error(why, err)
 		}
 	}
@@ -104,7 +103,7 @@ func storeIn(it layout.Item) layout.Item {
 
 // The registry is in no index of comments.
 func TestNothingIsInAnIndex(t *testing.T) {
-	if got := dynamotest.IndexAttributes(layout.Definition("t"), encode(keeper.Registry{Stores: some()})); len(got) > 0 {
+	if got := dynamotest.IndexAttributes(layout.Definition("t"), encodeRegistry(Registry{Stores: some()})); len(got) > 0 {
 		t.Error(got)
 	}
 }
@@ -122,9 +121,9 @@ func (away) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.O
 
 // A table that does not answer is no fault of a record.
 func TestAway(t *testing.T) {
-	r := New(away{}, "t")
+	r := NewTableRegistry(away{}, "t")
 	_, err := r.Registry(t.Context())
-	if err := errors.Join(err, r.SwapRegistry(t.Context(), keeper.Registry{}, keeper.Registry{})); comment.KindOf(err) != comment.Timeout {
+	if err := errors.Join(err, r.SwapRegistry(t.Context(), Registry{}, Registry{})); comment.KindOf(err) != comment.Timeout {
 		t.Error(err)
 	}
 }

@@ -1,6 +1,4 @@
-// Package pagestores keeps in the table which stores outside it the comments are fed to, and what
-// these missed. It implements keeper.Table.
-package pagestores
+package keeper
 
 import (
 	"context"
@@ -14,7 +12,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/pageindex/keeper"
 )
 
 // Keys and attributes of the registry: one item, so that everything is read with one call, and
@@ -39,40 +36,43 @@ const (
 	attrEntries   = "e"
 )
 
-// Client is the part of the SDK's client that a Registry works with.
+// Client is the part of the SDK's client that a TableRegistry works with.
 type Client interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Registry keeps the registry of a table. It is safe for concurrent use.
-type Registry struct {
+// TableRegistry keeps the registry in a table: which stores outside it the comments are fed to, and
+// what these missed. It is safe for concurrent use.
+type TableRegistry struct {
 	client Client
 	table  string
 }
 
-var _ keeper.Table = (*Registry)(nil)
+var _ Table = (*TableRegistry)(nil)
 
-// New makes the registry of a table.
-func New(client Client, table string) *Registry { return &Registry{client: client, table: table} }
+// NewTableRegistry makes the registry of a table.
+func NewTableRegistry(client Client, table string) *TableRegistry {
+	return &TableRegistry{client: client, table: table}
+}
 
-// Registry implements keeper.Table. A store whose registration cannot be read is left out, so that
+// Registry implements Table. A store whose registration cannot be read is left out, so that
 // it is built anew.
-func (r *Registry) Registry(ctx context.Context) (keeper.Registry, error) {
+func (r *TableRegistry) Registry(ctx context.Context) (Registry, error) {
 	output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(r.table), Key: layout.StreamKey(registryPK, registrySK), ConsistentRead: aws.Bool(true),
 	})
 	if err != nil {
-		return keeper.Registry{}, call.Wrap(err, "stores of page numbers")
+		return Registry{}, call.Wrap(err, "stores of page numbers")
 	}
-	return decode(output.Item), nil
+	return decodeRegistry(output.Item), nil
 }
 
-// SwapRegistry implements keeper.Table. If the stored registry already equals the next one, an
+// SwapRegistry implements Table. If the stored registry already equals the next one, an
 // earlier try wrote it and its answer was lost.
-func (r *Registry) SwapRegistry(ctx context.Context, old, next keeper.Registry) error {
+func (r *TableRegistry) SwapRegistry(ctx context.Context, old, next Registry) error {
 	next.Version = old.Version + 1
-	written := encode(next)
+	written := encodeRegistry(next)
 	// A version that cannot be read counts as 0.
 	condition, values := "attribute_not_exists(#n) OR NOT attribute_type(#n, :type)", layout.Item{":type": layout.Text("N")}
 	if old.Version > 0 {
@@ -90,13 +90,13 @@ func (r *Registry) SwapRegistry(ctx context.Context, old, next keeper.Registry) 
 	if !errors.As(err, &refused) {
 		return call.Wrap(err, "stores of page numbers")
 	}
-	if there := decode(refused.Item); there.Version == next.Version && maps.Equal(there.Stores, decode(written).Stores) {
+	if there := decodeRegistry(refused.Item); there.Version == next.Version && maps.Equal(there.Stores, decodeRegistry(written).Stores) {
 		return nil
 	}
 	return &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}
 }
 
-func encode(registry keeper.Registry) layout.Item {
+func encodeRegistry(registry Registry) layout.Item {
 	stores := layout.Item{}
 	for name, s := range registry.Stores {
 		stores[name] = &types.AttributeValueMemberM{Value: encodeStore(s)}
@@ -107,7 +107,7 @@ func encode(registry keeper.Registry) layout.Item {
 	return out
 }
 
-func encodeStore(s keeper.Registration) layout.Item {
+func encodeStore(s Registration) layout.Item {
 	out := layout.Item{
 		attrIdentity:  layout.Text(s.Identity),
 		attrGaps:      layout.Number(s.Gaps),
@@ -124,9 +124,9 @@ func encodeStore(s keeper.Registration) layout.Item {
 	return out
 }
 
-func decode(it layout.Item) keeper.Registry {
+func decodeRegistry(it layout.Item) Registry {
 	version, _ := layout.ParseNumber(it[attrVersion]) // else 0
-	out := keeper.Registry{Version: version, Stores: map[string]keeper.Registration{}}
+	out := Registry{Version: version, Stores: map[string]Registration{}}
 	stores, _ := it[attrStores].(*types.AttributeValueMemberM)
 	if stores == nil {
 		return out
@@ -141,16 +141,16 @@ func decode(it layout.Item) keeper.Registry {
 	return out
 }
 
-func decodeStore(it layout.Item) (keeper.Registration, error) {
+func decodeStore(it layout.Item) (Registration, error) {
 	r := layout.NewReader(it)
-	s := keeper.Registration{
+	s := Registration{
 		Identity: r.Text(attrIdentity),
 		Gaps:     r.Number(attrGaps),
 		Begun:    r.Number(attrBegun),
 		Since:    r.OptionalTime(attrSince),
 		Reason:   r.Text(attrReason),
 		Built:    r.Text(attrBuilt),
-		Work: keeper.Work{
+		Work: Work{
 			Owner:     r.Text(attrOwner),
 			Who:       r.Text(attrWho),
 			Engine:    r.Text(attrEngine),
