@@ -14,18 +14,17 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/httpapi/proxies"
 	"github.com/talkback/talkback/quota"
 )
 
 // ClientFlags say what each client may use over time, and how clients are told apart.
 type ClientFlags struct {
-	ReadUnits *uint32           `name:"client-read-units" help:"Read units that each client may use a second; 0 for any number (default: ${client_read_units}, 0 on loopback)." placeholder:"1000"`
-	Burst     *uint32           `name:"client-burst" help:"Read units that each client may use at once after a pause (default: ten seconds' worth)." placeholder:"10000"`
-	Writes    *uint32           `name:"client-writes" help:"Comments that each client may add, edit and delete a minute; 0 for any number (default: ${client_writes}, 0 on loopback)." placeholder:"60"`
-	Servers   uint32            `name:"client-limits-servers" help:"Number of servers behind one address. Each grants its share of what a client may use, with Redis only while that is away (default: ${default})." placeholder:"1" default:"1"`
-	Redis     string            `name:"client-limits-redis" help:"URL of the Redis in which all servers count what clients use, such as redis://host:6379/0. Put one with a password into the variable." placeholder:"URL"`
-	Trusted   []proxies.Network `name:"trusted-proxy" help:"Address or network, such as 10.0.0.0/8, of a proxy whose X-Forwarded-For is believed. Repeatable. Without it, all clients of a proxy are one." placeholder:"CIDR"`
+	ReadUnits *uint32         `name:"client-read-units" help:"Read units that each client may use a second; 0 for any number (default: ${client_read_units}, 0 on loopback)." placeholder:"1000"`
+	Burst     *uint32         `name:"client-burst" help:"Read units that each client may use at once after a pause (default: ten seconds' worth)." placeholder:"10000"`
+	Writes    *uint32         `name:"client-writes" help:"Comments that each client may add, edit and delete a minute; 0 for any number (default: ${client_writes}, 0 on loopback)." placeholder:"60"`
+	Servers   uint32          `name:"client-limits-servers" help:"Number of servers behind one address. Each grants its share of what a client may use, with Redis only while that is away (default: ${default})." placeholder:"1" default:"1"`
+	Redis     string          `name:"client-limits-redis" help:"URL of the Redis in which all servers count what clients use, such as redis://host:6379/0. Put one with a password into the variable." placeholder:"URL"`
+	Trusted   []httpapi.Proxy `name:"trusted-proxy" help:"Address or network, such as 10.0.0.0/8, of a proxy whose X-Forwarded-For is believed. Repeatable. Without it, all clients of a proxy are one." placeholder:"CIDR"`
 }
 
 // What each client may use by default of a server that other machines reach: more than people ask
@@ -120,7 +119,7 @@ func inWords(reads, writes quota.Policy) string {
 // address. Moderators are not limited, nor are requests from this process, which come from no
 // address: pages that are the same for everyone.
 func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.Request) (quota.Client, bool) {
-	trusted := proxies.Trusted(f.Trusted)
+	trusted := httpapi.Proxies(f.Trusted)
 	warn := sync.OnceFunc(func() {
 		log.Warn("a request has X-Forwarded-For and comes from no trusted proxy: all clients of a proxy share one limit then", "cure", "--trusted-proxy")
 	})

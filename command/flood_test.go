@@ -20,7 +20,7 @@ import (
 
 // residentBound is what docs/design/connections.md promises of the memory of the whole process
 // under clients that hold their requests back.
-const residentBound = 160 << 20
+const residentBound = 200 << 20
 
 // Whatever clients begin to send and do not end, memory stays bounded, and those who send all of
 // theirs are answered.

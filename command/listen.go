@@ -9,8 +9,6 @@ import (
 	"net/http"
 	"strconv"
 	"time"
-
-	"github.com/talkback/talkback/httpapi"
 )
 
 // ListenFlags say how clients reach the server.
@@ -29,7 +27,7 @@ func (f ListenFlags) open(ctx context.Context) (net.Listener, error) {
 
 // listenOn takes the port of the address that a flag has. Its error names the cure.
 func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
-	listener, err := httpapi.Listen(ctx, address)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	var malformed *net.AddrError
 	if errors.As(err, &malformed) {
 		return nil, usagef("%s %s is not an address (%s): give host and port, such as 127.0.0.1:8080", flag, address, malformed.Err)

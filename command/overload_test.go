@@ -43,11 +43,6 @@ func newOverloaded(t *testing.T) *overloaded {
 	}
 	s := &overloaded{api: a, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 1000}}}
 	t.Cleanup(s.client.CloseIdleConnections)
-	end, err := a.serve.TakeTurns(a.session)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(end)
 	s.network = episode.Over(a.session.Client.Options().HTTPClient)
 	s.gate = &tableGate{under: s.network, open: opened}
 	a.useClient(call.Over(a.session.Client, s.gate))

@@ -119,14 +119,14 @@ func (s *server) serve(ctx context.Context) error {
 	return errors.Join(failed, s.finish(drain))
 }
 
-// leave tells clients that the server is about to end, and then takes no more connections. After
-// SIGTERM it waits in between: a load balancer has to notice. At a terminal, people wait for it.
+// leave says that the server is not ready any more, and then takes no more connections. After SIGTERM
+// it waits in between: a load balancer has to notice. At a terminal, people wait for it.
 func (s *server) leave(ctx context.Context, cause error) {
 	s.connections.Stop()
 	if errors.Is(cause, errTerminated) {
 		_ = task.Wait(ctx, s.delay)
 	}
-	_ = httpapi.CloseListener(ctx, s.listener) // serving on it ends either way
+	_ = s.listener.Close() // serving on it ends either way
 }
 
 // finish lets requests under way be answered, and cuts them off when the context ends.

@@ -69,7 +69,7 @@ func allow(origins []Origin) func(http.Handler) http.Handler {
 // their timing leaks information. Clients that are no browsers do not send these headers, and pass.
 func refuseCrossSite(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		allowed := valueOf(w.Header(), "Access-Control-Allow-Origin") != ""
+		allowed := w.Header().Get("Access-Control-Allow-Origin") != ""
 		if !allowed && isCrossSite(r) {
 			crossSite.write(w)
 			return
@@ -83,11 +83,11 @@ func refuseCrossSite(next http.Handler) http.Handler {
 // page sends no origin with a GET to its own host. A POST always carries its origin, whose name for
 // this host may differ behind a proxy; its content type has already protected it.
 func isCrossSite(r *http.Request) bool {
-	switch valueOf(r.Header, "Sec-Fetch-Site") {
+	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
 		return false
 	case "":
-		origin := valueOf(r.Header, "Origin")
+		origin := r.Header.Get("Origin")
 		return r.Method == http.MethodGet && origin != "" && hostOf(origin) != r.Host
 	}
 	return true

@@ -18,13 +18,5 @@ func compressed(next http.Handler) http.Handler {
 	if err != nil {
 		panic(err) // the options are constants
 	}
-	zipped := wrap(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if len(r.Header["Accept-Encoding"]) > 0 {
-			zipped.ServeHTTP(w, r)
-			return
-		}
-		w.Header()["Vary"] = append(w.Header()["Vary"], "Accept-Encoding") // as the wrapper does
-		next.ServeHTTP(w, r)
-	})
+	return wrap(next)
 }

@@ -15,23 +15,19 @@ const (
 	lookEvery = 20 * time.Millisecond
 )
 
-// Stop announces the end of the server. From now on it is not ready, and each answer says that its
-// connection ends with it: by Connection: close over HTTP/1.1, by GOAWAY over HTTP/2. Requests are
-// answered as before.
-func (c *Connections) Stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopped = time.Now()
-	c.stopping.Store(true)
-}
+// Stop announces the end of the server: from now on it is not ready. Requests are answered as before.
+func (c *Connections) Stop() { c.stopping.Store(true) }
 
-// Drain waits until the connections of HTTP/1.1 have ended: after their last answer, or once they
-// are quiet. It is called after Stop, when no connections are accepted any more. It returns the
-// context's error if that ends before.
+// Drain waits until the connections of HTTP/1.1 have ended: after their next answer, which says so, or
+// once they are quiet. Answers over HTTP/2 end their connections by GOAWAY. It is called when no
+// connections are accepted any more: clients that are told to connect anew are refused by then, and
+// none is in the kernel's queue. It returns the context's error if that ends before.
 //
 // [http.Server.Shutdown] closes connections while a request may be arriving on them, and drops
 // requests that it has just read. So it comes after Drain, which leaves it nothing but HTTP/2.
 func (c *Connections) Drain(ctx context.Context) error {
+	c.Stop()
+	c.draining.Store(true)
 	for c.expireQuiet(time.Now()) > 0 {
 		if err := task.Wait(ctx, lookEvery); err != nil {
 			return err
@@ -49,7 +45,7 @@ func (c *Connections) expireQuiet(now time.Time) (open int) {
 			continue
 		}
 		open++
-		if conn.use() == unused && now.Sub(conn.since) >= quietTime && now.Sub(c.stopped) >= quietTime {
+		if conn.use() == unused && now.Sub(conn.since) >= quietTime && !conn.expired {
 			conn.expired = true
 			_ = conn.Conn.SetReadDeadline(now) // it fails once the connection is closed
 		}

@@ -22,19 +22,8 @@ func New(o Options) http.Handler {
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
-	o.raiseGate()
-	return o.Connections.entered(strict(o.HSTSAge)(recorded(o.observed(straight(api, mux), false))))
-}
-
-// straight takes requests to the API past a mux, which would parse and match the path of each.
-func straight(api http.Handler, mux *http.ServeMux) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == graphQLPath {
-			api.ServeHTTP(w, r)
-			return
-		}
-		mux.ServeHTTP(w, r)
-	})
+	mux.Handle(graphQLPath, api)
+	return o.Connections.entered(strict(o.HSTSAge)(recorded(o.observed(mux, false))))
 }
 
 // around wraps the API in everything that happens to a request before it is executed, and to its
@@ -44,10 +33,10 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		headAsGet,        // before everything that looks at the method
 		allow(o.Origins), // before everything that refuses, so that an allowed page can read why
 		negotiated,       // before everything that refuses, since it sets the type
-		refuseExcess(o.MaxBody, o.Concurrency, o.Connections), // before everything that takes time
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
+		refuseExcess(o.Concurrency),        // before everything that takes time
 		refuseTwice,                        // before everything that reads these headers
 		refuseCrossSite,                    // after allow, whose verdict it uses
 		withBody(o.MaxBody, o.Connections), // inside builtFirst, which counts its refusals too

@@ -1,14 +1,9 @@
 package httpapi_test
 
 import (
-	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"net"
-	"net/http"
-	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -90,73 +85,4 @@ func TestClientHangsUpInTheQueue(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}
-}
-
-// pieces is a listener whose connections hand on what arrives in pieces of so many bytes.
-type pieces struct {
-	net.Listener
-	size int
-}
-
-// Accept implements [net.Listener].
-func (p pieces) Accept() (net.Conn, error) {
-	conn, err := p.Listener.Accept()
-	if err != nil {
-		return nil, err
-	}
-	return piecewise{conn.(*net.TCPConn), p.size}, nil
-}
-
-type piecewise struct {
-	*net.TCPConn
-	size int
-}
-
-// Read implements [net.Conn].
-func (p piecewise) Read(to []byte) (int, error) { return p.TCPConn.Read(to[:min(len(to), p.size)]) }
-
-// Connections stay usable in whatever pieces requests arrive. net/http's buffer holds 4096 bytes:
-// after 4095 of a head, it asks for a single one.
-func TestRequestsInPieces(t *testing.T) {
-	long := strings.Replace(announced, "Host:", "X-Filler: "+strings.Repeat("x", 5000)+"\r\nHost:", 1)
-	requests := []string{announced, long, inChunks, byGET, long, announced}
-	for _, size := range []int{1, 2, 7, 4095, 1 << 20} {
-		t.Run(fmt.Sprintf("of %d bytes", size), func(t *testing.T) {
-			connections := httpapi.NewConnections(0, 0)
-			server := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) { o.Connections = connections })))
-			server.Listener = connections.Bound(server.Config, pieces{server.Listener, size})
-			server.Start()
-			t.Cleanup(server.Close)
-			conn := dial(t, server)
-			answers := bufio.NewReader(conn)
-			send := func(requests ...string) {
-				t.Helper()
-				if _, err := io.WriteString(conn, strings.Join(requests, "")); err != nil {
-					t.Fatal(err)
-				}
-				for i := range requests {
-					if err := readEcho(answers); err != nil {
-						t.Fatalf("answer %d of %d: %v", i+1, len(requests), err)
-					}
-				}
-			}
-			for _, request := range requests {
-				send(request)
-			}
-			send(requests...) // before the first is answered
-		})
-	}
-}
-
-func readEcho(answers *bufio.Reader) error {
-	answer, err := http.ReadResponse(answers, nil)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = answer.Body.Close() }()
-	body, err := io.ReadAll(answer.Body)
-	if err == nil && (answer.StatusCode != http.StatusOK || !strings.Contains(string(body), `"echo"`)) {
-		err = fmt.Errorf("%s: %s", answer.Status, body)
-	}
-	return err
 }

@@ -29,7 +29,7 @@ func readiness(ready func(context.Context) error, connections *Connections, logg
 	table := &tableCheck{ask: ready, log: logger}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if connections.stopping.Load() {
-			connections.last(w) // Stop may have been called since the request came
+			w.Header().Set("Connection", "close")
 			answer(w, http.StatusServiceUnavailable, "not ready: the server is stopping")
 			return
 		}

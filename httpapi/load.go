@@ -14,25 +14,16 @@ import (
 // goroutine and its buffers, in bytes.
 const perRequest = 24 << 10
 
-// firstRead is the most that is taken at once for a body whose length was announced, in bytes. The
-// query of a page fits, and perRequest covers it.
-const firstRead = 4 << 10
-
-// refuseExcess refuses a request that the gate has left to net/http, before anything else is made for
-// it, while others are refused: what it costs, those that are answered lack. Over HTTP/1.1, the bound on
-// connections bounds what such requests hold. Those over HTTP/2 go on to where they are counted.
-func refuseExcess(maxBody int, limiter *concurrency.Limiter, connections *Connections) func(http.Handler) http.Handler {
-	bodies := bodies{maxBody, connections}
+// refuseExcess refuses a request while others are refused, before anything is read or computed for it.
+// It leaves the body to net/http, which discards it.
+func refuseExcess(limiter *concurrency.Limiter) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.ProtoMajor != 1 || !limiter.Refuse() {
-				next.ServeHTTP(w, r)
+			if limiter.Refuse() {
+				overloaded.write(w)
 				return
 			}
-			if r.Method == http.MethodPost {
-				bodies.forget(r)
-			}
-			overloaded.write(w)
+			next.ServeHTTP(w, r)
 		})
 	}
 }
@@ -83,8 +74,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	if request == nil {
 		return nil, tooSlow
 	}
-	connection.arrives(r)
-	body, err := readAll(counted{b.bounded(w, r), arriving, request}, r.ContentLength)
+	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, int64(b.limit)), arriving, request})
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
 	case !kept:
@@ -94,46 +84,7 @@ func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) 
 	case err != nil:
 		return nil, badEnd
 	}
-	b.connections.bodyRead(connection)
 	return body, nil
-}
-
-// forget reads a body of a request that is refused. What is beyond the limit is left to net/http.
-func (b bodies) forget(r *http.Request) {
-	connection := b.connections.of(r.Context())
-	connection.arrives(r)
-	if _, err := io.CopyN(io.Discard, r.Body, int64(b.limit)+1); errors.Is(err, io.EOF) {
-		b.connections.bodyRead(connection)
-	}
-}
-
-// readAll reads a body. A short one has a buffer of its announced length. A buffer that doubles would
-// hold up to twice what arrived of a long one, so that grows as io.ReadAll has it grow.
-func readAll(body io.Reader, announced int64) ([]byte, error) {
-	if announced < 0 || announced > firstRead {
-		return io.ReadAll(body)
-	}
-	short := make([]byte, 0, announced+1) // one more, so that a read can find the end
-	for len(short) < cap(short) {
-		n, err := body.Read(short[len(short):cap(short)])
-		short = short[:len(short)+n]
-		switch {
-		case errors.Is(err, io.EOF):
-			return short, nil
-		case err != nil:
-			return nil, err
-		}
-	}
-	return nil, io.ErrShortBuffer // of a body that is longer than was announced, which net/http rules out
-}
-
-// bounded returns the body of a request whose announced length is within the limit. net/http reads
-// no more than was announced.
-func (b bodies) bounded(w http.ResponseWriter, r *http.Request) io.Reader {
-	if r.ContentLength >= 0 {
-		return r.Body
-	}
-	return http.MaxBytesReader(w, r.Body, int64(b.limit))
 }
 
 // headBytes returns about how many bytes the head of a request occupies.
@@ -178,8 +129,8 @@ func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, con
 			ctx, cancel := context.WithTimeout(r.Context(), operationTimeout)
 			defer cancel()
 			connection := connections.of(ctx)
-			connections.begin(connection, cancel)
-			defer connections.done(connection)
+			connections.update(connection, func() { connection.working++ })
+			defer connections.update(connection, func() { connection.working-- })
 			place, err := turn.Wait(ctx)
 			if err != nil {
 				overloaded.write(w)

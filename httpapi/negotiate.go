@@ -17,25 +17,13 @@ const (
 func negotiated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		header := w.Header()
-		header["Content-Type"] = typeValues[answerType(r.Header["Accept"])]
-		if len(header["Vary"]) == 0 {
-			header["Vary"] = byAsker
-		} else {
-			header.Add("Vary", byAsker[0])
-		}
-		header["Cache-Control"] = noStore
-		header["X-Content-Type-Options"] = noSniff
+		header.Set("Content-Type", answerType(r.Header.Values("Accept")))
+		header.Add("Vary", "Accept, Authorization") // the field viewer depends on who asks
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Content-Type-Options", "nosniff")
 		next.ServeHTTP(w, r)
 	})
 }
-
-// Values of headers that most answers have. They belong to all answers, so nobody changes an element.
-var (
-	byAsker    = []string{"Accept, Authorization"} // the field viewer depends on who asks
-	noStore    = []string{"no-store"}
-	noSniff    = []string{"nosniff"}
-	typeValues = map[string][]string{graphQLType: {graphQLType}, jsonType: {jsonType}}
-)
 
 // answerType chooses the type of the answer. A client gets the GraphQL type if it names that and
 // does not prefer plain JSON, or if it refuses plain JSON. Every other client gets plain JSON, even

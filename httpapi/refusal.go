@@ -18,7 +18,6 @@ type refusal struct {
 	header  string // name of a further header, empty for none
 	value   string // of that header
 	reason  string // which limit of the server refuses, a word; empty for what a client can correct
-	body    []byte // the answer, if it was encoded beforehand
 }
 
 // The table of all refusals. Package resolvers has the codes of errors in fields.
@@ -51,7 +50,7 @@ var (
 	clientWrites = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client may write %d comments at a time, and has done so: send the request again in %d s", reason: "client-writes"}
 
 	notReady      = &refusal{status: http.StatusServiceUnavailable, code: "UNAVAILABLE", message: "not ready: %s", header: "Retry-After", value: "1"}
-	overloaded    = ready(refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1", reason: "limit"})
+	overloaded    = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are under way: try again in a second", header: "Retry-After", value: "1", reason: "limit"}
 	tooSlow       = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "too many requests are arriving, and this one does so slowly: send it again in a second", header: "Retry-After", value: "1", reason: "arriving"}
 	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1", reason: "unread"}
 )
@@ -68,7 +67,7 @@ func (f *refusal) Error() string { return f.message }
 // this server, never what the client sent.
 func (f *refusal) with(values ...any) *refusal {
 	filled := *f
-	filled.message, filled.body = fmt.Sprintf(f.message, values...), nil
+	filled.message = fmt.Sprintf(f.message, values...)
 	return &filled
 }
 
@@ -84,17 +83,8 @@ func (f *refusal) after(wait time.Duration, values ...any) *refusal {
 // seconds returns whole seconds, 1 or more, that are no less than a time.
 func seconds(t time.Duration) int { return max(1, int(math.Ceil(t.Seconds()))) }
 
-// ready returns a refusal whose answer is encoded: a server that refuses most has no time to spare.
-func ready(f refusal) *refusal {
-	f.body = f.encoded()
-	return &f
-}
-
-// encoded returns the answer.
-func (f *refusal) encoded() []byte {
-	if f.body != nil {
-		return f.body
-	}
+// write answers with the refusal, in the content type that was set before.
+func (f *refusal) write(w http.ResponseWriter) {
 	type (
 		extensions struct {
 			Code string `json:"code"`
@@ -108,12 +98,6 @@ func (f *refusal) encoded() []byte {
 	if err != nil {
 		panic(err) // strings can always be encoded
 	}
-	return body
-}
-
-// write answers with the refusal, in the content type that was set before.
-func (f *refusal) write(w http.ResponseWriter) {
-	body := f.encoded()
 	if f.header != "" {
 		w.Header().Set(f.header, f.value)
 	}

@@ -52,7 +52,7 @@ func RequestID(ctx context.Context) string { return requestOf(ctx).id }
 func recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rand.Text()
-		w.Header()[requestIDHeader] = []string{id}
+		w.Header().Set(requestIDHeader, id)
 		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
 	})
 }

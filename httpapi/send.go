@@ -43,11 +43,10 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 			unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
 			built.empty()
 		}
-		together := to.togetherFor(r, built.body.Len())
-		waiting := s.hold(to, built.body.Cap()+together.room)
+		waiting := s.hold(to, built.body.Cap())
 		defer s.unsent.remove(waiting)
 		s.connections.last(built) // the server may be stopping by now
-		built.send(together, func() { s.connections.update(to, func() {}) })
+		built.send(func() { s.connections.update(to, func() {}) })
 	})
 }
 
@@ -114,13 +113,10 @@ func (a *builtAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 // WriteHeader implements [http.ResponseWriter].
 func (a *builtAnswer) WriteHeader(status int) { a.status = status }
 
-// besideData is about how many bytes an answer has beside its data.
-const besideData = 256
-
 // Write implements [http.ResponseWriter]. It makes room for the end of the answer as well, which
 // would otherwise double the buffer of a large one.
 func (a *builtAnswer) Write(p []byte) (int, error) {
-	a.body.Grow(len(p) + besideData)
+	a.body.Grow(len(p) + 256)
 	return a.body.Write(p)
 }
 
@@ -134,26 +130,21 @@ func (a *builtAnswer) empty() {
 
 // send sends the answer as fast as the client reads it. It returns when everything is sent, or when
 // the client went away or stalls. It calls sent after each chunk.
-func (a *builtAnswer) send(together together, sent func()) {
+func (a *builtAnswer) send(sent func()) {
 	w := a.ResponseWriter
 	if a.body.Len() > 0 {
-		a.Header()["Content-Length"] = []string{strconv.Itoa(a.body.Len())}
+		a.Header().Set("Content-Length", strconv.Itoa(a.body.Len()))
 	}
 	w.WriteHeader(a.status)
 	control := http.NewResponseController(w)
 	for chunk := range slices.Chunk(a.body.Bytes(), sendChunk) {
 		_ = control.SetWriteDeadline(time.Now().Add(stallTimeout)) // a test's recorder has none
-		if err := together.write(func() error {
-			if _, err := w.Write(chunk); err != nil {
-				return err
-			}
-			// Or its end would stay in net/http's buffer until the handler returns. Others, such as pages
-			// that ask from within the process, have no such buffer.
-			if err := control.Flush(); !errors.Is(err, http.ErrNotSupported) {
-				return err
-			}
-			return nil
-		}); err != nil {
+		if _, err := w.Write(chunk); err != nil {
+			return
+		}
+		// Or its end would stay in net/http's buffer until the handler returns. Others, such as pages
+		// that ask from within the process, have no such buffer.
+		if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return
 		}
 		sent()

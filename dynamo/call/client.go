@@ -79,26 +79,6 @@ func Over(client *dynamodb.Client, http dynamodb.HTTPClient) *dynamodb.Client {
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.HTTPClient = http })
 }
 
-// InTurns returns a client like another one, whose calls wait until pass returns once the headers of
-// their answers have arrived.
-func InTurns(client *dynamodb.Client, pass func()) *dynamodb.Client {
-	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return passing{under, pass} })
-}
-
-type passing struct {
-	dynamodb.HTTPClient
-	pass func()
-}
-
-// Do implements [dynamodb.HTTPClient].
-func (p passing) Do(request *http.Request) (*http.Response, error) {
-	response, err := p.HTTPClient.Do(request)
-	if err == nil {
-		p.pass()
-	}
-	return response, err
-}
-
 // wrapped returns a client like another one with its HTTP client wrapped.
 func wrapped(client *dynamodb.Client, wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *dynamodb.Client {
 	return Over(client, wrap(client.Options().HTTPClient))

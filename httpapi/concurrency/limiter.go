@@ -9,7 +9,6 @@ import (
 	"runtime"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -34,9 +33,8 @@ type Limiter struct {
 	pace     time.Duration // how long requests take at present
 	queue    []*waiter     // the first is the next
 	emptied  time.Time     // when nobody waited
+	refusing bool          // see Refuse
 	counted  Counters
-
-	refusing atomic.Bool // see Refusing
 }
 
 // New returns a limiter that lets in between so many requests at a time. Zero stands for a least of
@@ -72,7 +70,7 @@ func (l *Limiter) refuses(now time.Time) bool {
 	l.admit(now)
 	if len(l.queue) == 0 {
 		l.emptied = now
-		l.refusing.Store(false)
+		l.refusing = false
 		if l.free() {
 			return false
 		}
@@ -82,22 +80,17 @@ func (l *Limiter) refuses(now time.Time) bool {
 	}
 	l.counted.Full++
 	l.gradient.refuse()
-	l.refusing.Store(true)
+	l.refusing = true
 	return true
 }
 
-// Refusing reports whether a request was refused at once since one last came while nobody waited.
-func (l *Limiter) Refusing() bool { return l.refusing.Load() }
-
-// Refuse reports whether a request is refused that comes while others are. If so, it is counted like
-// those that Enter refuses. If not, the caller has Enter decide when the request needs its place.
+// Refuse reports whether a request is refused that comes while others are: since one was refused at
+// once, none has come while nobody waited. If so, it is counted like those that Enter refuses. If not,
+// the caller has Enter decide when the request needs its place.
 func (l *Limiter) Refuse() bool {
-	if !l.refusing.Load() {
-		return false
-	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.refuses(time.Now())
+	return l.refusing && l.refuses(time.Now())
 }
 
 // Turn is that of a request to be in progress.

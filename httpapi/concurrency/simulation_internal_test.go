@@ -418,7 +418,9 @@ func TestRefusing(t *testing.T) {
 		limiter := newLimiter(1, 1, 1)
 		is := func(refusing bool, when string) {
 			t.Helper()
-			if limiter.Refusing() != refusing {
+			limiter.mu.Lock()
+			defer limiter.mu.Unlock()
+			if limiter.refusing != refusing {
 				t.Errorf("%s: refusing %t", when, !refusing)
 			}
 		}

@@ -1,4 +1,4 @@
-package proxies
+package httpapi
 
 import (
 	"net/http"
@@ -7,10 +7,10 @@ import (
 	"testing"
 )
 
-func trusted(t testing.TB, networks ...string) (all Trusted) {
+func trusted(t testing.TB, networks ...string) (all Proxies) {
 	t.Helper()
 	for _, text := range networks {
-		var n Network
+		var n Proxy
 		if err := n.UnmarshalText([]byte(text)); err != nil {
 			t.Fatal(err)
 		}
@@ -19,7 +19,7 @@ func trusted(t testing.TB, networks ...string) (all Trusted) {
 	return all
 }
 
-func TestClient(t *testing.T) {
+func TestProxiesClient(t *testing.T) {
 	proxies := trusted(t, "10.0.0.0/8", "2001:db8:f::/48", "192.0.2.7")
 	for _, row := range []struct {
 		why, peer string
@@ -60,14 +60,14 @@ func TestClient(t *testing.T) {
 		{"a Unix socket has no address", "@", []string{"203.0.113.5"}, "invalid IP"},
 		{"nor does a request from this process", "", []string{"203.0.113.5"}, "invalid IP"},
 	} {
-		r := &http.Request{RemoteAddr: row.peer, Header: http.Header{header: row.headers, "Forwarded": {"for=1.2.3.4"}, "X-Real-Ip": {"1.2.3.4"}}}
+		r := &http.Request{RemoteAddr: row.peer, Header: http.Header{forwardedFor: row.headers, "Forwarded": {"for=1.2.3.4"}, "X-Real-Ip": {"1.2.3.4"}}}
 		if got := proxies.Client(r).String(); got != row.want {
 			t.Errorf("%s: %q from %s is %s, want %s", row.why, row.headers, row.peer, got, row.want)
 		}
 	}
 }
 
-func TestUnnamed(t *testing.T) {
+func TestProxiesUnnamed(t *testing.T) {
 	for _, row := range []struct {
 		why, peer, header string
 		want              bool
@@ -76,14 +76,14 @@ func TestUnnamed(t *testing.T) {
 		{"a proxy that is trusted", "10.0.0.1:1", "203.0.113.5", false},
 		{"a proxy that is not, or a client that invents", "172.16.0.1:1", "203.0.113.5", true},
 	} {
-		r := &http.Request{RemoteAddr: row.peer, Header: http.Header{header: {row.header}}}
+		r := &http.Request{RemoteAddr: row.peer, Header: http.Header{forwardedFor: {row.header}}}
 		if got := trusted(t, "10.0.0.0/8").Unnamed(r); got != row.want {
 			t.Errorf("%s: %v", row.why, got)
 		}
 	}
 }
 
-func TestNetworks(t *testing.T) {
+func TestProxyText(t *testing.T) {
 	for _, row := range []struct{ why, text, want string }{
 		{"a network", "10.0.0.0/8", "10.0.0.0/8"},
 		{"an address in it names it too", "10.1.2.3/8", "10.0.0.0/8"},
@@ -97,7 +97,7 @@ func TestNetworks(t *testing.T) {
 		{"nothing", "", ""},
 		{"a port", "10.0.0.7:80", ""},
 	} {
-		var n Network
+		var n Proxy
 		err := n.UnmarshalText([]byte(row.text))
 		switch {
 		case row.want == "" && err == nil:
@@ -110,11 +110,11 @@ func TestNetworks(t *testing.T) {
 
 // Whatever the headers say: a request straight from a client is that client's, and one through a
 // proxy is of an address that stands in the header, or the proxy's.
-func FuzzClient(f *testing.F) {
+func FuzzProxiesClient(f *testing.F) {
 	f.Add("203.0.113.5", true)
 	f.Add("[::1]:80, , x", false)
 	f.Fuzz(func(t *testing.T, value string, throughProxy bool) {
-		r := &http.Request{RemoteAddr: "203.0.113.9:1", Header: http.Header{header: {value}}}
+		r := &http.Request{RemoteAddr: "203.0.113.9:1", Header: http.Header{forwardedFor: {value}}}
 		if throughProxy {
 			r.RemoteAddr = "10.0.0.1:1"
 		}

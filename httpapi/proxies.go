@@ -1,6 +1,4 @@
-// Package proxies finds the address of the client that sent a request through proxies. A client can
-// write any header, so only what trusted proxies added is believed.
-package proxies
+package httpapi
 
 import (
 	"fmt"
@@ -10,27 +8,28 @@ import (
 	"strings"
 )
 
-// Network is an address or a network whose machines are trusted proxies.
-type Network netip.Prefix
+// Proxy is the address or the network of proxies that are trusted. A client can write any header, so
+// only what such proxies added is believed.
+type Proxy netip.Prefix
 
 // UnmarshalText accepts an address or a network, such as 10.0.0.7 or 10.0.0.0/8. It refuses a network
 // of all addresses: every client could then choose the address that it is taken for.
-func (n *Network) UnmarshalText(text []byte) error {
-	prefix, err := parse(string(text))
+func (p *Proxy) UnmarshalText(text []byte) error {
+	prefix, err := parseNetwork(string(text))
 	if err != nil {
 		return fmt.Errorf("%q is not an address or a network: give one such as 10.0.0.7 or 10.0.0.0/8", text)
 	}
 	if prefix.Bits() == 0 {
 		return fmt.Errorf("%s is every address, and each client could choose its own: give the addresses of your proxies", text)
 	}
-	*n = Network(prefix)
+	*p = Proxy(prefix)
 	return nil
 }
 
-func parse(text string) (netip.Prefix, error) {
+func parseNetwork(text string) (netip.Prefix, error) {
 	if !strings.Contains(text, "/") {
 		address, err := netip.ParseAddr(text)
-		address = plain(address)
+		address = canonical(address)
 		return netip.PrefixFrom(address, address.BitLen()), err
 	}
 	prefix, err := netip.ParsePrefix(text)
@@ -41,22 +40,22 @@ func parse(text string) (netip.Prefix, error) {
 }
 
 // String returns the network as UnmarshalText accepts it.
-func (n Network) String() string { return netip.Prefix(n).String() }
+func (p Proxy) String() string { return netip.Prefix(p).String() }
 
-// plain is an address of IPv4 if it is one in IPv6, and without a zone: addresses of other machines
+// canonical is an address of IPv4 if it is one in IPv6, and without a zone: addresses of other machines
 // have none.
-func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+func canonical(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// Trusted are the proxies whose X-Forwarded-For is believed. It may be empty.
-type Trusted []Network
+// Proxies are those whose X-Forwarded-For is believed. It may be empty.
+type Proxies []Proxy
 
-func (t Trusted) contain(a netip.Addr) bool {
-	return slices.ContainsFunc(t, func(n Network) bool { return netip.Prefix(n).Contains(a) })
+func (p Proxies) contain(a netip.Addr) bool {
+	return slices.ContainsFunc(p, func(n Proxy) bool { return netip.Prefix(n).Contains(a) })
 }
 
-// header lists the addresses that a request came through: each proxy appends the one that it was
+// forwardedFor lists the addresses that a request came through: each proxy appends the one that it was
 // asked from.
-const header = "X-Forwarded-For"
+const forwardedFor = "X-Forwarded-For"
 
 // Client returns the address of the client that sent a request: the last one that is no trusted
 // proxy. All that stands before it in the header may be invented. Where the header ends or holds
@@ -65,16 +64,16 @@ const header = "X-Forwarded-For"
 //
 // The Forwarded header of RFC 7239 is ignored: a proxy that appends to one of the two headers passes
 // the other on as the client wrote it.
-func (t Trusted) Client(r *http.Request) netip.Addr {
+func (p Proxies) Client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {
 		return netip.Addr{}
 	}
-	last := plain(peer.Addr())
-	lines := r.Header.Values(header)
+	last := canonical(peer.Addr())
+	lines := r.Header.Values(forwardedFor)
 	for i := len(lines) - 1; i >= 0; i-- {
 		for rest, more := lines[i], true; more; {
-			if !t.contain(last) {
+			if !p.contain(last) {
 				return last
 			}
 			var hop string
@@ -91,9 +90,9 @@ func (t Trusted) Client(r *http.Request) netip.Addr {
 
 // Unnamed reports whether a proxy that is not trusted may have sent a request: all its clients are
 // taken for one.
-func (t Trusted) Unnamed(r *http.Request) bool {
+func (p Proxies) Unnamed(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
-	return err == nil && r.Header.Get(header) != "" && !t.contain(plain(peer.Addr()))
+	return err == nil && r.Header.Get(forwardedFor) != "" && !p.contain(canonical(peer.Addr()))
 }
 
 // cutLast cuts the last element off a list with commas.
@@ -108,11 +107,11 @@ func cutLast(list string) (rest, last string, more bool) {
 // parseHop parses an address. Some proxies add the port, and put IPv6 in brackets.
 func parseHop(text string) (netip.Addr, error) {
 	if withPort, err := netip.ParseAddrPort(text); err == nil {
-		return plain(withPort.Addr()), nil
+		return canonical(withPort.Addr()), nil
 	}
 	if inside, bracketed := strings.CutPrefix(text, "["); bracketed {
 		text = strings.TrimSuffix(inside, "]")
 	}
 	address, err := netip.ParseAddr(text)
-	return plain(address), err
+	return canonical(address), err
 }
