@@ -13,7 +13,6 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/telemetry"
-	"github.com/talkback/talkback/telemetry/admin"
 )
 
 // AdminFlags say where operators ask a process how it fares.
@@ -38,7 +37,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 	var readers []telemetry.Reader
 	var listener *adminListener
 	if f.AdminListen != "" {
-		scraped, err := admin.NewPrometheus()
+		scraped, err := telemetry.NewPrometheus()
 		if err != nil {
 			return nil, err
 		}
@@ -116,7 +115,7 @@ type adminListener struct {
 
 // listen takes the port. All who reach it can read metrics, so a line warns of one that other
 // machines can reach.
-func (f AdminFlags) listen(ctx context.Context, scraped *admin.Prometheus, api http.Handler, log *slog.Logger) (*adminListener, error) {
+func (f AdminFlags) listen(ctx context.Context, scraped *telemetry.Prometheus, api http.Handler, log *slog.Logger) (*adminListener, error) {
 	on, err := listenOn(ctx, "--admin-listen", f.AdminListen)
 	if err != nil {
 		return nil, err
@@ -127,9 +126,9 @@ func (f AdminFlags) listen(ctx context.Context, scraped *admin.Prometheus, api h
 			"--admin-listen 127.0.0.1:PORT shows them to this one alone", "address", on.Addr().String())
 	}
 	said := httpapi.NewServerLog(log)
-	return &adminListener{on: netutil.LimitListener(on, admin.MaxConnections), said: said, http: &http.Server{
-		Handler:           admin.New(admin.Options{Metrics: scraped, API: api, FromHere: auth.FromHere, Loopback: loopback}),
-		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: admin.WriteTimeout, IdleTimeout: idleTimeout,
+	return &adminListener{on: netutil.LimitListener(on, telemetry.AdminConnections), said: said, http: &http.Server{
+		Handler:           telemetry.NewAdmin(telemetry.AdminOptions{Metrics: scraped, API: api, FromHere: auth.FromHere, Loopback: loopback}),
+		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: telemetry.AdminWriteTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes, ErrorLog: said.Logger(),
 	}}, nil
 }

@@ -253,7 +253,7 @@ func TestMakefileBuildsTheHandler(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !bytes.Contains(raw, []byte("GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc -o bin/bootstrap ./cmd/talkback-lambda")) {
+	if !bytes.Contains(raw, []byte("GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc,grpcnotrace -ldflags '-s -w' -o bin/bootstrap ./cmd/talkback-lambda")) {
 		t.Error("the Makefile builds something else")
 	}
 }

@@ -1,4 +1,4 @@
-package admin_test
+package telemetry_test
 
 import (
 	"context"
@@ -12,13 +12,12 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/telemetry"
-	"github.com/talkback/talkback/telemetry/admin"
 )
 
 // newHandler makes the handler of an admin listener, and what it shows.
-func newHandler(t testing.TB, change func(*admin.Options)) (http.Handler, *telemetry.Metrics) {
+func newHandler(t testing.TB, change func(*telemetry.AdminOptions)) (http.Handler, *telemetry.Metrics) {
 	t.Helper()
-	scraped, err := admin.NewPrometheus()
+	scraped, err := telemetry.NewPrometheus()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,19 +29,19 @@ func newHandler(t testing.TB, change func(*admin.Options)) (http.Handler, *telem
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = metrics.Stop(t.Context()) })
-	o := admin.Options{Metrics: scraped, FromHere: func(r *http.Request) bool { return strings.HasPrefix(r.RemoteAddr, "127.") }}
+	o := telemetry.AdminOptions{Metrics: scraped, FromHere: func(r *http.Request) bool { return strings.HasPrefix(r.RemoteAddr, "127.") }}
 	if change != nil {
 		change(&o)
 	}
-	return admin.New(o), metrics
+	return telemetry.NewAdmin(o), metrics
 }
 
 // Who may ask for what: profiles are for this machine alone, and all of a loopback listener is.
 func TestWhoMayAsk(t *testing.T) {
 	public, _ := newHandler(t, nil)
-	loopback, _ := newHandler(t, func(o *admin.Options) { o.Loopback = true })
+	loopback, _ := newHandler(t, func(o *telemetry.AdminOptions) { o.Loopback = true })
 	ready := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusTeapot) })
-	served, _ := newHandler(t, func(o *admin.Options) { o.API = ready })
+	served, _ := newHandler(t, func(o *telemetry.AdminOptions) { o.API = ready })
 	const here, elsewhere = "127.0.0.1:5000", "192.0.2.1:5000"
 	for _, row := range []struct {
 		why     string

@@ -1,4 +1,4 @@
-package admin
+package telemetry
 
 import (
 	"fmt"
@@ -22,10 +22,10 @@ const (
 	scrapeTimeout = 10 * time.Second
 	// mostSeconds is how long a profile takes at most.
 	mostSeconds = 60
-	// WriteTimeout is the longest time for an answer: that of a profile, and some for sending it.
-	WriteTimeout = (mostSeconds + 15) * time.Second
-	// MaxConnections is how many connections are open at a time.
-	MaxConnections = 16
+	// AdminWriteTimeout is the longest time for an answer: that of a profile, and some for sending it.
+	AdminWriteTimeout = (mostSeconds + 15) * time.Second
+	// AdminConnections is how many connections are open at a time.
+	AdminConnections = 16
 )
 
 // Prometheus collects metrics for scrapes. It has a registry of its own.
@@ -47,8 +47,8 @@ func NewPrometheus() (*Prometheus, error) {
 // Reader is what collects metrics.
 func (p *Prometheus) Reader() sdk.Reader { return p.reader }
 
-// Options configure the handler.
-type Options struct {
+// AdminOptions configure the handler of an admin listener.
+type AdminOptions struct {
 	// Metrics are what /metrics shows. Required.
 	Metrics *Prometheus
 	// API answers /healthz and /readyz as the port for clients does. Without it, /healthz alone is
@@ -61,10 +61,11 @@ type Options struct {
 	Loopback bool
 }
 
-// New returns the handler of an admin listener.
-func New(o Options) http.Handler {
+// NewAdmin returns the handler of an admin listener, which answers operators and their programs:
+// metrics in Prometheus' format, profiles of Go's runtime, health and readiness.
+func NewAdmin(o AdminOptions) http.Handler {
 	mux := http.NewServeMux()
-	mux.HandleFunc("GET /{$}", index)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, indexText) })
 	mux.Handle("GET /metrics", scrape(o.Metrics.registry))
 	if o.API != nil {
 		mux.Handle("GET /healthz", o.API)
@@ -101,8 +102,6 @@ const indexText = `/metrics       metrics in Prometheus' format
 /readyz        200 while the table answers; only of talkback serve
 /debug/pprof/  profiles, for callers on this machine
 `
-
-func index(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, indexText) }
 
 // scrape answers with all metrics. A scraper that does not read holds one of a few places, for a
 // few seconds.

@@ -1,4 +1,4 @@
-package admin_test
+package telemetry_test
 
 import (
 	"encoding/json"
@@ -212,7 +212,7 @@ const (
 	tableEnd   = "<!-- end -->\n"
 )
 
-// Every instrument is shown, and docs/operate/metrics.md has its row: go test ./telemetry/admin -run
+// Every instrument is shown, and docs/operate/metrics.md has its row: go test ./telemetry -run
 // Documented -update
 func TestMetricsAreDocumented(t *testing.T) {
 	all := everything(t)
@@ -236,13 +236,13 @@ func TestMetricsAreDocumented(t *testing.T) {
 		t.Fatal("docs/operate/metrics.md has no table of metrics")
 	}
 	if *update {
-		if err := os.WriteFile("../../docs/operate/metrics.md", []byte(before+tableStart+table.String()+tableEnd+after), 0o644); err != nil {
+		if err := os.WriteFile("../docs/operate/metrics.md", []byte(before+tableStart+table.String()+tableEnd+after), 0o644); err != nil {
 			t.Fatal(err)
 		}
 		return
 	}
 	if was != table.String() {
-		t.Errorf("docs/operate/metrics.md is old; go test ./telemetry/admin -run Documented -update writes:\n%s", table.String())
+		t.Errorf("docs/operate/metrics.md is old; go test ./telemetry -run Documented -update writes:\n%s", table.String())
 	}
 }
 
@@ -268,7 +268,7 @@ func nameOf(t *testing.T, row telemetry.Instrument, all map[string]shown) string
 
 func read(t *testing.T, path string) []byte {
 	t.Helper()
-	content, err := os.ReadFile("../../" + path)
+	content, err := os.ReadFile("../" + path)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package admin_test
+package telemetry_test
 
 import (
 	"net/http"

@@ -1,3 +1,0 @@
-// Package admin answers operators and their programs, on a listener of its own: metrics in
-// Prometheus' format, profiles of Go's runtime, health and readiness.
-package admin
