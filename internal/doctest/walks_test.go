@@ -14,18 +14,26 @@ import (
 
 var hop = regexp.MustCompile(`^\d+\. ((?:` + "`[^`]+`" + `(?:, | and )?)+)`)
 
+// mostTouched is how many files a change touches that CONTRIBUTING.md describes, at most.
+const mostTouched = 15
+
 // The walks in CONTRIBUTING.md lead through code that exists, and never back: each hop names a file
 // and functions in it, each function is named in a file that was passed before, and no package is
-// entered twice. The way of an answer ends where it began.
+// entered twice. The way of an answer ends where it began. Those of a change list the files that it
+// touches, in any order.
 func TestWalks(t *testing.T) {
-	_, rest, _ := strings.Cut(Read(t, "CONTRIBUTING.md").Text, "\n## Three walks through the code\n")
+	_, rest, _ := strings.Cut(Read(t, "CONTRIBUTING.md").Text, "\n## Walks through the code\n")
 	section, _, _ := strings.Cut(rest, "\n## ")
 	walks := strings.Split(section, "\n### ")[1:]
-	if len(walks) != 3 {
-		t.Fatalf("CONTRIBUTING.md has %d walks, not 3", len(walks))
+	if len(walks) != 6 {
+		t.Fatalf("CONTRIBUTING.md has %d walks, not 6", len(walks))
 	}
 	for _, text := range walks {
 		title, _, _ := strings.Cut(text, "\n")
+		if strings.HasPrefix(title, "A new ") {
+			checkChange(t, title, text)
+			continue
+		}
 		walk := walk{title: title}
 		for _, line := range strings.Split(text, "\n") {
 			if found := hop.FindStringSubmatch(line); found != nil {
@@ -36,6 +44,40 @@ func TestWalks(t *testing.T) {
 			t.Errorf("%s: only %d packages are passed", title, len(walk.packages))
 		}
 	}
+}
+
+// checkChange checks that the files and functions exist that a change touches.
+func checkChange(t *testing.T, title, text string) {
+	t.Helper()
+	files := map[string]bool{}
+	for _, line := range strings.Split(text, "\n") {
+		if found := hop.FindStringSubmatch(line); found != nil {
+			names := codeSpan.FindAllStringSubmatch(found[1], -1)
+			files[names[0][1]] = true
+			namesIn(t, title, names)
+		}
+	}
+	if len(files) < 5 || len(files) > mostTouched {
+		t.Errorf("%s: %d files are touched, want 5 to %d", title, len(files), mostTouched)
+	}
+}
+
+// namesIn returns the file that the first of some code spans names. The others are functions in it.
+func namesIn(t *testing.T, title string, names [][]string) *ast.File {
+	t.Helper()
+	file := names[0][1]
+	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(Root(t), filepath.FromSlash(file)), nil, 0)
+	if err != nil || len(names) < 2 {
+		t.Errorf("%s: the hop to %s names no function, or no file: %v", title, file, err)
+		return nil
+	}
+	declared := functionsOf(source)
+	for _, name := range names[1:] {
+		if !slices.Contains(declared, name[1]) {
+			t.Errorf("%s: %s has no function %s", title, file, name[1])
+		}
+	}
+	return source
 }
 
 // walk is what was passed so far.
@@ -52,19 +94,12 @@ func (w *walk) hop(t *testing.T, spans string, unnamed bool) {
 	t.Helper()
 	names := codeSpan.FindAllStringSubmatch(spans, -1)
 	file := names[0][1]
-	source, err := parser.ParseFile(token.NewFileSet(), filepath.Join(Root(t), filepath.FromSlash(file)), nil, 0)
-	if err != nil || len(names) < 2 {
-		t.Errorf("%s: the hop to %s names no function, or no file: %v", w.title, file, err)
+	source := namesIn(t, w.title, names)
+	if source == nil {
 		return
 	}
 	if slices.Contains(w.files, file) {
 		t.Errorf("%s comes to %s twice", w.title, file)
-	}
-	declared := functionsOf(source)
-	for _, name := range names[1:] {
-		if !slices.Contains(declared, name[1]) {
-			t.Errorf("%s: %s has no function %s", w.title, file, name[1])
-		}
 	}
 	w.enter(t, path.Dir(file))
 	first := names[1][1]
