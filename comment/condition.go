@@ -68,8 +68,8 @@ func ValuesOf(conditions []Condition, attribute Attribute) []Value {
 	return nil
 }
 
-// Values returns the values of an attribute that a filter allows, none if it allows all.
-func (f Filter) Values(attribute Attribute) (values []Value) {
+// values are the values of an attribute that a filter allows, none if it allows all.
+func (f Filter) values(attribute Attribute) (values []Value) {
 	switch attribute {
 	case OfLanguage:
 		for _, language := range f.Languages {
@@ -87,7 +87,7 @@ func (f Filter) Values(attribute Attribute) (values []Value) {
 // Attributes.
 func (f Filter) Conditions() (conditions []Condition) {
 	for _, attribute := range Attributes() {
-		if values := f.Values(attribute); len(values) > 0 {
+		if values := f.values(attribute); len(values) > 0 {
 			conditions = append(conditions, Condition{attribute, values})
 		}
 	}

@@ -8,33 +8,30 @@ import (
 	"github.com/talkback/talkback/graph/scalar"
 )
 
-// Argument returns an argument of a field, nil if neither the operation nor the schema gives it. It is
-// what [ast.Field.ArgumentMap] has under that name, without the map. In a validated operation, values
-// can be read.
-func Argument(field *ast.Field, variables map[string]any, name string) (value any) {
-	if given := field.Arguments.ForName(name); given != nil {
-		if given.Value.Kind != ast.Variable {
-			value, _ = given.Value.Value(variables)
-			return value
-		}
-		if value, told := variables[given.Value.Raw]; told {
-			return value
-		}
-	}
-	if standard := field.Definition.Arguments.ForName(name).DefaultValue; standard != nil {
-		value, _ = standard.Value(variables)
-	}
-	return value
-}
-
 // arguments are those of one field in one operation.
 type arguments struct {
 	field     *ast.Field
 	variables map[string]any
 }
 
-// named returns the argument of a name, nil if it is not given.
-func (a arguments) named(name string) any { return Argument(a.field, a.variables, name) }
+// named returns an argument, nil if neither the operation nor the schema gives it. It is what
+// [ast.Field.ArgumentMap] has under that name, without the map. In a validated operation, values can
+// be read.
+func (a arguments) named(name string) (value any) {
+	if given := a.field.Arguments.ForName(name); given != nil {
+		if given.Value.Kind != ast.Variable {
+			value, _ = given.Value.Value(a.variables)
+			return value
+		}
+		if value, told := a.variables[given.Value.Raw]; told {
+			return value
+		}
+	}
+	if standard := a.field.Definition.Arguments.ForName(name).DefaultValue; standard != nil {
+		value, _ = standard.Value(a.variables)
+	}
+	return value
+}
 
 // readArguments reads the arguments of a field that has some.
 func (f *Field) readArguments(given arguments) {

@@ -30,7 +30,7 @@ func TestArgumentIsThatOfTheMap(t *testing.T) {
 		} {
 			values := field.ArgumentMap(variables)
 			for _, defined := range field.Definition.Arguments {
-				if got := Argument(field, variables, defined.Name); !reflect.DeepEqual(got, values[defined.Name]) {
+				if got := (arguments{field, variables}).named(defined.Name); !reflect.DeepEqual(got, values[defined.Name]) {
 					t.Errorf("%s with %v: %s is %v, want %v", row.arguments, variables, defined.Name, got, values[defined.Name])
 				}
 				if defined.DefaultValue != nil {
