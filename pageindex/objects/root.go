@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-const rootMagic = "TBPROOT1"
+const rootMagic = "TBPROOT2"
 
 // Root lists the chunks of an index.
 type Root struct {
