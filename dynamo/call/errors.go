@@ -29,11 +29,11 @@ func Wrap(err error, call string, args ...any) error {
 	if errors.As(err, &known) {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	kind, message := classify(err)
-	if kind == comment.Internal {
+	m := meaningOf(err)
+	if m == ours {
 		return fmt.Errorf("%s: %w", where, err)
 	}
-	return &comment.Error{Kind: kind, Message: message, Cause: fmt.Errorf("%s: %w", where, err)}
+	return &comment.Error{Kind: m.kind, Message: m.message, Cause: fmt.Errorf("%s: %w", where, err)}
 }
 
 // meaning is what an error means to the caller of the API.
@@ -69,12 +69,7 @@ var meanings = map[string]meaning{
 	"ExpiredTokenException": {comment.Unavailable, "the table cannot be asked right now; ask again in a moment"},
 }
 
-// classify returns the kind of an error of the SDK, and a message for the caller of the API.
-func classify(err error) (comment.Kind, string) {
-	m := meaningOf(err)
-	return m.kind, m.message
-}
-
+// meaningOf returns what an error of the SDK means.
 func meaningOf(err error) meaning {
 	var canceled *types.TransactionCanceledException
 	var api smithy.APIError

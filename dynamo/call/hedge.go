@@ -56,9 +56,13 @@ type hedger struct {
 
 // Do implements [dynamodb.HTTPClient].
 func (h *hedger) Do(request *http.Request) (*http.Response, error) {
-	slow := h.begin(request)
+	if !isRead(request) {
+		return h.under.Do(request)
+	}
+	defer func(began time.Time) { h.took(time.Since(began)) }(time.Now())
+	slow := h.begin()
 	if slow == 0 {
-		return h.alone(request)
+		return h.under.Do(request)
 	}
 	body, err := io.ReadAll(request.Body)
 	if err := errors.Join(err, request.Body.Close()); err != nil {
@@ -66,7 +70,6 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	}
 	race := race{under: h.under, request: request, body: body, finished: make(chan *try, 2)}
 	first := race.start()
-	defer func(began time.Time) { h.took(time.Since(began)) }(time.Now())
 	timer := time.NewTimer(slow)
 	defer timer.Stop()
 	select {
@@ -86,16 +89,6 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	return first.answer()
 }
 
-// alone makes a call that is not hedged.
-func (h *hedger) alone(request *http.Request) (*http.Response, error) {
-	began := time.Now()
-	response, err := h.under.Do(request)
-	if isRead(request) {
-		h.took(time.Since(began))
-	}
-	return response, err
-}
-
 // isRead reports whether a call is a read.
 func isRead(request *http.Request) bool {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
@@ -103,10 +96,7 @@ func isRead(request *http.Request) bool {
 }
 
 // begin counts a read, and returns after how long to make a second call; 0 for never.
-func (h *hedger) begin(request *http.Request) time.Duration {
-	if !isRead(request) {
-		return 0
-	}
+func (h *hedger) begin() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.tokens = min(h.tokens+hedgeShare, hedgeSavings)
@@ -187,7 +177,9 @@ func (r *race) between(a, b *try) (response *http.Response, winner *try, err err
 	loser.cancel()
 	go func() {
 		<-r.finished
-		loser.discard()
+		if loser.err == nil {
+			_ = loser.response.Body.Close() // it is not read
+		}
 	}()
 	response, err = winner.answer()
 	return response, winner, err
@@ -201,12 +193,6 @@ func (t *try) answer() (*http.Response, error) {
 	}
 	t.response.Body = &cancellingBody{ReadCloser: t.response.Body, cancel: t.cancel}
 	return t.response, nil
-}
-
-func (t *try) discard() {
-	if t.err == nil {
-		_ = t.response.Body.Close() // nobody reads it
-	}
 }
 
 // cancellingBody cancels its call's context when it is closed.

@@ -161,19 +161,19 @@ func each(consumed *types.ConsumedCapacity, index string, tell func(index string
 func consumption(out any) (consumed []types.ConsumedCapacity, written bool) {
 	switch out := out.(type) {
 	case *dynamodb.QueryOutput:
-		return alone(out.ConsumedCapacity), false
+		return asList(out.ConsumedCapacity), false
 	case *dynamodb.ScanOutput:
-		return alone(out.ConsumedCapacity), false
+		return asList(out.ConsumedCapacity), false
 	case *dynamodb.GetItemOutput:
-		return alone(out.ConsumedCapacity), false
+		return asList(out.ConsumedCapacity), false
 	case *dynamodb.BatchGetItemOutput:
 		return out.ConsumedCapacity, false
 	case *dynamodb.PutItemOutput:
-		return alone(out.ConsumedCapacity), true
+		return asList(out.ConsumedCapacity), true
 	case *dynamodb.UpdateItemOutput:
-		return alone(out.ConsumedCapacity), true
+		return asList(out.ConsumedCapacity), true
 	case *dynamodb.DeleteItemOutput:
-		return alone(out.ConsumedCapacity), true
+		return asList(out.ConsumedCapacity), true
 	case *dynamodb.BatchWriteItemOutput:
 		return out.ConsumedCapacity, true
 	case *dynamodb.TransactWriteItemsOutput:
@@ -182,7 +182,7 @@ func consumption(out any) (consumed []types.ConsumedCapacity, written bool) {
 	return nil, false
 }
 
-func alone(consumed *types.ConsumedCapacity) []types.ConsumedCapacity {
+func asList(consumed *types.ConsumedCapacity) []types.ConsumedCapacity {
 	if consumed == nil {
 		return nil
 	}
