@@ -19,8 +19,8 @@ const (
 	ForMaintenance  = "MAINTENANCE"
 )
 
-// For returns a client like another one, whose calls are for a purpose. A client that is not the
-// SDK's is returned as it is.
+// For returns a client like another one, whose calls are for a purpose. Of several, the last one
+// counts: its middleware comes first. A client that is not the SDK's is returned as it is.
 func For[C any](client C, purpose string) C {
 	sdk, ok := any(client).(*dynamodb.Client)
 	if !ok {
@@ -28,14 +28,11 @@ func For[C any](client C, purpose string) C {
 	}
 	labelled := dynamodb.New(sdk.Options(), func(o *dynamodb.Options) {
 		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-			_, _ = stack.Initialize.Remove(purposeID) // it had none if this fails
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc(purposeID, labelling(purpose)), middleware.Before)
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Purpose", labelling(purpose)), middleware.Before)
 		})
 	})
 	return any(labelled).(C)
 }
-
-const purposeID = "Purpose"
 
 // labelling gives calls a purpose, unless their context has one.
 func labelling(purpose string) func(
