@@ -72,7 +72,7 @@ func report(r *run, to *comment.QueryPlan) {
 	to.Queries += r.lookups.calls
 	to.ItemsRead += r.lookups.items
 	to.ReadUnits += r.lookups.units
-	for _, partition := range r.plan.Skipped {
+	for _, partition := range r.plan.Empty {
 		to.Skipped = append(to.Skipped, reportSkip(r.plan, partition))
 	}
 }

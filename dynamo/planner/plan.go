@@ -47,8 +47,9 @@ type Plan struct {
 	Narrowed bool
 	// InSteps is whether each call of a read scans at most twice as many items as the one before.
 	InSteps bool
-	// Skipped are partitions of the cover that are known to hold nothing the filter allows.
-	Skipped []layout.Partition
+	// Empty are partitions of the cover that are not read, because they are known to hold nothing of
+	// the list.
+	Empty []layout.Partition
 	// Known is what was known of the product when the plan was made.
 	Known Known
 }

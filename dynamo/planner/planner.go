@@ -131,7 +131,7 @@ func (p *Planner) read(plan *Plan, limits []int) {
 	plan.Reads = make([]Read, 0, len(limits))
 	for i, part := range plan.Chosen.Cover {
 		if wanted := part.wanted(p.Filter); p.Known.empty(wanted) || p.Known.older(wanted, plan.Low) {
-			plan.Skipped = append(plan.Skipped, part.Partition)
+			plan.Empty = append(plan.Empty, part.Partition)
 			continue
 		}
 		plan.Reads = append(plan.Reads, Read{Part: part, Limit: limits[i]})

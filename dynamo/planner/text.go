@@ -21,7 +21,7 @@ func (p Plan) String() string {
 		fmt.Fprintf(&b, "\n  %s %s in %s%s",
 			read.verb(), read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
 	}
-	for _, partition := range p.Skipped {
+	for _, partition := range p.Empty {
 		fmt.Fprintf(&b, "\n  skip %s in %s: %s by statistics of %v ago",
 			partition.Key(p.Product), partition.Index, p.emptyText(), p.Known.Age.Round(time.Millisecond))
 	}
