@@ -20,8 +20,8 @@ import (
 	"github.com/talkback/talkback/internal/redistest"
 	"github.com/talkback/talkback/internal/s3test"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/redis"
 	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/pageindex/redis"
 	"github.com/talkback/talkback/pageindex/sqlite"
 )
 
