@@ -1,0 +1,59 @@
+package bench
+
+import (
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// mostFunctions is how many functions of this module may be on the stack when a page is read. A
+// newcomer who follows a request reads each of them.
+const mostFunctions = 40
+
+// From the handler of a request to the SDK's Query, the newest comments pass few functions. Those
+// that the compiler wrote in place of their call count as well.
+func TestFunctionsFromRequestToQuery(t *testing.T) {
+	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	comments := load(t, endpoint, table)
+	stack := &stackClient{tape: newTape()}
+	newest := casesOf(comments)[0]
+	ask(t, serverOver(tapedClient(endpoint, stack), endpoint, table, upToNow{}), newest.body)
+	if len(stack.functions) == 0 || len(stack.functions) > mostFunctions {
+		t.Errorf("%s: %d functions of this module from request to Query, want 1 to %d:\n%s",
+			newest.name, len(stack.functions), mostFunctions, strings.Join(stack.functions, "\n"))
+	}
+}
+
+// stackClient notes the functions of this module that led to the last Query.
+type stackClient struct {
+	*tape
+	functions []string
+}
+
+// Do answers a call of the SDK.
+func (c *stackClient) Do(request *http.Request) (*http.Response, error) {
+	if strings.HasSuffix(request.Header.Get(targetHeader), ".Query") {
+		c.functions = functionsBeforeQuery()
+	}
+	return c.tape.Do(request)
+}
+
+// functionsBeforeQuery returns the functions of this module that called the SDK's Query, the last
+// one first. Functions that the SDK calls back are not among them.
+func functionsBeforeQuery() (functions []string) {
+	counters := make([]uintptr, 1000)
+	frames := runtime.CallersFrames(counters[:runtime.Callers(0, counters)])
+	for called, more := false, true; more; {
+		var frame runtime.Frame
+		frame, more = frames.Next()
+		called = called || strings.HasSuffix(frame.Function, "/service/dynamodb.(*Client).Query")
+		ours := strings.HasPrefix(frame.Function, "github.com/talkback/talkback/") && !strings.Contains(frame.Function, "/internal/bench.")
+		if called && ours {
+			functions = append(functions, frame.Function)
+		}
+	}
+	return functions
+}
