@@ -30,18 +30,16 @@ func New(o Options) http.Handler {
 // answer afterwards. The first layer of the list is the outermost.
 func (o Options) around(api http.Handler, sender *sender) http.Handler {
 	layers := []func(http.Handler) http.Handler{
-		headAsGet,        // before everything that looks at the method
 		allow(o.Origins), // before everything that refuses, so that an allowed page can read why
-		negotiated,       // before everything that refuses, since it sets the type
+		negotiated,       // before everything that refuses, since it sets the type, or looks at the method
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
-		refuseExcess(o.Concurrency),        // before everything that takes time
-		refuseTwice,                        // before everything that reads these headers
-		refuseCrossSite,                    // after allow, whose verdict it uses
-		withBody(o.MaxBody, o.Connections), // inside builtFirst, which counts its refusals too
-		o.authenticated,                    // before the limits of clients, which go by it
-		o.Clients.perClient,                // before the place, which others wait for
+		// The load first, since it takes no time; the site after allow, whose verdict it uses.
+		refused(checkLoad(o.Concurrency), checkSingle, checkSite),
+		withBody(o.MaxBody, o.Connections),                          // inside builtFirst, which counts its refusals too
+		o.authenticated,                                             // before the limits of clients, which go by it
+		o.Clients.perClient,                                         // before the place, which others wait for
 		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
 		compressed, // inside the place: it takes processor time
 	}

@@ -6,32 +6,18 @@ import (
 	"strings"
 )
 
-// headAsGet answers a HEAD as a GET. net/http omits the body.
-func headAsGet(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodHead {
-			r = r.WithContext(r.Context()) // a copy: the server's request must stay a HEAD
-			r.Method = http.MethodGet
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // single are the headers that may occur once, by their names as net/http has them. Of two, one reader
 // may use the first and another the last: a proxy could check a different one than this server uses.
 var single = []string{"Authorization", "Content-Encoding", "Content-Type", "Origin", "Sec-Fetch-Site"}
 
-// refuseTwice refuses requests that have such a header more than once.
-func refuseTwice(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for _, name := range single {
-			if len(r.Header[name]) > 1 {
-				givenTwice.with(name).write(w)
-				return
-			}
+// checkSingle refuses requests that have such a header more than once.
+func checkSingle(_ http.ResponseWriter, r *http.Request) *refusal {
+	for _, name := range single {
+		if len(r.Header[name]) > 1 {
+			return givenTwice.with(name)
 		}
-		next.ServeHTTP(w, r)
-	})
+	}
+	return nil
 }
 
 // checkContentType accepts JSON in UTF-8, not compressed. It also keeps the forms of other sites

@@ -14,17 +14,32 @@ import (
 // goroutine and its buffers, in bytes.
 const perRequest = 24 << 10
 
-// refuseExcess refuses a request while others are refused, before anything is read or computed for it.
-// It leaves the body to net/http, which discards it.
-func refuseExcess(limiter *concurrency.Limiter) func(http.Handler) http.Handler {
+// check looks at the head of a request, and returns why the request is refused, nil if it is not.
+type check func(http.ResponseWriter, *http.Request) *refusal
+
+// refused refuses a request that one of the checks refuses, in their order, before anything is read
+// or computed for it. It leaves the body to net/http, which discards it.
+func refused(checks ...check) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if limiter.Refuse() {
-				overloaded.write(w)
-				return
+			for _, check := range checks {
+				if refused := check(w, r); refused != nil {
+					refused.write(w)
+					return
+				}
 			}
 			next.ServeHTTP(w, r)
 		})
+	}
+}
+
+// checkLoad refuses requests while others are refused.
+func checkLoad(limiter *concurrency.Limiter) check {
+	return func(http.ResponseWriter, *http.Request) *refusal {
+		if limiter.Refuse() {
+			return overloaded
+		}
+		return nil
 	}
 }
 

@@ -13,9 +13,14 @@ const (
 )
 
 // negotiated sets the headers of every answer, refusals included: its type, and that it may not be
-// cached. Only a good answer to a GET changes the latter.
+// cached. Only a good answer to a GET changes the latter. A HEAD is answered as a GET, whose body
+// net/http omits.
 func negotiated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodHead {
+			r = r.WithContext(r.Context()) // a copy: the server's request must stay a HEAD
+			r.Method = http.MethodGet
+		}
 		header := w.Header()
 		header.Set("Content-Type", answerType(r.Header.Values("Accept")))
 		header.Add("Vary", "Accept, Authorization") // the field viewer depends on who asks

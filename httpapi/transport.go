@@ -91,17 +91,14 @@ func (t transport) run(ctx context.Context, method string, params *graphql.RawPa
 	if method == http.MethodGet && kindOf(operation, params) != ast.Query {
 		return nil, changeByGET
 	}
-	if v := requestOf(ctx).visit; v != nil && v.refused != nil {
+	known := requestOf(ctx)
+	if v := known.visit; v != nil && v.refused != nil {
 		return nil, v.refused
 	}
-	return t.observed(graphql.WithOperationContext(ctx, operation), operation, errs), nil
-}
-
-// observed answers an operation, and notes what became of it if the request is observed.
-func (t transport) observed(ctx context.Context, operation *graphql.OperationContext, errs gqlerror.List) *graphql.Response {
-	e := requestOf(ctx).exchange
-	if e == nil {
-		return t.answer(ctx, operation, errs)
+	ctx = graphql.WithOperationContext(ctx, operation)
+	e := known.exchange
+	if e == nil { // not observed
+		return t.answer(ctx, operation, errs), nil
 	}
 	began := time.Now()
 	e.recognize(operation)
@@ -110,7 +107,7 @@ func (t transport) observed(ctx context.Context, operation *graphql.OperationCon
 	e.note(ctx, response)
 	e.Ran = time.Since(began)
 	e.end(span)
-	return response
+	return response, nil
 }
 
 // answer runs an operation unless there are errors or its time is over.
