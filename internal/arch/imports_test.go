@@ -154,7 +154,7 @@ var own = map[string]struct {
 		"httpapi", "httpapi/concurrency", "httpapi/limits", "internal/counting", "internal/doctor", "internal/engine",
 		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/task",
 		"pageindex", "pageindex/objects", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite",
-		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/admin", "telemetry/spans", "web",
+		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/spans", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
 	"": {[]string{"command"}, "main hands over to the commands"},
 }

@@ -35,6 +35,7 @@ func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fs
 var environment = map[string]string{
 	"dynamo/call/client.go":                   "AWS's own variables, for engines that look at credentials",
 	"command/admin.go":                        "OpenTelemetry's own variables, which its exporters read too",
+	"command/serve.go":                        "GOGC and GOMEMLIMIT, which Go reads in every program",
 	"command/blank.go":                        "variables of flags that are set but empty, which kong does not tell from those that are not",
 	"command/tracing.go":                      "OTEL_, which OpenTelemetry reads in every program",
 	"internal/output/style.go":                "NO_COLOR, which every program knows",
