@@ -178,3 +178,14 @@ func checkText(what, text string, least, most int) error {
 func (c Comment) String() string {
 	return fmt.Sprintf("%s of product %q", c.ID, c.ProductID)
 }
+
+// MaxRating is the best rating; the worst is 1.
+const MaxRating = 5
+
+// CheckRating returns a BadInput error unless rating is 1 to 5.
+func CheckRating(rating int) error {
+	if rating < 1 || rating > MaxRating {
+		return Errorf(BadInput, "a rating is 1 to %d stars, not %d", MaxRating, rating)
+	}
+	return nil
+}

@@ -107,6 +107,36 @@ func (l *Loaders) commentLoader(withoutText bool) loader[comment.ID, comment.Com
 	return l.comments
 }
 
+// statsOf fetches statistics, and along with them newest comments that are wanted.
+func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	l.fresh.Do(func() { l.noteFreshness(ctx) })
+	l.mu.Lock()
+	want := l.want
+	l.mu.Unlock()
+	if l.options.Latest == nil || len(want.Ratings) == 0 {
+		return l.options.Stats.StatsOf(ctx, products)
+	}
+	var upTo time.Time
+	if l.asOf != nil {
+		upTo = *l.asOf
+	}
+	found, comments, failed, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
+	for id, c := range comments {
+		l.commentLoader(want.WithoutText).Prime(ctx, id, c)
+	}
+	return found, failed, err
+}
+
+// noteFreshness notes how fresh the statistics are that are fetched after it.
+func (l *Loaders) noteFreshness(ctx context.Context) {
+	if l.options.Freshness == nil {
+		return
+	}
+	if upTo, known := l.options.Freshness(ctx); known {
+		l.asOf = &upTo
+	}
+}
+
 // Comment returns the comment of an id, nil if there is none. Comments asked for within a
 // millisecond are fetched together, those without texts separately.
 func (l *Loaders) Comment(ctx context.Context, id comment.ID, withoutText bool) (*comment.Comment, error) {

@@ -86,33 +86,3 @@ func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 		l.stats.Load(ctx, product)
 	}
 }
-
-// statsOf fetches statistics, and along with them newest comments that are wanted.
-func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
-	l.fresh.Do(func() { l.noteFreshness(ctx) })
-	l.mu.Lock()
-	want := l.want
-	l.mu.Unlock()
-	if l.options.Latest == nil || len(want.Ratings) == 0 {
-		return l.options.Stats.StatsOf(ctx, products)
-	}
-	var upTo time.Time
-	if l.asOf != nil {
-		upTo = *l.asOf
-	}
-	found, comments, failed, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
-	for id, c := range comments {
-		l.commentLoader(want.WithoutText).Prime(ctx, id, c)
-	}
-	return found, failed, err
-}
-
-// noteFreshness notes how fresh the statistics are that are fetched after it.
-func (l *Loaders) noteFreshness(ctx context.Context) {
-	if l.options.Freshness == nil {
-		return
-	}
-	if upTo, known := l.options.Freshness(ctx); known {
-		l.asOf = &upTo
-	}
-}
