@@ -1,49 +1,77 @@
 package web
 
 import (
+	"bytes"
+	"context"
+	_ "embed"
+	"html/template"
 	"net/http"
-	"sync/atomic"
+	"sync"
+	"time"
 
-	"github.com/talkback/talkback/web/home"
+	"github.com/talkback/talkback/web/inprocess"
 )
 
-// homePage is the home page, whose code names the server as the request does: what is copied from
-// it works where it is read. Safe for concurrent use.
+const (
+	// keptFor is how long answers of the API are shown before it is asked again.
+	keptFor = 10 * time.Second
+	// homeTimeout bounds the time that the API has for all answers. The page is shown without them
+	// then.
+	homeTimeout = 3 * time.Second
+)
+
+//go:embed home/page.html
+var homeText string
+
+var homeTemplate = template.Must(template.New("home").Parse(homeText))
+
+// homePage is the home page of one API: a query and its live answer, in the words of several
+// clients, and the products that customers like best. The API's answers are kept for some seconds
+// and shown to everyone, so that reading the page costs the table next to nothing. Its code names
+// the server as the request does: what is copied from it works where it is read. Safe for concurrent
+// use.
 type homePage struct {
-	home *home.Home
-	last atomic.Pointer[addressed] // nearly all ask by one address
+	api    http.Handler
+	schema bool   // the server shows its schema
+	guides []link // the documents that the server serves
+
+	mu       sync.Mutex
+	snapshot *snapshot // nil before the first request
+	address  string    // of the server, in the last page; nearly all ask by one address
+	last     *asset    // the page of the snapshot, nil before it is made
 }
 
-// addressed is the home page of a snapshot for one address of the server.
-type addressed struct {
-	snapshot *home.Snapshot
-	address  string
-	page     *asset
-}
-
-// at returns the page for a request.
+// at returns the page for a request. Its answers are at most some seconds old. While one request
+// asks for new ones, others wait for these.
 func (h *homePage) at(r *http.Request) *asset {
-	snapshot, address := h.home.Snapshot(r), addressOf(r)
-	if last := h.last.Load(); last != nil && last.snapshot == snapshot && last.address == address {
-		return last.page
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.snapshot == nil || time.Since(h.snapshot.at) > keptFor {
+		// A reader who goes away does not leave the next one with half an answer.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), homeTimeout)
+		defer cancel()
+		h.snapshot, h.last = take(func(operation string, variables map[string]string) reply {
+			return reply{inprocess.AskForAll(ctx, h.api, operation, variables)}
+		}), nil
 	}
-	page, err := h.build(snapshot, address)
-	if err != nil {
+	if address := addressOf(r); h.last == nil || h.address != address {
+		h.address, h.last = address, h.make(address)
+	}
+	return h.last
+}
+
+// make makes the page of the snapshot for an address of the server, such as "https://shop.example".
+func (h *homePage) make(address string) *asset {
+	view := viewOf(h.snapshot, address)
+	view.Schema, view.Guides = h.schema, h.guides
+	var content bytes.Buffer
+	if err := homeTemplate.Execute(&content, view); err != nil {
 		panic(err) // the template is tested with everything that a snapshot can have
 	}
-	h.last.Store(&addressed{snapshot, address, page})
-	return page
-}
-
-func (h *homePage) build(snapshot *home.Snapshot, address string) (*asset, error) {
-	content, err := h.home.Page(snapshot, address)
+	page, err := newAsset("index.html", packFast(content.Bytes()))
 	if err != nil {
-		return nil, err
-	}
-	page, err := newAsset("index.html", packFast(content))
-	if err != nil {
-		return nil, err
+		panic(err) // its content type is known
 	}
 	page.policy, page.cache = homePolicy, mustAsk
-	return page, nil
+	return page
 }

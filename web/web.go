@@ -21,7 +21,6 @@ import (
 	"sync"
 
 	"github.com/talkback/talkback/docs/guide"
-	"github.com/talkback/talkback/web/home"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -50,8 +49,8 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	if err != nil {
 		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
 	}
-	front := home.New(api, home.Options{Schema: o.Schema != "", Guides: static.guideLinks(), LanguageName: product.LanguageName})
-	return site{static, &homePage{home: front}, newProducts(product.New(api, style))}
+	front := &homePage{api: api, schema: o.Schema != "", guides: static.guideLinks()}
+	return site{static, front, newProducts(product.New(api, style))}
 }
 
 // site is all that is served.
@@ -154,15 +153,15 @@ func (s static) addGuides(files fs.FS) error {
 }
 
 // guideLinks returns the guides with their headings, in the order of these.
-func (s static) guideLinks() []home.Link {
-	var links []home.Link
+func (s static) guideLinks() []link {
+	var links []link
 	for path, file := range s {
 		if strings.HasPrefix(path, guides) {
 			heading, _, _ := strings.Cut(string(file.unpacked()), "\n")
-			links = append(links, home.Link{Text: strings.TrimPrefix(heading, "# "), Address: path})
+			links = append(links, link{Text: strings.TrimPrefix(heading, "# "), Address: path})
 		}
 	}
-	slices.SortFunc(links, func(a, b home.Link) int { return strings.Compare(a.Text, b.Text) })
+	slices.SortFunc(links, func(a, b link) int { return strings.Compare(a.Text, b.Text) })
 	return links
 }
 

@@ -1,4 +1,4 @@
-package home
+package web
 
 import (
 	"cmp"
@@ -12,10 +12,10 @@ import (
 	"github.com/talkback/talkback/web/inprocess"
 )
 
-//go:embed showcase.graphql
+//go:embed home/showcase.graphql
 var showcase string
 
-//go:embed leaders.graphql
+//go:embed home/leaders.graphql
 var leaders string
 
 // usualProduct is the product of the showcase while no product has comments. The sample data has
@@ -25,8 +25,8 @@ const usualProduct = "espresso-machine"
 // boards is how many languages have a leaderboard of their own on the page.
 const boards = 6
 
-// Snapshot is what the API said at a time.
-type Snapshot struct {
+// snapshot is what the API said at a time.
+type snapshot struct {
 	at         time.Time
 	product    string // of the showcase
 	answer     reply  // to the showcase
@@ -60,8 +60,8 @@ type entry struct {
 }
 
 // take asks the API for everything that the page shows. What fails is absent.
-func take(ask asker) *Snapshot {
-	s := &Snapshot{product: usualProduct}
+func take(ask asker) *snapshot {
+	s := &snapshot{product: usualProduct}
 	var overall struct{ Leaderboard []entry }
 	all := ask(leaders, nil)
 	all.into(&overall)

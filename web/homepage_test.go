@@ -1,7 +1,8 @@
-package home
+package web
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"html"
 	"net/http"
@@ -69,12 +70,10 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // made returns the page that an API leads to.
 func made(t *testing.T, api http.Handler, schema bool) string {
 	t.Helper()
-	h := New(api, Options{Schema: schema, LanguageName: strings.ToUpper})
-	content, err := h.Page(h.Snapshot(httptest.NewRequest("GET", "/", nil)), "https://shop.example")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(content)
+	h := &homePage{api: api, schema: schema}
+	r := httptest.NewRequest("GET", "/", nil)
+	r.Host, r.TLS = "shop.example", &tls.ConnectionState{}
+	return string(h.at(r).unpacked())
 }
 
 // Whatever the API says, there is a page, and what stands on it fits.
@@ -87,7 +86,7 @@ func TestStates(t *testing.T) {
 		{"comments", newStub(t, someLeaders, someBoards, somePraise),
 			[]string{
 				`href="/products/espresso-machine">See a product page`, `href="/products/a%2Fb%20c">a/b c<`, "1,873", "4.3", "of 3,016",
-				`lang="en">EN</h3>`, "<li>0.5 read units</li>", "<li>1 wave</li>", "<p>by ratings</p>",
+				`lang="en">English</h3>`, "<li>0.5 read units</li>", "<li>1 wave</li>", "<p>by ratings</p>",
 				`<span class="key">&#34;title&#34;:</span> <span class="string">&#34;&lt;b&gt;\&#34;x\&#34;: 1&lt;/b&gt;&#34;</span>`,
 			},
 			[]string{"does not answer", "no five-star", `lang="fr">`, "<b>"}},
@@ -101,7 +100,7 @@ func TestStates(t *testing.T) {
 			[]string{"does not answer", "503 Service Unavailable", "as soon as the API answers"}, []string{"No product has", "none at all"}},
 		{"leaders that are refused, and a product with comments", newStub(t, failing, "", somePraise), []string{"<li>1 wave</li>"}, []string{"does not answer"}},
 		{"an API that is no API", http.NotFoundHandler(), []string{"does not answer", "404 Not Found"}, []string{"page not found"}},
-		{"leaders without languages", newStub(t, someLeaders, "", somePraise), []string{"1,873"}, []string{`lang="en">EN`}},
+		{"leaders without languages", newStub(t, someLeaders, "", somePraise), []string{"1,873"}, []string{`lang="en">English`}},
 	} {
 		page := made(t, row.api, true)
 		for _, text := range row.has {
@@ -133,24 +132,24 @@ func TestAnswersAreKept(t *testing.T) {
 	for _, praise := range []string{somePraise, failing} {
 		synctest.Test(t, func(t *testing.T) {
 			api := newStub(t, someLeaders, someBoards, praise)
-			h := New(api, Options{LanguageName: strings.ToUpper})
+			h := &homePage{api: api}
 			gone := httptest.NewRequest("GET", "/", nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
-			h.Snapshot(gone.WithContext(ctx))
+			h.at(gone.WithContext(ctx))
 			var readers sync.WaitGroup
 			for range 20 {
-				readers.Go(func() { h.Snapshot(httptest.NewRequest("GET", "/", nil)) })
+				readers.Go(func() { h.at(httptest.NewRequest("GET", "/", nil)) })
 			}
 			readers.Wait()
 			time.Sleep(keptFor)
-			h.Snapshot(gone)
+			h.at(gone)
 			once := []string{"Leaders", "LeadersByLanguage", "NewestPraise"}
 			if !slices.Equal(api.asked, once) {
 				t.Errorf("within %v the API was asked %v, want %v", keptFor, api.asked, once)
 			}
 			time.Sleep(time.Nanosecond)
-			if h.Snapshot(gone); len(api.asked) != 2*len(once) {
+			if h.at(gone); len(api.asked) != 2*len(once) {
 				t.Errorf("later, the API was asked %v, want everything once more", api.asked)
 			}
 		})

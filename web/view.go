@@ -1,4 +1,4 @@
-package home
+package web
 
 import (
 	"net/http"
@@ -8,28 +8,20 @@ import (
 
 	"golang.org/x/text/language"
 	"golang.org/x/text/message"
+
+	"github.com/talkback/talkback/web/product"
 )
 
-// Options are what the page has to know of the server.
-type Options struct {
-	// Schema tells whether the server shows its schema.
-	Schema bool
-	// Guides are the documents that the server serves.
-	Guides []Link
-	// LanguageName returns the name of a language, such as "Deutsch" for "de". Required.
-	LanguageName func(tag string) string
-}
-
-// Link is a place that the page leads to.
-type Link struct{ Text, Address string }
+// link is a place that the page leads to.
+type link struct{ Text, Address string }
 
 // english writes numbers as the page does.
 var english = message.NewPrinter(language.English)
 
-// view is what the template of the page shows.
-type view struct {
+// homeView is what the template of the home page shows.
+type homeView struct {
 	Schema   bool
-	Guides   []Link
+	Guides   []link
 	State    string // "live", "empty" or "away"
 	Product  string // leads to its page; empty if there is none to show
 	Explorer string // where the query is opened
@@ -62,11 +54,9 @@ type languageRows struct {
 	Rows           []row
 }
 
-// viewOf decides what the page shows.
-func viewOf(s *Snapshot, address string, o Options) view {
-	v := view{
-		Schema:   o.Schema,
-		Guides:   o.Guides,
+// viewOf decides what the page shows of a snapshot.
+func viewOf(s *snapshot, address string) homeView {
+	v := homeView{
 		State:    s.state(),
 		Explorer: "/playground?" + url.Values{"query": {showcase}, "variables": {encoded(map[string]string{"id": s.product})}}.Encode(),
 		Snippets: snippets(address, s.product),
@@ -80,7 +70,7 @@ func viewOf(s *Snapshot, address string, o Options) view {
 		v.Figures, v.Summary = s.cost()
 	}
 	for _, b := range s.byLanguage {
-		v.Boards = append(v.Boards, languageRows{b.language, o.LanguageName(b.language), rows(b.leaders)})
+		v.Boards = append(v.Boards, languageRows{b.language, product.LanguageName(b.language), rows(b.leaders)})
 	}
 	return v
 }
@@ -100,7 +90,7 @@ type showcaseAnswer struct {
 }
 
 // state returns whether the page has comments to show, none, or nobody who would know.
-func (s *Snapshot) state() string {
+func (s *snapshot) state() string {
 	var answer showcaseAnswer
 	s.answer.into(&answer)
 	switch {
@@ -120,7 +110,7 @@ func (a showcaseAnswer) hasComments() bool {
 }
 
 // status returns the HTTP status of the first answer that was not what the page needs.
-func (s *Snapshot) status() string {
+func (s *snapshot) status() string {
 	status := s.answer.Status
 	if s.leaders == nil {
 		status = s.said
@@ -129,7 +119,7 @@ func (s *Snapshot) status() string {
 }
 
 // cost returns what the answer to the showcase cost, in figures and in words.
-func (s *Snapshot) cost() (figures, summary []string) {
+func (s *snapshot) cost() (figures, summary []string) {
 	var answer showcaseAnswer
 	s.answer.into(&answer)
 	plan := answer.Product.Comments.Plan

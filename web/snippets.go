@@ -1,4 +1,4 @@
-package home
+package web
 
 import (
 	"encoding/json"
