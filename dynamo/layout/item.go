@@ -12,6 +12,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout/deflate"
 )
 
 // Attributes of a comment. Names have one letter because each read pays for every byte of an item,
@@ -61,7 +62,10 @@ func Encode(c comment.Comment) Item {
 	out[AttrLanguage] = Text(string(c.Language))
 	out[AttrRating] = Number(int64(c.Rating))
 	out[AttrText] = storedText(c.Text)
-	out[attrAuthorID] = storedAuthorID(c.Author)
+	// A customer's ID is a string and that of an imported author binary, so they are never equal.
+	if out[attrAuthorID] = Text(c.Author.ID); c.Author.Imported {
+		out[attrAuthorID] = Binary([]byte(c.Author.ID))
+	}
 	out[attrAuthorName] = Text(c.Author.Name)
 	if c.Title != nil {
 		out[attrTitle] = Text(*c.Title)
@@ -102,9 +106,9 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 	if c.CompressedText == nil {
 		return c.Comment, nil
 	}
-	text, err := plainText(c.CompressedText)
+	text, err := deflate.Expand(c.CompressedText, comment.MaxTextBytes)
 	if err != nil {
-		return comment.Comment{ID: c.ID}, damagedText(c.ID, err)
+		return comment.Comment{ID: c.ID}, fmt.Errorf("item of comment %s: %w", c.ID, err)
 	}
 	c.Text = text
 	return c.Comment, nil
@@ -123,7 +127,10 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 	c.ProductID = product
 	c.Language = comment.Language(r.Text(AttrLanguage))
 	c.Rating = int(r.Number(AttrRating))
-	c.Author.ID, c.Author.Imported = r.authorID()
+	authorID, imported := r.TextOrBinary(attrAuthorID)
+	if c.Author.ID = authorID; imported != nil {
+		c.Author.ID, c.Author.Imported = string(imported), true
+	}
 	c.Author.Name = r.Text(attrAuthorName)
 	if withText {
 		c.Text, c.CompressedText = r.TextOrBinary(AttrText)
@@ -173,29 +180,11 @@ func CommentOfKey(key Item) (comment.ID, error) {
 	return id, nil
 }
 
-// storedAuthorID stores the ID of a customer as a string and that of an imported author as binary.
-// So an imported ID never equals a customer's.
-func storedAuthorID(a comment.Author) types.AttributeValue {
-	if a.Imported {
-		return &types.AttributeValueMemberB{Value: []byte(a.ID)}
-	}
-	return Text(a.ID)
-}
-
 // id reads the ID of a comment from the key of its item.
 func (r *Reader) id() (id comment.ID, ok bool) {
 	ulid, found := strings.CutPrefix(r.Text(AttrPK), CommentPKPrefix)
 	id, err := comment.ParseID(comment.IDPrefix + ulid)
 	return id, found && err == nil
-}
-
-// authorID reads the ID of a comment's author, and whether the author was imported.
-func (r *Reader) authorID() (id string, imported bool) {
-	id, binary := r.TextOrBinary(attrAuthorID)
-	if binary != nil {
-		return string(binary), true
-	}
-	return id, false
 }
 
 // Version reads the version of a comment. An absent attribute means version 1.
@@ -236,3 +225,40 @@ func checkAnswerable(c *comment.Comment) error {
 	}
 	return nil
 }
+
+// minSaved is how many bytes compression must save for a text to be stored compressed. A smaller
+// saving is not worth a text that people cannot read in the table.
+const minSaved = 32
+
+// storedText returns the attribute value that stores a text: binary if compression saves at least
+// minSaved bytes.
+func storedText(text string) types.AttributeValue {
+	if len(text) > minSaved {
+		if short := deflate.Compress(text); len(short)+minSaved <= len(text) {
+			return Binary(short)
+		}
+	}
+	return Text(text)
+}
+
+// AttrDeleted is when the comment was deleted: N, milliseconds since 1970.
+const AttrDeleted = "e"
+
+// AttrMark is a random text that identifies one edit or delete: S. A retry recognizes by it that an
+// earlier try succeeded.
+const AttrMark = "m"
+
+// Tombstone returns the item that replaces a deleted comment for ever, so that imports do not
+// restore the comment. It holds the ID, the time of the deletion, and the mark by which a delete
+// whose answer was lost recognizes its own write. It holds nothing of the comment's content, author
+// or product, and is in no index.
+func Tombstone(id comment.ID, mark string, at time.Time) Item {
+	out := CommentKey(id)
+	out[AttrDeleted] = Time(at)
+	out[AttrMark] = Text(mark)
+	return out
+}
+
+// NoComment reports whether an item read under a comment's key is no comment: there is no item, or
+// a tombstone.
+func NoComment(it Item) bool { return len(it) == 0 || it[AttrDeleted] != nil }

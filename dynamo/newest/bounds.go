@@ -8,6 +8,8 @@ package newest
 
 import (
 	"maps"
+	"math"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -98,7 +100,11 @@ func (b *Bounds) Of(filter comment.Filter, stats comment.Stats) comment.Position
 		return b.Rated(filter.Ratings).Position
 	}
 	var highest comment.Position
-	for _, language := range rowsOf(filter.Languages, stats) {
+	rows := filter.Languages
+	if len(stats.Others(rows)) > 0 {
+		rows = append([]comment.Language{comment.OtherLanguages}, rows...)
+	}
+	for _, language := range rows {
 		for i, n := range stats[language] {
 			if n == 0 || !allows(filter.Ratings, i+1) {
 				continue
@@ -119,14 +125,6 @@ func (b *Bounds) cell(language comment.Language, rating int) comment.Position {
 		return last
 	}
 	return bound
-}
-
-// rowsOf returns the rows of statistics in which comments of some languages are counted.
-func rowsOf(languages []comment.Language, stats comment.Stats) []comment.Language {
-	if len(stats.Others(languages)) == 0 {
-		return languages
-	}
-	return append([]comment.Language{comment.OtherLanguages}, languages...)
 }
 
 func allows(ratings []int, rating int) bool {
@@ -167,4 +165,26 @@ func (b *Bounds) Below(right *Bounds, stats comment.Stats) (cell comment.Cell, f
 		}
 	}
 	return comment.Cell{}, false
+}
+
+// seconds is the bound of a cell: the number of the first second since 1970 that is newer than all
+// of its comments. From the year 2106 on it bounds nothing.
+type seconds uint32
+
+const (
+	// unknown is stored for a cell that has comments and no bound of its own.
+	unknown seconds = 0
+	endless seconds = math.MaxUint32
+)
+
+func secondsOf(p comment.Position) seconds {
+	return seconds(min(p.Time().Unix()+1, int64(endless)))
+}
+
+// last returns the last position that the bound allows.
+func (s seconds) last() comment.Position {
+	if s == endless {
+		return comment.MaxPosition
+	}
+	return comment.FirstAt(time.Unix(int64(s), 0)).Previous()
 }

@@ -39,7 +39,8 @@ const (
 
 // newBelief is what is likely of a product when a stretch of one of its lists is to be read.
 func newBelief(filter comment.Filter, r Request) *belief {
-	m := mixOf(filter)
+	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
+	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare)) // each has its share of what the others leave
 	b := m.belief(r.Sample)
 	b.sizes = likelyComments.toRead(r, filter, float64(b.list)/shareTotal, m.sampled(r.Sample))
 	return b
@@ -49,13 +50,6 @@ func newBelief(filter comment.Filter, r Request) *belief {
 type mix struct {
 	filter    comment.Filter
 	languages []float64 // shares of the languages of the filter
-}
-
-// mixOf is the mix for a filter. Each of its languages has its share of what the others leave.
-func mixOf(filter comment.Filter) mix {
-	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
-	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare))
-	return m
 }
 
 func sum(shares []float64) (total float64) {

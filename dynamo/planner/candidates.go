@@ -15,7 +15,7 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 		e.wave = thirdWavePrice
 	}
 	e.covers = coversWithin(filter, maxReads)
-	e.firsts = make([]partCall, 0, expectedParts(e.covers, filter))
+	e.firsts = make([]partCall, 0, mostExpected)
 	e.Sizes = known.LikelySizes()
 	if stats := known.counts(filter); stats != nil {
 		e.grid = gridOf(stats, filter.Languages)
@@ -149,7 +149,7 @@ func (e *estimator) mixture(most float64) Candidate {
 			if _, price := e.estimate(cover, best.Price); price > best.Price {
 				continue // it alone is too dear
 			}
-			rest = without(rest, across-1)
+			rest = slices.Concat(rest[:across-1], rest[across:])
 		}
 		filter.Ratings = rest
 		others := newSplitting(filter)
@@ -162,14 +162,6 @@ func (e *estimator) mixture(most float64) Candidate {
 		}
 	}
 	return best
-}
-
-// without are ratings without one of them, nil if it is the only one.
-func without(ratings []int, i int) []int {
-	if len(ratings) == 1 {
-		return nil
-	}
-	return slices.Concat(ratings[:i], ratings[i+1:])
 }
 
 // addCheaper adds the cheaper of two covers of some ratings of a language to a cover: the cells, or

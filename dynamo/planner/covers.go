@@ -114,18 +114,8 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 	return out
 }
 
-// mostExpected is for how many parts that differ room is made at once, at most.
+// mostExpected is for how many parts that differ room is made at once. Few plans have more.
 const mostExpected = 8
-
-// expectedParts returns for how many parts of some covers room is made at once. Mixtures have others
-// of each language.
-func expectedParts(covers []Candidate, filter comment.Filter) int {
-	parts := len(filter.Languages) * len(filter.Ratings)
-	for i := range covers {
-		parts += len(covers[i].Cover)
-	}
-	return min(parts, mostExpected)
-}
 
 // narrowParts is how many parts the first of the covers has.
 func narrowParts(filter comment.Filter) int {
@@ -169,13 +159,6 @@ func (s *splitting) addCells(cover Cover, languages []comment.Language, ratings 
 		}
 	}
 	return cover
-}
-
-// narrowest is the first candidate of at most maxReads partitions, of candidates in the order of
-// covers. A count scans all that it reads, so it reads as little else as it can. The whole product is
-// one partition, so there always is one.
-func narrowest(candidates []Candidate) Candidate {
-	return candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 }
 
 // grid are the counts of a product as the covers of one list need them. An estimate looks at dozens

@@ -70,21 +70,12 @@ type partCall struct {
 // reads is how many parts of a cover are read: all that are not known to be empty.
 func (e *estimator) reads(cover Cover) int {
 	reads := len(cover)
-	for i := range cover {
-		if e.leaves(&cover[i]) {
+	for i := 0; e.Trusted && i < len(cover); i++ {
+		if _, none := e.grid.wanted(&cover[i]); none {
 			reads--
 		}
 	}
 	return reads
-}
-
-// leaves tells whether a part is known to be empty and left out.
-func (e *estimator) leaves(part *Part) bool {
-	if !e.Trusted {
-		return false
-	}
-	_, none := e.grid.wanted(part)
-	return none
 }
 
 // estimate returns the expected Units and Price of a cover that is wanted only if its Price is at most
@@ -120,15 +111,10 @@ func (e *estimator) first(part *Part, s share) firstCall {
 	return call
 }
 
-// sampling tells whether a part holds the whole list, so that a call of it which is not enough is a
-// sample. Another plan follows for what is missing, made from what the call told.
-func (e *estimator) sampling(s share) bool {
-	return e.rest != nil && s.residual && s.wanted == s.matches
-}
-
-// further is the price of what follows a call with a limit that is not enough.
+// further is the price of what follows a call with a limit that is not enough. If the part holds the
+// whole list, the call is a sample: another plan, made from what it told, follows for what is missing.
 func (e *estimator) further(s share, limit int) float64 {
-	if !e.sampling(s) {
+	if e.rest == nil || !s.residual || s.wanted != s.matches {
 		return e.wave
 	}
 	missing := max(0, float64(e.want-1)-float64(limit)*float64(s.wanted)/float64(s.held))

@@ -74,7 +74,9 @@ func (h *holding) call(limit int) (units, goesOn float64) {
 	goesOn = 1
 	for i := 0; i < len(h.numbers) && h.comments(i) < float64(limit); i++ {
 		if i == len(h.known) {
-			h.know(units, goesOn)
+			all := int(min(max(math.Round(h.comments(i)), 1), MaxLimit))
+			likely := h.numbers[i].probability
+			h.known = append(h.known, cumulated{units: units + likely*h.size.expected(all), left: goesOn - likely})
 		}
 		units, goesOn = h.known[i].units, h.known[i].left
 	}
@@ -85,13 +87,3 @@ func (h *holding) call(limit int) (units, goesOn float64) {
 }
 
 func (h *holding) comments(i int) float64 { return h.numbers[i].comments * h.times / h.of }
-
-// know adds the next number to those known.
-func (h *holding) know(units, left float64) {
-	i := len(h.known)
-	all := int(min(max(math.Round(h.comments(i)), 1), MaxLimit))
-	h.known = append(h.known, cumulated{
-		units: units + h.numbers[i].probability*h.size.expected(all),
-		left:  left - h.numbers[i].probability,
-	})
-}

@@ -102,18 +102,13 @@ func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled flo
 		l = l.parts()
 	}
 	if r.Sample != nil {
-		l = l.after(float64(r.Sample.scanned) / sampled)
+		read := float64(r.Sample.scanned) / sampled
+		l = l.above(read)
+		for i := range l {
+			l[i].comments -= read
+		}
 	}
 	return l.normal()
-}
-
-// after are what is left of the sizes after so many comments.
-func (l likelySizes) after(read float64) likelySizes {
-	l = l.above(read)
-	for i := range l {
-		l[i].comments -= read
-	}
-	return l
 }
 
 // above are those sizes that are above a number; if there are none, twice that number.

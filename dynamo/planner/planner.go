@@ -44,7 +44,10 @@ func (p *Planner) Take(r Request) Plan {
 		return plan
 	}
 	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
-		p.alone(&plan)
+		// One partition holds the list and nothing else. Whatever the product is like, no way is cheaper.
+		plan.unpriced = covers(p.Filter)
+		plan.Chosen = plan.unpriced[0]
+		p.read(&plan, []int{min(plan.Want, MaxLimit)})
 		return plan
 	}
 	chosen := newEstimator(p.Known, p.Filter, r).choose()
@@ -52,14 +55,6 @@ func (p *Planner) Take(r Request) Plan {
 	plan.Likely, plan.Remembered = chosen.estimator.belief != nil, r.Last.current(r.Want)
 	p.read(&plan, chosen.limits)
 	return plan
-}
-
-// alone reads the one partition that holds the list and nothing else. Whatever the product is like,
-// there is no cheaper way.
-func (p *Planner) alone(plan *Plan) {
-	plan.unpriced = covers(p.Filter)
-	plan.Chosen = plan.unpriced[0]
-	p.read(plan, []int{min(plan.Want, MaxLimit)})
 }
 
 // Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
@@ -92,7 +87,9 @@ func (p *Planner) Count(counting comment.Counting) Plan {
 			return !c.Cover[0].Index.SplitsByRating()
 		})
 	}
-	plan.Chosen = narrowest(candidates)
+	// A count scans all that it reads, so it reads as little else as it can: the first cover that is not
+	// too wide. The whole product is one partition, so there always is one.
+	plan.Chosen = candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 	p.read(&plan, make([]int, len(plan.Chosen.Cover)))
 	return plan
 }

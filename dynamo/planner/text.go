@@ -18,12 +18,20 @@ func (p Plan) String() string {
 		b.WriteString("\n  nothing to read")
 	}
 	for _, read := range p.Reads {
+		verb := "count"
+		if read.Limit > 0 {
+			verb = fmt.Sprintf("read %d of", read.Limit)
+		}
 		fmt.Fprintf(&b, "\n  %s %s in %s%s",
-			read.verb(), read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
+			verb, read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
+	}
+	why := "empty"
+	if p.LowKey() != nil {
+		why = "nothing as new as that"
 	}
 	for _, partition := range p.Empty {
 		fmt.Fprintf(&b, "\n  skip %s in %s: %s by statistics of %v ago",
-			partition.Key(p.Product), partition.Index, p.emptyText(), p.Known.Age.Round(time.Millisecond))
+			partition.Key(p.Product), partition.Index, why, p.Known.Age.Round(time.Millisecond))
 	}
 	return b.String()
 }
@@ -32,8 +40,11 @@ func (p Plan) headline() string {
 	if p.Purpose == comment.ReadCount {
 		return fmt.Sprintf("%s: all comments of product %q%s", purposeText[p.Purpose], p.Product, p.rangeText())
 	}
-	return fmt.Sprintf("%s: up to %d comments of product %q, %s%s",
-		purposeText[p.Purpose], p.Want, p.Product, p.orderText(), p.rangeText())
+	order := "oldest first"
+	if p.Descending {
+		order = "newest first"
+	}
+	return fmt.Sprintf("%s: up to %d comments of product %q, %s%s", purposeText[p.Purpose], p.Want, p.Product, order, p.rangeText())
 }
 
 // choiceText names the candidates and says why the first was chosen.
@@ -73,33 +84,11 @@ func (p Plan) reasonText() string {
 	return ""
 }
 
-func (r Read) verb() string {
-	if r.Limit == 0 {
-		return "count"
-	}
-	return fmt.Sprintf("read %d of", r.Limit)
-}
-
 var purposeText = map[comment.ReadPurpose]string{
 	comment.ReadPage:  "for the page and its neighbours",
 	comment.ReadSkip:  "to get past the comments before the page",
 	comment.ReadProbe: "to see whether anything lies beyond a cursor",
 	comment.ReadCount: "for the count of the whole list",
-}
-
-func (p Plan) orderText() string {
-	if p.Descending {
-		return "newest first"
-	}
-	return "oldest first"
-}
-
-// emptyText says why partitions are not read.
-func (p Plan) emptyText() string {
-	if p.LowKey() == nil {
-		return "empty"
-	}
-	return "nothing as new as that"
 }
 
 func (p Plan) rangeText() string {
