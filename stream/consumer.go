@@ -102,7 +102,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 func (c *Consumer) shared() *shared {
 	s := &shared{
 		source: c.Source, leases: c.Leases, journal: c.Journal, handler: c.Handler, logger: c.Logger, onGap: c.OnGap,
-		me:        cmp.Or(c.owner, newOwner()),
+		me:        c.owner,
 		poll:      cmp.Or(c.Poll, DefaultPoll),
 		heartbeat: c.heartbeat(),
 		expiry:    cmp.Or(c.Expiry, DefaultExpiry),
@@ -110,6 +110,13 @@ func (c *Consumer) shared() *shared {
 	}
 	if c.random != nil {
 		s.random = c.random
+	}
+	if s.me == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "unknown"
+		}
+		s.me = host + "/" + rand.Text() // unique, and people recognize it
 	}
 	return s
 }
@@ -161,13 +168,4 @@ func (c *Consumer) allLeases(ctx context.Context) ([]Lease, error) {
 		return nil, err
 	}
 	return c.Leases.List(ctx, state.Label)
-}
-
-// newOwner returns a unique name for this process that people can recognize.
-func newOwner() string {
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown"
-	}
-	return host + "/" + rand.Text()
 }

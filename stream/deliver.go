@@ -84,7 +84,12 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 		default:
 			named = RecordErrors{0: err}
 		}
-		failures, records = named.of(records)
+		all := records
+		failures, records = nil, nil
+		for _, i := range slices.Sorted(maps.Keys(named)) {
+			failures = append(failures, Failure{Record: all[i], Reason: reasonOf(named[i])})
+			records = append(records, all[i])
+		}
 		if tries == recordTries {
 			return failures, nil
 		}
@@ -92,15 +97,6 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 			return nil, err
 		}
 	}
-}
-
-// of returns the records that errors are about, in their order, with the reason for each.
-func (e RecordErrors) of(records []Record) (failures []Failure, failed []Record) {
-	for _, i := range slices.Sorted(maps.Keys(e)) {
-		failures = append(failures, Failure{Record: records[i], Reason: reasonOf(e[i])})
-		failed = append(failed, records[i])
-	}
-	return failures, failed
 }
 
 // passes reports whether the same records may succeed later. A failed call to AWS passes, unless

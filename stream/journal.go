@@ -2,6 +2,7 @@ package stream
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -20,11 +21,6 @@ type State struct {
 	Since time.Time
 	// Gap is the latest gap that no rebuild has closed, nil for none.
 	Gap *Gap
-}
-
-func (s State) with(gap Gap) State {
-	s.Complete, s.Gap = false, &gap
-	return s
 }
 
 // Gap says that records were dropped before they were read, or that a record was dead-lettered.
@@ -96,8 +92,28 @@ func recordGap(ctx context.Context, journal Journal, gap Gap) error {
 		if err != nil {
 			return err
 		}
-		if err := journal.SwapState(ctx, state, state.with(gap)); comment.KindOf(err) != comment.Conflict {
+		next := state
+		next.Complete, next.Gap = false, &gap
+		if err := journal.SwapState(ctx, state, next); comment.KindOf(err) != comment.Conflict {
 			return err
 		}
 	}
+}
+
+// WriteDeadLetter dead-letters a record. The journal keeps its position, the logger gets a line,
+// and the gap that this leaves in the counts is recorded and returned. shard is empty where it is
+// not known.
+func WriteDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, failure Failure) (Gap, error) {
+	record := failure.Record
+	letter := DeadLetter{Shard: shard, Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}
+	if err := journal.PutDeadLetter(ctx, record.Position.Label(), letter); err != nil {
+		return Gap{}, err
+	}
+	if shard != "" {
+		logger = logger.With("shard", shard)
+	}
+	logger.Error("a record of the stream cannot be processed and was dead-lettered",
+		"position", string(letter.Position), "key", letter.Key, "reason", letter.Reason)
+	gap := Gap{Found: letter.Found, Shard: shard, Reason: "a record was dead-lettered at " + string(letter.Position)}
+	return gap, recordGap(ctx, journal, gap)
 }

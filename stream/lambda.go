@@ -78,9 +78,9 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 func eventRecords(event events.DynamoDBEvent) ([]Record, error) {
 	records := make([]Record, len(event.Records))
 	for i, r := range event.Records {
-		label, err := streamLabel(r.EventSourceArn)
-		if err != nil {
-			return nil, err
+		_, label, _ := strings.Cut(r.EventSourceArn, "/stream/")
+		if label == "" {
+			return nil, fmt.Errorf("%q is not the name of a table's stream: the function must be given the stream of the table", r.EventSourceArn)
 		}
 		if r.Change.SequenceNumber == "" {
 			return nil, fmt.Errorf("record %d of %d has no sequence number", i+1, len(event.Records))
@@ -95,15 +95,6 @@ func eventRecords(event events.DynamoDBEvent) ([]Record, error) {
 		}
 	}
 	return records, nil
-}
-
-// streamLabel returns the label of a stream, which is the end of its ARN.
-func streamLabel(arn string) (string, error) {
-	_, label, found := strings.Cut(arn, "/stream/")
-	if !found || label == "" {
-		return "", fmt.Errorf("%q is not the name of a table's stream: the function must be given the stream of the table", arn)
-	}
-	return label, nil
 }
 
 // eventImage converts an item to the SDK's type; nil if there is none.

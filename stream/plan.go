@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"cmp"
 	"hash/fnv"
 	"slices"
 	"time"
@@ -189,7 +190,8 @@ func (v view) steal(have map[string][]Lease, mine int) []Lease {
 // free reports whether a lease can be taken: it has no owner, this process owns it without reading
 // the shard, its owner worked through an ended run of the engine, or its owner stopped renewing it.
 func (v view) free(lease Lease) bool {
-	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || v.orphaned(lease) {
+	orphaned := v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
+	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || orphaned {
 		return true
 	}
 	return v.now.Sub(v.sightings[lease.Shard].since) >= v.expiry
@@ -207,32 +209,21 @@ func (v view) expires() time.Duration {
 	return soonest
 }
 
-// orphaned reports whether the owner of a lease provably cannot renew it.
-func (v view) orphaned(lease Lease) bool {
-	return v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
-}
-
 // shuffle sorts leases in an order of this process's own, so that processes which start together
 // try different ones.
 func (v view) shuffle(leases []Lease) {
-	place := func(lease Lease) uint64 {
+	hashOf := func(lease Lease) uint64 {
 		hash := fnv.New64a()
 		_, _ = hash.Write([]byte(v.me + "/" + lease.Shard)) // never fails
 		return hash.Sum64()
 	}
-	slices.SortFunc(leases, func(a, b Lease) int {
-		if place(a) < place(b) {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(leases, func(a, b Lease) int { return cmp.Compare(hashOf(a), hashOf(b)) })
 }
 
 func (v view) lease(shard string) (Lease, bool) {
-	for _, lease := range v.leases {
-		if lease.Shard == shard {
-			return lease, true
-		}
+	i := slices.IndexFunc(v.leases, func(lease Lease) bool { return lease.Shard == shard })
+	if i < 0 {
+		return Lease{}, false
 	}
-	return Lease{}, false
+	return v.leases[i], true
 }

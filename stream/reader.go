@@ -105,7 +105,11 @@ func (r *reader) release(ctx context.Context, ended bool) {
 // write, whose answer was lost, is no conflict.
 func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	for {
-		old, next := r.next()
+		r.mu.Lock()
+		old := r.lease
+		next := r.look().onto(old)
+		r.mu.Unlock()
+		next.Counter++
 		next = change(next)
 		err := r.leases.Swap(ctx, r.label, old, next)
 		if comment.KindOf(err) == comment.Conflict {
@@ -124,15 +128,6 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 		}
 		return err
 	}
-}
-
-// next returns the lease as it was last written, and as it would be written now.
-func (r *reader) next() (old, next Lease) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	next = r.look().onto(r.lease)
-	next.Counter++
-	return r.lease, next
 }
 
 // ownWrite checks whether the stored lease is what a write of this reader left.
@@ -181,7 +176,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	}
 	if len(r.pending) == 0 && !r.atEnd {
 		if err := r.fetch(ctx); err != nil {
-			return false, r.cope(ctx, err)
+			return false, r.recoverFrom(ctx, err)
 		}
 	}
 	if err := r.handOver(ctx); err != nil {
@@ -216,8 +211,8 @@ func (r *reader) startOver(ctx context.Context, reason string) error {
 	return nil
 }
 
-// cope recovers from errors of an iterator where it can.
-func (r *reader) cope(ctx context.Context, err error) error {
+// recoverFrom recovers from errors of an iterator where it can.
+func (r *reader) recoverFrom(ctx context.Context, err error) error {
 	if errors.Is(err, ErrTrimmed) {
 		return r.startOver(ctx, "the stream has dropped records that were not read yet")
 	}
@@ -255,10 +250,12 @@ func (r *reader) handOver(ctx context.Context) error {
 		return nil
 	}
 	failures, done, err := Deliver(ctx, r.handler, r.pending)
-	for _, failure := range failures {
-		if err := r.deadLetter(ctx, failure); err != nil {
+	for _, failure := range failures { // the counts will lack them
+		gap, err := WriteDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
+		if err != nil {
 			return err
 		}
+		r.tell(gap)
 	}
 	if done > 0 {
 		last := r.pending[done-1]
@@ -267,16 +264,6 @@ func (r *reader) handOver(ctx context.Context) error {
 		r.pending = r.pending[done:]
 	}
 	return err
-}
-
-// deadLetter dead-letters a record, which the counts then lack.
-func (r *reader) deadLetter(ctx context.Context, failure Failure) error {
-	gap, err := WriteDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
-	if err != nil {
-		return err
-	}
-	r.tell(gap)
-	return nil
 }
 
 // errChildless is for a closed shard without listed children.
@@ -291,14 +278,17 @@ func (r *reader) close(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	now := r.status()
-	children := listing.childrenOf(now.Shard)
-	for _, child := range children {
-		err := r.leases.Swap(ctx, r.label, Lease{}, firstLease(child, now))
+	for _, shard := range listing.Shards {
+		if shard.Parent != now.Shard {
+			continue
+		}
+		err := r.leases.Swap(ctx, r.label, Lease{}, firstLease(shard, now))
 		if err != nil && comment.KindOf(err) != comment.Conflict {
 			return false, err
 		}
+		ended = true
 	}
-	if len(children) == 0 {
+	if !ended {
 		return false, errChildless
 	}
 	return true, nil

@@ -4,7 +4,7 @@
 // To read it, start with record.go, source.go and lease.go: what is read, and by which process.
 // Pure functions decide what to do: plan.go which shards a process takes, progress.go what an
 // answer of a shard means. consumer.go, worker.go and reader.go act on it, in that order.
-// deliver.go hands records to the handler, deadletter.go keeps those that fail.
+// deliver.go hands records to the handler, journal.go keeps those that fail.
 package stream
 
 import (

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // Source is a stream that can be read.
@@ -52,20 +53,5 @@ type Batch struct {
 }
 
 func (l Listing) has(shard string) bool {
-	for _, s := range l.Shards {
-		if s.ID == shard {
-			return true
-		}
-	}
-	return false
-}
-
-func (l Listing) childrenOf(shard string) []Shard {
-	var children []Shard
-	for _, s := range l.Shards {
-		if s.Parent == shard {
-			children = append(children, s)
-		}
-	}
-	return children
+	return slices.ContainsFunc(l.Shards, func(s Shard) bool { return s.ID == shard })
 }

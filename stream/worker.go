@@ -40,7 +40,9 @@ func (w *worker) turn(ctx context.Context) error {
 		return err
 	}
 	if v.listing != nil && v.listing.Label != w.label {
-		w.changeStream(v.listing.Label)
+		w.stop()
+		w.label, w.looked, w.sightings, w.absent = v.listing.Label, time.Time{}, nil, nil
+		w.rouse()
 		return nil
 	}
 	if err := w.act(ctx, v, decide(v)); err != nil {
@@ -73,13 +75,6 @@ func (w *worker) look(ctx context.Context) (view, error) {
 		w.see(sighted{at: now, leases: leases, complete: v.state.Complete && v.state.Label == w.label})
 	}
 	return v, err
-}
-
-// changeStream leaves the old stream for another one.
-func (w *worker) changeStream(label string) {
-	w.stop()
-	w.label, w.looked, w.sightings, w.absent = label, time.Time{}, nil, nil
-	w.rouse()
 }
 
 // act does what was decided, gaps first: nothing after a gap is read before the gap is recorded.

@@ -40,7 +40,14 @@ func (l *Leases) HeartbeatOf(record stream.Record) (heartbeat stream.Heartbeat, 
 	if layout.NewReader(record.Keys).Text(layout.AttrSK) != heartbeatSK || record.New == nil {
 		return stream.Heartbeat{}, false
 	}
-	return heartbeatOf(record.New), true
+	r := layout.NewReader(record.New)
+	return stream.Heartbeat{
+		Key:     strings.TrimPrefix(r.Text(layout.AttrPK), heartbeatPKPrefix),
+		Label:   r.Text(attrHeartbeatLabel),
+		Shard:   r.Text(attrHeartbeatShard),
+		Counter: r.Number(attrCounter),
+		Sent:    r.OptionalTime(attrHeartbeatSent),
+	}, true
 }
 
 func heartbeatItem(heartbeat stream.Heartbeat) layout.Item {
@@ -51,15 +58,4 @@ func heartbeatItem(heartbeat stream.Heartbeat) layout.Item {
 	it[layout.AttrTTL] = layout.Number(heartbeat.Sent.Add(heartbeatLifetime).Unix())
 	layout.SetOptionalTime(it, attrHeartbeatSent, heartbeat.Sent)
 	return it
-}
-
-func heartbeatOf(it layout.Item) stream.Heartbeat {
-	r := layout.NewReader(it)
-	return stream.Heartbeat{
-		Key:     strings.TrimPrefix(r.Text(layout.AttrPK), heartbeatPKPrefix),
-		Label:   r.Text(attrHeartbeatLabel),
-		Shard:   r.Text(attrHeartbeatShard),
-		Counter: r.Number(attrCounter),
-		Sent:    r.OptionalTime(attrHeartbeatSent),
-	}
 }

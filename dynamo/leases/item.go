@@ -114,12 +114,6 @@ func stateOf(it layout.Item) stream.State {
 	return state
 }
 
-func sameState(a, b stream.State) bool {
-	sameGap := a.Gap.Same(b.Gap)
-	a.Gap, b.Gap = nil, nil
-	return sameGap && a == b
-}
-
 func deadLetterPK(label string) string { return leasePK(label) + "#ASIDE" }
 
 func deadLetterItem(label string, letter stream.DeadLetter) layout.Item {

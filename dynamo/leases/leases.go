@@ -3,6 +3,7 @@ package leases
 import (
 	"context"
 	"errors"
+	"reflect"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -88,7 +89,7 @@ func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
 	new.Version = old.Version + 1
 	written := stateItem(new)
 	there, err := l.put(ctx, written, condition)
-	if there != nil && sameState(stateOf(there), stateOf(written)) {
+	if there != nil && reflect.DeepEqual(stateOf(there), stateOf(written)) {
 		return nil
 	}
 	return call.Wrap(err, "state of the stream")
