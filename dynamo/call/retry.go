@@ -36,6 +36,15 @@ func Retry(ctx context.Context, try func() (progress bool, err error)) error {
 	}
 }
 
+// Retried returns what fetch returns, and calls it as Retry does.
+func Retried[T any](ctx context.Context, fetch func() (T, error)) (fetched T, err error) {
+	err = Retry(ctx, func() (progress bool, err error) {
+		fetched, err = fetch()
+		return false, err
+	})
+	return fetched, err
+}
+
 // pause waits for a random time up to the longest, or until the context ends. Randomness keeps
 // callers that were throttled together from retrying together:
 // https://aws.amazon.com/builders-library/timeouts-retries-and-backoff-with-jitter/

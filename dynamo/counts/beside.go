@@ -53,7 +53,11 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 		out.take(it)
 	}
 	for _, key := range got.Left {
-		out.leave(key)
+		if isComment(key) {
+			out.Left = append(out.Left, layout.IDOfKey(key))
+		} else {
+			out.Failed[layout.ProductOfKey(key)] = errStatisticsBusy
+		}
 	}
 	for product, read := range out.Found {
 		r.onRead(product, read.Stats)
@@ -74,15 +78,6 @@ func (b *Beside) take(it layout.Item) {
 		return
 	}
 	b.Found[product] = decoded.snapshot()
-}
-
-// leave takes a key that the table left out.
-func (b *Beside) leave(key layout.Item) {
-	if isComment(key) {
-		b.Left = append(b.Left, layout.IDOfKey(key))
-		return
-	}
-	b.Failed[layout.ProductOfKey(key)] = errStatisticsBusy
 }
 
 func isComment(key layout.Item) bool {

@@ -32,5 +32,3 @@ func textOf(cell *comment.Cell) string {
 	}
 	return layout.CellText(*cell)
 }
-
-func sameRating(a, b *comment.Cell) bool { return a != nil && b != nil && a.Rating == b.Rating }

@@ -85,11 +85,8 @@ type CounterOptions struct {
 // NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
 func NewCounter(client countClient, table string, options CounterOptions) *Counter {
 	c := &Counter{client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower}
-	if c.feed == nil {
-		c.feed = noFeed{}
-	}
 	if options.Pages != nil {
-		c.pages = newPages(client, table, options.Pages, options.Logger)
+		c.pages = &pages{client: client, table: table, merging: newMerging(options.Pages, options.Logger)}
 	}
 	return c
 }
@@ -100,7 +97,11 @@ func (c *Counter) MergePages(product string) { c.pages.merging.begin(product) }
 
 // AwaitMerges waits until no merge is under way. A process that ends before loses nothing: the next
 // merge does the work.
-func (c *Counter) AwaitMerges(ctx context.Context) { c.pages.await(ctx) }
+func (c *Counter) AwaitMerges(ctx context.Context) {
+	if c.pages != nil {
+		c.pages.merging.await(ctx)
+	}
+}
 
 // Handle counts the changes of comments among records, and ignores other records. Without an error
 // all are counted. An error of the type stream.RecordErrors names those that are not, for a fault
@@ -246,12 +247,12 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals)
 			further = true
 			continue
 		}
-		if ledgers[product].hold.holdsAt(c.now()) {
+		if hold := ledgers[product].hold; hold.owner != "" && c.now().Before(hold.until) {
 			err = errHeld
 			continue
 		}
 		t := tallyUp(ledgers[product], part, maxItemsPerTransaction-1)
-		if t.empty() {
+		if len(t.markers) == 0 {
 			c.pages.counted(ctx, t, nil)
 			pending.done(product, t.standings)
 			further = true

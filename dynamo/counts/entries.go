@@ -49,12 +49,8 @@ func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries [
 	segments := e.calls * call.SegmentsPerCall
 	for segment := range segments {
 		group.Go(task.Guarded(func() error {
-			return entryPages{
-				read: func(ctx context.Context, start layout.Item) ([]layout.Item, layout.Item, error) {
-					return e.scan(ctx, segment, segments, start)
-				},
-				do: do,
-			}.all(ctx)
+			read := func(start layout.Item) (markerPage, error) { return e.scan(ctx, segment, segments, start) }
+			return eachEntries(ctx, read, do)
 		}))
 	}
 	return group.Wait()
@@ -62,16 +58,12 @@ func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries [
 
 // Of calls do with the entries of a product's comments, in the order of their positions.
 func (e Entries) Of(ctx context.Context, product string, do func(ctx context.Context, entries []pageindex.Entry) error) error {
-	return entryPages{
-		read: func(ctx context.Context, start layout.Item) ([]layout.Item, layout.Item, error) {
-			return e.query(ctx, product, start)
-		},
-		do: do,
-	}.all(ctx)
+	read := func(start layout.Item) (markerPage, error) { return e.query(ctx, product, start) }
+	return eachEntries(ctx, read, do)
 }
 
 // scan reads the next page of the markers of a segment of the table, consistently.
-func (e Entries) scan(ctx context.Context, segment, segments int, start layout.Item) (page []layout.Item, next layout.Item, err error) {
+func (e Entries) scan(ctx context.Context, segment, segments int, start layout.Item) (markerPage, error) {
 	output, err := e.client.Scan(ctx, &dynamodb.ScanInput{
 		TableName:                 aws.String(e.table),
 		Segment:                   aws.Int32(int32(segment)),
@@ -83,13 +75,13 @@ func (e Entries) scan(ctx context.Context, segment, segments int, start layout.I
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
-		return nil, nil, call.Wrap(err, "Scan segment %d of %d", segment, segments)
+		return markerPage{}, call.Wrap(err, "Scan segment %d of %d", segment, segments)
 	}
-	return output.Items, output.LastEvaluatedKey, nil
+	return markerPage{output.Items, output.LastEvaluatedKey}, nil
 }
 
 // query reads the next page of the markers of a product, consistently.
-func (e Entries) query(ctx context.Context, product string, start layout.Item) (page []layout.Item, next layout.Item, err error) {
+func (e Entries) query(ctx context.Context, product string, start layout.Item) (markerPage, error) {
 	key := layout.ProductPKPrefix + product
 	output, err := e.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(e.table),
@@ -100,35 +92,31 @@ func (e Entries) query(ctx context.Context, product string, start layout.Item) (
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {
-		return nil, nil, call.Wrap(err, "Query %s", key)
+		return markerPage{}, call.Wrap(err, "Query %s", key)
 	}
-	return output.Items, output.LastEvaluatedKey, nil
+	return markerPage{output.Items, output.LastEvaluatedKey}, nil
 }
 
-// entryPages hands on the entries of a list of markers.
-type entryPages struct {
-	read func(ctx context.Context, start layout.Item) (page []layout.Item, next layout.Item, err error)
-	do   func(ctx context.Context, entries []pageindex.Entry) error
+// markerPage is a page of a list of markers, and the key after which the next one starts; empty at
+// the end.
+type markerPage struct {
+	items []layout.Item
+	next  layout.Item
 }
 
-func (p entryPages) all(ctx context.Context) error {
-	var page []layout.Item
+// eachEntries calls do with the entries of each page of a list of markers.
+func eachEntries(ctx context.Context, read func(start layout.Item) (markerPage, error), do func(ctx context.Context, entries []pageindex.Entry) error) error {
 	for start, more := layout.Item(nil), true; more; more = len(start) > 0 {
-		err := call.Retry(ctx, func() (further bool, err error) {
-			var next layout.Item
-			if page, next, err = p.read(ctx, start); err == nil {
-				start = next
-			}
-			return false, err
-		})
+		page, err := call.Retried(ctx, func() (markerPage, error) { return read(start) })
 		if err != nil {
 			return err
 		}
-		if entries := entriesOfMarkers(page); len(entries) > 0 {
-			if err := p.do(ctx, entries); err != nil {
+		if entries := entriesOfMarkers(page.items); len(entries) > 0 {
+			if err := do(ctx, entries); err != nil {
 				return err
 			}
 		}
+		start = page.next
 	}
 	return nil
 }
@@ -139,9 +127,14 @@ func entriesOfMarkers(items []layout.Item) []pageindex.Entry {
 	for _, it := range items {
 		id, err := idOfMarker(keyOf(it).sort)
 		m, unreadable := decodeMarker(it)
-		if err == nil && unreadable == nil {
-			out = append(out, pageindex.Entry{Product: layout.ProductOfKey(it), Position: id.Position(), Cell: m.cell, Follows: m.follows()})
+		if err != nil || unreadable != nil {
+			continue
 		}
+		entry := pageindex.Entry{Product: layout.ProductOfKey(it), Position: id.Position(), Cell: m.cell, Follows: m.position}
+		if m.looked {
+			entry.Follows = m.lookedAfter()
+		}
+		out = append(out, entry)
 	}
 	return out
 }

@@ -15,12 +15,6 @@ type feed interface {
 	Apply(ctx context.Context, entries []pageindex.Entry) error
 }
 
-// noFeed takes no entries.
-type noFeed struct{}
-
-// Apply does nothing.
-func (noFeed) Apply(context.Context, []pageindex.Entry) error { return nil }
-
 // entriesOf returns the entries of the changes that could be counted.
 func entriesOf(changes []Change, failed stream.RecordErrors) []pageindex.Entry {
 	entries := make([]pageindex.Entry, 0, len(changes))
@@ -34,9 +28,9 @@ func entriesOf(changes []Change, failed stream.RecordErrors) []pageindex.Entry {
 	return entries
 }
 
-// apply hands entries to a feed. Its error is of a kind that may pass.
+// apply hands entries to a feed, unless that is nil. Its error is of a kind that may pass.
 func apply(ctx context.Context, to feed, entries []pageindex.Entry) error {
-	if len(entries) == 0 {
+	if to == nil || len(entries) == 0 {
 		return nil
 	}
 	err := to.Apply(ctx, entries)
@@ -59,12 +53,4 @@ func (m marker) lookedAfter() stream.Position {
 		return beforeRecords
 	}
 	return m.position + afterRecord
-}
-
-// follows returns the position of the entry of a marker.
-func (m marker) follows() stream.Position {
-	if m.looked {
-		return m.lookedAfter()
-	}
-	return m.position
 }

@@ -1,7 +1,6 @@
 package counts
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -18,14 +17,6 @@ func countsList(counts comment.Counts) *types.AttributeValueMemberL {
 		list[i] = layout.Number(int64(n))
 	}
 	return &types.AttributeValueMemberL{Value: list}
-}
-
-func decodeCounts(value types.AttributeValue) (comment.Counts, error) {
-	numbers, ok := layout.ParseNumbers(value)
-	if !ok {
-		return comment.Counts{}, errors.New("not a list of counts")
-	}
-	return countsOf(numbers)
 }
 
 // countsOf returns a row from its numbers.

@@ -20,15 +20,6 @@ import (
 // has therefore seen all changes. Without one, the index starts anew from the statistics: all
 // comments are in the head, which becomes a run at once if it is large. A merge splits that.
 
-// headOf returns the head of the index; the zero Head if it is missing or cannot be read.
-func (s statistics) headOf() runs.Head {
-	head, err := runs.DecodeHead(s.head)
-	if err != nil {
-		return runs.Head{}
-	}
-	return head
-}
-
 // aheadOfClocks is how far above the newest marker and the present time the highest position of a
 // new index lies, at least. A read may see a transaction in part: the statistics with a comment,
 // and not yet its marker.

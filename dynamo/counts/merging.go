@@ -92,17 +92,13 @@ func (m *merging) start(product string) {
 	go func() {
 		m.slots <- struct{}{}
 		defer func() { <-m.slots }()
-		if err := task.Guard(func() error { return m.merge(product) }); err != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), mergeTimeout)
+		defer cancel()
+		if err := task.Guard(func() error { return m.merger.Merge(ctx, product) }); err != nil {
 			m.log.Warn("the log of a page index cannot be merged; the next merge brings it in", "product", product, "error", err)
 		}
 		m.ended(product, g)
 	}()
-}
-
-func (m *merging) merge(product string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), mergeTimeout)
-	defer cancel()
-	return m.merger.Merge(ctx, product)
 }
 
 // ended notes that a merge is over, and starts the next if one fell due meanwhile.

@@ -2,7 +2,6 @@ package counts
 
 import (
 	"context"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -23,19 +22,18 @@ type pages struct {
 	merging *merging
 }
 
-func newPages(client call.Querier, table string, m merger, log *slog.Logger) *pages {
-	return &pages{client: client, table: table, merging: newMerging(m, log)}
-}
-
 // heads puts the heads of their indexes into ledgers. It starts indexes that are missing where
-// something is to be counted.
+// something is to be counted. An index starts from the statistics alone, so a product with languages
+// that share a row waits for a rebuild.
 func (p *pages) heads(ctx context.Context, ledgers map[string]ledger, parts map[string][]standing, now time.Time) (err error) {
 	if p == nil {
 		return nil
 	}
 	for product, l := range ledgers {
-		l.page = l.headOf()
-		if !l.page.Exists() && l.startable() && l.concerns(parts[product]) {
+		l.page, _ = runs.DecodeHead(l.head) // one that cannot be read is taken as missing
+		news := func(s standing) bool { return s.news(l.markers[s.ID]) }
+		_, shared := l.stats[comment.OtherLanguages]
+		if !l.page.Exists() && l.broken == nil && !shared && slices.ContainsFunc(parts[product], news) {
 			if l.page, err = p.start(ctx, product, l.stats, now); err != nil {
 				return err
 			}
@@ -43,18 +41,6 @@ func (p *pages) heads(ctx context.Context, ledgers map[string]ledger, parts map[
 		ledgers[product] = l
 	}
 	return nil
-}
-
-// startable reports whether an index can start from the statistics alone. A product with languages
-// that share a row waits for a rebuild.
-func (l ledger) startable() bool {
-	_, shared := l.stats[comment.OtherLanguages]
-	return l.broken == nil && !shared
-}
-
-// concerns reports whether some of the standings are to be counted.
-func (l ledger) concerns(standings []standing) bool {
-	return slices.ContainsFunc(standings, func(s standing) bool { return s.news(l.markers[s.ID]) })
 }
 
 // start returns the head of an index that starts anew.
@@ -95,12 +81,5 @@ func (p *pages) counted(ctx context.Context, t tally, err error) {
 	}
 	if t.mergeDue || t.emptied {
 		p.merging.due(ctx, t.product)
-	}
-}
-
-// await waits until no merge is under way.
-func (p *pages) await(ctx context.Context) {
-	if p != nil {
-		p.merging.await(ctx)
 	}
 }

@@ -41,10 +41,7 @@ func checkRuns(ctx context.Context, from runsReader, product string, head []byte
 		return &runsCheck{runs: []runs.Run{alone}, marked: []comment.Stats{{}}}, nil
 	}
 	var c runsCheck
-	err = call.Retry(ctx, func() (further bool, err error) {
-		c.runs, err = from.Runs(ctx, product)
-		return false, err
-	})
+	c.runs, err = call.Retried(ctx, func() ([]runs.Run, error) { return from.Runs(ctx, product) })
 	if errors.Is(err, runs.ErrTorn) {
 		return &runsCheck{damage: err}, nil
 	}

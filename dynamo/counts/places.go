@@ -41,9 +41,6 @@ type leaderPlace struct {
 	row comment.Counts
 }
 
-// empty reports whether the language needs no item.
-func (p leaderPlace) empty() bool { return p.count <= 0 && p.row == comment.Counts{} }
-
 // addLeaderKeys gives an item its place on the leaderboard; none if the count is not above 0.
 func addLeaderKeys(it layout.Item, p leaderPlace, shards int) {
 	if p.count <= 0 {
@@ -110,7 +107,8 @@ func rowOfItem(it layout.Item) (row comment.Counts, err error) {
 	if it[attrRow] == nil {
 		return row, nil
 	}
-	if row, err = decodeCounts(it[attrRow]); err != nil {
+	numbers, _ := layout.ParseNumbers(it[attrRow])
+	if row, err = countsOf(numbers); err != nil {
 		r := layout.NewReader(it)
 		return comment.Counts{}, fmt.Errorf("item %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
 	}
@@ -143,8 +141,8 @@ func placesOf(product string, stats comment.Stats, shards int) map[comment.Langu
 }
 
 func leaderWrite(table string, place leaderPlace, shards int) types.TransactWriteItem {
-	if !place.empty() {
-		return call.PutIf(table, languageItem(place, shards), "", nil)
+	if place.count <= 0 && place.row == (comment.Counts{}) { // the language needs no item
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table), Key: languageKey(place.product, place.language)}}
 	}
-	return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table), Key: languageKey(place.product, place.language)}}
+	return call.PutIf(table, languageItem(place, shards), "", nil)
 }

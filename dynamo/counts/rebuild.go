@@ -130,9 +130,6 @@ func NewRebuilder(client rebuildClient, table string, options RebuildOptions) *R
 	if options.Calls < 1 {
 		options.Calls = call.DefaultScanCalls
 	}
-	if options.Feed == nil {
-		options.Feed = noFeed{}
-	}
 	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}}
 }
 
@@ -187,7 +184,10 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 	if err != nil {
 		run.lease.release(ctx, r.pace.lastWords)
 	}
-	return run.result(), err
+	return RebuildResult{
+		Products: run.done, Comments: int(run.counted.Load()), Repaired: int(run.repaired.Load()),
+		Improper: layout.SortedImproper(run.improper), Failed: run.failed, Resumed: run.resumed, Complete: run.complete,
+	}, err
 }
 
 func (r *Rebuilder) recounter(owner string) recounter {
@@ -217,13 +217,6 @@ type rebuilding struct {
 	progress func(RebuildProgress)
 	done     int // products
 	failed   []string
-}
-
-func (r *rebuilding) result() RebuildResult {
-	return RebuildResult{
-		Products: r.done, Comments: int(r.counted.Load()), Repaired: int(r.repaired.Load()),
-		Improper: layout.SortedImproper(r.improper), Failed: r.failed, Resumed: r.resumed, Complete: r.complete,
-	}
 }
 
 // whileOurs does all the work, and stops if another rebuild takes over.
@@ -260,7 +253,7 @@ func (r *rebuilding) work(ctx context.Context) error {
 // begin resumes what was interrupted, or starts anew.
 func (r *rebuilding) begin(ctx context.Context) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
-	state, err := r.streamState(ctx)
+	state, err := call.Retried(ctx, func() (stream.State, error) { return r.journal().State(ctx) })
 	if err != nil {
 		return err
 	}
@@ -272,14 +265,6 @@ func (r *rebuilding) begin(ctx context.Context) error {
 		p.segments = make([]segmentProgress, r.Calls*call.SegmentsPerCall)
 	})
 	return r.lease.save(ctx)
-}
-
-func (r *rebuilding) streamState(ctx context.Context) (state stream.State, err error) {
-	err = call.Retry(ctx, func() (further bool, err error) {
-		state, err = r.journal().State(ctx)
-		return false, err
-	})
-	return state, err
 }
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }
@@ -323,7 +308,7 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 		var left []*recount
 		for _, rc := range pending {
 			done, err := r.bring(ctx, rc)
-			if hopeless(err) {
+			if err != nil && invalid(err) { // DynamoDB refuses the write, which may concern this product only
 				done, err = true, nil
 				r.fail(rc.product)
 			}
@@ -342,10 +327,6 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 		}
 	}
 }
-
-// hopeless reports whether a product's statistics cannot be corrected although others can: DynamoDB
-// refuses the write.
-func hopeless(err error) bool { return err != nil && invalid(err) }
 
 // fail notes that the statistics of a product could not be corrected.
 func (r *rebuilding) fail(product string) {
@@ -375,7 +356,8 @@ func (r *rebuilding) end(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.changeSettings(ctx, leaderSettings.settled); err != nil {
+	settle := func(s leaderSettings) leaderSettings { s.was = 0; return s }
+	if err := r.changeSettings(ctx, settle); err != nil {
 		return err
 	}
 	if len(r.failed) == 0 {
@@ -409,11 +391,7 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 // chooseShards sets the number of shards of the leaderboards. From then on, leaderboards are read
 // by the larger of both numbers. Nothing moves before every reader does so.
 func (r *rebuilding) chooseShards(ctx context.Context) error {
-	var latest int64
-	err := call.Retry(ctx, func() (further bool, err error) {
-		latest, err = guarded(ctx, r.client, r.table)
-		return false, err
-	})
+	latest, err := call.Retried(ctx, func() (int64, error) { return guarded(ctx, r.client, r.table) })
 	if err != nil {
 		return err
 	}

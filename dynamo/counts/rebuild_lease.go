@@ -61,7 +61,7 @@ func (l *rebuildLease) acquire(ctx context.Context, who string) error {
 		if heartbeats == 0 {
 			first = now
 		}
-		switch same := now.sameHeartbeat(first); {
+		switch same := now.owner == first.owner && now.heartbeat == first.heartbeat; {
 		case now.owner == "" || now.owner == l.owner || l.orphaned(now) || same && heartbeats >= rebuildPatience:
 			taken, err := l.take(ctx, now, who)
 			if taken || err != nil {
@@ -100,15 +100,14 @@ func (l *rebuildLease) take(ctx context.Context, from rebuildProgress, who strin
 	return true, nil
 }
 
-func (l *rebuildLease) read(ctx context.Context) (progress rebuildProgress, err error) {
-	err = call.Retry(ctx, func() (further bool, err error) {
+func (l *rebuildLease) read(ctx context.Context) (rebuildProgress, error) {
+	return call.Retried(ctx, func() (rebuildProgress, error) {
 		items, err := fetch(ctx, l.client, l.table, []layout.Item{rebuildKey()})
-		if err == nil {
-			progress, err = decodeRebuild(items[keyOf(rebuildKey())])
+		if err != nil {
+			return rebuildProgress{}, err
 		}
-		return false, err
+		return decodeRebuild(items[keyOf(rebuildKey())])
 	})
-	return progress, err
 }
 
 // update changes what is saved with the next heartbeat.
@@ -196,4 +195,26 @@ func (l *rebuildLease) finish(ctx context.Context) error {
 		l.ended = err == nil
 		return false, call.Wrap(err, "DeleteItem of the progress of a rebuild")
 	})
+}
+
+// RebuildStatus is what other processes can see of a rebuild. The zero value is no rebuild.
+type RebuildStatus struct {
+	// Who describes the process that rebuilds.
+	Who string
+	// Items is how many items of the table were scanned.
+	Items int64
+	// Interrupted says that no process continues it.
+	Interrupted bool
+}
+
+// silence is how long a rebuild may save nothing before it counts as interrupted.
+const silence = rebuildPatience * rebuildHeartbeat
+
+// CurrentRebuild returns the rebuild of a table that is under way or was interrupted.
+func CurrentRebuild(ctx context.Context, client progressClient, table string) (RebuildStatus, error) {
+	now, err := (&rebuildLease{client: client, table: table}).read(ctx)
+	if err != nil || now.heartbeat == 0 {
+		return RebuildStatus{}, err
+	}
+	return RebuildStatus{Who: now.who, Items: now.scanned, Interrupted: now.owner == "" || time.Since(now.saved) > silence}, nil
 }

@@ -60,7 +60,10 @@ func repairOf(seen *examined, after statistics, index pageHead, settings leaderS
 		difference: differenceOf(seen.counted(), seen.marked),
 	}
 	right := placesOf(seen.product, seen.marked, settings.shards)
-	for _, language := range languagesIn(right, seen.places, after.others, seen.rows) {
+	languages := slices.AppendSeq(slices.Collect(maps.Keys(right)), maps.Keys(seen.places))
+	languages = append(languages, languagesOf(after.others, seen.rows)...)
+	slices.Sort(languages)
+	for _, language := range slices.Compact(languages) {
 		there, exists := seen.places[language]
 		want, wanted := right[language]
 		misplaced := exists != wanted || there != want
@@ -74,7 +77,7 @@ func repairOf(seen *examined, after statistics, index pageHead, settings leaderS
 		fix.newest = stored
 	}
 	fix.wrong = fix.wrong || seen.misdated() != "" || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
-		hasEmpty(seen.before.stats) || index.wrong
+		slices.Contains(slices.Collect(maps.Values(seen.before.stats)), comment.Counts{}) || index.wrong
 	moves := settings.was != 0 && seen.before.changes > 0
 	fix.needed = fix.wrong || fix.newest != "" || index.starts || index.ends || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
 	return fix
@@ -87,24 +90,6 @@ func storedNewest(product string, s statistics, shards int) string {
 		return ""
 	}
 	return string(stored.Value)
-}
-
-// hasEmpty reports whether a grid has a language without comments.
-func hasEmpty(stats comment.Stats) bool {
-	for _, counts := range stats {
-		if counts == (comment.Counts{}) {
-			return true
-		}
-	}
-	return false
-}
-
-// languagesIn returns the languages of places and of rows, sorted.
-func languagesIn(a, b map[comment.Language]leaderKeys, rows ...comment.Stats) []comment.Language {
-	languages := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
-	languages = append(languages, languagesOf(rows...)...)
-	slices.Sort(languages)
-	return slices.Compact(languages)
 }
 
 // differenceOf returns what must be added to the first grid to make the second.
@@ -196,7 +181,8 @@ func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err erro
 	}
 	if rc.restless == restlessLooks {
 		rc.restless = 0
-		return false, r.hold(ctx, rc.product, max(holdAtLeast, holdLooks*time.Since(started)))
+		length := max(holdAtLeast, holdLooks*time.Since(started))
+		return false, r.changeHold(ctx, rc.product, func() hold { return hold{owner: r.owner, until: time.Now().Add(length)} })
 	}
 	return false, nil
 }
@@ -231,7 +217,11 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 				return false, err
 			}
 			// The feed comes first: once they are counted, nothing tells that it still lacks them.
-			if err := apply(ctx, r.feed, lookedAt(product, found)); err != nil {
+			entries := make([]pageindex.Entry, len(found))
+			for i, m := range found {
+				entries[i] = pageindex.Entry{Product: product, Position: m.id.Position(), Cell: m.cell, Follows: m.follows}
+			}
+			if err := apply(ctx, r.feed, entries); err != nil {
 				return false, err
 			}
 			pending := workload{}
@@ -243,10 +233,13 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			for _, cause := range refused {
 				return false, cause
 			}
-			ids = idsOf(pending[product])
+			ids = nil
+			for _, s := range pending[product] {
+				ids = append(ids, s.ID)
+			}
 			r.counted.Add(int64(len(found) - len(ids)))
 			if errors.Is(err, errHeld) { // by an interrupted rebuild
-				err = errors.Join(err, r.release(ctx, product))
+				err = errors.Join(err, r.changeHold(ctx, product, func() hold { return hold{} }))
 			}
 			return further, err
 		})
@@ -255,23 +248,6 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 		}
 	}
 	return nil
-}
-
-// lookedAt returns the entries of comments that are to be counted as they are.
-func lookedAt(product string, found []misfit) []pageindex.Entry {
-	entries := make([]pageindex.Entry, len(found))
-	for i, m := range found {
-		entries[i] = pageindex.Entry{Product: product, Position: m.id.Position(), Cell: m.cell, Follows: m.follows}
-	}
-	return entries
-}
-
-func idsOf(standings []standing) []comment.ID {
-	out := make([]comment.ID, len(standings))
-	for i, s := range standings {
-		out[i] = s.ID
-	}
-	return out
 }
 
 // judge decides what a look makes necessary, and does it. A difference between markers and counts
@@ -344,17 +320,8 @@ func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
 	return kept, !first
 }
 
-// hold makes other processes wait with a product's statistics, so that its markers can be added up.
-// If this rebuild ends, the hold expires after length.
-func (r *recounter) hold(ctx context.Context, product string, length time.Duration) error {
-	return r.changeHold(ctx, product, func() hold { return hold{owner: r.owner, until: time.Now().Add(length)} })
-}
-
-// release lets other processes change a product's statistics again.
-func (r *recounter) release(ctx context.Context, product string) error {
-	return r.changeHold(ctx, product, func() hold { return hold{} })
-}
-
+// changeHold makes other processes wait with a product's statistics, so that its markers can be added
+// up. The zero hold lets them go on. If this rebuild ends, the hold expires.
 func (r *recounter) changeHold(ctx context.Context, product string, to func() hold) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := r.statistics(ctx, product)

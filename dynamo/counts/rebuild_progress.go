@@ -136,11 +136,6 @@ func (p rebuildProgress) unchanged() (condition string, values layout.Item) {
 	return attrHeartbeat + " = :heartbeat" + andEqual(attrOwner, p.owner, values), values
 }
 
-// sameHeartbeat reports whether nothing was saved between two reads.
-func (p rebuildProgress) sameHeartbeat(other rebuildProgress) bool {
-	return p.owner == other.owner && p.heartbeat == other.heartbeat
-}
-
 // goesOn reports whether a rebuild for a number of shards can resume this one. The stream must
 // still hold all changes since this one was last saved, and no records may be known to be lost
 // since it began.

@@ -54,9 +54,6 @@ type leaderSettings struct {
 
 func settingsKey() layout.Item { return layout.StreamKey(settingsPK, settingsSK) }
 
-// guardKey returns the primary key of the guard that a product's transactions name.
-func guardKey(product string) layout.Item { return guardKeyAt(leaderShard(product, settingsGuards)) }
-
 func guardKeyAt(guard int) layout.Item {
 	return layout.StreamKey(settingsPK, settingsSK+"#"+strconv.Itoa(guard))
 }
@@ -97,12 +94,6 @@ func (s leaderSettings) same(other leaderSettings) bool {
 	return other.damaged == nil && s.shards == other.shards && s.was == other.was && s.generation == other.generation
 }
 
-// settled returns the settings once every product is in its new shard.
-func (s leaderSettings) settled() leaderSettings {
-	s.was = 0
-	return s
-}
-
 // write replaces the settings that were read before.
 func (s leaderSettings) write(table string, before leaderSettings) types.TransactWriteItem {
 	it := settingsKey()
@@ -136,11 +127,13 @@ func (s leaderSettings) notNewer() (condition string, values layout.Item) {
 	return "attribute_not_exists(" + attrGeneration + ") OR " + attrGeneration + " <= :g", layout.Item{":g": layout.Number(s.generation)}
 }
 
-// guard makes a product's transaction fail if a rebuild has changed the settings.
+// guard makes a product's transaction fail if a rebuild has changed the settings. The product's hash
+// chooses the guard that the transaction names.
 func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	condition, values := s.notNewer()
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
-		TableName: aws.String(table), Key: guardKey(product), ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+		TableName: aws.String(table), Key: guardKeyAt(leaderShard(product, settingsGuards)),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 	}}
 }
 

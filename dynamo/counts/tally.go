@@ -39,14 +39,12 @@ type standing struct {
 // comment, a late reader that replays that record must be rejected. The first record after a look
 // is news because the look may have shown the state of that record or of a later one.
 func (s standing) news(m marker) bool {
-	return !s.overtaken(m) && (s.moved || m.damaged != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
+	overtaken := !s.looked() && s.position <= m.position // by the marker, which follows this record or a later one
+	return !overtaken && (s.moved || m.damaged != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
 }
 
 // looked reports whether the comment itself was read.
 func (s standing) looked() bool { return s.position == "" }
-
-// overtaken reports whether a marker follows the standing's record or a later one.
-func (s standing) overtaken(m marker) bool { return !s.looked() && s.position <= m.position }
 
 // ledger is everything that the table holds about the counting of a product, as far as it was read.
 type ledger struct {
@@ -196,17 +194,15 @@ func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comm
 // count changes the counts. It adds before it subtracts, so that an edit of a language's last
 // comment keeps its row.
 func (t *tally) count(change markerChange) {
-	at := change.id.Position()
-	if change.after.cell != nil {
-		t.after.enter(*change.after.cell, at)
+	at, from, to := change.id.Position(), change.before.cell, change.after.cell
+	if to != nil {
+		t.after.enter(*to, at)
 	}
-	if change.before.cell != nil {
-		t.after.leave(*change.before.cell, at, sameRating(change.before.cell, change.after.cell))
+	if from != nil {
+		t.after.leave(*from, at, to != nil && to.Rating == from.Rating)
 	}
 	t.markers = append(t.markers, change)
 }
-
-func (t tally) empty() bool { return len(t.markers) == 0 }
 
 // creates reports whether the product was never counted before.
 func (t tally) creates() bool { return t.before.changes == 0 }
@@ -214,7 +210,9 @@ func (t tally) creates() bool { return t.before.changes == 0 }
 // writes returns the items of a transaction that writes the tally, if nothing that it was made from
 // has changed.
 func (t tally) writes(table string, shards int, now time.Time) []types.TransactWriteItem {
-	writes := []types.TransactWriteItem{t.statisticsWrite(table, shards)}
+	condition, values := t.before.unchanged()
+	// An expired hold is not written again.
+	writes := []types.TransactWriteItem{call.PutIf(table, statisticsItem(t.product, t.after, shards), condition, values)}
 	for _, language := range languagesOf(t.before.stats, t.after.stats, t.before.others, t.after.others) {
 		if place := t.after.place(t.product, language); place != t.before.place(t.product, language) {
 			writes = append(writes, leaderWrite(table, place, shards))
@@ -228,12 +226,6 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 		writes = append(writes, call.PutIf(table, markerItem(t.product, change.id, change.after, now), condition, values))
 	}
 	return appendEntry(writes, table, t.product, t.entry)
-}
-
-// statisticsWrite replaces the statistics that were read, without an expired hold.
-func (t tally) statisticsWrite(table string, shards int) types.TransactWriteItem {
-	condition, values := t.before.unchanged()
-	return call.PutIf(table, statisticsItem(t.product, t.after, shards), condition, values)
 }
 
 // stillSo returns the condition that a comment is as it was read: of the product and in the cell,

@@ -87,7 +87,7 @@ type Verified struct {
 
 // Run verifies all products. It calls progress now and then with the number of items scanned.
 func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified, error) {
-	settings, err := v.settings(ctx)
+	settings, err := call.Retried(ctx, func() (leaderSettings, error) { return fetchSettings(ctx, v.client, v.table) })
 	if err != nil {
 		return Verified{}, err
 	}
@@ -100,14 +100,6 @@ func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified,
 	slices.Sort(run.out.Restless)
 	run.out.Improper = layout.SortedImproper(run.out.Improper)
 	return run.out, err
-}
-
-func (v *Verifier) settings(ctx context.Context) (settings leaderSettings, err error) {
-	err = call.Retry(ctx, func() (further bool, err error) {
-		settings, err = fetchSettings(ctx, v.client, v.table)
-		return false, err
-	})
-	return settings, err
 }
 
 // verifying is a verification under way.

@@ -79,10 +79,8 @@ type differ func(ctx context.Context, ids []comment.ID) error
 // nothing can be counted, and the comments are not read.
 func (e examiner) look(ctx context.Context, product string, tell differ) (*examined, error) {
 	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}, checked: e.runs != nil}
-	err := call.Retry(ctx, func() (further bool, err error) {
-		seen.before, err = e.statistics(ctx, product)
-		return false, err
-	})
+	var err error
+	seen.before, err = call.Retried(ctx, func() (statistics, error) { return e.statistics(ctx, product) })
 	if err == nil && e.runs != nil && seen.before.head != nil {
 		seen.runs, err = checkRuns(ctx, e.runs, product, seen.before.head)
 	}

@@ -56,7 +56,10 @@ func (e examiner) products(ctx context.Context, segment, segments int, start lay
 		return page, call.Wrap(err, "Scan segment %d of %d", segment, segments)
 	}
 	for _, it := range output.Items {
-		product, err := productOfAny(it)
+		product, err := layout.ProductOfKey(it), error(nil)
+		if strings.HasPrefix(layout.NewReader(it).Text(layout.AttrPK), layout.CommentPKPrefix) {
+			product, err = layout.ProductOf(it)
+		}
 		if err != nil {
 			page.improper = append(page.improper, layout.NewImproper(it, err.Error()))
 			continue
@@ -71,11 +74,7 @@ func (e examiner) products(ctx context.Context, segment, segments int, start lay
 // eachPage calls do with each page of a segment, from start on.
 func (e examiner) eachPage(ctx context.Context, segment, segments int, start layout.Item, do func(scanPage) error) error {
 	for {
-		var page scanPage
-		err := call.Retry(ctx, func() (further bool, err error) {
-			page, err = e.products(ctx, segment, segments, start)
-			return false, err
-		})
+		page, err := call.Retried(ctx, func() (scanPage, error) { return e.products(ctx, segment, segments, start) })
 		if err != nil {
 			return err
 		}
@@ -84,15 +83,6 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 		}
 		start = page.next
 	}
-}
-
-// productOfAny returns the product of a comment, or of an item about a product.
-func productOfAny(it layout.Item) (string, error) {
-	r := layout.NewReader(it)
-	if strings.HasPrefix(r.Text(layout.AttrPK), layout.CommentPKPrefix) {
-		return layout.ProductOf(it)
-	}
-	return layout.ProductOfKey(it), nil
 }
 
 // productSet is the products that a scan has met. It is safe for concurrent use.
