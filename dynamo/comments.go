@@ -26,7 +26,14 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	if !cached {
 		var err error
 		flight := flightKey{key, s.changes.number(q.Product)}
-		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (sharedPage, error) { return s.read(ctx, q, key) })
+		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (sharedPage, error) {
+			began := s.now() // a caller who joins this read gets a page as old as the read
+			page, err := s.answer(ctx, q, key, s.known(q))
+			if err == nil {
+				s.cache.keep(key, page, began)
+			}
+			return page, err
+		})
 		if err != nil {
 			return comment.Page{}, err
 		}
@@ -34,24 +41,20 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	return s.expand(ctx, page)
 }
 
-// read reads a page by what is known of its product, and puts it into the page cache.
-func (s *Store) read(ctx context.Context, q comment.Query, key queryKey) (sharedPage, error) {
-	began := s.now() // a caller who joins this read gets a page as old as the read
-	page, err := s.answer(ctx, q, key, s.known(q))
-	if err == nil {
-		s.cache.keep(key, page, began)
-	}
-	return page, err
-}
-
 // answer reads a page, and looks up and counts beside it what the query asks for.
 func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (sharedPage, error) {
 	began := s.now()
 	a := s.newAnswering(q, key, known)
-	if err := a.place(ctx); err != nil {
-		return sharedPage{}, err
+	err := a.place(ctx)
+	switch {
+	case err != nil:
+	case a.lookup == nil && q.Count == comment.CountNothing:
+		err = a.list.read(ctx)
+	default:
+		steps := [...]func(context.Context) error{a.list.read, a.aside}
+		err = call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
 	}
-	if err := a.read(ctx); err != nil {
+	if err != nil {
 		return sharedPage{}, err
 	}
 	s.pageRead(known, a.list.execution)

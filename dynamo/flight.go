@@ -92,10 +92,13 @@ func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read 
 		defer cancel()
 		reading = limited
 	}
-	shared.err = task.Guard(func() (err error) {
-		shared.page, err = read(reading)
-		return err
-	})
+	defer f.land(ctx, key, shared)
+	defer task.Recover(&shared.err)
+	shared.page, shared.err = read(reading)
+}
+
+// land ends a read that its leader made by a context.
+func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
 	shared.leadersOwn = shared.err != nil && ctx.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
 	f.mu.Lock()
 	defer f.mu.Unlock()

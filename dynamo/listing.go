@@ -58,12 +58,26 @@ func (s *Store) settled(q comment.Query) comment.Filter {
 	return filter
 }
 
-// read makes the page.
+// read makes the page: it takes comments in the direction of reading, cuts them to the page, and
+// probes at each end of it where they do not tell whether there are more.
 func (l *listing) read(ctx context.Context) error {
-	shown, around, err := l.readShown(ctx)
+	taken, ended, err := l.skipApart(ctx)
+	size := 0
+	if err == nil && !ended {
+		size = l.size
+		taken, l.execution.page, err = l.execute(ctx, attemptFactor*l.meter.Estimate, planner.Request{
+			Window: l.window, Purpose: comment.ReadPage, Want: l.want(), Skip: l.window.Skip(), WithoutText: l.query.WithoutText,
+			Last: l.store.recent.of(l.key),
+		})
+	}
 	if err != nil {
 		return call.Wrap(err, "comments of product %q", l.query.Product)
 	}
+	if !ended {
+		l.skipped += min(l.window.Skip(), len(taken))
+		l.learn(taken)
+	}
+	shown, around := l.window.Cut(taken, size)
 	if around.Behind == planner.Unknown || around.Ahead == planner.Unknown {
 		if around, err = l.probe(ctx, around); err != nil {
 			return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
@@ -73,23 +87,13 @@ func (l *listing) read(ctx context.Context) error {
 	return nil
 }
 
-// readShown reads the comments that the page shows, in the direction of reading.
-func (l *listing) readShown(ctx context.Context) ([]layout.Compressed, planner.Neighbours, error) {
-	if planner.SkipApart(l.window.Skip(), l.planner.Known.Sizes) {
-		if past, ended, err := l.skipApart(ctx); err != nil || ended {
-			_, around := l.window.Cut(past, 0)
-			return nil, around, err
-		}
-	}
-	taken, err := l.take(ctx)
-	l.skipped += min(l.window.Skip(), len(taken))
-	shown, around := l.window.Cut(taken, l.size)
-	return shown, around, err
-}
-
-// skipApart reads the comments before the page without their texts, and moves the window behind
-// them. It reports whether the list ended before the page, and what there was of it.
+// skipApart reads the comments before the page without their texts if that costs less, and moves
+// the window behind them. It reports whether the list ended before the page, and what there was of
+// it.
 func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, ended bool, err error) {
+	if !planner.SkipApart(l.window.Skip(), l.planner.Known.Sizes) {
+		return nil, false, nil
+	}
 	past, l.execution.skips, err = l.execute(ctx, planner.SkipUnits(l.query)/2, planner.Request{
 		Window: l.window, Purpose: comment.ReadSkip, Want: l.window.WantSkipped(), Skip: l.window.WantSkipped(), WithoutText: true,
 	})
@@ -103,26 +107,17 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, ende
 		return past, true, nil
 	}
 	l.window = l.window.From(behind)
-	return past, false, nil
+	return nil, false, nil
 }
 
-// take takes the comments of the window's beginning, and learns from what it cost.
-func (l *listing) take(ctx context.Context) ([]layout.Compressed, error) {
-	taken, runs, err := l.execute(ctx, attemptFactor*l.meter.Estimate, planner.Request{
-		Window: l.window, Purpose: comment.ReadPage, Want: l.want(), Skip: l.window.Skip(), WithoutText: l.query.WithoutText,
-		Last: l.store.recent.of(l.key),
-	})
-	l.execution.page = runs
-	if err != nil {
-		return nil, err
-	}
-	r := last(runs)
+// learn remembers what the page held and how large its comments are, and reports its malformed items.
+func (l *listing) learn(taken []layout.Compressed) {
+	r := last(l.execution.page)
 	l.store.malformed.Report(r.improper()...)
 	l.store.sizes.learn(l.query.Product, r.sizes())
 	if len(taken) > 0 && l.key.remembers() {
 		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
 	}
-	return taken, nil
 }
 
 // want is how many comments to take for the page: the one beyond it only if it matters.
@@ -159,36 +154,36 @@ func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner
 // attemptFactor is how many times the estimate of a page an attempt may cost.
 const attemptFactor = 2
 
-// execute takes comments by the best plan. A plan with a residual filter is an attempt: it is given
-// up once it would cost more than so many units, and then, or when such an attempt was given up
-// lately, the comments are taken by the narrow plan. The last of the runs brought them.
+// execute takes comments by the best plan, and adds those that edits moved meanwhile. A plan with a
+// residual filter is an attempt: it is given up once it would cost more than attemptUnits. Then, or
+// when such an attempt was given up lately, the narrow plan takes the comments. The last of the runs
+// brought them.
 func (l *listing) execute(ctx context.Context, attemptUnits float64, request planner.Request) (taken []layout.Compressed, runs []*run, err error) {
-	plan := l.planner.Take(request)
-	if !plan.Residual() {
-		return l.run(ctx, nil, plan, 0)
-	}
+	plan, most := l.planner.Take(request), 0.0
 	attempt := l.key.attempt(request.Purpose)
-	if !l.store.attempts.failedLately(attempt) {
-		taken, runs, err = l.run(ctx, nil, plan.LimitedTo(attemptUnits), attemptUnits)
-		if !errors.Is(err, layout.ErrBound) {
+	if plan.Residual() {
+		if l.store.attempts.failedLately(attempt) {
+			plan = l.planner.Narrow(request)
+		} else {
+			plan, most = plan.LimitedTo(attemptUnits), attemptUnits
+		}
+	}
+	for {
+		r := newRun(l.store.client, l.store.table, plan)
+		r.account, r.meter, r.most, r.bulkhead = usage.From(ctx), l.meter, most, l.store.bulkhead
+		r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
+		runs = append(runs, r)
+		taken, err = r.take(ctx)
+		if err == nil {
+			taken, err = l.store.withMoved(ctx, r, l.planner.Filter, taken)
+		}
+		if most == 0 || !errors.Is(err, layout.ErrBound) {
+			r.skip(taken) // not before: what is added may push comments out of those left out
 			return taken, runs, err
 		}
 		l.store.attempts.fail(attempt)
+		plan, most = l.planner.Narrow(request), 0
 	}
-	return l.run(ctx, runs, l.planner.Narrow(request), 0)
-}
-
-// run executes one plan, for at most so many units if that is above 0, and adds comments that edits
-// moved while it was read.
-func (l *listing) run(ctx context.Context, before []*run, plan planner.Plan, most float64) ([]layout.Compressed, []*run, error) {
-	r := newRun(l.store.client, l.store.table, plan)
-	r.account, r.meter, r.most, r.bulkhead = usage.From(ctx), l.meter, most, l.store.bulkhead
-	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
-	r.complete = func(ctx context.Context, taken []layout.Compressed) ([]layout.Compressed, error) {
-		return l.store.withMoved(ctx, r, l.planner.Filter, taken)
-	}
-	taken, err := r.take(ctx)
-	return taken, append(before, r), err
 }
 
 // makePage puts what was read, in the direction of reading, into the order of the list.

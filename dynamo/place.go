@@ -53,15 +53,6 @@ func (a *answering) place(ctx context.Context) error {
 	return nil
 }
 
-// read reads the page, and looks up and counts beside it what the query asks for.
-func (a *answering) read(ctx context.Context) error {
-	if a.lookup == nil && a.list.query.Count == comment.CountNothing {
-		return a.list.read(ctx)
-	}
-	steps := []func(context.Context) error{a.list.read, a.aside}
-	return call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
-}
-
 // aside looks up what is left, and counts by reading what could not be looked up. Its error is nil:
 // the page stands without all of it.
 func (a *answering) aside(ctx context.Context) error {

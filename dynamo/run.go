@@ -36,8 +36,6 @@ type run struct {
 	bulkhead *bulkhead        // of all products; nil bounds nothing
 	// meanwhile returns what is known of the product by now; nil if that is what the plan knows.
 	meanwhile func(planner.Known) planner.Known
-	// complete adds comments that the reads may have missed to those taken; nil adds none.
-	complete func(ctx context.Context, taken []layout.Compressed) ([]layout.Compressed, error)
 }
 
 // readState is how far one read of a plan has come, and what it has cost.
@@ -62,16 +60,6 @@ func newRun(client call.Querier, table string, plan planner.Plan) *run {
 // before the plan had all it wants. The first error cancels the others and fails the plan, so a
 // page is never short without an error.
 func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
-	taken, err := r.merge(ctx)
-	if err == nil && r.complete != nil {
-		taken, err = r.complete(ctx, taken)
-	}
-	r.skip(taken) // not before: what is added may push comments out of those left out
-	return taken, err
-}
-
-// merge is take before texts are looked at.
-func (r *run) merge(ctx context.Context) ([]layout.Compressed, error) {
 	r.merger = merge.New(len(r.plan.Reads), r.compare, r.wave)
 	if r.plan.Likely {
 		r.merger.ReadAhead(secondsBetween)
@@ -115,8 +103,11 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
 		if r.replans(dry[i]) {
 			batches[i], err = r.readRest(ctx, dry[i], missing-r.merger.Before(dry[i]))
-		} else {
-			batches[i], err = r.call(ctx, dry[i])
+			return err
+		}
+		output, err := r.query(ctx, dry[i])
+		if err == nil {
+			batches[i], err = r.batch(output, dry[i])
 		}
 		return err
 	})
@@ -172,14 +163,9 @@ func (r *run) units() float64 {
 	return units
 }
 
-// call makes the next call of one read.
-func (r *run) call(ctx context.Context, number int) (merge.Batch[layout.Compressed], error) {
-	state := &r.reads[number]
-	output, err := r.query(ctx, number)
-	if err != nil {
-		return merge.Batch[layout.Compressed]{}, err
-	}
-	items, err := r.decode(output.Items, state)
+// batch is what a call of one read returned.
+func (r *run) batch(output *dynamodb.QueryOutput, number int) (merge.Batch[layout.Compressed], error) {
+	items, err := r.decode(output.Items, &r.reads[number])
 	batch := merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0}
 	if len(r.reads) > 1 { // else nothing is compared with it
 		batch.Bound = boundOf(output.LastEvaluatedKey)
@@ -348,31 +334,29 @@ func (r *run) sizesOf(read *readState) planner.Sizes {
 // likelyWeight is how many comments count as much as what is likely of their sizes.
 const likelyWeight = 3
 
-// takeRest takes comments by the best plan, and by the narrow one if the best has a residual filter
-// and would cost more than it may.
+// takeRest takes comments in runs within this one: by the best plan, and by the narrow one if the
+// best has a residual filter and would cost more than it may.
 func (r *run) takeRest(ctx context.Context, rest *rest, list planner.Planner, request planner.Request) ([]layout.Compressed, error) {
 	rest.waves = 0
-	plan := list.Take(request)
+	plan, most := list.Take(request), 0.0
 	if plan.Residual() && r.most > 0 {
 		if rest.most >= plan.LeastUnits() {
-			items, err := r.takeBy(ctx, rest, plan.LimitedTo(rest.most), rest.most)
-			if !errors.Is(err, layout.ErrBound) {
-				return items, err
-			}
+			plan, most = plan.LimitedTo(rest.most), rest.most
+		} else {
+			plan = list.Narrow(request)
 		}
-		plan = list.Narrow(request)
 	}
-	return r.takeBy(ctx, rest, plan, 0)
-}
-
-// takeBy takes comments by a plan, in a run within this one.
-func (r *run) takeBy(ctx context.Context, rest *rest, plan planner.Plan, most float64) ([]layout.Compressed, error) {
-	one := newRun(r.client, r.table, plan)
-	one.account, one.meter, one.most = r.account, r.meter, most
-	rest.runs = append(rest.runs, one)
-	items, err := one.merge(ctx)
-	rest.waves += one.waves
-	return items, err
+	for {
+		one := newRun(r.client, r.table, plan)
+		one.account, one.meter, one.most = r.account, r.meter, most
+		rest.runs = append(rest.runs, one)
+		items, err := one.take(ctx)
+		rest.waves += one.waves
+		if most == 0 || !errors.Is(err, layout.ErrBound) {
+			return items, err
+		}
+		plan, most = list.Narrow(request), 0
+	}
 }
 
 // furtherWaves is how many waves the rests of some reads took beyond the one that they are part of.

@@ -20,9 +20,9 @@ func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings
 	if told := r.told(ctx, asked, product.ID, ratings); told.Known {
 		return told.Comment, nil
 	}
-	page, err := r.page(ctx, lookahead.From(ctx), comment.Query{
+	page, err := r.Comments.Comments(ctx, comment.Query{
 		Product: product.ID, Filter: comment.Filter{Ratings: ratings}, Order: comment.NewestFirst,
-		Slice: comment.Slice{Size: 1}, WithoutNeighbours: true,
+		Slice: comment.Slice{Size: 1}, WithoutNeighbours: true, WithoutText: !lookahead.From(ctx).WantsText,
 	})
 	if err != nil || len(page.Comments) == 0 {
 		return nil, err

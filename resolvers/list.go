@@ -20,21 +20,14 @@ func (l list) query(slice comment.Slice) comment.Query {
 	return comment.Query{Product: l.product, Filter: l.filter, Order: l.order, Slice: slice}
 }
 
-// list reads the page that a field asks for. If newest comments are asked for beside it, and it
-// may have them, it is read once for all these fields.
-func (r *Resolver) list(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
-	if !field.Page.FromNewest {
-		return r.page(ctx, field, q)
-	}
-	asked := newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}
-	if !asked.Any() {
-		return r.page(ctx, field, q)
-	}
-	return r.readShared(ctx, asked.pageOf(q.Product, field))
-}
-
-// page reads a page of comments, with their texts if the field asks for these.
+// page reads the page that a field asks for, with texts if the field asks for these. If newest
+// comments are asked for beside it, and it may have them, it is read once for all these fields.
 func (r *Resolver) page(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
+	if field.Page.FromNewest {
+		if asked := (newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}); asked.Any() {
+			return r.readShared(ctx, asked.pageOf(q.Product, field))
+		}
+	}
 	q.WithoutText = !field.WantsText
 	return r.Comments.Comments(ctx, q)
 }

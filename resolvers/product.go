@@ -36,7 +36,7 @@ func (r productResolver) Comments(
 	if asked.OnlyCounts {
 		return connection(list, slice.Size, comment.Page{}, asked), nil
 	}
-	read, err := r.list(ctx, field, query)
+	read, err := r.page(ctx, field, query)
 	if err != nil {
 		return nil, err
 	}

@@ -16,9 +16,10 @@ const MaxAtOnce = 16
 //
 // A single call runs on the caller's goroutine: calls of the SDK are so deep that the stack of a new
 // one would have to grow several times.
-func Parallel(ctx context.Context, number int, do func(ctx context.Context, i int) error) error {
+func Parallel(ctx context.Context, number int, do func(ctx context.Context, i int) error) (err error) {
 	if number == 1 {
-		return task.Guard(func() error { return do(ctx, 0) })
+		defer task.Recover(&err)
+		return do(ctx, 0)
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(MaxAtOnce)

@@ -130,7 +130,10 @@ func (m *Merger[T]) refill(ctx context.Context, missing int) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		m.err = m.read(ctx, dry, missing)
+		var batches []Batch[T]
+		if batches, m.err = m.fill(ctx, dry, missing); m.err == nil {
+			m.err = m.accept(dry, batches)
+		}
 	}
 	return m.err
 }
@@ -180,34 +183,25 @@ func (m *Merger[T]) expected(number int, dry []int) float64 {
 	return float64(m.Before(number)) + items - math.Sqrt(items)
 }
 
-func (m *Merger[T]) read(ctx context.Context, dry []int, missing int) error {
-	batches, err := m.fill(ctx, dry, missing)
-	if err != nil {
-		return err
-	}
+// accept adds what sources yielded to what is at hand.
+func (m *Merger[T]) accept(dry []int, batches []Batch[T]) error {
 	if len(batches) != len(dry) {
 		return fmt.Errorf("merge: %d batches for %d sources", len(batches), len(dry))
 	}
 	for i, number := range dry {
-		if err := m.accept(&m.sources[number], batches[i]); err != nil {
-			return err
+		s, batch := &m.sources[number], batches[i]
+		if len(s.items) > 0 {
+			s.items = slices.Concat(s.items, batch.Items)
+		} else {
+			s.items = batch.Items
 		}
-	}
-	return nil
-}
-
-func (m *Merger[T]) accept(s *source[T], batch Batch[T]) error {
-	if len(s.items) > 0 {
-		s.items = slices.Concat(s.items, batch.Items)
-	} else {
-		s.items = batch.Items
-	}
-	s.done, s.bound, s.yielded = batch.Done, batch.Bound, s.yielded+len(batch.Items)
-	for i := range batch.Items {
-		if s.last != nil && m.compare(s.last, &batch.Items[i]) >= 0 {
-			return ErrOrder
+		s.done, s.bound, s.yielded = batch.Done, batch.Bound, s.yielded+len(batch.Items)
+		for j := range batch.Items {
+			if s.last != nil && m.compare(s.last, &batch.Items[j]) >= 0 {
+				return ErrOrder
+			}
+			s.last = &batch.Items[j]
 		}
-		s.last = &batch.Items[i]
 	}
 	return nil
 }

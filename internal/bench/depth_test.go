@@ -9,9 +9,9 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// mostFunctions is how many functions of this module may be on the stack when a page is read. A
-// newcomer who follows a request reads each of them.
-const mostFunctions = 40
+// mostFunctions is how many functions of this module may be on the stack when a page is read. 14 of
+// them are what gqlgen generates in graph. A newcomer who follows a request reads the others.
+const mostFunctions = 45
 
 // From the handler of a request to the SDK's Query, the newest comments pass few functions. Those
 // that the compiler wrote in place of their call count as well.

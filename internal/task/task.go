@@ -44,12 +44,18 @@ func Guarded(f func() error) func() error { return func() error { return Guard(f
 // Guard calls f with panics turned into errors, whose text includes the stack. It is for functions
 // that run on a goroutine of their own: a panic there would stop the process, because no HTTP server
 // above recovers it.
-func Guard(f func() error) error {
-	err := Try(f)
-	if panicked, ok := err.(*Panic); ok {
-		return fmt.Errorf("%w\n%s", panicked, panicked.Stack)
+func Guard(f func() error) (err error) {
+	defer Recover(&err)
+	return f()
+}
+
+// Recover turns a panic into an error, as Guard does. A function defers it with the address of its
+// error.
+func Recover(err *error) {
+	if value := recover(); value != nil {
+		panicked := &Panic{Value: value, Stack: debug.Stack()}
+		*err = fmt.Errorf("%w\n%s", panicked, panicked.Stack)
 	}
-	return err
 }
 
 // Wait waits for the duration. It returns the context's error if the context ends before, or has
