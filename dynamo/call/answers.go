@@ -65,6 +65,9 @@ func (a *answers) verify(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
+	if arrived, ok := middleware.GetStackValue(ctx, arrivedKey{}).(*bool); ok {
+		*arrived = true
+	}
 	response, ok := out.RawResponse.(*smithyhttp.Response)
 	if err != nil || !ok {
 		return out, metadata, err
@@ -101,19 +104,27 @@ func (a *answers) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 // errDamaged stands for errors of the SDK's decoder, which may cite what a customer wrote.
 var errDamaged = errors.New("the answer is damaged")
 
+// arrivedKey is the key of a stack value: a *bool, set once the transport has returned.
+type arrivedKey struct{}
+
 // refuseDamaged returns an error that can be retried for an answer that the SDK cannot decode. Some
-// damaged JSON makes the SDK's decoder panic.
+// damaged JSON makes the SDK's decoder panic. A panic before the answer has arrived is passed on.
 func refuseDamaged(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (out middleware.DeserializeOutput, metadata middleware.Metadata, err error) {
+	arrived := new(bool)
+	ctx = middleware.WithStackValue(ctx, arrivedKey{}, arrived)
 	err = task.Try(func() (err error) {
 		out, metadata, err = next.HandleDeserialize(ctx, in)
 		return err
 	})
 	var panicked *task.Panic
+	if errors.As(err, &panicked) && !*arrived {
+		panic(panicked)
+	}
 	response, answered := out.RawResponse.(*smithyhttp.Response)
 	undecoded := err != nil && out.Result != nil && answered && success(response.Response)
-	if undecoded && !errors.As(err, new(*readError)) || errors.As(err, &panicked) {
+	if undecoded && !errors.As(err, new(*readError)) || panicked != nil {
 		err = &smithy.DeserializationError{Err: errDamaged}
 	}
 	return out, metadata, err
