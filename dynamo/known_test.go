@@ -17,7 +17,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 )
@@ -245,8 +244,8 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 }
 
 // newestOf returns the positions of the newest comments.
-func newestOf(comments []comment.Comment) *newest.Bounds {
-	bounds, counts := &newest.Bounds{}, comment.Stats{}
+func newestOf(comments []comment.Comment) *layout.Bounds {
+	bounds, counts := &layout.Bounds{}, comment.Stats{}
 	for _, c := range comments {
 		bounds.Enter(c.Cell(), counts[c.Language][c.Rating-1], c.ID.Position())
 		counts.Add(c.Cell(), 1)

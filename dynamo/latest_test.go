@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/newest"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 var (
@@ -16,8 +16,8 @@ var (
 
 // rated returns bounds of German comments: the newest of 5 stars stands at 9, of 2 stars at 4, and
 // of 1 star at 3.
-func rated() (*newest.Bounds, comment.Stats) {
-	bounds, stats := &newest.Bounds{}, comment.Stats{}
+func rated() (*layout.Bounds, comment.Stats) {
+	bounds, stats := &layout.Bounds{}, comment.Stats{}
 	for rating, n := range map[int]byte{5: 9, 2: 4, 1: 3} {
 		bounds.Enter(comment.Cell{Language: "de", Rating: rating}, 0, at(n))
 		stats.Add(comment.Cell{Language: "de", Rating: rating}, 2)

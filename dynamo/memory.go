@@ -12,7 +12,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/newest"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/task"
 )
@@ -79,7 +79,7 @@ type memory struct {
 type recollection struct {
 	stats comment.Stats // nil before any were read
 	// newest are the positions of the newest comments as they were last read; nil before any were.
-	newest *newest.Bounds
+	newest *layout.Bounds
 	asOf   time.Time // the watermark when both were read; zero when it is unknown or too old to skip by them
 	asked  time.Time // when a query last had use for them
 	tried  time.Time // when a background fetch last began

@@ -10,7 +10,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/newest"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 const trustFor = 5 * time.Second
@@ -22,7 +22,7 @@ type reader struct {
 	broken  error         // of every read
 	took    time.Duration // by each read
 	stats   comment.Stats
-	newest  *newest.Bounds
+	newest  *layout.Bounds
 
 	mu               sync.Mutex
 	marks, statistic int // reads of the watermark and of statistics
@@ -381,13 +381,13 @@ func TestMemoryOfWhatTheStreamTells(t *testing.T) {
 // does not change.
 func TestMemoryHearsOfNewerComments(t *testing.T) {
 	cell, before, after := comment.Cell{Language: "de", Rating: 2}, comment.Position{1}, comment.Position{2}
-	r := &reader{newest: &newest.Bounds{}}
+	r := &reader{newest: &layout.Bounds{}}
 	r.newest.Enter(cell, 0, before)
 	inTime(t, r, func(t *testing.T, m *memory) {
 		settle(m)
 		m.noticed("42", after, &cell)
 		known := m.recall(filtered)
-		if bound := known.Newest.Rated([]int{2}); !known.Trusted || bound != (newest.Bound{Position: after, Exact: true}) {
+		if bound := known.Newest.Rated([]int{2}); !known.Trusted || bound != (layout.Bound{Position: after, Exact: true}) {
 			t.Errorf("%+v, trusted %v", bound, known.Trusted)
 		}
 		if bound := r.newest.Rated(nil); bound.Position != before {

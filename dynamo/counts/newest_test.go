@@ -8,14 +8,13 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/newest"
 )
 
 // When the newest comments were written takes no write unit of the statistics' item, unless the
 // positions of the five ratings alone do not fit into what the item leaves of its last one.
 func TestNewestTakesNoWriteUnit(t *testing.T) {
 	const ofRatings = 1 + 2 + comment.MaxRating*16
-	s, dearer := statistics{changes: 10_000, stats: comment.Stats{}, newest: &newest.Bounds{}}, 0
+	s, dearer := statistics{changes: 10_000, stats: comment.Stats{}, newest: &layout.Bounds{}}, 0
 	for languages := 1; languages <= comment.MaxLanguageRows; languages++ {
 		for rating := 1; rating <= comment.MaxRating; rating++ {
 			s.enter(comment.Cell{Language: comment.Language(fmt.Sprintf("x%d", languages)), Rating: rating}, comment.Position{15: byte(languages)})
@@ -44,7 +43,7 @@ func units(bytes int) int { return (bytes + writeUnitBytes - 1) / writeUnitBytes
 // Positions that do not fit the counts are not known, and the next change of the product leaves
 // them out. Those of a product that has lost all of its comments begin anew.
 func TestNewestThatIsNotKnown(t *testing.T) {
-	s := statistics{changes: 1, stats: comment.Stats{}, newest: &newest.Bounds{}}
+	s := statistics{changes: 1, stats: comment.Stats{}, newest: &layout.Bounds{}}
 	s.enter(*english5, globe.Position())
 	it := statisticsItem("p", s, 4)
 	it[attrNewest] = layout.Text("not bytes")

@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/newest"
 )
 
 // readerClient is the part of the SDK's client that a Reader works with.
@@ -60,7 +59,7 @@ type Snapshot struct {
 	// Stats are the counts.
 	Stats comment.Stats
 	// Newest are the positions of the newest comments, nil if they are not known.
-	Newest *newest.Bounds
+	Newest *layout.Bounds
 }
 
 func (s statistics) snapshot() Snapshot { return Snapshot{Stats: s.stats, Newest: s.newest} }

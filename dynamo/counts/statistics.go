@@ -13,7 +13,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/newest"
 )
 
 // The item of a product's statistics. It holds the grid of the first languages (rows.go), so nearly
@@ -37,7 +36,7 @@ type statistics struct {
 	// hold keeps others from changing the item; the zero hold does not.
 	hold hold
 	// newest are the positions of the newest comments; nil if they are not known.
-	newest *newest.Bounds
+	newest *layout.Bounds
 	// head is the head of the product's page index, encoded; nil without an index (head.go).
 	head []byte
 	// damaged holds the attributes of an item that cannot be read, else nil.
@@ -170,7 +169,7 @@ const writeUnitBytes = 1 << 10
 
 // addNewest adds the positions of the newest comments to the item of statistics. Those of single
 // cells are left out if they would take another write unit.
-func addNewest(to layout.Item, bounds *newest.Bounds, stats comment.Stats) {
+func addNewest(to layout.Item, bounds *layout.Bounds, stats comment.Stats) {
 	room := writeUnitBytes - layout.SizeOf(to, slices.Collect(maps.Keys(to)))%writeUnitBytes
 	if encoded := bounds.Encode(stats, room-len(attrNewest)); encoded != nil {
 		to[attrNewest] = layout.Binary(encoded)
@@ -179,12 +178,12 @@ func addNewest(to layout.Item, bounds *newest.Bounds, stats comment.Stats) {
 
 // newestIn reads the positions of the newest comments from the item of statistics; nil if they are
 // not known. Some that cannot be read are not known.
-func newestIn(it layout.Item, stats comment.Stats) *newest.Bounds {
+func newestIn(it layout.Item, stats comment.Stats) *layout.Bounds {
 	stored, ok := it[attrNewest].(*types.AttributeValueMemberB)
 	if !ok {
 		return nil
 	}
-	bounds, err := newest.Decode(stored.Value, stats)
+	bounds, err := layout.DecodeBounds(stored.Value, stats)
 	if err != nil {
 		return nil
 	}

@@ -10,7 +10,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/stream"
 )
@@ -126,7 +125,7 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		standings: len(standings),
 	}
 	if len(l.stats) == 0 {
-		t.after.newest = &newest.Bounds{} // nothing is there that could be newer than what comes
+		t.after.newest = &layout.Bounds{} // nothing is there that could be newer than what comes
 	}
 	items := 1
 	if l.page.Exists() {

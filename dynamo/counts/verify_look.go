@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/newest"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -55,7 +54,7 @@ type examined struct {
 	// newest is the position of the newest marker.
 	newest comment.Position
 	// bounds are the positions of the newest markers that count.
-	bounds newest.Bounds
+	bounds layout.Bounds
 	// checked says that the page index was to be compared.
 	checked bool
 }

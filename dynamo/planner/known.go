@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/newest"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Known is what is known of a product when a plan is made. The zero value knows nothing.
@@ -20,7 +20,7 @@ type Known struct {
 	// Trusted is whether counts and positions are recent enough to skip partitions by.
 	Trusted bool
 	// Newest are the positions of the newest comments, nil if they are not known.
-	Newest *newest.Bounds
+	Newest *layout.Bounds
 	// Sizes are the sizes of comments that were read lately, zero if none were.
 	Sizes Sizes
 }

@@ -69,15 +69,14 @@ var own = map[string]struct {
 	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},
 	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "graph/scalar", "loaders"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
-		"comment", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/newest", "dynamo/planner", "internal/task", "internal/usage", "pageindex", "stream", "telemetry/spans",
+		"comment", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/task", "internal/usage", "pageindex", "stream", "telemetry/spans",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
 	"dynamo/layout":  {[]string{"comment", "dynamo/layout/deflate"}, "what is stored does not depend on how it is read"},
 	"dynamo/call":    {[]string{"comment", "dynamo/layout", "internal/task", "internal/usage", "telemetry/spans"}, "a call is made the same way, whatever it is for"},
-	"dynamo/newest":  {[]string{"comment"}, "what is stored of the newest comments is decided without a table, so that every history can be tried"},
-	"dynamo/planner": {[]string{"comment", "dynamo/layout", "dynamo/newest"}, "a plan is a value: a planner that made calls could not be tested without a table"},
+	"dynamo/planner": {[]string{"comment", "dynamo/layout"}, "a plan is a value: a planner that made calls could not be tested without a table"},
 	"dynamo/leases":  {[]string{"comment", "dynamo/call", "dynamo/layout", "stream"}, "who reads the stream does not depend on what is made of its records"},
 	"dynamo/counts": {[]string{
-		"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/merge", "dynamo/newest", "internal/task", "internal/usage", "pageindex", "pageindex/runs", "stream",
+		"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/merge", "internal/task", "internal/usage", "pageindex", "pageindex/runs", "stream",
 	}, "counting is readable alone: it knows nothing of pages and plans"},
 	"stream":                {[]string{"comment", "internal/task", "telemetry/spans"}, "a stream is read without knowing what its records are about"},
 	"cmd/talkback-lambda":   {[]string{"comment", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "pageindex/keeper", "pageindex/markers", "pageindex/table", "stream", "telemetry"}, "a function is wired like a command, and is none"},

@@ -1,10 +1,4 @@
-// Package newest knows how new the comments of a product are. For each rating it has the position
-// of the newest comment. For each language and rating it has a time that no comment is newer than.
-//
-// All of these are upper bounds. A comment that is counted raises them; one that is deleted or
-// moved leaves them as they are, because the next newest is not known. So nothing is newer than a
-// bound, and the newest comment may be older.
-package newest
+package layout
 
 import (
 	"maps"
@@ -14,8 +8,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Bounds are the upper bounds of one product. The zero value is that of a product without comments.
-// A nil *Bounds knows nothing. Bounds that are shared must not be changed.
+// Bounds are how new the comments of one product are: for each rating the position of the newest
+// comment, and for each language and rating a time that no comment is newer than. All are upper
+// bounds. A comment that is counted raises them. One that is deleted or moved leaves them as they
+// are, because the next newest is not known, so the newest comment may be older than its bound.
+//
+// The zero value is that of a product without comments. A nil *Bounds knows nothing. Bounds that are
+// shared must not be changed.
 type Bounds struct {
 	ratings [comment.MaxRating]Bound
 	// cells are nil if they were not stored.
@@ -60,7 +59,7 @@ func (b *Bounds) Enter(cell comment.Cell, before int, at comment.Position) {
 	switch {
 	case before == 0 || at == rating.Position:
 		*known = secondsOf(at)
-	case *known != unknown:
+	case *known != unknownSeconds:
 		*known = max(*known, secondsOf(at))
 	}
 	b.cells[cell.Language] = row
@@ -121,7 +120,7 @@ func (b *Bounds) Of(filter comment.Filter, stats comment.Stats) comment.Position
 // known.
 func (b *Bounds) cell(language comment.Language, rating int) comment.Position {
 	bound, known := b.ratings[rating].Position, b.cells[language][rating]
-	if last := known.last(); known != unknown && last.Compare(bound) < 0 {
+	if last := known.last(); known != unknownSeconds && last.Compare(bound) < 0 {
 		return last
 	}
 	return bound
@@ -172,9 +171,9 @@ func (b *Bounds) Below(right *Bounds, stats comment.Stats) (cell comment.Cell, f
 type seconds uint32
 
 const (
-	// unknown is stored for a cell that has comments and no bound of its own.
-	unknown seconds = 0
-	endless seconds = math.MaxUint32
+	// unknownSeconds is stored for a cell that has comments and no bound of its own.
+	unknownSeconds seconds = 0
+	endless        seconds = math.MaxUint32
 )
 
 func secondsOf(p comment.Position) seconds {

@@ -1,4 +1,4 @@
-package newest
+package layout
 
 import (
 	"encoding/binary"
@@ -14,8 +14,8 @@ import (
 // position of each rating that has comments, 16 bytes, and then by the seconds of each cell that
 // has, 4 bytes, languages in the order of their tags.
 const (
-	version       = 1
-	headBytes     = 2
+	boundsVersion = 1
+	boundsHead    = 2
 	positionBytes = len(comment.Position{})
 	secondsBytes  = 4
 	// The flags: a bit for each rating whose bound is exact, and one if there are cells.
@@ -28,7 +28,7 @@ func (b *Bounds) Encode(stats comment.Stats, most int) []byte {
 	if b == nil || cellsOf(stats) == 0 {
 		return nil
 	}
-	out := []byte{version, 0}
+	out := []byte{boundsVersion, 0}
 	for i, n := range stats.Counts(comment.Filter{}) {
 		if n == 0 {
 			continue
@@ -55,8 +55,8 @@ func (b *Bounds) Encode(stats comment.Stats, most int) []byte {
 // errDamaged is for bytes that Encode did not write beside the same statistics.
 var errDamaged = errors.New("the positions of the newest comments do not belong to these statistics")
 
-// Decode reads what Encode returned. It returns nil bounds for no bytes.
-func Decode(from []byte, stats comment.Stats) (*Bounds, error) {
+// DecodeBounds reads what Encode returned. It returns nil bounds for no bytes.
+func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 	if len(from) == 0 {
 		return nil, nil
 	}
@@ -88,10 +88,10 @@ func Decode(from []byte, stats comment.Stats) (*Bounds, error) {
 
 // decodeRatings reads the bounds of the ratings that have comments.
 func decodeRatings(from []byte, counts comment.Counts) (b *Bounds, rest []byte, err error) {
-	if len(from) < headBytes || from[0] != version {
+	if len(from) < boundsHead || from[0] != boundsVersion {
 		return nil, nil, errDamaged
 	}
-	b, rest = &Bounds{}, from[headBytes:]
+	b, rest = &Bounds{}, from[boundsHead:]
 	for i, n := range counts {
 		exact := from[1]&(1<<i) != 0
 		switch {

@@ -1,4 +1,4 @@
-package newest
+package layout
 
 import (
 	"math"
@@ -83,7 +83,7 @@ func TestBoundsHold(t *testing.T) {
 			tight = tight && !there
 			stats, most := model.stats(), rapid.SampledFrom([]int{math.MaxInt, 90}).Draw(t, "room")
 			encoded := bounds.Encode(stats, most)
-			decoded, err := Decode(encoded, stats)
+			decoded, err := DecodeBounds(encoded, stats)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -179,11 +179,11 @@ func TestDecodeDamage(t *testing.T) {
 		"of statistics of more cells": {good, comment.Stats{"de": {4: 1}, "en": {0: 2, 3: 1, 4: 1}}},
 		"of statistics of fewer":      {good, comment.Stats{"en": {0: 2, 4: 1}}},
 	} {
-		if got, err := Decode(row.stored, row.stats); err == nil || got != nil {
+		if got, err := DecodeBounds(row.stored, row.stats); err == nil || got != nil {
 			t.Errorf("%s: %+v", why, got)
 		}
 	}
-	if got, err := Decode(nil, stats); got != nil || err != nil {
+	if got, err := DecodeBounds(nil, stats); got != nil || err != nil {
 		t.Errorf("none: %+v, %v", got, err)
 	}
 }
