@@ -10,8 +10,11 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/engine"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
@@ -94,4 +97,18 @@ func processName(command string) string {
 		host = "an unknown machine"
 	}
 	return fmt.Sprintf("%s (pid %d on %s)", command, os.Getpid(), host)
+}
+
+// newLeases makes the leases of the stream of a session's table.
+func newLeases(session *Session) *leases.Leases {
+	return leases.NewLeases(call.For(session.Client, call.ForLeases), session.Table)
+}
+
+// progressOfItems shows how many items of the table are done, of the estimated number.
+func progressOfItems(ctx context.Context, session *Session, term Terminal) (*output.Progress, error) {
+	about, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
+	if about == 0 { // also from engines that do not count
+		about = -1
+	}
+	return output.NewProgress(term.Err, about, "items"), err
 }

@@ -1,10 +1,14 @@
 package command
 
 import (
+	"errors"
+	"fmt"
 	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/output"
 )
 
 // timeText returns a time for people, in UTC.
@@ -13,4 +17,21 @@ func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.0
 // starsOf returns a rating as stars.
 func starsOf(rating int) string {
 	return strings.Repeat("★", rating) + strings.Repeat("☆", comment.MaxRating-rating)
+}
+
+// improperText lists the keys of invalid items, one per line.
+func improperText(items []layout.Improper) string {
+	var text strings.Builder
+	for _, item := range items {
+		fmt.Fprintln(&text, output.Printable(item.String()))
+	}
+	return text.String()
+}
+
+// improperError returns an error if there are invalid items.
+func improperError(items []layout.Improper) error {
+	if len(items) == 0 {
+		return nil
+	}
+	return errors.New(output.English.Sprintf("%d items are invalid and not counted: repair or delete them by the keys above", len(items)))
 }

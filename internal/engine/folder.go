@@ -11,8 +11,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gofrs/flock"
@@ -207,4 +210,64 @@ func isFree(path string) (bool, error) {
 	lock := flock.New(path)
 	free, err := lock.TryRLock()
 	return free, errors.Join(err, lock.Close())
+}
+
+// leastRoom is how much room the disk of a data folder has at least, in bytes. With less, SQLite may
+// fail in ways that do not say why.
+const leastRoom = 256 << 10
+
+// unusable says that a data folder cannot be written, and what to do.
+func unusable(folder string, err error) error {
+	cure := "make it writable"
+	if full(folder, err) {
+		cure = "make room on its disk"
+	}
+	return fmt.Errorf("cannot use %s as the data folder: %w; %s, or use another folder (--data)", folder, err, cure)
+}
+
+// withCure makes an error unusable if the cause is the folder, or its disk.
+func withCure(folder string, err error) error {
+	if full(folder, err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
+		return unusable(folder, err)
+	}
+	return err
+}
+
+// full reports whether the disk of a folder has no room, which explains an error.
+func full(folder string, err error) bool {
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		return true
+	}
+	var disk syscall.Statfs_t
+	return syscall.Statfs(folder, &disk) == nil && uint64(disk.Bavail)*uint64(disk.Bsize) < leastRoom
+}
+
+// owned are the files that an engine may have in its data folder.
+var owned = []string{
+	databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", logFile, lockFile, recordFile, recordFile + ".new",
+}
+
+// Owns reports whether a path leads to a file that an engine has in a data folder, or would have:
+// by its name, in any case, or by links of both kinds.
+func Owns(folder, path string) bool {
+	if target, err := filepath.EvalSymlinks(path); err == nil {
+		path = target
+	}
+	inside := same(folder, filepath.Dir(path))
+	for _, name := range owned {
+		if inside && strings.EqualFold(name, filepath.Base(path)) || same(filepath.Join(folder, name), path) {
+			return true
+		}
+	}
+	return false
+}
+
+// same reports whether two paths lead to the same existing file.
+func same(a, b string) bool {
+	one, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	other, err := os.Stat(b)
+	return err == nil && os.SameFile(one, other)
 }

@@ -6,6 +6,7 @@ package importer
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
@@ -108,3 +109,31 @@ func (m *Import) checkLimit(rows int, end bool) error {
 	}
 	return nil
 }
+
+// DryRunLoader returns a loader that counts what an empty table would take, and writes nothing.
+func DryRunLoader() Loader { return dryRunLoader{dynamo.NewLoader(nil, "", 0)} }
+
+type dryRunLoader struct{ loader *dynamo.Loader }
+
+// Load counts the comments.
+func (d dryRunLoader) Load(_ context.Context, comments []comment.Comment) (dynamo.LoadCounts, error) {
+	return d.loader.Rehearse(comments), nil
+}
+
+// result is what became of the rows so far.
+type result struct {
+	dynamo.LoadCounts
+	rejected int
+	line     int           // the last line that is done
+	loaded   time.Duration // how long all rows took; 0 until they are done
+}
+
+func (r *result) add(more dynamo.LoadCounts) {
+	r.Written += more.Written
+	r.Existing += more.Existing
+	r.Deleted += more.Deleted
+	r.Repeated += more.Repeated
+}
+
+// rows returns the number of rows that are done.
+func (r *result) rows() int { return r.Written + r.Existing + r.Deleted + r.Repeated + r.rejected }
