@@ -181,7 +181,10 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 			return s, err
 		}
 	}
-	s, err = b.update(ctx, Registration.begun)
+	s, err = b.update(ctx, func(s Registration) Registration {
+		s.Begun = s.Gaps
+		return s
+	})
 	b.begun.Store(err == nil)
 	return s, err
 }
@@ -200,10 +203,13 @@ func (b *build) claim(ctx context.Context, s Registration, known string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.finish(ctx, emptied, claim(identity)); err != nil {
+	if err := b.finish(ctx, emptied, identity+"/"); err != nil {
 		return err
 	}
-	_, err = b.update(ctx, func(s Registration) Registration { return s.claimed(identity, reason, time.Now().UTC()) })
+	_, err = b.update(ctx, func(s Registration) Registration {
+		s.Identity, s.Built = identity, ""
+		return s.withGap(reason, time.Now().UTC())
+	})
 	return err
 }
 

@@ -21,6 +21,7 @@
 package keeper
 
 import (
+	"context"
 	"crypto/rand"
 )
 
@@ -43,7 +44,10 @@ func New(options Options) *Keeper {
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
 	k.registry = newCached(k.Pace.Look, k.Table.Registry)
 	k.seen = newCached(k.Pace.Look, k.look)
-	k.fed = newCached(k.Pace.Look, k.identity)
+	k.fed = newCached(k.Pace.Look, func(ctx context.Context) (string, error) {
+		covers, err := k.Store.Covers(ctx)
+		return identityOf(covers), err
+	})
 	return k
 }
 

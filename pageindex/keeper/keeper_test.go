@@ -240,7 +240,7 @@ func TestObjection(t *testing.T) {
 		{"away", func(s *sight) { s.away = errors.New("secret host") }, storeAway, presence},
 		{"away after lost records", func(s *sight) { s.away, s.state.Complete = errors.New("x"), false }, notCounted, counting},
 		{"emptied", func(s *sight) { s.covers = "" }, notBuilt, building},
-		{"given an identity", func(s *sight) { s.covers = claim("A") }, notBuilt, building},
+		{"given an identity", func(s *sight) { s.covers = "A/" }, notBuilt, building},
 		{"another's", func(s *sight) { s.covers = "B/2/7000" }, notBuilt, building},
 		{"a gap", func(s *sight) { s.store.Gaps++ }, notBuilt, building},
 		{"counted anew", func(s *sight) { s.state.Since = time.Unix(8, 0) }, notBuilt, building},

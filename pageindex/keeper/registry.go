@@ -100,26 +100,11 @@ func (s Registration) withGap(reason string, now time.Time) Registration {
 	return s
 }
 
-// claimed returns the registration of a store that was given an identity.
-func (s Registration) claimed(identity, reason string, now time.Time) Registration {
-	s.Identity, s.Built = identity, ""
-	return s.withGap(reason, now)
-}
-
-// begun returns the registration of a store that is being built.
-func (s Registration) begun() Registration {
-	s.Begun = s.Gaps
-	return s
-}
-
 // Token returns what a complete store covers while the statistics have this state. It changes when
 // the store gets a new identity, misses entries, and when all comments were counted anew.
 func (s Registration) Token(state stream.State) string {
 	return fmt.Sprintf("%s/%d/%d", s.Identity, s.Gaps, state.Since.UnixMilli())
 }
-
-// claim returns what a store covers that was given an identity and not yet built.
-func claim(identity string) string { return identity + "/" }
 
 // identityOf returns the identity of a store, from what it covers; empty if it has none.
 func identityOf(covers string) string {

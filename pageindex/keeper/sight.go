@@ -70,9 +70,3 @@ func (s sight) objection(now time.Time, lag time.Duration) error {
 func unavailable(message string, cause error) error {
 	return &comment.Error{Kind: comment.Unavailable, Message: message, Cause: cause}
 }
-
-// identity reads the identity of the store.
-func (o Options) identity(ctx context.Context) (string, error) {
-	covers, err := o.Store.Covers(ctx)
-	return identityOf(covers), err
-}

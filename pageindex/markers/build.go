@@ -52,7 +52,12 @@ func (s *Store) sweep(ctx context.Context) error {
 		return err
 	}
 	for _, generation := range g.old {
-		if err := s.deleteGeneration(ctx, generation); err != nil {
+		err := s.eachKey(ctx, pkPrefix+generation, func(keys []layout.Item) error {
+			return call.Parallel(ctx, len(keys), func(ctx context.Context, i int) error {
+				return s.deletePart(ctx, part{generation, layout.NewReader(keys[i]).Text(layout.AttrSK)})
+			})
+		})
+		if err != nil {
 			return err
 		}
 		if err := s.swap(ctx, "DELETE #o :old", "", map[string]string{"#o": attrOld}, layout.Item{":old": setOf(generation)}); err != nil {
@@ -60,12 +65,4 @@ func (s *Store) sweep(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-func (s *Store) deleteGeneration(ctx context.Context, generation string) error {
-	return s.eachKey(ctx, pkPrefix+generation, func(keys []layout.Item) error {
-		return call.Parallel(ctx, len(keys), func(ctx context.Context, i int) error {
-			return s.deletePart(ctx, part{generation, layout.NewReader(keys[i]).Text(layout.AttrSK)})
-		})
-	})
 }

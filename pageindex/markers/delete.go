@@ -24,17 +24,12 @@ func (s *Store) deletePart(ctx context.Context, p part) error {
 		partitions = append([]string{p.cellPK(cell)}, partitions...)
 	}
 	for _, pk := range partitions {
-		if err := s.deletePartition(ctx, pk); err != nil {
+		// A header goes last: it sorts behind the other items of its partition.
+		if err := s.eachKey(ctx, pk, func(keys []layout.Item) error { return s.delete(ctx, keys) }); err != nil {
 			return err
 		}
 	}
 	return s.delete(ctx, []layout.Item{p.productKey()})
-}
-
-// deletePartition deletes all items with a partition key. A header goes last: it sorts behind the
-// other items of its partition.
-func (s *Store) deletePartition(ctx context.Context, pk string) error {
-	return s.eachKey(ctx, pk, func(keys []layout.Item) error { return s.delete(ctx, keys) })
 }
 
 // eachKey hands on the keys of a partition, page by page.

@@ -36,7 +36,12 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	}
 	found, err := l.answer(ctx, targets)
 	if err == nil || comment.KindOf(err) == comment.Internal {
-		err = errors.Join(l.unchanged(ctx), err)
+		l.waves++
+		now, again := s.header(ctx, l.part, m)
+		if again == nil && now.version != l.version {
+			again = errChanged
+		}
+		err = errors.Join(again, err)
 	}
 	return found, l.waves, err
 }
@@ -64,16 +69,6 @@ func (s *Store) look(ctx context.Context, list pageindex.List, m *meter) (*look,
 		}
 	}
 	return l, nil
-}
-
-// unchanged returns errChanged if the product is not as it was.
-func (l *look) unchanged(ctx context.Context) error {
-	l.waves++
-	h, err := l.store.header(ctx, l.part, l.meter)
-	if err == nil && h.version != l.version {
-		return errChanged
-	}
-	return err
 }
 
 // answer finds the targets. What is at a position is found in each cell by itself; a rank is found

@@ -70,9 +70,6 @@ type state struct {
 	chunks int
 }
 
-// behind is the first position behind the right stamps.
-func (s state) behind() comment.Position { return behind(s.stamped, s.last) }
-
 // behind is the first position behind a number of stamps, of which the last is given.
 func behind(stamps int, last comment.Position) comment.Position {
 	if stamps == 0 {
@@ -93,7 +90,7 @@ func encodeHeader(p part, h header) layout.Item {
 		cells[cell] = layout.Text(fmt.Sprintf("%d %d %d %s", s.count, s.stamped, s.chunks, s.last))
 	}
 	out := p.headerKey()
-	out[attrVersion], out[attrCells] = layout.Text(h.version), mapOf(cells)
+	out[attrVersion], out[attrCells] = layout.Text(h.version), &types.AttributeValueMemberM{Value: cells}
 	return out
 }
 
@@ -107,7 +104,11 @@ func decodeHeader(in layout.Item) (header, error) {
 	if err := r.Err(); err != nil {
 		return h, err
 	}
-	for cell, value := range itemOf(in[attrCells]) {
+	cells, ok := in[attrCells].(*types.AttributeValueMemberM)
+	if !ok {
+		return h, nil
+	}
+	for cell, value := range cells.Value {
 		text := layout.NewReader(layout.Item{cell: value}).Text(cell)
 		s, err := parseState(text)
 		if err != nil {
@@ -160,15 +161,4 @@ func decodeStamps(in layout.Item) (out []comment.Position) {
 func positionOf(key layout.Item) (comment.Position, error) {
 	_, text, _ := strings.Cut(layout.NewReader(key).Text(layout.AttrSK), "#")
 	return comment.ParsePosition(text)
-}
-
-// mapOf returns a map as an attribute.
-func mapOf(in layout.Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: in} }
-
-// itemOf returns the content of a map, nil for any other attribute.
-func itemOf(value types.AttributeValue) layout.Item {
-	if m, ok := value.(*types.AttributeValueMemberM); ok {
-		return m.Value
-	}
-	return nil
 }

@@ -114,7 +114,7 @@ func (l *look) sample(ranges []selection.Cell) []selection.Probe {
 		case first < behind:
 			chunk := (first + behind) / 2 / l.store.perChunk
 			for n := max(first, chunk*l.store.perChunk); n < min(behind, (chunk+1)*l.store.perChunk); n++ {
-				probes = append(probes, selection.Probe{Cell: i, Index: l.indexOf(n)})
+				probes = append(probes, selection.Probe{Cell: i, Index: (n+1)*l.store.perStamp - 1}) // the comment that it marks
 			}
 		default:
 			probes = append(probes, selection.Probe{Cell: i, Index: r.Low})
@@ -122,9 +122,6 @@ func (l *look) sample(ranges []selection.Cell) []selection.Probe {
 	}
 	return probes
 }
-
-// indexOf returns which comment of its cell stamp number n marks.
-func (l *look) indexOf(n int) int { return (n+1)*l.store.perStamp - 1 }
 
 // read is a selection.Read: a wave for stamps and one for comments between them.
 func (l *look) read(ctx context.Context, probes []selection.Probe) ([]comment.Position, error) {

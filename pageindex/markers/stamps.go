@@ -70,7 +70,7 @@ func (s *Store) stampSome(ctx context.Context, p part, before header, cell strin
 	most := min(c.count/s.perStamp, (first+chunksAtOnce)*s.perChunk)
 	for c.stamped < most {
 		ahead := min(most-c.stamped, stampsPerRead)
-		next, err := s.members(ctx, p, cell, c.behind(), comment.MaxPosition, ahead*s.perStamp, nil)
+		next, err := s.members(ctx, p, cell, behind(c.stamped, c.last), comment.MaxPosition, ahead*s.perStamp, nil)
 		if err != nil || len(next) < ahead*s.perStamp {
 			return damaged(err)
 		}
@@ -80,7 +80,11 @@ func (s *Store) stampSome(ctx context.Context, p part, before header, cell strin
 		}
 		c.stamped += ahead
 	}
-	writes := s.chunkWrites(p, cell, first, stamps)
+	var writes []types.TransactWriteItem
+	for from := 0; from < len(stamps); from += s.perChunk {
+		key := p.chunkKey(cell, first+from/s.perChunk)
+		writes = append(writes, put(encodeStamps(key, stamps[from:min(from+s.perChunk, len(stamps))])))
+	}
 	if c.stamped == c.count/s.perStamp {
 		for n := 0; n < chunksAtOnce && c.chunks > s.chunksFor(c.stamped); n++ {
 			c.chunks--
@@ -90,15 +94,6 @@ func (s *Store) stampSome(ctx context.Context, p part, before header, cell strin
 	c.chunks = max(c.chunks, s.chunksFor(c.stamped))
 	after.cells[cell] = c
 	return call.Transact(ctx, s.client, s.in(append(writes, headerWrites(p, before, after)...)))
-}
-
-// chunkWrites writes stamps into chunks from the first on.
-func (s *Store) chunkWrites(p part, cell string, first int, stamps []comment.Position) (writes []types.TransactWriteItem) {
-	for from := 0; from < len(stamps); from += s.perChunk {
-		key := p.chunkKey(cell, first+from/s.perChunk)
-		writes = append(writes, put(encodeStamps(key, stamps[from:min(from+s.perChunk, len(stamps))])))
-	}
-	return writes
 }
 
 // damaged is the error of a cell that has fewer comments or stamps than its header says, unless

@@ -150,10 +150,8 @@ func decodeHead(data []byte) (*Head, error) {
 func (p *parser) product(first int) Product {
 	product := Product{First: first, ID: p.text16(), Records: int(p.u32()), Last: p.position()}
 	product.Cells = list(p, p.u16(), p.cell)
-	product.Blocks = list(p, blocks(product.Records), func() Block {
+	product.Blocks = list(p, (product.Records+blockRecords-1)/blockRecords, func() Block {
 		return Block{p.position(), p.u32(), list(p, len(product.Cells), p.u16)}
 	})
 	return product
 }
-
-func blocks(records int) int { return (records + blockRecords - 1) / blockRecords }

@@ -26,8 +26,7 @@ type settings struct {
 	// objects that nothing needs. Such a log is kept for logGrace, a chunk for chunkGrace: other
 	// processes may be about to read it, or to name it in a root.
 	lease, collectEvery, logGrace, chunkGrace time.Duration
-	// chunk is how many items a chunk should have, run how many a build sorts in memory; 0 stands for
-	// the defaults.
+	// chunk is how many items a chunk should have, run how many a build sorts in memory.
 	chunk, run int
 	now        func() time.Time
 }
@@ -37,8 +36,9 @@ var (
 	bucketSettings = settings{
 		mergeAt: 1 << 14, mergeLogs: 128, mergeEvery: 10 * time.Minute, most: 1 << 20, now: time.Now,
 		lease: time.Minute, collectEvery: 10 * time.Minute, logGrace: 5 * time.Minute, chunkGrace: 2 * time.Hour,
+		chunk: chunkItems, run: runItems,
 	}
-	folderSettings = settings{mergeAt: 1 << 15, mergeLogs: 1 << 12, mergeEvery: 10 * time.Minute, most: 1 << 20, now: time.Now}
+	folderSettings = settings{mergeAt: 1 << 15, mergeLogs: 1 << 12, mergeEvery: 10 * time.Minute, most: 1 << 20, now: time.Now, chunk: chunkItems, run: runItems}
 )
 
 // mostBuildLogs is how many logs a build may hold back. One that has ended without a word would do
@@ -202,7 +202,7 @@ func (c *core) takeLog(ctx context.Context, was snapshot, number uint64, data []
 	items, err := decodeFrame(data)
 	last := number
 	if err != nil {
-		c.setDamage(err)
+		_ = c.noteDamage(c.current(), err)
 		if last, err = c.lastLog(ctx); err != nil {
 			return err
 		}
@@ -230,15 +230,6 @@ func (c *core) lastLog(ctx context.Context) (last uint64, err error) {
 		}
 	}
 	return last, err
-}
-
-// setDamage notes that objects which the root names are damaged.
-func (c *core) setDamage(err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.snapshot.damage == nil {
-		c.snapshot.damage = err
-	}
 }
 
 // update replaces the root by what change makes of the present one, until no other process was

@@ -18,7 +18,7 @@ type File struct {
 // duplicates.
 func encodeRecords(items []Item) File {
 	e := encoder{kind: Records, size: recordSize}
-	for of := range products(items) {
+	for of := range byProduct(items) {
 		e.addRecords(of)
 	}
 	return e.file()
@@ -28,14 +28,14 @@ func encodeRecords(items []Item) File {
 func encodeGuards(items []Item) File {
 	prefix, longest := followsOf(items)
 	e := encoder{kind: Guards, prefix: prefix, size: guardFixed + longest - len(prefix)}
-	for of := range products(items) {
+	for of := range byProduct(items) {
 		e.addGuards(of)
 	}
 	return e.file()
 }
 
-// products are the items of each product.
-func products(items []Item) func(yield func([]Item) bool) {
+// byProduct are the items of each product.
+func byProduct(items []Item) func(yield func([]Item) bool) {
 	return func(yield func([]Item) bool) {
 		for len(items) > 0 {
 			n := slices.IndexFunc(items, func(i Item) bool { return i.Product != items[0].Product })

@@ -7,20 +7,12 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Index answers of a state and the files that its root names.
-type Index struct {
-	State   *State
-	Storage storage
-	Cache   *Cache
-}
-
-// Products tells all products of the chunks and of the state.
-func (x *Index) Products(ctx context.Context, tell func(product string)) error {
-	root := x.State.Root()
-	for _, product := range x.State.pendingProducts() {
+// products tells all products of the chunks and of the state.
+func products(ctx context.Context, r *reads, state *State, tell func(product string)) error {
+	root := state.Root()
+	for _, product := range state.pendingProducts() {
 		tell(product)
 	}
-	r := newReads(x.Storage, x.Cache)
 	for i := range root.Chunks {
 		c := &root.Chunks[i]
 		var head *Head
@@ -35,22 +27,15 @@ func (x *Index) Products(ctx context.Context, tell func(product string)) error {
 	return nil
 }
 
-// Find finds targets in a list. What it needs of files that are gone by now, because a merge has
-// replaced them, is errMissing.
-func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	r := newReads(x.Storage, x.Cache)
-	found, err := x.find(ctx, r, list, targets)
-	found.Cost = r.cost
-	return found, err
-}
-
-func (x *Index) find(ctx context.Context, r *reads, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	v := x.State.view(list.Product)
+// find finds targets in a list of a state. What it needs of files that are gone by now, because a
+// merge has replaced them, is errMissing.
+func find(ctx context.Context, r *reads, state *State, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	v := state.view(list.Product)
 	if !v.ready {
 		if err := resolve(ctx, r, &v); err != nil {
 			return pageindex.Found{}, err
 		}
-		x.State.settle(list.Product, v)
+		state.settle(list.Product, v)
 	}
 	l := &line{reads: r, product: list.Product, filter: list.Filter}
 	l.setChanges(v.changes)

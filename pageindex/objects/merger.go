@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
@@ -14,21 +15,14 @@ type Merger struct {
 	Storage storage
 	// Now is the time, by which guards end.
 	Now time.Time
-	// Size is how many items a chunk should have; chunkItems if it is 0.
+	// Size is how many items a chunk should have.
 	Size int
-}
-
-func (m *Merger) size() int {
-	if m.Size > 0 {
-		return m.Size
-	}
-	return chunkItems
 }
 
 // Merge returns the chunks of a root after changes, which are sorted by key without duplicates. It
 // writes anew only those that the changes concern.
 func (m *Merger) Merge(ctx context.Context, root *Root, changes []Item) ([]Chunk, error) {
-	cut := newCutter(ctx, m.Storage, m.size())
+	cut := newCutter(ctx, m.Storage, m.Size)
 	at := 0 // chunks before it are done
 	for _, s := range m.stretches(root, changes) {
 		cut.chunks = append(cut.chunks, m.kept(root.Chunks[at:s.from])...)
@@ -44,28 +38,19 @@ func (m *Merger) Merge(ctx context.Context, root *Root, changes []Item) ([]Chunk
 
 // Build returns the chunks of items alone, which are sorted by key without duplicates.
 func (m *Merger) Build(ctx context.Context, items iter.Seq2[Item, error]) ([]Chunk, error) {
-	cut := newCutter(ctx, m.Storage, m.size())
+	cut := newCutter(ctx, m.Storage, m.Size)
 	for item, err := range items {
 		if err == nil {
 			err = cut.ctx.Err()
 		}
 		if err != nil {
 			_, other := cut.close()
-			return nil, firstOf(other, err)
+			return nil, cmp.Or(other, err)
 		}
 		m.add(cut, item)
 	}
 	cut.end(Key{})
 	return cut.close()
-}
-
-func firstOf(errs ...error) error {
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // stretch are chunks to be written anew, without end, and the changes in them.
@@ -105,7 +90,7 @@ func (m *Merger) stretches(root *Root, changes []Item) []stretch {
 }
 
 func (m *Merger) small(c *Chunk) bool {
-	return max(c.Records.Count, c.Guards.Count) < m.size()/8 && c.Records.Head < headBytes/8
+	return max(c.Records.Count, c.Guards.Count) < m.Size/8 && c.Records.Head < headBytes/8
 }
 
 // kept returns chunks without guards that have ended.

@@ -54,7 +54,7 @@ func TestPythonReadsRecords(t *testing.T) {
 	if err := s.Apply(t.Context(), entries); err != nil {
 		t.Fatal(err)
 	}
-	s.core.settings.chunk = 0 // both products in one file
+	s.core.settings.chunk = chunkItems // both products in one file
 	if err := s.merger.merge(t.Context()); err != nil {
 		t.Fatal(err)
 	}

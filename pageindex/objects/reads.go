@@ -90,14 +90,11 @@ func (r *reads) block(name string, h *Head, product, block int) []byte {
 	return nil
 }
 
-// wanting reports whether something has to be read.
-func (r *reads) wanting() bool { return len(r.wantHeads)+len(r.wantBlocks) > 0 }
-
 // until calls work until it needs nothing that has to be read.
 func (r *reads) until(ctx context.Context, work func()) error {
 	for {
 		work()
-		if !r.wanting() {
+		if len(r.wantHeads)+len(r.wantBlocks) == 0 {
 			return nil
 		}
 		if err := r.wave(ctx); err != nil {

@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"sort"
-
-	"github.com/talkback/talkback/comment"
 )
 
 // resolve finds out what the changes of a view are, by what the chunks have of their comments.
@@ -70,7 +68,7 @@ func (r *reads) lookUp(c *Chunk, kind Kind, key Key) (h *Head, product int, reco
 		return h, 0, nil, true
 	}
 	p := &h.Products[product]
-	block := blockAt(p.Blocks, key.Position)
+	block := sort.Search(len(p.Blocks), func(i int) bool { return p.Blocks[i].First.Compare(key.Position) > 0 }) - 1
 	if block < 0 || key.Position.Compare(p.Last) > 0 {
 		return h, product, nil, true
 	}
@@ -85,10 +83,4 @@ func (r *reads) lookUp(c *Chunk, kind Kind, key Key) (h *Head, product int, reco
 		return h, product, nil, true
 	}
 	return h, product, data[n*h.RecordSize : (n+1)*h.RecordSize], true
-}
-
-// blockAt returns the number of the last block that begins at or before a position, -1 if there is
-// none.
-func blockAt(blocks []Block, position comment.Position) int {
-	return sort.Search(len(blocks), func(i int) bool { return blocks[i].First.Compare(position) > 0 }) - 1
 }

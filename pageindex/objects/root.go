@@ -139,19 +139,16 @@ func appendChunk(out []byte, c *Chunk) []byte {
 		out = big.AppendUint32(out, part.CRC)
 	}
 	out = big.AppendUint32(out, c.Seen)
-	out = append(append(out, flag(c.Single)), c.Last[:]...)
+	single := byte(0)
+	if c.Single {
+		single = 1
+	}
+	out = append(append(out, single), c.Last[:]...)
 	out = big.AppendUint16(out, uint16(len(c.Cells)))
 	for _, cell := range c.Cells {
 		out = big.AppendUint32(appendCell(out, cell.Cell), uint32(cell.Count))
 	}
 	return out
-}
-
-func flag(set bool) byte {
-	if set {
-		return 1
-	}
-	return 0
 }
 
 // decodeRoot reads the file of a root.

@@ -28,7 +28,7 @@ const (
 type Sorter struct {
 	// Folder is the folder, which must exist. The caller deletes it in the end.
 	Folder string
-	// Items is how many items are sorted in memory; runItems if it is 0.
+	// Items is how many items are sorted in memory.
 	Items int
 
 	items []Item
@@ -38,13 +38,9 @@ type Sorter struct {
 
 // Add takes items.
 func (s *Sorter) Add(items []Item) error {
-	limit := s.Items
-	if limit == 0 {
-		limit = runItems
-	}
-	for part := range slices.Chunk(items, limit) {
+	for part := range slices.Chunk(items, s.Items) {
 		s.items = append(s.items, part...)
-		if len(s.items) >= limit {
+		if len(s.items) >= s.Items {
 			if err := s.spill(); err != nil {
 				return err
 			}

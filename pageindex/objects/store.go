@@ -7,7 +7,7 @@
 // To read it, start with core.go: how a process keeps up with others, and core.append. find.go answers
 // lookups, of line.go's list of pieces and reads.go's caches. merging.go and build.go replace the root:
 // merger.go and cut.go make new chunks of old ones and changes, sort.go orders more changes than memory
-// holds. root.go, chunk.go and frame.go turn values into bytes and back. All numbers are big-endian,
+// holds. root.go, chunk.go and item.go turn values into bytes and back. All numbers are big-endian,
 // and each byte is covered by a CRC-32: what does not match it is not used. folder.go and bucket.go
 // keep the objects.
 package objects
@@ -144,28 +144,25 @@ const tries = 5
 
 // Find implements pageindex.Index.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (found pageindex.Found, err error) {
-	cost, err := s.read(ctx, func(index *Index) (pageindex.Cost, error) {
-		found, err = index.Find(ctx, list, targets)
-		return found.Cost, err
+	found.Cost, err = s.read(ctx, func(r *reads, state *State) (err error) {
+		found, err = find(ctx, r, state, list, targets)
+		return err
 	})
 	if err != nil {
 		return pageindex.Found{}, err
 	}
-	found.Cost = cost
 	return found, nil
 }
 
 // Products implements pageindex.Lister.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
-	_, err := s.read(ctx, func(index *Index) (pageindex.Cost, error) {
-		return pageindex.Cost{}, index.Products(ctx, tell)
-	})
+	_, err := s.read(ctx, func(r *reads, state *State) error { return products(ctx, r, state, tell) })
 	return err
 }
 
 // read reads the index as it is now, and again if a merge has deleted objects that it needs. It
 // returns what this and keeping up with others has cost.
-func (s *Store) read(ctx context.Context, work func(*Index) (pageindex.Cost, error)) (cost pageindex.Cost, err error) {
+func (s *Store) read(ctx context.Context, work func(*reads, *State) error) (cost pageindex.Cost, err error) {
 	for range tries {
 		keepingUp, err := s.core.refresh(ctx)
 		cost.Calls, cost.Waves = cost.Calls+keepingUp.Calls, cost.Waves+keepingUp.Waves
@@ -173,8 +170,9 @@ func (s *Store) read(ctx context.Context, work func(*Index) (pageindex.Cost, err
 		if err := cmp.Or(err, now.damage); err != nil {
 			return cost, s.core.unavailable(err)
 		}
-		reading, err := work(&Index{State: now.state, Storage: s.core.storage, Cache: s.core.cache})
-		cost.Calls, cost.Waves = cost.Calls+reading.Calls, cost.Waves+reading.Waves
+		r := newReads(s.core.storage, s.core.cache)
+		err = work(r, now.state)
+		cost.Calls, cost.Waves = cost.Calls+r.cost.Calls, cost.Waves+r.cost.Waves
 		if err == nil {
 			return cost, nil
 		}

@@ -75,7 +75,10 @@ func (s *Store) callFor(product, generation string, entries []pageindex.Entry) c
 	of := s.keys.of(product, generation)
 	c := call{
 		keys:      []string{of + stateName, of + entriesName},
-		arguments: append([]any{of, int(pageindex.Remember.Seconds()), listedAs(product, generation)}, arguments(entries)...),
+		arguments: []any{of, int(pageindex.Remember.Seconds()), listedAs(product, generation)},
+	}
+	for _, e := range entries {
+		c.arguments = append(c.arguments, string(e.Position[:]), milliseconds(e.Position), cellText(e.Cell), string(e.Follows))
 	}
 	if !s.inCluster() {
 		c.keys = append(c.keys, s.keys.products())

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex"
 )
 
 // What is stored, for a table "comments" and a product "4711":
@@ -38,9 +37,6 @@ func (k keys) products() string { return prefix + k.table + ":products" }
 
 // listedAs is how the set of products lists one in a generation.
 func listedAs(product, generation string) string { return generation + " " + product }
-
-// ofProducts matches the keys of all products.
-func (k keys) ofProducts() string { return prefix + k.table + ":{*" }
 
 // of returns what the keys of a product start with.
 func (k keys) of(product, generation string) string {
@@ -80,12 +76,3 @@ func parseCell(text string) (cell comment.Cell, ok bool) {
 
 // milliseconds is the score of a position.
 func milliseconds(p comment.Position) int64 { return p.Time().UnixMilli() }
-
-// arguments of apply.lua for entries.
-func arguments(entries []pageindex.Entry) []any {
-	out := make([]any, 0, 4*len(entries))
-	for _, e := range entries {
-		out = append(out, string(e.Position[:]), milliseconds(e.Position), cellText(e.Cell), string(e.Follows))
-	}
-	return out
-}

@@ -16,7 +16,8 @@ const scanned = 1000
 // way, the next build sweeps. Keys of deleted comments expire by themselves.
 func (s *Store) sweep(ctx context.Context) error {
 	if s.inCluster() {
-		return s.sweepCluster(ctx)
+		// A script that writes a product cannot note it in a set of all products, which has another slot.
+		return s.eachKey(ctx, s.unlink)
 	}
 	return s.eachListed(ctx, func(listed []string) error { return s.forget(ctx, listed) })
 }
@@ -108,17 +109,11 @@ func (s *Store) productsOfKeys(ctx context.Context, generation string, tell func
 	})
 }
 
-// sweepCluster looks at all keys of a cluster: a script that writes a product cannot note it in a set
-// of all products, which has another slot.
-func (s *Store) sweepCluster(ctx context.Context) error {
-	return s.eachKey(ctx, s.unlink)
-}
-
 // eachKey hands on the keys of all products on each server, perhaps of several at the same time.
 func (s *Store) eachKey(ctx context.Context, do func(context.Context, goredis.Cmdable, []string) error) error {
 	return s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
 		return scan(func(cursor uint64) ([]string, uint64, error) {
-			return client.Scan(ctx, cursor, s.keys.ofProducts(), scanned).Result()
+			return client.Scan(ctx, cursor, prefix+s.keys.table+":{*", scanned).Result()
 		}, func(keys []string) error { return do(ctx, client, keys) })
 	})
 }

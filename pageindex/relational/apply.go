@@ -99,7 +99,7 @@ func (s *Store) inBatches(
 
 // bringIn brings a batch in to a generation. The locks keep others from the rows meanwhile.
 func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) error {
-	had, err := s.known(ctx, tx, entries, generation)
+	had, err := s.records(ctx, tx, entries, generation)
 	if err != nil {
 		return err
 	}
@@ -117,8 +117,8 @@ func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Ent
 	return s.count(ctx, tx, changes, generation)
 }
 
-// known reads what a generation has of the comments of a batch.
-func (s *Store) known(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) ([]*known, error) {
+// records reads what a generation has of the comments of a batch.
+func (s *Store) records(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) ([]*record, error) {
 	argument, err := encodeEntries(entries)
 	if err != nil {
 		return nil, err
@@ -128,7 +128,7 @@ func (s *Store) known(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry
 		return nil, err
 	}
 	defer rows.Close()
-	var had []*known
+	var had []*record
 	for rows.Next() {
 		var text *string
 		if err := rows.Scan(&text); err != nil {
@@ -138,7 +138,7 @@ func (s *Store) known(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry
 			had = append(had, nil)
 			continue
 		}
-		had = append(had, parseKnown(*text))
+		had = append(had, parseRecord(*text))
 	}
 	return had, rows.Err()
 }

@@ -23,7 +23,7 @@ type Statement struct {
 // Statements are those of a lookup: the counts, and where a position is, 10 comments behind the
 // beginning of its block and 10 before its end, and how many comments come before it in its block.
 func (s *Store) Statements(list pageindex.List, at comment.Position) []Statement {
-	l := newLookup(list)
+	l := newListQuery(list)
 	text, args := l.countStatement()
 	locate := l.locateStatement(1)
 	locate.position(blockCount{block: blockOf(at), n: 100}, 11)

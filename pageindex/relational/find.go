@@ -61,19 +61,19 @@ func (s *Store) productsAfter(ctx context.Context, tx *sql.Tx, last string) (nam
 // Find implements pageindex.Index. Every boundary is exact: it takes two statements, however many
 // targets there are, and one if none of them needs a position.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	l := newLookup(list)
-	if l.empty() {
+	l := newListQuery(list)
+	if l.span.low.Compare(l.span.high) > 0 {
 		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, nil
 	}
 	var found pageindex.Found
 	err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		counted, err := s.countList(ctx, tx, l)
+		counts, err := s.countList(ctx, tx, l)
 		if err != nil {
 			return err
 		}
-		found = pageindex.Found{Counts: counted.ratings, Cost: pageindex.Cost{Calls: s.db.Frame + 1, Waves: s.db.Frame + 1}}
-		found.Boundaries, err = s.locate(ctx, tx, l, counted, targets)
-		if slices.ContainsFunc(targets, counted.needsPosition) {
+		found = pageindex.Found{Counts: counts.ratings, Cost: pageindex.Cost{Calls: s.db.Frame + 1, Waves: s.db.Frame + 1}}
+		found.Boundaries, err = s.locate(ctx, tx, l, counts, targets)
+		if slices.ContainsFunc(targets, counts.needsPosition) {
 			found.Cost.Calls++
 			found.Cost.Waves++
 		}
@@ -82,8 +82,8 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, err
 }
 
-// counted is what a list has, block by block.
-type counted struct {
+// blockCounts is how many comments of a list there are, block by block.
+type blockCounts struct {
 	generation int
 	ratings    comment.Counts
 	total      int
@@ -92,19 +92,19 @@ type counted struct {
 }
 
 // countList counts a list in one statement, which reads the store's row too.
-func (s *Store) countList(ctx context.Context, tx *sql.Tx, l lookup) (counted, error) {
+func (s *Store) countList(ctx context.Context, tx *sql.Tx, l listQuery) (blockCounts, error) {
 	text, args := l.countStatement()
 	rows, err := tx.QueryContext(ctx, s.sql.Replace(text), args...)
 	if err != nil {
-		return counted{}, err
+		return blockCounts{}, err
 	}
 	defer rows.Close()
-	c, found := counted{}, 0
+	c, found := blockCounts{}, 0
 	byBlock := map[int]int{}
 	for rows.Next() {
 		var block, code, n int
 		if err := rows.Scan(&block, &code, &n); err != nil {
-			return counted{}, err
+			return blockCounts{}, err
 		}
 		if block == storeRow {
 			found, c.generation = code, n
@@ -115,10 +115,10 @@ func (s *Store) countList(ctx context.Context, tx *sql.Tx, l lookup) (counted, e
 		byBlock[block] += n
 	}
 	if err := rows.Err(); err != nil {
-		return counted{}, err
+		return blockCounts{}, err
 	}
 	if c.generation == 0 {
-		return counted{}, sql.ErrNoRows
+		return blockCounts{}, sql.ErrNoRows
 	}
 	c.total = c.ratings.Total()
 	c.order(byBlock, l.descending)
@@ -126,7 +126,7 @@ func (s *Store) countList(ctx context.Context, tx *sql.Tx, l lookup) (counted, e
 }
 
 // order puts blocks into the order of the list.
-func (c *counted) order(byBlock map[int]int, descending bool) {
+func (c *blockCounts) order(byBlock map[int]int, descending bool) {
 	for block, n := range byBlock {
 		c.blocks = append(c.blocks, blockCount{block: block, n: n})
 	}
@@ -144,12 +144,12 @@ func (c *counted) order(byBlock map[int]int, descending bool) {
 }
 
 // needsPosition says whether a target cannot be answered from counts.
-func (c counted) needsPosition(t pageindex.Target) bool {
+func (c blockCounts) needsPosition(t pageindex.Target) bool {
 	return c.total > 0 && (t.At != nil || t.Rank > 0)
 }
 
 // holding returns the block with the comment of a rank, counted from 1 to the total.
-func (c counted) holding(rank int) blockCount {
+func (c blockCounts) holding(rank int) blockCount {
 	i, found := slices.BinarySearchFunc(c.blocks, rank, func(b blockCount, rank int) int { return b.before + 1 - rank })
 	if !found {
 		i--
@@ -158,7 +158,7 @@ func (c counted) holding(rank int) blockCount {
 }
 
 // before returns how many comments of the list are in blocks that come before a block in its order.
-func (c counted) before(block int, descending bool) int {
+func (c blockCounts) before(block int, descending bool) int {
 	for _, b := range c.blocks {
 		if b.block == block || (b.block > block) != descending {
 			return b.before
@@ -168,7 +168,7 @@ func (c counted) before(block int, descending bool) int {
 }
 
 // locate finds the targets' boundaries by one statement with a column for each that needs it.
-func (s *Store) locate(ctx context.Context, tx *sql.Tx, l lookup, c counted, targets []pageindex.Target) ([]pageindex.Boundary, error) {
+func (s *Store) locate(ctx context.Context, tx *sql.Tx, l listQuery, c blockCounts, targets []pageindex.Target) ([]pageindex.Boundary, error) {
 	boundaries := make([]pageindex.Boundary, len(targets))
 	statement := l.locateStatement(c.generation)
 	var into []any

@@ -73,10 +73,14 @@ func (s *Store) purge(ctx context.Context) error {
 	}
 	for _, p := range purges {
 		for generation := 0; ; {
-			generation, err = s.next(ctx, p.next, generation)
+			var next int
+			err := s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
+				return tx.QueryRowContext(ctx, s.sql.Replace(p.next), generation).Scan(&next)
+			})
 			if err != nil {
 				return err
 			}
+			generation = next
 			// Later ones belong to builds that began meanwhile.
 			if generation == 0 || generation > last {
 				break
@@ -84,27 +88,12 @@ func (s *Store) purge(ctx context.Context) error {
 			if generation == g.current || generation == g.building {
 				continue
 			}
-			if err := s.removeAll(ctx, p.remove, generation); err != nil {
-				return err
+			for removed := int64(batch); removed == batch; {
+				if removed, err = s.remove(ctx, p.remove, generation); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
-}
-
-// next returns the lowest generation above another that has rows, 0 for none.
-func (s *Store) next(ctx context.Context, text string, generation int) (next int, err error) {
-	err = s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, s.sql.Replace(text), generation).Scan(&next)
-	})
-	return next, err
-}
-
-// removeAll removes rows until there are no more.
-func (s *Store) removeAll(ctx context.Context, text string, which any) error {
-	for {
-		if removed, err := s.remove(ctx, text, which); err != nil || removed < batch {
-			return err
-		}
-	}
 }

@@ -23,8 +23,8 @@ func latest(entries []pageindex.Entry) []pageindex.Entry {
 	})
 }
 
-// known is what the store has of a comment.
-type known struct {
+// record is what the store has of a comment.
+type record struct {
 	cell    *comment.Cell // nil for one that is not there any more
 	follows stream.Position
 }
@@ -50,7 +50,7 @@ type change struct {
 
 // tally decides what entries change, each beside what the store has of its comment, nil for nothing:
 // those that come later by Follows are accepted, and counters change by the difference.
-func tally(entries []pageindex.Entry, had []*known) (accepted []pageindex.Entry, changes []change) {
+func tally(entries []pageindex.Entry, had []*record) (accepted []pageindex.Entry, changes []change) {
 	sums := map[counter]int{}
 	for i, e := range entries {
 		old := had[i]
@@ -73,15 +73,15 @@ func tally(entries []pageindex.Entry, had []*known) (accepted []pageindex.Entry,
 	return accepted, changes
 }
 
-// parseKnown reads a row's language, rating and follows, with slashes between them. No language has
+// parseRecord reads a row's language, rating and follows, with slashes between them. No language has
 // one in it.
-func parseKnown(text string) *known {
+func parseRecord(text string) *record {
 	language, rest, _ := strings.Cut(text, "/")
 	rating, follows, _ := strings.Cut(rest, "/")
-	k := &known{follows: stream.Position(follows)}
+	r := &record{follows: stream.Position(follows)}
 	code, _ := strconv.Atoi(rating)
 	if cell, any := comment.CellOf(comment.Language(language), code); any {
-		k.cell = &cell
+		r.cell = &cell
 	}
-	return k
+	return r
 }

@@ -87,11 +87,6 @@ func DecodeEntry(number uint64, in []byte) (Entry, error) {
 	return e, nil
 }
 
-// sortedChanges returns changes by position.
-func sortedChanges(changes []Change) []Change {
-	return slices.SortedFunc(slices.Values(changes), func(a, b Change) int { return a.Position.Compare(b.Position) })
-}
-
 // languagesOf returns the languages of changes, sorted.
 func languagesOf(changes []Change) []comment.Language {
 	set := map[comment.Language]bool{}

@@ -1,6 +1,7 @@
 package runs
 
 import (
+	"slices"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -58,18 +59,22 @@ func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
 	next = h
 	next.Counts = h.Counts.Clone()
 	e := Entry{Number: h.Last + 1}
-	for _, c := range sortedChanges(changes) {
+	for _, c := range slices.SortedFunc(slices.Values(changes), func(a, b Change) int { return a.Position.Compare(b.Position) }) {
 		if c.Position.Compare(h.Bound) < 0 {
 			e.Changes = append(e.Changes, c)
 			continue
 		}
-		next.count(c)
+		addChange(next.Counts, c)
+		if c.To != nil && c.Position.Compare(next.Highest) > 0 {
+			next.Highest = c.Position
+		}
 	}
 	if negative(next.Counts) {
 		return Head{}, nil
 	}
 	if next.full() {
-		e.Sealed = next.seal()
+		e.Sealed = &Run{From: next.Bound, End: shortAbove(next.Highest), Counts: next.Counts}
+		next.Bound, next.Counts = e.Sealed.End, comment.Stats{}
 	}
 	if len(e.Changes) == 0 && e.Sealed == nil {
 		return next, nil
@@ -77,13 +82,6 @@ func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
 	next.Last = e.Number
 	next.Written += uint64(len(e.Encode()) + entryOverhead)
 	return next, &e
-}
-
-func (h *Head) count(c Change) {
-	addChange(h.Counts, c)
-	if c.To != nil && c.Position.Compare(h.Highest) > 0 {
-		h.Highest = c.Position
-	}
 }
 
 // addChange counts a change.
@@ -114,13 +112,6 @@ func (h Head) full() bool {
 		limit = firstSize
 	}
 	return h.size() >= limit && h.Highest != comment.MaxPosition
-}
-
-// seal makes the head a run, and leaves it empty.
-func (h *Head) seal() *Run {
-	run := &Run{From: h.Bound, End: shortAbove(h.Highest), Counts: h.Counts}
-	h.Bound, h.Counts = run.End, comment.Stats{}
-	return run
 }
 
 // MergeDue reports whether the log is to be merged after a transaction, given the head before it:

@@ -97,7 +97,11 @@ func (v *View) locator(list List) *locator {
 	}
 	low, high := list.Filter.Range()
 	least, most := 0, 0
-	for _, s := range v.inOrder(list.Order) {
+	segments := slices.Clone(v.segments)
+	if list.Order.Descends() {
+		slices.Reverse(segments)
+	}
+	for _, s := range segments {
 		p := part{segment: s, from: later(s.from, low), last: earlier(s.last, high), leastBefore: least, mostBefore: most}
 		if p.from.Compare(p.last) > 0 {
 			continue
@@ -107,15 +111,6 @@ func (v *View) locator(list List) *locator {
 		l.parts = append(l.parts, p)
 	}
 	return l
-}
-
-func (v *View) inOrder(order comment.Order) []*segment {
-	if !order.Descends() {
-		return v.segments
-	}
-	reversed := slices.Clone(v.segments)
-	slices.Reverse(reversed)
-	return reversed
 }
 
 func later(a, b comment.Position) comment.Position {
@@ -144,14 +139,11 @@ func (l *locator) count(p part) (least, most int) {
 		ratings := comment.Filter{Ratings: l.list.Filter.Ratings, Languages: []comment.Language{comment.OtherLanguages}}
 		most += p.counts.Counts(ratings).Total()
 	}
-	if !p.whole() {
+	if p.from != p.segment.from || p.last != p.segment.last {
 		least = 0
 	}
 	return least, most
 }
-
-// whole reports whether the part is all of the segment.
-func (p part) whole() bool { return p.from == p.segment.from && p.last == p.segment.last }
 
 // counts returns the exact number of the list's comments in a part, by rating.
 func (l *locator) counts(p part) (sum comment.Counts) {
@@ -291,14 +283,12 @@ func (l *locator) before(p part, at comment.Position) int {
 		return 0 // there are none in all of the part
 	}
 	markers := l.selected(p)
-	return sort.Search(len(markers), func(i int) bool { return l.comesAfter(markers[i].Position, at) })
-}
-
-func (l *locator) comesAfter(p, at comment.Position) bool {
-	if l.list.Order.Descends() {
-		return p.Compare(at) < 0
-	}
-	return p.Compare(at) > 0
+	return sort.Search(len(markers), func(i int) bool {
+		if l.list.Order.Descends() {
+			return markers[i].Position.Compare(at) < 0
+		}
+		return markers[i].Position.Compare(at) > 0
+	})
 }
 
 // boundary returns the last boundary that is known at or before a rank.
@@ -309,7 +299,11 @@ func (l *locator) boundary(rank int) Boundary {
 	}
 	for _, p := range l.parts {
 		if p.mostBefore+p.most > rank {
-			return l.inside(p, rank, b)
+			if rank == p.mostBefore || !p.revealed {
+				return b
+			}
+			after := l.selected(p)[rank-p.mostBefore-1].Position
+			return Boundary{Rank: rank, After: &after}
 		}
 		end := p.last
 		if l.list.Order.Descends() {
@@ -320,14 +314,4 @@ func (l *locator) boundary(rank int) Boundary {
 		}
 	}
 	return b
-}
-
-// inside returns the last boundary known at or before a rank that lies in a part, or right before
-// it. Until then, the last is that before the part.
-func (l *locator) inside(p part, rank int, last Boundary) Boundary {
-	if rank == p.mostBefore || !p.revealed {
-		return last
-	}
-	after := l.selected(p)[rank-p.mostBefore-1].Position
-	return Boundary{Rank: rank, After: &after}
 }

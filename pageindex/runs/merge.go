@@ -223,7 +223,7 @@ func joined(runs []Run) []Run {
 			before := &out[len(out)-1]
 			a, b := before.size(), run.size()
 			if min(a, b) < joinBelow && a+b <= splitAbove {
-				*before = before.with(run)
+				*before = Run{From: before.From, End: run.End, Counts: sumOf([]Run{*before, run}, nil)}
 				continue
 			}
 		}
@@ -233,11 +233,6 @@ func joined(runs []Run) []Run {
 }
 
 func (r Run) size() int { return r.Counts.Counts(comment.Filter{}).Total() }
-
-// with returns the run and the one above it as one.
-func (r Run) with(next Run) Run {
-	return Run{From: r.From, End: next.End, Counts: sumOf([]Run{r, next}, nil)}
-}
 
 // sumOf returns the counts of runs, each in the row that a function names; nil for its own.
 func sumOf(runs []Run, inRow func(*comment.Cell) *comment.Cell) comment.Stats {

@@ -1,3 +1,12 @@
+// Package table is the index of page numbers that is in the comments' own table. It reads and
+// merges what package runs defines and the counting transactions of package counts write.
+//
+// The head of a product's index is an attribute of its statistics. All other items have a partition
+// of their own:
+//
+//	R#<product>  K#<version>-<number>  a chunk of runs
+//	R#<product>  L                     the directory, with the runs of a small product
+//	R#<product>  L#<number>            an entry of the log
 package table
 
 import (
@@ -55,7 +64,7 @@ const (
 // of a range of dates are not confirmed: changes of some milliseconds which cancel out in the count
 // of a run and cell may move such a bound by as many comments.
 func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	l := lookup{
+	l := finding{
 		list:    runs.List{Filter: list.Filter, Order: list.Order},
 		unsplit: x.unsplit,
 		reading: &reading{client: x.client, table: x.table, product: list.Product},
@@ -67,7 +76,11 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 	for try := range findTries {
 		found, err := l.find(ctx)
 		if err == nil {
-			return l.answer(found), nil
+			out := pageindex.Found{Counts: found.Counts, Cost: l.cost}
+			for _, b := range found.Boundaries {
+				out.Boundaries = append(out.Boundaries, pageindex.Boundary(b))
+			}
+			return out, nil
 		}
 		if !errors.Is(err, runs.ErrTorn) {
 			return pageindex.Found{}, err
@@ -81,24 +94,16 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 		"the page numbers of product %q do not agree with its comments: ask again in a moment; if that does not help, run talkback rebuild --pages", list.Product)
 }
 
-// lookup is one call of Find.
-type lookup struct {
+// finding is one call of Find.
+type finding struct {
 	*reading
 	list    runs.List
 	targets []runs.Target
 	unsplit func(product string)
 }
 
-func (l *lookup) answer(found runs.Found) pageindex.Found {
-	out := pageindex.Found{Counts: found.Counts, Cost: l.cost}
-	for _, b := range found.Boundaries {
-		out.Boundaries = append(out.Boundaries, pageindex.Boundary(b))
-	}
-	return out
-}
-
 // find makes one try.
-func (l *lookup) find(ctx context.Context) (runs.Found, error) {
+func (l *finding) find(ctx context.Context) (runs.Found, error) {
 	var head runs.Head
 	var changes int64
 	var stored stored
@@ -135,7 +140,7 @@ func (l *lookup) find(ctx context.Context) (runs.Found, error) {
 // confirm checks that the markers which were read are of the moment of the head: that they add up to
 // the run's counts does not tell, since changes may cancel out. The error is runs.ErrTorn if they may
 // be of another.
-func (l *lookup) confirm(ctx context.Context, head runs.Head, changes int64, revealed []runs.Range) error {
+func (l *finding) confirm(ctx context.Context, head runs.Head, changes int64, revealed []runs.Range) error {
 	if !l.sharp || len(revealed) == 0 {
 		return nil
 	}
@@ -155,7 +160,7 @@ func (l *lookup) confirm(ctx context.Context, head runs.Head, changes int64, rev
 }
 
 // fill reads what a view needs, in one wave.
-func (l *lookup) fill(ctx context.Context, view *runs.View, needs runs.Needs) error {
+func (l *finding) fill(ctx context.Context, view *runs.View, needs runs.Needs) error {
 	var mu sync.Mutex
 	var reads []func(context.Context) error
 	for keys := range slices.Chunk(needs.Chunks, call.MaxKeysPerGet) {
@@ -184,7 +189,7 @@ func (l *lookup) fill(ctx context.Context, view *runs.View, needs runs.Needs) er
 }
 
 // findUnindexed answers for a product without an index, if it is small.
-func (l *lookup) findUnindexed(ctx context.Context) (runs.Found, error) {
+func (l *finding) findUnindexed(ctx context.Context) (runs.Found, error) {
 	var markers []runs.Marker
 	err := l.wave(ctx, func(ctx context.Context) (err error) {
 		markers, err = l.markers(ctx, runs.Range{Last: comment.MaxPosition}, readThrough)
@@ -206,5 +211,11 @@ func (l *lookup) findUnindexed(ctx context.Context) (runs.Found, error) {
 // two that do the same, one changes nothing.
 func (x *Index) Merge(ctx context.Context, product string) error {
 	m := merging{client: x.client, reading: &reading{client: x.client, table: x.table, product: product, consistent: true}}
-	return m.run(ctx)
+	var err error
+	for range mergeTries {
+		if err = m.merge(ctx); !errors.Is(err, runs.ErrTorn) {
+			break
+		}
+	}
+	return call.Wrap(err, "merge of the page index of product %q", product)
 }

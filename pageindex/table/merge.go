@@ -33,16 +33,7 @@ type merging struct {
 	client mergeClient
 }
 
-// run merges, and begins again if others wrote meanwhile what it reads.
-func (m *merging) run(ctx context.Context) (err error) {
-	for range mergeTries {
-		if err = m.merge(ctx); !errors.Is(err, runs.ErrTorn) {
-			break
-		}
-	}
-	return call.Wrap(err, "merge of the page index of product %q", m.product)
-}
-
+// merge makes one try.
 func (m *merging) merge(ctx context.Context) error {
 	head, err := m.head(ctx)
 	if err != nil {
@@ -150,7 +141,7 @@ func (m *merging) headAfterwards(ctx context.Context) (head runs.Head, err error
 func (m *merging) write(ctx context.Context, before stored, result runs.Result) error {
 	var chunks []types.WriteRequest
 	for key, chunk := range result.Chunks {
-		chunks = append(chunks, put(chunkItem(m.product, key, chunk)))
+		chunks = append(chunks, types.WriteRequest{PutRequest: &types.PutRequest{Item: chunkItem(m.product, key, chunk)}})
 	}
 	if err := m.writeAll(ctx, chunks); err != nil {
 		return err
@@ -254,10 +245,6 @@ func (m *merging) deleteDirectory(ctx context.Context, read layout.Item) error {
 		return nil
 	}
 	return call.Wrap(err, "DeleteItem of the directory")
-}
-
-func put(it layout.Item) types.WriteRequest {
-	return types.WriteRequest{PutRequest: &types.PutRequest{Item: it}}
 }
 
 func (m *merging) deleteAll(ctx context.Context, keys []layout.Item) error {

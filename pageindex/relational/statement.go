@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// lookup is a list, as statements select it.
-type lookup struct {
+// listQuery is a list, as statements select it.
+type listQuery struct {
 	product    string
 	languages  []comment.Language
 	codes      []int // of cells, nil for all
@@ -18,8 +18,8 @@ type lookup struct {
 	descending bool
 }
 
-func newLookup(list pageindex.List) lookup {
-	l := lookup{
+func newListQuery(list pageindex.List) listQuery {
+	l := listQuery{
 		product: list.Product, languages: list.Filter.Languages, codes: list.Filter.CellCodes(),
 		descending: list.Order.Descends(),
 	}
@@ -27,12 +27,9 @@ func newLookup(list pageindex.List) lookup {
 	return l
 }
 
-// empty says whether the dates allow no position.
-func (l lookup) empty() bool { return l.span.low.Compare(l.span.high) > 0 }
-
 // statement is SQL with its arguments.
 type statement struct {
-	lookup  lookup
+	list    listQuery
 	args    []any
 	filter  string // the conditions on product, language and rating
 	columns []string
@@ -45,8 +42,8 @@ func (s *statement) arg(value any) string {
 }
 
 // statement begins one with the arguments of the filter.
-func (l lookup) statement() *statement {
-	s := &statement{lookup: l}
+func (l listQuery) statement() *statement {
+	s := &statement{list: l}
 	s.filter = "product = " + s.arg(l.product)
 	if len(l.languages) > 0 {
 		placeholders := make([]string, len(l.languages))
@@ -72,7 +69,7 @@ func (s *statement) between(r span) string {
 const storeRow = -1
 
 // countStatement counts whole blocks from their counts, and parts of blocks comment by comment.
-func (l lookup) countStatement() (text string, args []any) {
+func (l listQuery) countStatement() (text string, args []any) {
 	s := l.statement()
 	first, last, parts := l.span.split()
 	const current = "generation = (SELECT current FROM {store})"
@@ -93,7 +90,7 @@ func (l lookup) countStatement() (text string, args []any) {
 type blockCount struct{ block, n, before int }
 
 // locateStatement begins a statement that has a column for each of several targets.
-func (l lookup) locateStatement(generation int) *statement {
+func (l listQuery) locateStatement(generation int) *statement {
 	s := l.statement()
 	s.filter = "generation = " + s.arg(generation) + " AND " + s.filter
 	return s
@@ -102,7 +99,7 @@ func (l lookup) locateStatement(generation int) *statement {
 // position adds a column for the position of a comment of the list, whose rank counts from 1. It is
 // looked for from the nearer end of its block.
 func (s *statement) position(in blockCount, rank int) {
-	skip, descending := rank-in.before-1, s.lookup.descending
+	skip, descending := rank-in.before-1, s.list.descending
 	if fromEnd := in.n - 1 - skip; fromEnd < skip {
 		skip, descending = fromEnd, !descending
 	}
@@ -111,14 +108,14 @@ func (s *statement) position(in blockCount, rank int) {
 		order = "position DESC"
 	}
 	s.columns = append(s.columns, fmt.Sprintf("(SELECT position FROM {entries} WHERE %s AND %s ORDER BY %s LIMIT 1 OFFSET %s)",
-		s.filter, s.between(spanOf(in.block).within(s.lookup.span)), order, s.arg(skip)))
+		s.filter, s.between(spanOf(in.block).within(s.list.span)), order, s.arg(skip)))
 }
 
 // countUpTo adds a column for how many comments of the list are in the block of a position, at it or
 // before it in the order of the list.
 func (s *statement) countUpTo(at comment.Position) {
-	r := spanOf(blockOf(at)).within(s.lookup.span)
-	if s.lookup.descending {
+	r := spanOf(blockOf(at)).within(s.list.span)
+	if s.list.descending {
 		r = r.within(span{low: at, high: comment.MaxPosition})
 	} else {
 		r = r.within(span{high: at})
