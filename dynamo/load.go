@@ -19,14 +19,9 @@ import (
 // takes many more.
 const DefaultLoadCalls = 4
 
-// Bounds of one BatchWriteItem. The number of items is DynamoDB's limit. The number of bytes is
-// ours: in JSON a byte of text can become six, and a call has to stay well below DynamoDB's limit
-// of 16 MB.
-// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
-const (
-	maxItemsPerWrite = 25
-	maxBytesPerWrite = 1 << 20
-)
+// maxBytesPerWrite bounds the texts of one BatchWriteItem: in JSON a byte of text can become six, and
+// a call has to stay well below DynamoDB's limit of 16 MB.
+const maxBytesPerWrite = 1 << 20
 
 // rememberedIDs bounds the ids in each of the two maps of loaded comments. Together the maps take
 // about 40 MB at most.
@@ -35,7 +30,7 @@ const rememberedIDs = 1 << 19
 // bulkClient is the part of the SDK's client that a Loader uses.
 type bulkClient interface {
 	call.BatchGetter
-	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+	call.BatchWriter
 }
 
 // LoadCounts says what happened to the comments given to a Loader. Each comment is counted once.
@@ -276,7 +271,7 @@ func (l *Loader) writeOnce(ctx context.Context, comments []comment.Comment) ([]c
 
 // writeSize returns how many of the first comments go into one call.
 func writeSize(comments []comment.Comment) int {
-	size := min(len(comments), maxItemsPerWrite)
+	size := min(len(comments), call.MaxItemsPerWrite)
 	for i, bytes := 0, 0; i < size; i++ {
 		bytes += len(comments[i].Text)
 		if i > 0 && bytes > maxBytesPerWrite {

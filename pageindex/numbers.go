@@ -78,17 +78,12 @@ func (l *Numbers) Begin(ctx context.Context) error {
 	l.Counts = found.Counts
 	l.count()
 	if rank := w.Slice.Rank(); w.Place && rank < l.numbered.Total && rank-l.Start.Rank > w.MostSkip {
-		return l.placeExactly(ctx)
+		var exactly batch
+		l.askStarts(&exactly, []int{w.Slice.Page})
+		_, err = exactly.find(ctx, l)
+		return err
 	}
 	return nil
-}
-
-// placeExactly asks for the very beginning of the page.
-func (l *Numbers) placeExactly(ctx context.Context) error {
-	var b batch
-	l.askStarts(&b, []int{l.wanted.Slice.Page})
-	_, err := b.find(ctx, l)
-	return err
 }
 
 // Finish asks for the rest: the beginnings of pages that were not known to be needed before.

@@ -3,6 +3,7 @@ package call
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -121,4 +122,45 @@ func PutIf(table string, it layout.Item, condition string, values layout.Item) t
 		put.ExpressionAttributeValues = values
 	}
 	return types.TransactWriteItem{Put: put}
+}
+
+// BatchWriter is a client that writes several items without conditions.
+type BatchWriter interface {
+	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+}
+
+// MaxItemsPerWrite is how many items one BatchWriteItem can write.
+// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
+const MaxItemsPerWrite = 25
+
+// WriteAll puts and deletes any number of items without conditions, and again what DynamoDB left. To
+// write one again changes nothing.
+func WriteAll(ctx context.Context, client BatchWriter, table string, requests []types.WriteRequest) error {
+	for part := range slices.Chunk(requests, MaxItemsPerWrite) {
+		left := map[string][]types.WriteRequest{table: part}
+		err := Retry(ctx, func() (progress bool, err error) {
+			output, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: left})
+			if err != nil {
+				return false, Wrap(err, "BatchWriteItem of %d items", len(part))
+			}
+			progress = len(output.UnprocessedItems[table]) < len(left[table])
+			if left = output.UnprocessedItems; len(left) > 0 {
+				return progress, ErrBusy
+			}
+			return progress, nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeleteAll deletes any number of items by their keys.
+func DeleteAll(ctx context.Context, client BatchWriter, table string, keys []layout.Item) error {
+	requests := make([]types.WriteRequest, len(keys))
+	for i, key := range keys {
+		requests[i].DeleteRequest = &types.DeleteRequest{Key: key}
+	}
+	return WriteAll(ctx, client, table, requests)
 }

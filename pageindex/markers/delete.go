@@ -2,11 +2,9 @@ package markers
 
 import (
 	"context"
-	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -25,11 +23,11 @@ func (s *Store) deletePart(ctx context.Context, p part) error {
 	}
 	for _, pk := range partitions {
 		// A header goes last: it sorts behind the other items of its partition.
-		if err := s.eachKey(ctx, pk, func(keys []layout.Item) error { return s.delete(ctx, keys) }); err != nil {
+		if err := s.eachKey(ctx, pk, func(keys []layout.Item) error { return call.DeleteAll(ctx, s.client, s.table, keys) }); err != nil {
 			return err
 		}
 	}
-	return s.delete(ctx, []layout.Item{p.productKey()})
+	return call.DeleteAll(ctx, s.client, s.table, []layout.Item{p.productKey()})
 }
 
 // eachKey hands on the keys of a partition, page by page.
@@ -49,33 +47,4 @@ func (s *Store) eachKey(ctx context.Context, pk string, do func(keys []layout.It
 		}
 		start = output.LastEvaluatedKey
 	}
-}
-
-// deletesAtOnce is how many items one BatchWriteItem deletes.
-// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
-const deletesAtOnce = 25
-
-// delete deletes items by key.
-func (s *Store) delete(ctx context.Context, keys []layout.Item) error {
-	for chunk := range slices.Chunk(keys, deletesAtOnce) {
-		left := make([]types.WriteRequest, len(chunk))
-		for i, key := range chunk {
-			left[i] = types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}}
-		}
-		err := call.Retry(ctx, func() (progress bool, err error) {
-			output, err := s.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{s.table: left}})
-			if err != nil {
-				return false, call.Wrap(err, "BatchWriteItem of %d deletions", len(left))
-			}
-			progress = len(output.UnprocessedItems[s.table]) < len(left)
-			if left = output.UnprocessedItems[s.table]; len(left) > 0 {
-				err = call.ErrBusy
-			}
-			return progress, err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/selection"
 )
 
 // mostTries is how often a list is looked at that changes meanwhile.
@@ -20,7 +19,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	m := &meter{}
 	for range mostTries {
 		found, waves, err := s.find(ctx, list, targets, m)
-		if errors.Is(err, errChanged) || errors.Is(err, selection.ErrMoved) {
+		if errors.Is(err, errChanged) || errors.Is(err, pageindex.ErrMoved) {
 			continue
 		}
 		found.Cost = pageindex.Cost{Calls: m.calls, Waves: waves, ReadUnits: m.units}
@@ -86,19 +85,19 @@ func (l *look) answer(ctx context.Context, targets []pageindex.Target) (found pa
 	if err != nil {
 		return found, err
 	}
-	ranges, wanted := make([]selection.Cell, len(l.cells)), make([]selection.Target, len(targets))
+	ranges, wanted := make([]pageindex.Range, len(l.cells)), make([]pageindex.CellTarget, len(targets))
 	for j, t := range targets {
-		wanted[j] = selection.Target{Target: t, Within: make([]selection.Cell, len(l.cells))}
+		wanted[j] = pageindex.CellTarget{Target: t, Within: make([]pageindex.Range, len(l.cells))}
 	}
 	for i := range l.cells {
-		ranges[i] = selection.Cell{Low: indexes[i][0], High: indexes[i][1]}
+		ranges[i] = pageindex.Range{Low: indexes[i][0], High: indexes[i][1]}
 		found.Counts[l.ratings[i]-1] += ranges[i].High - ranges[i].Low
 		for j := range targets {
 			at := indexes[i][2+j]
-			wanted[j].Within[i] = selection.Cell{Low: at, High: at}
+			wanted[j].Within[i] = pageindex.Range{Low: at, High: at}
 		}
 	}
-	found.Boundaries, _, err = selection.FindBy(ctx, ranges, l.list.Order, wanted, l.sample, l.read)
+	found.Boundaries, _, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, l.sample, l.read)
 	return found, err
 }
 

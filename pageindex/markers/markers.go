@@ -26,10 +26,10 @@ import (
 type Client interface {
 	call.Transactor
 	call.BatchGetter
+	call.BatchWriter
 	call.Querier
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
 }
 
 // Sizes of the index. A stamp for each 64 comments bounds what is read through behind it to 5 KB.

@@ -10,7 +10,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/selection"
 )
 
 var (
@@ -100,31 +99,31 @@ func (l *look) checkStamped(cell, stamps int) error {
 	return nil
 }
 
-// sample is a selection.Sampler. Of a range that has few comments it takes all, otherwise the stamps
+// sample is a pageindex.Sampler. Of a range that has few comments it takes all, otherwise the stamps
 // of one item in its middle; and the first comment of a range that should have stamps and has none.
-func (l *look) sample(ranges []selection.Cell) []selection.Probe {
-	var probes []selection.Probe
+func (l *look) sample(ranges []pageindex.Range) []pageindex.Probe {
+	var probes []pageindex.Probe
 	for i, r := range ranges {
 		first, behind := (r.Low+l.store.perStamp)/l.store.perStamp-1, min(r.High/l.store.perStamp, l.cells[i].stamped)
 		switch {
 		case r.High-r.Low <= readThrough*l.store.perStamp:
 			for index := r.Low; index < r.High; index++ {
-				probes = append(probes, selection.Probe{Cell: i, Index: index})
+				probes = append(probes, pageindex.Probe{Cell: i, Index: index})
 			}
 		case first < behind:
 			chunk := (first + behind) / 2 / l.store.perChunk
 			for n := max(first, chunk*l.store.perChunk); n < min(behind, (chunk+1)*l.store.perChunk); n++ {
-				probes = append(probes, selection.Probe{Cell: i, Index: (n+1)*l.store.perStamp - 1}) // the comment that it marks
+				probes = append(probes, pageindex.Probe{Cell: i, Index: (n+1)*l.store.perStamp - 1}) // the comment that it marks
 			}
 		default:
-			probes = append(probes, selection.Probe{Cell: i, Index: r.Low})
+			probes = append(probes, pageindex.Probe{Cell: i, Index: r.Low})
 		}
 	}
 	return probes
 }
 
-// read is a selection.Read: a wave for stamps and one for comments between them.
-func (l *look) read(ctx context.Context, probes []selection.Probe) ([]comment.Position, error) {
+// read is a pageindex.ReadProbes: a wave for stamps and one for comments between them.
+func (l *look) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
 	runs := runsOf(probes)
 	read := make([][]comment.Position, len(runs))
 	l.waves += 2
@@ -135,10 +134,10 @@ func (l *look) read(ctx context.Context, probes []selection.Probe) ([]comment.Po
 	if err != nil {
 		return nil, err
 	}
-	positions := map[selection.Probe]comment.Position{}
+	positions := map[pageindex.Probe]comment.Position{}
 	for i, r := range runs {
 		for n, index := range r.indexes {
-			positions[selection.Probe{Cell: r.cell, Index: index}] = read[i][n]
+			positions[pageindex.Probe{Cell: r.cell, Index: index}] = read[i][n]
 		}
 	}
 	out := make([]comment.Position, len(probes))
@@ -155,9 +154,9 @@ type run struct {
 }
 
 // runsOf parts probes into runs.
-func runsOf(probes []selection.Probe) (runs []run) {
+func runsOf(probes []pageindex.Probe) (runs []run) {
 	probes = slices.Clone(probes)
-	slices.SortFunc(probes, func(a, b selection.Probe) int {
+	slices.SortFunc(probes, func(a, b pageindex.Probe) int {
 		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Index, b.Index))
 	})
 	for i, probe := range probes {

@@ -12,7 +12,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
-	"github.com/talkback/talkback/pageindex/selection"
 )
 
 // mostTries is how often a list is looked at that changes meanwhile. A look takes a few
@@ -27,7 +26,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 		l := look{store: s, list: list}
 		found, err := l.find(ctx, targets)
 		calls += l.calls
-		if errors.Is(err, errChanged) || errors.Is(err, selection.ErrMoved) {
+		if errors.Is(err, errChanged) || errors.Is(err, pageindex.ErrMoved) {
 			continue
 		}
 		found.Cost = pageindex.Cost{Calls: calls, Waves: calls}
@@ -66,7 +65,7 @@ func (l *look) find(ctx context.Context, targets []pageindex.Target) (pageindex.
 	for i, r := range ranges {
 		found.Counts.Add(l.cells[i], r.High-r.Low)
 	}
-	found.Boundaries, _, err = selection.Find(ctx, ranges, l.list.Order, wanted, l.read)
+	found.Boundaries, _, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, pageindex.Evenly, l.read)
 	return found, err
 }
 
@@ -117,7 +116,7 @@ func (l *look) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) err
 
 // bounds returns which elements of each cell are in the range of the filter's dates, and near which
 // elements the positions among the targets are.
-func (l *look) bounds(ctx context.Context, low, high comment.Position, targets []pageindex.Target) ([]selection.Cell, []selection.Target, error) {
+func (l *look) bounds(ctx context.Context, low, high comment.Position, targets []pageindex.Target) ([]pageindex.Range, []pageindex.CellTarget, error) {
 	ranges := make([]*within, len(l.cells))
 	near := make([][]*within, len(targets))
 	ask := func(pipe goredis.Pipeliner) {
@@ -136,9 +135,9 @@ func (l *look) bounds(ctx context.Context, low, high comment.Position, targets [
 	} else if err := l.wave(ctx, ask); err != nil {
 		return nil, nil, err
 	}
-	wanted := make([]selection.Target, len(targets))
+	wanted := make([]pageindex.CellTarget, len(targets))
 	for j, target := range targets {
-		wanted[j] = selection.Target{Target: target, Within: cellsOf(near[j])}
+		wanted[j] = pageindex.CellTarget{Target: target, Within: cellsOf(near[j])}
 	}
 	return cellsOf(ranges), wanted, nil
 }
@@ -161,10 +160,10 @@ func (l *look) within(ctx context.Context, pipe goredis.Pipeliner, cell int, low
 }
 
 // cellsOf returns the indexes of what was asked for.
-func cellsOf(asked []*within) []selection.Cell {
-	var out []selection.Cell
+func cellsOf(asked []*within) []pageindex.Range {
+	var out []pageindex.Range
 	for _, w := range asked {
-		c := selection.Cell{High: w.size}
+		c := pageindex.Range{High: w.size}
 		if w.before != nil {
 			c.Low = int(w.before.Val())
 		}
@@ -177,7 +176,7 @@ func cellsOf(asked []*within) []selection.Cell {
 }
 
 // read reads elements of cells, neighbours in one command.
-func (l *look) read(ctx context.Context, probes []selection.Probe) ([]comment.Position, error) {
+func (l *look) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
 	var asked []*goredis.StringSliceCmd
 	err := l.wave(ctx, func(pipe goredis.Pipeliner) {
 		for from := 0; from < len(probes); {

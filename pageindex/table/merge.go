@@ -18,7 +18,7 @@ import (
 
 // mergeClient is the part of the SDK's client that a merge works with, beside reads.
 type mergeClient interface {
-	BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error)
+	call.BatchWriter
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
@@ -68,7 +68,7 @@ func (m *merging) tidy(ctx context.Context, merge *runs.Merge, version uint64) e
 	if err != nil {
 		return err
 	}
-	return m.deleteAll(ctx, chunkKeys(m.product, merge.Leftover(made)))
+	return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, merge.Leftover(made)))
 }
 
 func (m *merging) load(ctx context.Context, merge *runs.Merge) error {
@@ -143,7 +143,7 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 	for key, chunk := range result.Chunks {
 		chunks = append(chunks, types.WriteRequest{PutRequest: &types.PutRequest{Item: chunkItem(m.product, key, chunk)}})
 	}
-	if err := m.writeAll(ctx, chunks); err != nil {
+	if err := call.WriteAll(ctx, m.client, m.table, chunks); err != nil {
 		return err
 	}
 	replaced, err := m.replace(ctx, before.directory.Version, result.Directory)
@@ -151,7 +151,7 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 		return err
 	}
 	if !replaced {
-		return m.deleteAll(ctx, chunkKeys(m.product, slices.Collect(maps.Keys(result.Chunks))))
+		return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, slices.Collect(maps.Keys(result.Chunks))))
 	}
 	var merged []layout.Item
 	for _, entry := range before.log {
@@ -159,7 +159,7 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 			merged = append(merged, layout.PagesKey(m.product, layout.LogEntrySK(entry.Number)))
 		}
 	}
-	return m.deleteAll(ctx, merged)
+	return call.DeleteAll(ctx, m.client, m.table, merged)
 }
 
 // replace puts a directory in place of that of a version, and reports whether it was still there.
@@ -229,7 +229,7 @@ func (m *merging) sweep(ctx context.Context) error {
 			break
 		}
 	}
-	return m.deleteAll(ctx, keys)
+	return call.DeleteAll(ctx, m.client, m.table, keys)
 }
 
 // deleteDirectory deletes a directory, unless it was replaced since its key and version were read.
@@ -245,38 +245,4 @@ func (m *merging) deleteDirectory(ctx context.Context, read layout.Item) error {
 		return nil
 	}
 	return call.Wrap(err, "DeleteItem of the directory")
-}
-
-func (m *merging) deleteAll(ctx context.Context, keys []layout.Item) error {
-	var deletes []types.WriteRequest
-	for _, key := range keys {
-		deletes = append(deletes, types.WriteRequest{DeleteRequest: &types.DeleteRequest{Key: key}})
-	}
-	return m.writeAll(ctx, deletes)
-}
-
-// maxItemsPerWrite is how many items one BatchWriteItem can write.
-// https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
-const maxItemsPerWrite = 25
-
-// writeAll writes items without conditions. To write one again changes nothing.
-func (m *merging) writeAll(ctx context.Context, requests []types.WriteRequest) error {
-	for part := range slices.Chunk(requests, maxItemsPerWrite) {
-		left := map[string][]types.WriteRequest{m.table: part}
-		err := call.Retry(ctx, func() (progress bool, err error) {
-			output, err := m.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: left})
-			if err != nil {
-				return false, call.Wrap(err, "BatchWriteItem of %d items", len(part))
-			}
-			progress = len(output.UnprocessedItems[m.table]) < len(left[m.table])
-			if left = output.UnprocessedItems; len(left) > 0 {
-				return progress, call.ErrBusy
-			}
-			return progress, nil
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -1,4 +1,4 @@
-package selection
+package pageindex
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex"
 )
 
 // at returns the position with a number.
@@ -29,7 +28,7 @@ func (g grid) read(_ context.Context, probes []Probe) ([]comment.Position, error
 }
 
 // anyGrid draws up to 5,000 positions, spread over cells evenly or not, and a part of each cell.
-func anyGrid(t *rapid.T) (grid, []Cell) {
+func anyGrid(t *rapid.T) (grid, []Range) {
 	g := make(grid, rapid.IntRange(1, 30).Draw(t, "cells"))
 	n := rapid.SampledFrom([]int{0, 1, 7, 100, 1000, 5000}).Draw(t, "elements")
 	seed := rapid.Uint64Range(1, 1<<62).Draw(t, "seed")
@@ -51,9 +50,9 @@ func anyGrid(t *rapid.T) (grid, []Cell) {
 	if rapid.Bool().Draw(t, "cut") {
 		high = rapid.IntRange(low, high).Draw(t, "high")
 	}
-	cells := make([]Cell, len(g))
+	cells := make([]Range, len(g))
 	for i, positions := range g {
-		cells[i] = Cell{countBelow(positions, low), countBelow(positions, high)}
+		cells[i] = Range{countBelow(positions, low), countBelow(positions, high)}
 	}
 	return g, cells
 }
@@ -65,7 +64,7 @@ func countBelow(positions []comment.Position, n int) int {
 }
 
 // listOf returns the whole list in its order.
-func listOf(g grid, cells []Cell, order comment.Order) []comment.Position {
+func listOf(g grid, cells []Range, order comment.Order) []comment.Position {
 	var list []comment.Position
 	for i, c := range cells {
 		list = append(list, g[i][c.Low:c.High]...)
@@ -78,14 +77,14 @@ func listOf(g grid, cells []Cell, order comment.Order) []comment.Position {
 }
 
 // Ranks and positions are found as in the sorted list, in few rounds.
-func TestFoundAsInTheList(t *testing.T) {
+func TestSearchFindsAsInTheList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		g, cells := anyGrid(t)
 		order := rapid.SampledFrom([]comment.Order{comment.NewestFirst, comment.OldestFirst}).Draw(t, "order")
 		list := listOf(g, cells, order)
-		var targets []Target
+		var targets []CellTarget
 		for range rapid.IntRange(0, 5).Draw(t, "targets") {
-			target := Target{Target: pageindex.Target{Rank: rapid.IntRange(0, len(list)+1).Draw(t, "rank")}}
+			target := CellTarget{Target: Target{Rank: rapid.IntRange(0, len(list)+1).Draw(t, "rank")}}
 			if n := rapid.IntRange(0, 3*5000).Draw(t, "at"); rapid.Bool().Draw(t, "by position") {
 				position := at(n)
 				target.At = &position
@@ -95,7 +94,7 @@ func TestFoundAsInTheList(t *testing.T) {
 			}
 			targets = append(targets, target)
 		}
-		boundaries, rounds, err := Find(t.Context(), cells, order, targets, g.read)
+		boundaries, rounds, err := Search(t.Context(), cells, order, targets, Evenly, g.read)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -109,14 +108,14 @@ func TestFoundAsInTheList(t *testing.T) {
 }
 
 // within returns where elements near a number are.
-func within(g grid, n int) (cells []Cell) {
+func within(g grid, n int) (cells []Range) {
 	for _, positions := range g {
-		cells = append(cells, Cell{countBelow(positions, n-20), countBelow(positions, n+20)})
+		cells = append(cells, Range{countBelow(positions, n-20), countBelow(positions, n+20)})
 	}
 	return cells
 }
 
-func checkBoundary(t *rapid.T, list []comment.Position, order comment.Order, target Target, got pageindex.Boundary) {
+func checkBoundary(t *rapid.T, list []comment.Position, order comment.Order, target CellTarget, got Boundary) {
 	through := func(p comment.Position) (n int) {
 		for _, element := range list {
 			if c := element.Compare(p); c == 0 || (c < 0) == (order == comment.OldestFirst) {
@@ -158,8 +157,8 @@ func TestMovingCells(t *testing.T) {
 			return out, nil
 		}
 		position := at(500)
-		targets := []Target{{Target: pageindex.Target{Rank: len(g[0])}}, {Target: pageindex.Target{At: &position}}}
-		if _, _, err := Find(t.Context(), cells, comment.NewestFirst, targets, read); errors.Is(err, ErrMoved) {
+		targets := []CellTarget{{Target: Target{Rank: len(g[0])}}, {Target: Target{At: &position}}}
+		if _, _, err := Search(t.Context(), cells, comment.NewestFirst, targets, Evenly, read); errors.Is(err, ErrMoved) {
 			moved++
 		} else if err != nil {
 			t.Fatal(err)
@@ -174,7 +173,7 @@ func TestMovingCells(t *testing.T) {
 func TestReadFails(t *testing.T) {
 	broken := errors.New("broken")
 	read := func(context.Context, []Probe) ([]comment.Position, error) { return nil, broken }
-	_, _, err := Find(t.Context(), []Cell{{0, 9}}, comment.NewestFirst, []Target{{Target: pageindex.Target{Rank: 3}}}, read)
+	_, _, err := Search(t.Context(), []Range{{0, 9}}, comment.NewestFirst, []CellTarget{{Target: Target{Rank: 3}}}, Evenly, read)
 	if !errors.Is(err, broken) {
 		t.Error(err)
 	}
@@ -184,13 +183,13 @@ func TestReadFails(t *testing.T) {
 // list, and less near its ends.
 func TestRoundsOfAMillion(t *testing.T) {
 	g := make(grid, 15)
-	cells := make([]Cell, len(g))
+	cells := make([]Range, len(g))
 	for i := range 1_000_000 {
 		cell := i * i % 97 % len(g)
 		g[cell] = append(g[cell], at(i))
 	}
 	for i := range cells {
-		cells[i] = Cell{0, len(g[i])}
+		cells[i] = Range{0, len(g[i])}
 	}
 	for _, row := range []struct{ rank, rounds, reads int }{{3, 1, 60}, {1000, 3, 700}, {123_456, 6, 1500}, {999_999, 2, 60}} {
 		reads := 0
@@ -198,7 +197,7 @@ func TestRoundsOfAMillion(t *testing.T) {
 			reads += len(probes)
 			return g.read(ctx, probes)
 		}
-		_, rounds, err := Find(t.Context(), cells, comment.NewestFirst, []Target{{Target: pageindex.Target{Rank: row.rank}}}, read)
+		_, rounds, err := Search(t.Context(), cells, comment.NewestFirst, []CellTarget{{Target: Target{Rank: row.rank}}}, Evenly, read)
 		if err != nil || rounds > row.rounds || reads > row.reads {
 			t.Errorf("rank %d: %d rounds, %d reads, want at most %d and %d (%v)", row.rank, rounds, reads, row.rounds, row.reads, err)
 		}

@@ -1,0 +1,331 @@
+package pageindex
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Range says which elements of a sorted cell belong to the list: those from the index Low, inclusive,
+// to High, exclusive. Elements of a cell ascend.
+type Range struct{ Low, High int }
+
+func (c Range) size() int { return c.High - c.Low }
+
+// size returns how many elements cells have together.
+func size(cells []Range) int {
+	n := 0
+	for _, c := range cells {
+		n += c.size()
+	}
+	return n
+}
+
+// Probe is an element of a cell, by the index of the cell and its own index.
+type Probe struct{ Cell, Index int }
+
+// CellTarget is a Target, with what is known of the cells of the list.
+type CellTarget struct {
+	Target
+	// Within says for each cell between which indexes elements can be equal to At, if that is known:
+	// those before Low are lower, those from High on higher. It is nil if it is not known.
+	Within []Range
+}
+
+// Sampler chooses what a round looks at in some ranges, the same whenever it is asked: at least one
+// element of each range that is not empty.
+type Sampler func(ranges []Range) []Probe
+
+// Bounds of how many elements a search looks at in one round. With 16 of each of 15 cells, an
+// element among a million is found in 5 rounds (TestRoundsOfAMillion).
+const (
+	leastSamples   = 64
+	samplesPerCell = 16
+	mostSamples    = 1024
+)
+
+// Evenly is the Sampler for elements that cost the same: everything if it is little, otherwise
+// elements at equal distances, at least one of each range.
+func Evenly(ranges []Range) []Probe {
+	all := size(ranges)
+	budget := min(max(leastSamples, samplesPerCell*len(ranges)), mostSamples)
+	var probes []Probe
+	for i, c := range ranges {
+		n := c.size()
+		if all > budget && n > 0 {
+			n = max(1, n*budget/all)
+		}
+		for j := range n {
+			probes = append(probes, Probe{Cell: i, Index: c.Low + (2*j+1)*c.size()/(2*n)})
+		}
+	}
+	return probes
+}
+
+// ReadProbes returns the positions of elements, in the order of the probes.
+type ReadProbes func(ctx context.Context, probes []Probe) ([]comment.Position, error)
+
+// ErrMoved says that what was read contradicts itself: the cells changed between two rounds.
+var ErrMoved = errors.New("the cells changed while they were read")
+
+// search is one target being found. It is a value that a round makes smaller.
+type search interface {
+	// probes returns what to look at next, nothing if the target is found.
+	probes() []Probe
+	// take narrows the search by what was read. It returns false if that contradicts itself.
+	take(read map[Probe]comment.Position) bool
+	// boundary returns the place of the target once it is found.
+	boundary() Boundary
+}
+
+// Search returns the boundaries of targets in a list that is the union of several sorted cells, all
+// with their exact ranks, and how many rounds it took. A round looks at a few elements of each cell,
+// which sample chooses: all of them can be fetched with one pipelined call.
+func Search(ctx context.Context, cells []Range, order comment.Order, targets []CellTarget, sample Sampler, read ReadProbes) ([]Boundary, int, error) {
+	searches := make([]search, len(targets))
+	for i, target := range targets {
+		if target.At != nil {
+			searches[i] = newRanking(cells, order, target, sample)
+		} else {
+			searches[i] = newPicking(cells, order, target.Rank, sample)
+		}
+	}
+	rounds, known := 0, map[Probe]comment.Position{}
+	for ; ; rounds++ {
+		probes, ends := next(searches, known)
+		if ends {
+			break
+		}
+		if len(probes) > 0 {
+			positions, err := read(ctx, probes)
+			if err != nil {
+				return nil, rounds, err
+			}
+			for i, probe := range probes {
+				known[probe] = positions[i]
+			}
+		}
+		for _, s := range searches {
+			if !s.take(known) {
+				return nil, rounds, ErrMoved
+			}
+		}
+	}
+	boundaries := make([]Boundary, len(searches))
+	for i, s := range searches {
+		boundaries[i] = s.boundary()
+	}
+	return boundaries, rounds, nil
+}
+
+// next returns what searches want to look at and is not known yet, and whether all have ended.
+func next(searches []search, known map[Probe]comment.Position) (probes []Probe, ends bool) {
+	ends = true
+	wanted := map[Probe]bool{}
+	for _, s := range searches {
+		for _, probe := range s.probes() {
+			ends = false
+			if _, read := known[probe]; !read && !wanted[probe] {
+				wanted[probe] = true
+				probes = append(probes, probe)
+			}
+		}
+	}
+	return probes, ends
+}
+
+// picking finds the element with a rank. It keeps, of each cell, the elements that can be it.
+//
+// Of an element that was read, the elements below it are known in its own cell, and in each other
+// cell they are between those of the two neighbours that were read. So its rank is between two sums.
+// If even the upper one is too low, it and all that were read below it are too low, and likewise
+// above. Of two cells or more, each round removes something, even if it reads one element of each.
+type picking struct {
+	order  comment.Order
+	sample Sampler
+	rank   int // of the boundary in the list
+	// candidates are what can be the element.
+	candidates []Range
+	// below is how many of the candidates are below the element.
+	below int
+	found *comment.Position
+}
+
+func newPicking(cells []Range, order comment.Order, rank int, sample Sampler) *picking {
+	total := size(cells)
+	p := &picking{order: order, sample: sample, rank: min(rank, total), candidates: slices.Clone(cells)}
+	p.below = p.rank - 1
+	if order.Descends() {
+		p.below = total - p.rank
+	}
+	p.cutEnds()
+	return p
+}
+
+// cutEnds removes elements that cannot be the one by their index alone: those with too many before
+// or behind them in their own cell.
+func (p *picking) cutEnds() {
+	for i := range p.candidates {
+		c := &p.candidates[i]
+		c.High = min(c.High, c.Low+p.below+1)
+	}
+	above := size(p.candidates) - 1 - p.below
+	for i := range p.candidates {
+		c := &p.candidates[i]
+		low := max(c.Low, c.High-above-1)
+		p.below -= low - c.Low
+		c.Low = low
+	}
+}
+
+func (p *picking) probes() []Probe {
+	if p.rank == 0 || p.found != nil {
+		return nil
+	}
+	return p.sample(p.candidates)
+}
+
+// element is one that was read.
+type element struct {
+	Probe
+	position comment.Position
+}
+
+func (p *picking) take(read map[Probe]comment.Position) bool {
+	if p.rank == 0 || p.found != nil {
+		return true
+	}
+	elements, sorted := p.elements(read)
+	if !sorted {
+		return false
+	}
+	before := size(p.candidates)
+	p.narrow(elements)
+	p.cutEnds()
+	after := size(p.candidates)
+	return p.found != nil || after < before && after > 0 && p.below >= 0 && p.below < after
+}
+
+// elements returns what was read of the candidates, ascending. sorted is false if a cell is not.
+func (p *picking) elements(read map[Probe]comment.Position) (elements []element, sorted bool) {
+	for _, probe := range p.probes() {
+		e := element{probe, read[probe]}
+		if last := len(elements) - 1; last >= 0 && elements[last].Cell == e.Cell && elements[last].position.Compare(e.position) >= 0 {
+			return nil, false
+		}
+		elements = append(elements, e)
+	}
+	slices.SortFunc(elements, func(a, b element) int {
+		return cmp.Or(a.position.Compare(b.position), cmp.Compare(a.Cell, b.Cell))
+	})
+	return elements, true
+}
+
+// narrow removes what is known to be below the element, or above it.
+func (p *picking) narrow(elements []element) {
+	least, most := p.ranks(elements)
+	candidates := slices.Clone(p.candidates)
+	for i, e := range elements {
+		c := &candidates[e.Cell]
+		switch {
+		case least[i] == p.below && most[i] == p.below:
+			p.found = &e.position
+		case most[i] < p.below:
+			c.Low = e.Index + 1
+		case least[i] > p.below:
+			c.High = min(c.High, e.Index)
+		}
+	}
+	for i := range candidates {
+		p.below -= candidates[i].Low - p.candidates[i].Low
+	}
+	p.candidates = candidates
+}
+
+// ranks returns for each element how many candidates are below it, at least and at most.
+func (p *picking) ranks(elements []element) (least, most []int) {
+	least, most = make([]int, len(elements)), make([]int, len(elements))
+	passed := make([]int, len(p.candidates)) // of each cell, behind the last element
+	sum := 0
+	for i, e := range elements {
+		index := e.Index - p.candidates[e.Cell].Low
+		least[i] = sum - passed[e.Cell] + index
+		sum += index + 1 - passed[e.Cell]
+		passed[e.Cell] = index + 1
+	}
+	ahead := make([]int, len(p.candidates)) // of each cell, before the next element
+	sum = 0
+	for i, c := range p.candidates {
+		ahead[i] = c.size()
+		sum += ahead[i]
+	}
+	for i, e := range slices.Backward(elements) {
+		index := e.Index - p.candidates[e.Cell].Low
+		sum += index - ahead[e.Cell]
+		ahead[e.Cell] = index
+		most[i] = sum
+	}
+	return least, most
+}
+
+func (p *picking) boundary() Boundary {
+	return Boundary{Rank: p.rank, After: p.found}
+}
+
+// ranking counts the elements before a position. Each cell is searched for itself.
+type ranking struct {
+	cells []Range
+	order comment.Order
+	// sample chooses what to look at.
+	sample Sampler
+	at     comment.Position
+	// left says of each cell which elements may be before the position or not.
+	left []Range
+}
+
+func newRanking(cells []Range, order comment.Order, target CellTarget, sample Sampler) *ranking {
+	r := &ranking{cells: cells, order: order, sample: sample, at: *target.At, left: slices.Clone(cells)}
+	for i, within := range target.Within {
+		c := cells[i]
+		r.left[i] = Range{min(max(c.Low, within.Low), c.High), min(max(c.Low, within.High), c.High)}
+	}
+	return r
+}
+
+func (r *ranking) probes() []Probe { return r.sample(r.left) }
+
+func (r *ranking) take(read map[Probe]comment.Position) bool {
+	before := size(r.left)
+	for _, probe := range r.probes() {
+		c := &r.left[probe.Cell]
+		// In a list with the newest first, the position itself is before the boundary, and so above it
+		// here, where elements ascend.
+		if at := read[probe].Compare(r.at); at < 0 || at == 0 && !r.order.Descends() {
+			c.Low = max(c.Low, probe.Index+1)
+		} else {
+			c.High = min(c.High, probe.Index)
+		}
+		if c.Low > c.High {
+			return false
+		}
+	}
+	return before == 0 || size(r.left) < before
+}
+
+func (r *ranking) boundary() Boundary {
+	rank := 0
+	for i, c := range r.cells {
+		if r.order.Descends() {
+			rank += c.High - r.left[i].Low
+		} else {
+			rank += r.left[i].Low - c.Low
+		}
+	}
+	if rank == 0 {
+		return Boundary{}
+	}
+	return Boundary{Rank: rank, After: &r.at}
+}
