@@ -4,7 +4,8 @@
 //
 // An [Index] answers. A [Store] is an Index that is kept up to date from outside: it is fed with
 // entries, each of which says as what one comment is counted, and is built anew from all of them.
-// Each subfolder is one store; package conformance holds what all of them promise.
+// Each subfolder is one store; package conformance holds what all of them promise. [Search] finds
+// ranks for stores that keep one sorted list for each language and rating.
 package pageindex
 
 import (
