@@ -184,7 +184,7 @@ func TestContextWithoutLoaders(t *testing.T) {
 // All fields of a request have the same loaders.
 func TestLoadersAreMadeOnce(t *testing.T) {
 	ctx := loaders.With(t.Context(), loaders.Options{Comments: &getter{get: all}, Stats: nobody{}})
-	if loaders.From(ctx) != loaders.From(ctx) {
+	if first := loaders.From(ctx); loaders.From(ctx) != first {
 		t.Error("two fields have loaders of their own")
 	}
 }

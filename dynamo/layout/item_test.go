@@ -16,15 +16,6 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// decodeEntry decodes an entry of a list index, with its text.
-func decodeEntry(in Item, product string) (comment.Comment, error) {
-	c, err := DecodeCompressed(in, product, true)
-	if err != nil {
-		return comment.Comment{}, err
-	}
-	return c.Decompress()
-}
-
 // An encoded comment decodes to the same comment, from the table and from an index, which holds the
 // projected attributes only.
 func TestItemsReadBack(t *testing.T) {
