@@ -141,7 +141,7 @@ func (g *Guard) identify(ctx context.Context) (comment.Viewer, error) {
 	return from.viewer, from.err
 }
 
-// identifyCaller is identify for a request of which nothing is known yet.
+// identifyCaller is identify for a request whose caller is not known yet.
 func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 	switch {
 	case !g.Open():

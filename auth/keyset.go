@@ -59,7 +59,7 @@ func readKeys(algorithm string, text []byte) (*keySet, error) {
 	return keys, nil
 }
 
-// Reasons why a key is of no use. They tell nothing of the key itself.
+// Reasons why a key is unusable. They reveal nothing of the key itself.
 var (
 	errMalformed  = errors.New("one is not a proper key")
 	errPrivate    = errors.New("one is private or a shared secret, which others may have read there too")

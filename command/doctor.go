@@ -98,7 +98,7 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) d
 	return doctor.New(check, doctor.OK, "%s", notice)
 }
 
-// ofTable checks the table, and what is stored of counts and page numbers.
+// ofTable checks the table, and the stored counts and page numbers.
 func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target keeper.Target, term Terminal) []doctor.Finding {
 	session, err := flags.connect(ctx, Opening{Owner: "talkback doctor"}, term)
 	if err != nil {

@@ -340,7 +340,7 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 	}
 }
 
-// gate is an engine that stops answering a kind of call after so many of them, and says so.
+// gate is an engine that stops answering an operation after some calls of it, and then closes shut.
 type gate struct {
 	*httptest.Server
 	shut chan struct{} // closed when the first call waits
@@ -431,8 +431,8 @@ func TestExportAndImportKilled(t *testing.T) {
 	}
 }
 
-// kill runs a command in a process of its own and kills it while it waits for the answer of a call,
-// so many of which had one before.
+// kill runs a command in a process of its own and kills it while it waits for an answer. The engine
+// answers pass calls of the operation, and no more.
 func kill(t *testing.T, e *exporter, operation string, pass int32, name string, arguments ...string) {
 	t.Helper()
 	program, err := binary()

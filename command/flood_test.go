@@ -57,7 +57,7 @@ var (
 	headHeldBack = "GET /graphql HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Filler: "+strings.Repeat("x", 1000)+"\r\n", 79)
 )
 
-// holdConnections opens so many connections until the test ends, and sends the same over each.
+// holdConnections opens connections until the test ends, and sends held over each.
 func holdConnections(t *testing.T, address string, connections int, held string) {
 	var group sync.WaitGroup
 	for range 8 {

@@ -150,7 +150,7 @@ func TestImportOfDeletedComments(t *testing.T) {
 	i.want(summary(6, 0, 2, 1, 3)+where, file, "--revive", "--force")
 }
 
-// manyReviews are JSON Lines of so many different reviews.
+// manyReviews returns JSON Lines of different reviews, one a row.
 func manyReviews(rows int) string {
 	var out strings.Builder
 	for n := range rows {

@@ -103,8 +103,8 @@ func (f ListenFlags) protocols() *http.Protocols {
 }
 
 // connectionLimit returns how many client connections are allowed: as many as wanted, but at most
-// two thirds of the process's file descriptors. The rest is for connections to the table, of which
-// a request may open several, and for files.
+// two thirds of the process's file descriptors. The rest is for files and for connections to the
+// table; a request may open several of these.
 func connectionLimit(wanted uint32) int {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {

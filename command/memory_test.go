@@ -53,8 +53,8 @@ func TestMemoryHeldByTexts(t *testing.T) {
 	}
 }
 
-// askAtOnce asks so many times at once for so many pages of 100, all different. Without texts each
-// is answered; with them each is answered or told why not.
+// askAtOnce sends requests at once, each for a number of pages of 100, all different. Without texts
+// each is answered; with them each is answered or refused with a reason.
 func (a *api) askAtOnce(requests, pages int, product, asked string) {
 	a.tb.Helper()
 	var group sync.WaitGroup
@@ -105,7 +105,7 @@ func peakWhile(do func()) (highest uint64) {
 	}
 }
 
-// longComments are so many comments of a product with texts as they are told.
+// longComments returns count comments of a product with the texts that text returns.
 func longComments(r *rand.Rand, product string, count int, text func() string) []comment.Comment {
 	comments := commenttest.Many(r, product, count)
 	for i := range comments {

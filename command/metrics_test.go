@@ -143,8 +143,8 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 	}
 }
 
-// waitForAnswers scrapes until so many operations more are measured, which happens after their
-// answers are sent.
+// waitForAnswers scrapes until the metrics count the given number of operations more. The server
+// measures an operation after it sent the answer.
 func waitForAnswers(t *testing.T, admin string, before map[string]float64, more int) (now map[string]float64) {
 	t.Helper()
 	waitFor(t, "all answers are measured", func() bool {

@@ -71,7 +71,7 @@ func (p *paced) note(operation string) <-chan struct{} {
 	return whole
 }
 
-// expect forgets the calls so far, and expects waves of so many calls.
+// expect forgets the calls so far, and expects waves with the given numbers of calls.
 func (p *paced) expect(waves ...int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -40,8 +40,8 @@ func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 	return limiter
 }
 
-// ofClients has the clients looked at that are limited, and the store that servers share for that, if
-// there is one.
+// ofClients exports the number of limited clients, and the availability of the store that servers
+// share for that, if there is one.
 func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	if m == nil || limits == nil {
 		return

@@ -106,7 +106,7 @@ func (s *overloaded) send(query string) ending {
 
 var reads atomic.Int64
 
-// eventually waits until something is so many times in a row.
+// eventually waits until a condition holds the given number of times in a row.
 func (s *overloaded) eventually(what string, times int, is func() bool) {
 	s.tb.Helper()
 	for deadline, row := time.Now().Add(10*time.Second), 0; row < times; row++ {

@@ -38,8 +38,8 @@ type Session struct {
 	run   string         // names the run of a local engine, which ends with its process; empty for other engines
 }
 
-// watchClock has the log told when the clock of this machine differs from the table's by more than
-// counting and cursors tolerate. It comes before anything is made of the client.
+// watchClock logs when the clock of this machine differs from the table's by more than counting and
+// cursors tolerate. Call it before anything uses the client.
 func (s *Session) watchClock(log *slog.Logger) {
 	s.clock = call.NewClock(func(ahead time.Duration, apart bool) {
 		if apart {

@@ -25,7 +25,7 @@ import (
 // change is one change of a comment: nil before it was there, and after it is gone.
 type change struct{ before, after *comment.Comment }
 
-// count has the changes counted, as the stream would tell of them.
+// count counts the changes, as if the stream delivered them.
 func (a *api) count(changes ...change) {
 	a.tb.Helper()
 	records := make([]stream.Record, len(changes))

@@ -41,7 +41,7 @@ type RequestLogFlags struct {
 	SlowOperation time.Duration `help:"Log operations that run for this long or longer, with their plans; 0 logs none (default: ${default})." placeholder:"1s" default:"1s"`
 }
 
-// told are those who are told of requests, and what ends them.
+// told returns the observers of requests, and a function that ends them.
 func (f RequestLogFlags) told(traces *telemetry.Traces, term Terminal) (observers []httpapi.Observer, end func()) {
 	end = func() {}
 	if tracer := traces.Tracer(); tracer != nil {

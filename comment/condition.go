@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// Attribute is what a condition is about: something of which each comment has one value.
+// Attribute is the subject of a condition: each comment has one value of it.
 type Attribute string
 
 // The attributes of conditions: a closed list.

@@ -24,7 +24,7 @@ type Numbering struct {
 // Asks reports whether anything is to be told.
 func (n Numbering) Asks() bool { return n.Count || n.Number || n.Links }
 
-// Numbered is what is known of the numbers of the pages of a list.
+// Numbered has the page numbers of a list, as far as they are known.
 type Numbered struct {
 	// Counted is whether the list was counted. Total is how many comments it has, Pages how many
 	// pages these fill.
@@ -57,7 +57,7 @@ type PageLinks struct {
 	Around []PageLink
 }
 
-// Pages returns how many pages of a size so many comments fill.
+// Pages returns how many pages of the given size the total number of comments fills.
 func Pages(total, size int) int {
 	if size == 0 {
 		return 0
@@ -83,7 +83,7 @@ func LinkedPages(page, pages, around int) []int {
 	return out
 }
 
-// Links returns the links of the page, with so many pages on either side.
+// Links returns the links of the page. around is how many neighbours it links to on either side.
 func (n Numbered) Links(around int) PageLinks {
 	last := min(n.Page, n.Pages) // a page beyond the last has the links of the last
 	links := PageLinks{

@@ -287,7 +287,7 @@ func (r PlanRead) ResidualLanguages() (languages []Language) {
 	return languages
 }
 
-// PlanSkip is one partition of one index that was known to hold nothing of what is wanted.
+// PlanSkip is one partition of one index that was known to hold no wanted comment.
 type PlanSkip struct {
 	// Purpose is why it would have been read.
 	Purpose ReadPurpose

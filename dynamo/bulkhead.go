@@ -27,7 +27,8 @@ type caller struct {
 	operation any
 }
 
-// newBulkhead returns a bulkhead that lets so many operations have calls for each product in progress.
+// newBulkhead returns a bulkhead that lets at most the given number of operations have calls for
+// one product in progress.
 func newBulkhead(most int) *bulkhead {
 	return &bulkhead{most: most, calls: map[caller]int{}, operations: map[string]int{}}
 }
@@ -83,7 +84,7 @@ type batches struct {
 	of map[string]int // how many batches have a product, none with 0
 }
 
-// newBatches returns a bound of so many batches with each product at a time.
+// newBatches bounds the batches in progress that contain the same product; most is the bound.
 func newBatches(most int) *batches { return &batches{most: most, of: map[string]int{}} }
 
 // enter begins a batch of different products. It returns those that are not in too many other

@@ -68,8 +68,8 @@ func latest(a, b time.Time) time.Time {
 // pages it knows the contents of.
 const remembered = 10_000
 
-// newLRU holds so many values, at least one, and tells of each that has to make room; dropped may
-// be nil.
+// newLRU returns a cache that holds at most size values; size is at least one. It calls dropped,
+// unless that is nil, for each value it evicts.
 func newLRU[K comparable, V any](size int, dropped func(K, V)) *simplelru.LRU[K, V] {
 	lru, err := simplelru.NewLRU(size, dropped)
 	if err != nil {

@@ -13,9 +13,10 @@ import (
 // as no page lacks its comment.
 const createdError = 15 * time.Minute
 
-// A Store follows the Counter that is told so: it shows no page that was read before a change of the
-// stream, leaves out no partition that the change put a comment into, and misses no comment on a page
-// because it moved. A process receives the changes of the shards that it reads.
+// A Store follows the Counter that has it as Follower. It shows no page that was read before a
+// change of the stream, and leaves out no partition that the change put a comment into. It misses
+// no comment on a page because the comment moved. A process receives the changes of the shards that
+// it reads.
 var _ counts.Follower = (*Store)(nil)
 
 // Changed implements counts.Follower.
@@ -59,7 +60,7 @@ func (s *Store) noteMove(product string, m move) {
 	s.moves.note(product, m)
 }
 
-// known is what is known of the product of a query.
+// known returns the knowledge of the product of a query.
 func (s *Store) known(q comment.Query) planner.Known {
 	if s.options.Known != nil {
 		return s.options.Known(q)
@@ -69,7 +70,7 @@ func (s *Store) known(q comment.Query) planner.Known {
 	return known
 }
 
-// knownMeanwhile is what is known of the product of a query by now, after a first read for its page.
+// knownMeanwhile returns the knowledge of the product of a query after a first read for its page.
 func (s *Store) knownMeanwhile(q comment.Query, known planner.Known) planner.Known {
 	if s.options.Known != nil {
 		given := s.options.Known(q)

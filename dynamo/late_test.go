@@ -69,7 +69,7 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 	}
 }
 
-// forget has a watermark read again.
+// forget makes the store read a watermark again.
 func forget(mark *watermark) {
 	mark.turn <- struct{}{}
 	mark.asked = time.Time{}

@@ -28,7 +28,8 @@ func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID,
 }
 
 // newest returns the position of the newest comment with one of some ratings, the zero Position if
-// there is none, and remembers that it is none of so many of the newest.
+// there is none. It remembers that this comment is not among the newest n of the product; among is
+// n.
 func (m *memory) newest(product string, ratings []int, among int) (position comment.Position, known bool) {
 	if m == nil {
 		return position, false

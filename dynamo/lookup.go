@@ -56,7 +56,7 @@ func (l *lookup) finish(ctx context.Context) {
 	}
 }
 
-// counted is what was counted of the list, nil if that has to be read.
+// counted returns the counts of the list, nil if they have to be read.
 func (l *lookup) counted() *comment.Counted {
 	if l == nil || l.err != nil {
 		return nil

@@ -95,9 +95,9 @@ func newMemory(source Watermark, maxAge time.Duration, read func(context.Context
 	return m
 }
 
-// recall returns what is known of a query's product, and starts a background fetch if its
-// statistics are due. A query without conditions has no use for statistics, as its only
-// partition is hardly ever empty, unless it needs to know where the list ends.
+// recall returns the knowledge of a query's product, and starts a background fetch if its
+// statistics are due. A query without conditions has no use for statistics, as its only partition
+// is hardly ever empty. It needs them only to know where the list ends.
 func (m *memory) recall(q comment.Query) planner.Known {
 	if m == nil {
 		return planner.Known{}
@@ -118,7 +118,7 @@ func (m *memory) recall(q comment.Query) planner.Known {
 	return known
 }
 
-// peek returns what is known of a product. It is no query, and fetches nothing.
+// peek returns the knowledge of a product. It does not count as a query, and fetches nothing.
 func (m *memory) peek(product string) planner.Known {
 	if m == nil {
 		return planner.Known{}
@@ -237,8 +237,8 @@ func (m *memory) fetch(ctx context.Context, product string) error {
 	return nil
 }
 
-// learn remembers statistics that were read consistently, after the watermark was upTo, and after
-// the stream had told of so many changes.
+// learn remembers statistics that were read consistently, after the watermark was upTo. heard is
+// the number of changes that the stream had reported by then.
 func (m *memory) learn(product string, read counts.Snapshot, upTo time.Time, heard uint64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -316,7 +316,7 @@ func notAhead(at, now time.Time) time.Time {
 type apart struct {
 	ratings  uint8 // the bit of each
 	position comment.Position
-	among    int // of how many it is none
+	among    int // it is not one of this many newest comments
 }
 
 // apartKept is for how many sets of ratings of a product this is remembered.
@@ -331,8 +331,8 @@ func (all aparts) with(one apart) aparts {
 	return append(others[max(0, len(others)-apartKept+1):], one)
 }
 
-// has tells whether the comment at a position, the newest with one of some ratings, is known to be
-// none of so many of the newest of all.
+// has reports whether a comment is known not to be among the newest n of the product; among is n.
+// The comment is the newest with one of some ratings, and has the given position.
 func (all aparts) has(ratings uint8, position comment.Position, among int) bool {
 	return slices.ContainsFunc(all, func(a apart) bool {
 		return a.ratings == ratings && a.position == position && a.among >= among

@@ -109,7 +109,7 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 	})
 }
 
-// A query that needs to know where the whole list ends has statistics read, also without a filter.
+// A query that needs to know where the whole list ends reads statistics, also without a filter.
 func TestMemoryReadsForPagesByNumber(t *testing.T) {
 	for _, row := range []struct {
 		why  string

@@ -79,7 +79,7 @@ func (a *answering) page() sharedPage {
 	return page
 }
 
-// explain returns what says how the page was read, which took so long.
+// explain returns a function that explains how the page was read; took is how long that took.
 func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
 	execution, count, position, returned := a.list.execution, a.count, a.position(), len(a.list.page.comments)
 	return func() comment.QueryPlan {
@@ -118,7 +118,8 @@ func (l *listing) placeBehind(after *comment.Position, skip int) {
 	l.moveTo(comment.Slice{Size: l.query.Slice.Size, After: after}, skip)
 }
 
-// moveTo reads a slice instead of the one that the query names, after leaving out so many comments.
+// moveTo reads a slice instead of the one that the query names. It leaves out the first skip
+// comments.
 func (l *listing) moveTo(slice comment.Slice, skip int) {
 	q := comment.Query{Product: l.query.Product, Filter: l.planner.Filter, Order: l.query.Order, Slice: slice}
 	l.window = planner.WindowOf(q).Skipping(skip)

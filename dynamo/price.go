@@ -11,8 +11,7 @@ import (
 // https://aws.amazon.com/dynamodb/pricing/on-demand/
 const writePrice = 5
 
-// Prices estimates the cost of the Store's reads and writes, for a product of which nothing is
-// known.
+// Prices estimates the cost of the Store's reads and writes, for a product that is not known.
 type Prices struct{}
 
 // PageUnits returns the estimated read units of one page of a list. It assumes partitions that hold
@@ -21,8 +20,8 @@ type Prices struct{}
 // The filter must be normalized. Its dates, the product and the cursors do not matter.
 func (Prices) PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
 
-// LookupUnits returns the estimated read units of looking up so many places of a list in the index of
-// page numbers.
+// LookupUnits returns the estimated read units of looking up places of a list in the index of page
+// numbers.
 func (Prices) LookupUnits(places int) float64 { return planner.LookupEstimate(places) }
 
 // CountUnits returns the estimated read units of counting a list within a range of dates. It

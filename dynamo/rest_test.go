@@ -85,7 +85,7 @@ func TestMovesBelowTheFirstWave(t *testing.T) {
 	}
 }
 
-// manyOf are so many comments of a product, all with one rating and in one language.
+// manyOf returns count comments of a product, all with one rating and in one language.
 func manyOf(t *testing.T, product string, count, rating int) []comment.Comment {
 	out := commenttest.Many(commenttest.Rand(t), product, count)
 	for i := range out {

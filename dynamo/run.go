@@ -34,7 +34,7 @@ type run struct {
 	meter    *layout.Meter    // of the page or the count; nil bounds nothing
 	most     float64          // what an attempt may cost in read units; 0 when this is no attempt
 	bulkhead *bulkhead        // of all products; nil bounds nothing
-	// meanwhile returns what is known of the product by now; nil if that is what the plan knows.
+	// meanwhile returns the knowledge of the product by now; nil if that is the plan's.
 	meanwhile func(planner.Known) planner.Known
 }
 
@@ -278,7 +278,7 @@ func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInp
 // tell more. So what is left of a read with a residual filter is read by a plan of its own, made
 // from what the first call told: often from partitions that hold nothing but wanted comments.
 
-// rest is what is left of one read after its first call.
+// rest is the remainder of one read after its first call.
 type rest struct {
 	cells []comment.Cell   // of the comments that the first call returned
 	past  comment.Position // up to which the rest was read, zero for nothing
@@ -300,7 +300,7 @@ func (r *run) replans(number int) bool {
 	return r.plan.Likely && state.queries > 0 && r.plan.Reads[number].Residual() && boundOf(state.start) != nil
 }
 
-// readRest reads what is left of a read, as far as comments are missing.
+// readRest reads the remainder of a read, as far as comments are missing.
 func (r *run) readRest(ctx context.Context, number, missing int) (merge.Batch[layout.Compressed], error) {
 	state := &r.reads[number]
 	past := state.rest.past

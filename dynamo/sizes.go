@@ -131,7 +131,8 @@ func (p *lookupPrices) expected() planner.LookupPrice {
 	return p.mean
 }
 
-// learn takes in what a lookup took that found a page and left so many comments to be skipped.
+// learn updates the estimate by the cost of a lookup that found a page and left skip comments in
+// front of it to be skipped.
 func (p *lookupPrices) learn(cost pageindex.Cost, skip int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

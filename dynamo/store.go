@@ -75,10 +75,10 @@ type Options struct {
 	Observer Observer
 	// Improper is called once for each item that a list or a leaderboard leaves out, up to a bound.
 	Improper func(layout.Improper)
-	// Known returns what is known of the product of a query, instead of what the Store remembers of
-	// statistics and sizes. It is for callers that know their products better, and to measure what
-	// knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide comments. It
-	// is called by many goroutines, and again for what a second wave is planned by.
+	// Known returns the knowledge of the product of a query, in place of the statistics and sizes
+	// that the Store remembers. It is for callers that know their products better, and to measure
+	// what knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide
+	// comments. It is called by many goroutines, and again for what a second wave is planned by.
 	Known func(comment.Query) planner.Known
 }
 

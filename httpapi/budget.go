@@ -36,9 +36,9 @@ func newBudget(limit int) *budget {
 	return &budget{max: limit, now: time.Now}
 }
 
-// clientShare is the part of the budget, one in so many, that one client may hold before its
-// further requests are refused. A proxy may send thousands of clients' requests over one
-// connection, and reads their answers as they come.
+// clientShare is the divisor of the budget for one client: a client that holds more than
+// 1/clientShare of it has its further requests refused. A proxy may send thousands of clients'
+// requests over one connection, and reads their answers as they come.
 const clientShare = 8
 
 // full reports whether a client has to read before it may ask for more.

@@ -28,8 +28,8 @@ func TestBudget(t *testing.T) {
 		}
 		bytes := func(h *held) int { return h.bytes }
 		cost := func(h *held) int { return h.cost(now) }
-		// compare finds out which connections were given up to take the latest, whose further bytes
-		// are so many, and why.
+		// compare finds out which connections the budget gave up to take the latest, and why.
+		// others is how many bytes all hold together, with the further ones of the latest.
 		compare := func(latest *held, before map[*client]int, others int) {
 			var dropped []*client
 			kept := there[:0:0]

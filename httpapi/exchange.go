@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// Observer is told of every request. Its methods are called by many goroutines, those of the
-// requests, so they must be quick.
+// Observer observes every request. The goroutines of all requests call its methods, so they must be
+// quick.
 type Observer interface {
 	// Began is called before a request is processed, and returns the context for that.
 	Began(r *http.Request, e *Exchange) context.Context

@@ -14,8 +14,8 @@ import (
 // pairs. Of two members of an object with one name, the caller sees both.
 type jsonReader struct{ *jsontext.Decoder }
 
-// readJSON has one JSON value read, and refuses anything after it. The errors of read are those of
-// the reader, or refusals.
+// readJSON calls read for one JSON value, and refuses anything after it. The errors of read are
+// those of the reader, or refusals.
 func readJSON(text []byte, read func(jsonReader) error) *refusal {
 	in := jsonReader{jsontext.NewDecoder(bytes.NewBuffer(text), jsontext.AllowDuplicateNames(true))}
 	err := read(in)

@@ -85,7 +85,7 @@ type Options struct {
 	HSTSAge time.Duration
 	// Batches observes what the loaders of requests fetch together, and how many keys. Optional.
 	Batches func(what string, keys int)
-	// Observers are told of every request.
+	// Observers observe every request.
 	Observers []Observer
 	// Clients bounds what each client may use over time. Without it, nothing does.
 	Clients *ClientLimits

@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// perMinute lets so many messages of each kind pass in a minute, and tells at its end how many more
-// there were. It is for messages that a client can cause by the thousand. Safe for concurrent use.
+// perMinute lets at most a fixed number of messages of each kind pass in a minute. At the end of
+// the minute it reports how many more came. It is for messages that a client can cause by the
+// thousand. Safe for concurrent use.
 type perMinute[Kind comparable] struct {
 	most int                       // messages
 	tell func(kind Kind, more int) // at the end, if there were more

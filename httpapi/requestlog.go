@@ -87,7 +87,7 @@ type SlowLog struct {
 	lines  *perMinute[struct{}]
 }
 
-// NewSlowLog returns an observer of operations that run for so long or longer. The caller calls
+// NewSlowLog returns an observer that logs operations that take at least from. The caller calls
 // Close at the end.
 func NewSlowLog(logger *slog.Logger, from time.Duration) *SlowLog {
 	return &SlowLog{from: from, logger: logger, lines: newPerMinute(slowPerMinute, func(_ struct{}, more int) {

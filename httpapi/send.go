@@ -50,8 +50,8 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 	})
 }
 
-// hold counts an answer of so many bytes until it is removed. It does not return when the
-// connection is closed to make room.
+// hold counts an answer of size bytes until it is removed. It does not return when the connection
+// is closed to make room.
 func (s *sender) hold(to *connection, size int) *held {
 	waiting := s.unsent.add(&to.unread, size+perAnswer, to.hangUp)
 	if waiting == nil {

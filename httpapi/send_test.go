@@ -59,8 +59,8 @@ func dial(t *testing.T, server *httptest.Server) net.Conn {
 	return conn
 }
 
-// refuseToRead opens a connection that sends so many requests over HTTP/2 and allows no byte of an
-// answer. It returns true when all answers have begun, and false when the server hung up before.
+// refuseToRead opens a connection that sends requests over HTTP/2 and allows no byte of an answer.
+// It returns true when all answers have begun, and false when the server hung up before.
 func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
 	t.Helper()
 	return refuseToReadOf(t, server, requests, "/graphql?"+long, "none")

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// strict tells browsers that came by HTTPS to use HTTPS only, for so long (RFC 6797). Zero tells
-// them nothing. Browsers ignore the header over plain HTTP, so a proxy that terminates TLS has to
-// set it.
+// strict tells browsers that came by HTTPS to use HTTPS only, until age has passed (RFC 6797). Zero
+// tells them nothing. Browsers ignore the header over plain HTTP, so a proxy that terminates TLS
+// has to set it.
 func strict(age time.Duration) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if age <= 0 {

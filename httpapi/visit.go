@@ -16,11 +16,11 @@ import (
 type Quota interface {
 	// Policy is what each client may use.
 	Policy() quota.Policy
-	// Peek returns what a client may use now, and how long it waits for so many units.
+	// Peek returns what a client may use now, and how long it waits for the given units.
 	Peek(c quota.Client, units float64) quota.Balance
 	// Take takes units from a client, or none if fewer are left.
 	Take(ctx context.Context, c quota.Client, units float64) quota.Charge
-	// Settle corrects what was taken to what was used, and returns what is left.
+	// Settle corrects a charge to the units used, and returns the balance.
 	Settle(ctx context.Context, c quota.Client, charge quota.Charge, used float64) quota.Balance
 }
 
@@ -56,7 +56,7 @@ func (v *visit) enter() *refusal {
 	return clientReads.after(left.Wait)
 }
 
-// take takes units. It reports whether there were so many.
+// take takes units. It reports whether the client had enough.
 func (s *spending) take(ctx context.Context, client quota.Client, units float64) bool {
 	s.charge = s.Take(ctx, client, units)
 	s.left = &s.charge.Balance
@@ -78,10 +78,10 @@ func (v *visit) charge(ctx context.Context, units float64, writes int) *refusal 
 // whole returns how many whole units are left, none in debt.
 func whole(units float64) int { return max(0, int(units)) }
 
-// due returns what the client pays for an operation that used so many units. One that was cut off
-// pays at least what it was estimated at: calls under way are paid for, and nothing tells what they
-// cost. One that its client could not pay is free: a client that retries too early would never have
-// enough.
+// due returns what the client pays for an operation; used is how many units it used. One that was
+// cut off pays at least what it was estimated at: calls under way are paid for, and nothing tells
+// what they cost. One that its client could not pay is free: a client that retries too early would
+// never have enough.
 func (v *visit) due(ctx context.Context, used float64) float64 {
 	switch {
 	case v.refused != nil:
@@ -102,7 +102,7 @@ func (v *visit) settle(ctx context.Context, used float64) {
 	v.reads.left = &left
 }
 
-// tell tells the client what is left, in the RateLimit field.
+// tell reports the balance to the client, in the RateLimit field.
 func (v *visit) tell(header http.Header) {
 	var items []string
 	for _, s := range []*spending{v.reads, v.writes} {

@@ -77,7 +77,7 @@ func recovered[K comparable, V any](ctx context.Context, what string, get get[K,
 	return get(ctx, keys)
 }
 
-// ask has a key fetched, unless that is under way or done.
+// ask fetches a key, unless that is under way or done.
 func (l loader[K, V]) ask(ctx context.Context, key K) *answer[*V] {
 	for {
 		l.Load(ctx, key)

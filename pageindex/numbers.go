@@ -45,7 +45,7 @@ type Numbers struct {
 	before   int          // how many come before its cursor Before; all without one
 }
 
-// NewNumbers returns the lookup of what is wanted in an index.
+// NewNumbers returns the lookup of the wanted numbers in an index.
 func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
 	return &Numbers{index: index, wanted: wanted, asked: map[int]bool{}, numbered: comment.Numbered{Starts: map[int]comment.Position{}}}
 }
@@ -201,7 +201,7 @@ func (l *Numbers) askStarts(b *batch, pages []int) {
 	}
 }
 
-// batch is what is asked for in one call.
+// batch is the targets of one call.
 type batch struct {
 	targets []Target
 	take    []func(Boundary)

@@ -1,9 +1,10 @@
-// Package pageindex finds places in a list of comments by their rank: page 312 of a list begins
-// behind so many comments, and an Index tells where that is without reading them. Lists are those
-// that cursors page through, under any filter of languages, ratings and dates, in both orders.
+// Package pageindex finds places in a list of comments by their rank: page 312 of a list, with 20
+// comments a page, begins after comment 6,220. An Index finds that place without reading the
+// comments before it. Lists are those that cursors page through, under any filter of languages,
+// ratings and dates, in both orders.
 //
 // An [Index] answers. A [Store] is an Index that is kept up to date from outside: it is fed with
-// entries, each of which says as what one comment is counted, and is built anew from all of them.
+// entries, each of which says in which cell one comment counts. It is rebuilt from all of them.
 // Each subfolder is one store; package conformance holds what all of them promise. [Search] finds
 // ranks for stores that keep one sorted list for each language and rating.
 package pageindex
@@ -77,7 +78,7 @@ type Index interface {
 	Find(ctx context.Context, list List, targets []Target) (Found, error)
 }
 
-// Entry says as what one comment is counted.
+// Entry says in which cell one comment counts.
 type Entry struct {
 	// Product is the comment's product, Position its place in every list.
 	Product  string

@@ -46,7 +46,7 @@ func (l *Ledger) Clients() int {
 	return len(l.accounts)
 }
 
-// Peek returns what a client may use now, and how long it waits for so many units.
+// Peek returns what a client may use now, and how long it waits for the given units.
 func (l *Ledger) Peek(c Client, units float64) Balance {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -70,7 +70,7 @@ func (l *Ledger) Take(_ context.Context, c Client, units float64) Charge {
 	return Charge{Balance: b, Taken: units}
 }
 
-// Settle corrects what was taken to what was used, and returns what is left.
+// Settle corrects a charge to the units used, and returns the balance.
 func (l *Ledger) Settle(_ context.Context, c Client, charge Charge, used float64) Balance {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package quota bounds what each client may use of something over time, such as read units: so much
-// at once, and so much each second. It decides by the generic cell rate algorithm (GCRA), the token
+// Package quota bounds what each client may use of something over time, such as read units: a burst
+// at once, and a rate each second. It decides by the generic cell rate algorithm (GCRA), the token
 // bucket that needs a single number for each client: by when all that the client used is available
 // again.
 //
@@ -38,7 +38,7 @@ const LongestDebt = time.Hour
 // estimated at more than that.
 func (p Policy) Longest() time.Duration { return p.Window() + LongestDebt }
 
-// timeOf returns the time in which so many units become available.
+// timeOf returns the time in which the given units become available.
 func (p Policy) timeOf(units float64) time.Duration {
 	return time.Duration(math.Ceil(units / p.Rate * float64(time.Second)))
 }
@@ -78,7 +78,8 @@ func (p Policy) take(owed time.Duration, units float64) (after time.Duration, b 
 	return after, p.balance(after)
 }
 
-// wait returns the time until an account has so many units, or its whole burst; 0 if it has them.
+// wait returns the time until an account has the given units, or its whole burst if that is less.
+// It is 0 if the account has them.
 func (p Policy) wait(owed time.Duration, units float64) time.Duration {
 	return max(0, owed+p.timeOf(min(units, p.Burst))-p.Window())
 }

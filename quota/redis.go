@@ -71,7 +71,7 @@ func (s *Redis) Change(ctx context.Context, p Policy, c Client, cost Cost) (owed
 	return time.Duration(reply[1]) * time.Microsecond, reply[0] == 1, nil
 }
 
-// examined is a policy of which a whole burst is used up for a millisecond.
+// examined is a policy whose whole burst is available again after a millisecond.
 var examined = Policy{Name: "examined", Rate: 1000, Burst: 1}
 
 // Examine does what Change needs to be allowed and able to do, with the account of a client that

@@ -15,8 +15,8 @@ type Shared struct {
 	alone  *Ledger // the share of this server
 }
 
-// NewShared returns accounts in the store of a link, of which each of so many servers grants its
-// share while the store is away.
+// NewShared returns accounts in the store of a link. While the store is away, each server grants
+// its share; servers is how many there are.
 func NewShared(p Policy, link *Link, servers int) *Shared {
 	return &Shared{policy: p, link: link, known: NewLedger(p), alone: NewLedger(p.Share(servers))}
 }
@@ -30,8 +30,8 @@ func (s *Shared) Clients() int { return max(s.known.Clients(), s.alone.Clients()
 // Away reports whether the store is away, so that this server limits clients by itself.
 func (s *Shared) Away() bool { return s.link.Away() }
 
-// Peek returns what a client may use, as far as this server knows without asking the store, and how
-// long it waits for so many units.
+// Peek returns what a client may use, and how long it waits for the given units. It does not ask
+// the store: it returns what this server knows.
 func (s *Shared) Peek(c Client, units float64) Balance {
 	b := s.known.Peek(c, units)
 	if b.Wait == 0 && s.link.Away() {
@@ -56,8 +56,8 @@ func (s *Shared) Take(ctx context.Context, c Client, units float64) Charge {
 	return Charge{Balance: s.policy.balance(owed), Taken: units}
 }
 
-// Settle corrects what was taken to what was used, and returns what is left. A correction that the
-// store does not take is lost: the client is charged what was taken.
+// Settle corrects a charge to the units used, and returns the balance. A correction that the store
+// does not take is lost: the client pays the charge.
 func (s *Shared) Settle(ctx context.Context, c Client, charge Charge, used float64) Balance {
 	if charge.apart {
 		return s.alone.Settle(ctx, c, charge, used)

@@ -177,7 +177,7 @@ func (s *shop) mustAsk(t *testing.T, query string) time.Duration {
 	return took
 }
 
-// ids returns a list of so many ids of products, from a number on.
+// ids returns a list of n product ids, beginning with number from.
 func ids(from, n int) string {
 	var quoted []string
 	for i := range n {

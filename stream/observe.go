@@ -2,8 +2,8 @@ package stream
 
 import "context"
 
-// Observer is told what a Consumer, or a function of AWS Lambda, does. Its methods are called by
-// several goroutines, so they must be quick.
+// Observer observes a Consumer, or a function of AWS Lambda. Several goroutines call its methods,
+// so they must be quick.
 type Observer interface {
 	// HeartbeatSent and HeartbeatReceived are called for each heartbeat that was written, and for
 	// each that came through the stream, whichever process sent it.
@@ -17,15 +17,16 @@ type Observer interface {
 	GapFound()
 }
 
-// Observe has an observer told what a Consumer does. Call it before Run.
+// Observe reports what a Consumer does to an observer. Call it before Run.
 func (c *Consumer) Observe(o Observer) {
 	c.Leases, c.Journal, c.Handler = observedLeases{c.Leases, o}, ObservedJournal(c.Journal, o), ObservedHandler(c.Handler, o)
 }
 
-// ObservedJournal returns a journal like another one, whose entries an observer is told of.
+// ObservedJournal returns a journal that writes to another one and reports its entries to an
+// observer.
 func ObservedJournal(under Journal, o Observer) Journal { return observedJournal{under, o} }
 
-// ObservedHandler returns a handler like another one, whose records an observer is told of.
+// ObservedHandler returns a handler that calls another one and reports its records to an observer.
 func ObservedHandler(under Handler, o Observer) Handler { return observedHandler{under, o} }
 
 type observedLeases struct {

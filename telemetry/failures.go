@@ -2,8 +2,8 @@ package telemetry
 
 import "sync"
 
-// failures has the failures of an exporter told once for each series of them. OpenTelemetry would
-// hand them to a handler that all servers of a process share.
+// failures logs the failures of an exporter once for each series of them. OpenTelemetry would hand
+// them to a handler that all servers of a process share.
 type failures struct {
 	warn func(error) // writes to the log of this server
 

@@ -19,7 +19,7 @@ const (
 type Attribute struct {
 	// Key is its name.
 	Key string
-	// Values are all that it can have. Any other value is told as Other.
+	// Values are all that it can have. Any other value becomes Other.
 	Values []string
 }
 

@@ -17,9 +17,9 @@ type values [maxAttributes]string
 // maxAttributes is the largest number of attributes that an instrument has.
 const maxAttributes = 4
 
-// series finds what a measurement is told with by the values of its attributes. There is one series
-// for each combination of values that occurred, and no more than the table of instruments allows.
-// It is safe for concurrent use.
+// series finds the OpenTelemetry options of a measurement by the values of its attributes. There is
+// one series for each combination of values that occurred, and no more than the table of
+// instruments allows. It is safe for concurrent use.
 type series struct {
 	attributes []Attribute
 
@@ -39,7 +39,7 @@ func newSeries(attributes []Attribute) *series {
 	return &series{attributes: attributes, known: map[values]options{}}
 }
 
-// of returns the options for some values. A value that an attribute does not have is told as Other.
+// of returns the options for some values. A value that an attribute does not have becomes Other.
 func (s *series) of(v values) options {
 	s.mu.RLock()
 	found, ok := s.known[v]

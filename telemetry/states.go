@@ -2,27 +2,30 @@ package telemetry
 
 import "time"
 
-// Places are those of the limit on requests to the API at a time.
+// Places is the state of the limit on concurrent requests to the API.
 type Places struct{ Limit, InFlight, Queued int }
 
-// WatchPlaces has the places of the API looked at. Call it once.
+// WatchPlaces exports the API's limit, requests in flight and queued requests as gauges. Call it
+// once.
 func (m *Metrics) WatchPlaces(look func() Places) {
 	m.meters.gauge("talkback.api.limit", func() (float64, bool) { return float64(look().Limit), true })
 	m.meters.gauge("talkback.api.in_flight", func() (float64, bool) { return float64(look().InFlight), true })
 	m.meters.gauge("talkback.api.queued", func() (float64, bool) { return float64(look().Queued), true })
 }
 
-// WatchClients has the clients looked at that a policy keeps account of. Call it once for each policy.
+// WatchClients exports the number of clients with an account of a policy as a gauge. Call it once
+// for each policy.
 func (m *Metrics) WatchClients(policy string, clients func() int) {
 	m.meters.gauge("talkback.client_limits.clients", func() (float64, bool) { return float64(clients()), true }, policy)
 }
 
-// WatchClientStore has it looked at whether the store of client limits is away. Call it once.
+// WatchClientStore exports whether the store of client limits is available as a gauge. Call it
+// once.
 func (m *Metrics) WatchClientStore(away func() bool) {
 	m.meters.gauge("talkback.client_limits.store_available", func() (float64, bool) { return one(!away()), true })
 }
 
-// Counting is how far a process is that counts.
+// Counting is the progress of a process that counts.
 type Counting struct {
 	// Running says that the rest is known at all.
 	Running bool
@@ -33,7 +36,7 @@ type Counting struct {
 	Shards int
 }
 
-// WatchCounting has the state of counting looked at. Call it once.
+// WatchCounting exports the state of counting as gauges. Call it once.
 func (m *Metrics) WatchCounting(look func() Counting) {
 	m.Stream.zero()
 	m.meters.gauge("talkback.stream.lag", func() (float64, bool) { c := look(); return c.Lag.Seconds(), c.Running && c.Complete })
@@ -51,13 +54,15 @@ type PageIndex struct {
 	Answers bool
 }
 
-// WatchPageIndex has the index of page numbers looked at. Call it once.
+// WatchPageIndex exports the lag and availability of the index of page numbers as gauges. Call it
+// once.
 func (m *Metrics) WatchPageIndex(look func() PageIndex) {
 	m.meters.gauge("talkback.page_index.lag", func() (float64, bool) { p := look(); return p.Lag.Seconds(), p.Known })
 	m.meters.gauge("talkback.page_index.available", func() (float64, bool) { return one(look().Answers), true })
 }
 
-// WatchClock has it looked at how far the clock of this machine is ahead of the table's. Call it once.
+// WatchClock exports how far the clock of this machine is ahead of the table's as a gauge. Call it
+// once.
 func (m *Metrics) WatchClock(ahead func() time.Duration) {
 	m.meters.gauge("talkback.clock.offset", func() (float64, bool) { return ahead().Seconds(), true })
 }

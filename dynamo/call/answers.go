@@ -28,8 +28,8 @@ const (
 	largeRoom = 2 << 20
 )
 
-// mostAnswer is the size in bytes of the largest answer that is read. A batch has 16 MB, of which JSON
-// can make six times as much. A longer answer is not one of a table.
+// mostAnswer is the size in bytes of the largest answer that is read. JSON can make a batch of 16
+// MB six times as large. DynamoDB sends no longer answer.
 const mostAnswer = 128 << 20
 
 // answers verifies the answers that a client reads, and bounds the memory that they take. It is two

@@ -166,7 +166,7 @@ func hadNoEffect(err error) bool {
 	return errors.As(err, &api) && meaningOf(err) != broken && api.ErrorCode() != "TransactionInProgressException"
 }
 
-// ErrBusy is the error of a batch of which DynamoDB keeps leaving a part unprocessed.
+// ErrBusy is the error of a batch with items that DynamoDB still leaves unprocessed after retries.
 var ErrBusy = comment.Errorf(comment.Throttled, "the table is too busy and leaves out a part of every batch; try again later")
 
 // Transient reports whether the same call can succeed later. An answer that cannot be read was

@@ -20,8 +20,8 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Observer is told of calls to the table and its stream. Its methods are called by many goroutines,
-// in the midst of calls, so they must be quick.
+// Observer observes calls to the table and its stream. Many goroutines call its methods, in the
+// midst of calls, so they must be quick.
 type Observer interface {
 	// Tried is called after each attempt of an operation such as Query, the first is 1. failure is
 	// empty, the status of the answer, or timeout, canceled or connection.
@@ -37,7 +37,7 @@ type Observer interface {
 	Hedged(won bool)
 }
 
-// Observed returns a client like another one, whose calls an observer is told of. Calls are for
+// Observed returns a client like another one that reports its calls to an observer. Calls are for
 // maintenance unless For or WithPurpose say otherwise. Every call then asks for the units that it
 // consumes.
 func Observed(client *dynamodb.Client, to Observer) *dynamodb.Client {
@@ -119,8 +119,8 @@ func indexOf(in any) string {
 	return cmp.Or(aws.ToString(name), tableIndex)
 }
 
-// tell tells the units of an answer, and of a batch of which something was left unprocessed. DynamoDB
-// throttles batches so, by an answer that is no error. It also cuts off answers above 16 MB so: 100
+// tell reports the units of an answer, and a batch with unprocessed items. DynamoDB returns
+// unprocessed items without an error when it throttles. It also does so above 16 MB an answer: 100
 // comments of 160 KB each.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
 func (o observed) tell(index, purpose string, out any) {

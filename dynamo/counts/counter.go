@@ -76,9 +76,9 @@ type CounterOptions struct {
 	// Counter without it drops the index of each product that it counts. The index starts anew when
 	// the product is next counted by a Counter with it.
 	Pages merger
-	// Logger is told of merges that fail. The next merge does their work. It may be nil without Pages.
+	// Logger logs merges that fail. The next merge does their work. It may be nil without Pages.
 	Logger *slog.Logger
-	// Follower hears of the changes.
+	// Follower receives the changes.
 	Follower Follower
 }
 

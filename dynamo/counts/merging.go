@@ -51,8 +51,8 @@ func newMerging(m merger, log *slog.Logger) *merging {
 	return &merging{merger: m, log: log, slots: make(chan struct{}, mergesAtOnce), going: map[string]*mergeGoing{}}
 }
 
-// due starts a merge of a product, or has another follow the one that is under way. If counting is
-// far ahead of merging, it waits for a while.
+// due starts a merge of a product, or schedules another after the one that is under way. If
+// counting is far ahead of merging, it waits for a while.
 func (m *merging) due(ctx context.Context, product string) {
 	if behind := m.note(product); behind != nil {
 		ctx, cancel := context.WithTimeout(ctx, longestWait)

@@ -133,8 +133,8 @@ type reader struct {
 	reached [2]int
 }
 
-// count has all records counted that were not yet, by both shards at once, with some of those
-// before them and then some old ones.
+// count counts all new records, by both shards at once, with some of those before them and then
+// some old ones.
 func (rd *reader) count(ctx context.Context, counter *counts.Counter) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for shard, records := range rd.shards {

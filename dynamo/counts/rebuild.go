@@ -101,7 +101,7 @@ type RebuildOptions struct {
 	// started anew where it does not match them or is missing. A rebuild without it drops the index of
 	// each product that it corrects.
 	Pages PageIndex
-	// Logger is told of merges of that index that fail. It may be nil without Pages.
+	// Logger logs merges of that index that fail. It may be nil without Pages.
 	Logger *slog.Logger
 }
 

@@ -298,8 +298,8 @@ func (r *recounter) merge(ctx context.Context, product string) error {
 	return call.Wrap(r.pages.Merge(ctx, product), "page index of product %q", product)
 }
 
-// tidy has a merge do what earlier ones left undone: split large runs, and delete what is left of
-// the index of a product without comments.
+// tidy merges, to do the work that earlier merges left: it splits large runs, and deletes the
+// remains of the index of a product without comments.
 func (r *recounter) tidy(ctx context.Context, seen *examined) error {
 	if r.pages == nil || !seen.runs.unsplit() && len(seen.marked) > 0 {
 		return nil

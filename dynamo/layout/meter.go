@@ -80,7 +80,7 @@ func (m *Meter) refusal() error {
 	return comment.Errorf(comment.TooCostly, "reading this takes more than %.0f read units, and was stopped: %s", m.limit, m.cure)
 }
 
-// Add notes that a call consumed so many read units.
+// Add adds the read units that a call consumed.
 func (m *Meter) Add(units float64) {
 	if m == nil {
 		return
@@ -90,8 +90,8 @@ func (m *Meter) Add(units float64) {
 	m.spent += units
 }
 
-// CountLimit is the Limit of each of so many parallel calls that count, so that they stay within
-// the bound if no comment has more than 1 KB; 0 for no limit. It returns a comment.TooCostly error
+// CountLimit is the Limit of each of several parallel calls that count; 0 for no limit. With it
+// they stay within the bound if no comment has more than 1 KB. It returns a comment.TooCostly error
 // if that would be less than leastCounted.
 func (m *Meter) CountLimit(calls int) (int, error) {
 	if m == nil {

@@ -22,8 +22,9 @@ const (
 	withCells byte = 1 << 7
 )
 
-// Encode returns the bounds as they are stored beside statistics, in at most so many bytes if that
-// can be had by leaving out the cells. Nil bounds and those of a product without comments are nil.
+// Encode returns the bounds as they are stored beside statistics. It leaves out the cells if the
+// result would have more bytes than most. Nil bounds and those of a product without comments are
+// nil.
 func (b *Bounds) Encode(stats comment.Stats, most int) []byte {
 	if b == nil || cellsOf(stats) == 0 {
 		return nil

@@ -15,16 +15,14 @@ const AssumedItemBytes = 1 << 10
 // ItemsPerHalfUnit is how many items of AssumedItemBytes half a unit reads.
 const ItemsPerHalfUnit = UnitBytes / AssumedItemBytes
 
-// EventualUnits is what reading so many bytes in one eventually consistent call costs, in read
-// units.
+// EventualUnits is the cost of reading bytes in one eventually consistent call, in read units.
 func EventualUnits(bytes int) float64 { return math.Ceil(float64(bytes)/UnitBytes) / 2 }
 
-// AssumedUnits is what a call costs that scans so many items of AssumedItemBytes.
+// AssumedUnits is the cost of a call that scans items of AssumedItemBytes each, in read units.
 func AssumedUnits(items int) float64 { return EventualUnits(items * AssumedItemBytes) }
 
-// ItemsWithin is how many items of AssumedItemBytes each of so many calls may scan, if together
-// they may cost so many read units. It is a multiple of ItemsPerHalfUnit, and 0 if there are no
-// units left.
+// ItemsWithin is how many items of AssumedItemBytes each call may scan, if all calls together may
+// cost the given read units. It is a multiple of ItemsPerHalfUnit, and 0 if no units are left.
 func ItemsWithin(units float64, calls int) int {
 	return int(max(0, units)/float64(calls)*2) * ItemsPerHalfUnit
 }

@@ -154,8 +154,8 @@ func (m *Merger[T]) dry() []int {
 	return dry
 }
 
-// soonDry returns those sources that are dry, and those that will probably be before so many items
-// are taken, ascending.
+// soonDry returns the dry sources and those that will probably be dry before missing items are
+// taken, ascending.
 func (m *Merger[T]) soonDry(dry []int, missing int) []int {
 	var soon []int
 	for i := range m.sources {

@@ -19,8 +19,8 @@ type belief struct {
 	// of these are in the list.
 	shares grid
 	list   int
-	// mix is what was likely before a sample of so many comments, which are from such a share of the
-	// product.
+	// mix is what was likely before a sample. scanned is how many comments the sample scanned.
+	// sampled is the share of the product that its partition holds.
 	mix              mix
 	scanned, sampled float64
 	// ratings and languages say how well the shares of ratings and languages in the list are known, as
@@ -131,8 +131,8 @@ func (m mix) wantedRatings() (in [comment.MaxRating]float64, share float64) {
 	return in, share
 }
 
-// fill returns the shares of all cells: those of the list, of which it is a share itself, and the
-// others. Of these, those in a partition have so many times the share that they had before.
+// fill returns the shares of all cells. list is the share of the list in the product. Cells of the
+// partition outside the list have their earlier shares multiplied by others.
 func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) (shares grid) {
 	part := Part{Partition: partition}
 	row := func(language comment.Language, in, share float64) (counts comment.Counts) {

@@ -8,8 +8,8 @@ import (
 // The estimates of this file do not depend on what is known of a product. The bound on what a page
 // or a count may cost is a multiple of them.
 
-// NarrowUnits is what it costs to read so many comments of a list from partitions that hold nothing
-// else, in read units, if no comment has more than 1 KB.
+// NarrowUnits is the cost in read units of reading want comments of a list, if no comment has more
+// than 1 KB. It assumes partitions that hold nothing else.
 func NarrowUnits(filter comment.Filter, want int) float64 {
 	parts := narrowParts(filter)
 	if inSteps(parts, want) {
@@ -41,7 +41,7 @@ func CountEstimate(q comment.Query) float64 {
 const assumedCounted = 400
 
 // MaxSkip is how many comments are read and left out at most to get to a page by number. A list of
-// so many comments needs no index.
+// at most MaxSkip comments needs no index.
 const MaxSkip = 256
 
 // skipShare is the part of the price of skipping comments that is in the estimate of a page. The
@@ -57,6 +57,6 @@ func SkipUnits(q comment.Query) float64 {
 	return NarrowUnits(q.Filter, min(q.Slice.Rank(), MaxSkip))
 }
 
-// LookupEstimate is what looking up so many places in an index may cost, in read units: the items
+// LookupEstimate is the estimated cost of looking up places in an index, in read units: the items
 // that every lookup reads, and half of a leaf for each place, as neighbours share leaves.
 func LookupEstimate(places int) float64 { return 4 + float64(places) }

@@ -115,7 +115,7 @@ func (e *estimator) compare(a, b Candidate) int {
 	return cmp.Compare(e.reads(a.Cover), e.reads(b.Cover))
 }
 
-// afterwards is the price of a second wave for so many comments of a large product.
+// afterwards is the price of a second wave for want comments of a large product.
 func (e *estimator) afterwards(want int) float64 {
 	b := *e.belief
 	b.sizes = likelySizes{{comments: 1e9, probability: 1}}

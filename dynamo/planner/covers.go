@@ -63,7 +63,7 @@ type Cover []Part
 type Candidate struct {
 	// Name is the kind of the cover: "whole product", "ratings", "languages", "cells" or "mixture".
 	Name string
-	// Cover is what is read.
+	// Cover holds the parts to read.
 	Cover Cover
 	// Units is what the first wave of reads is expected to cost in read units, 0 if that is not
 	// known.
@@ -77,7 +77,7 @@ type Candidate struct {
 // how many other comments their partitions hold, fewest first. The last is the whole product.
 func covers(filter comment.Filter) []Candidate { return coversWithin(filter, math.MaxInt) }
 
-// coversWithin are those of the covers that read at most so many partitions.
+// coversWithin returns the covers that read at most the given number of partitions.
 func coversWithin(filter comment.Filter, most int) []Candidate {
 	languages, ratings := filter.Languages, filter.Ratings
 	room := 1

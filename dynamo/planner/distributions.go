@@ -55,7 +55,7 @@ func newBetaBinomial(mean, known float64) *betaBinomial {
 	return b
 }
 
-// below is the probability that fewer than so many of the scanned items are in the share.
+// below is the probability that fewer than wanted of the scanned items are in the share.
 func (b *betaBinomial) below(wanted, scanned int) float64 {
 	if scanned < wanted {
 		return 1

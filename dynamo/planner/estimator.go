@@ -7,8 +7,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// estimator estimates what reads cost from what is known of a product, and from what is likely where
-// nothing is known. Wrong estimates cost read units, never comments.
+// estimator estimates the cost of reads from the knowledge of a product, and from likely values
+// where that is missing. Wrong estimates cost read units, never comments.
 type estimator struct {
 	Known
 	// filter is that of the list, want how many comments of it are to be read.

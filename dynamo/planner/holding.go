@@ -14,9 +14,10 @@ type share struct {
 	residual bool
 }
 
-// enough is how many needed items a scan of so many is enough for, halfway between two integers. A
-// part that holds the whole list has to return just the comments wanted. Any other has to return
-// one more, which shows that its next comment comes later than those of the other parts.
+// enough is how many needed items a scan suffices for, halfway between two integers. scanned is how
+// many items it scans. A part that holds the whole list has to return just the comments wanted. Any
+// other has to return one more, which shows that its next comment comes later than those of the
+// other parts.
 func (s share) enough(scanned int) float64 {
 	if s.wanted < s.matches {
 		return float64(scanned) - 0.5
@@ -24,7 +25,7 @@ func (s share) enough(scanned int) float64 {
 	return float64(scanned) + 0.5
 }
 
-// scanFor is how many items have to be scanned if so many are needed: the inverse of enough.
+// scanFor is how many items a scan for the needed items has to read: the inverse of enough.
 func (s share) scanFor(needed float64) int {
 	if s.wanted < s.matches {
 		return int(math.Ceil(needed + 0.5))
@@ -54,7 +55,8 @@ func (s *shortage) likely(limit int) float64 {
 // holding is how many comments a partition may hold, and what reading all of them costs.
 type holding struct {
 	size ItemSize
-	// numbers are of comments of the product, of which times/of are in the partition.
+	// numbers are the likely numbers of comments of the product. The partition has the share
+	// times/of.
 	numbers   likelySizes
 	times, of float64
 	// known has a value for each of the first numbers, once a limit was above it.

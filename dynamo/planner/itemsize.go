@@ -10,7 +10,7 @@ import (
 // ItemSize is the size of items of an index: mean and standard deviation, in bytes.
 type ItemSize struct{ Mean, Deviation float64 }
 
-// unknownSize is assumed of a product of which no item was read: 200 bytes of keys and short
+// unknownSize is assumed of a product until one of its items was read: 200 bytes of keys and short
 // attributes, and a text of some 50 words.
 var unknownSize = ItemSize{Mean: 512, Deviation: 256}
 
@@ -31,19 +31,19 @@ func (s *Sizes) Of(partition layout.Partition) ItemSize {
 	return s.ByRating[partition.Rating-1]
 }
 
-// fitting is how many items fit into the read units that scanning so many of them is expected to
-// consume. Units are rounded up, so these are paid for anyway.
+// fitting is how many items fit into the read units that scanning the given items is expected to
+// consume. DynamoDB rounds units up, so the additional items cost nothing.
 func (s ItemSize) fitting(items int) int {
 	return s.within(math.Ceil(float64(items)*s.Mean/layout.UnitBytes) * layout.UnitBytes)
 }
 
-// within is how many items have at most so many bytes, with some certainty.
+// within is how many items have at most the given bytes together, with some certainty.
 func (s ItemSize) within(bytes float64) int {
 	return int((bytes - s.Deviation*math.Sqrt(bytes/s.Mean)) / s.Mean)
 }
 
-// expected is what scanning so many items in one call is expected to cost, in read units: half a
-// unit for each started 4 KB.
+// expected is the expected cost of scanning items in one call, in read units: half a unit for each
+// started 4 KB.
 func (s ItemSize) expected(items int) float64 {
 	mean, deviation := float64(items)*s.Mean, math.Sqrt(float64(items))*s.Deviation
 	if deviation > layout.UnitBytes {

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Known is what is known of a product when a plan is made. The zero value knows nothing.
+// Known is the knowledge of a product when a plan is made. The zero value knows nothing.
 type Known struct {
 	// Stats are the counts by language and rating, nil if they are not known.
 	Stats comment.Stats
@@ -56,12 +56,12 @@ func (k *Known) LikelySizes() Sizes {
 	return Sizes{Any: unknownSize}
 }
 
-// What is likely of a product of which nothing is known. It is made for a shop most of whose products
-// have a handful of comments, and some thousands. Plans for such a product cost least on average. If
-// a shop is of another kind, plans cost more read units, and show the same comments.
+// Assumptions about a product that is not known. They suit a shop most of whose products have a
+// handful of comments, and some thousands. Plans for such a product cost least on average. If a
+// shop is of another kind, plans cost more read units, and show the same comments.
 
-// likelyComments are how many comments products have, and how many products have so many. A product
-// weighs as much as it is asked for while nothing is known of it.
+// likelyComments is the distribution of the number of comments of a product. Each product is
+// weighted by how often clients ask for it while nothing is known of it.
 var likelyComments = likelySizes{
 	{1, .30}, {2, .15}, {3, .10}, {4, .07}, {5.5, .09}, {7.5, .06}, {10.5, .06}, {14.5, .04}, {20.5, .035}, {28.5, .02},
 	{40.5, .018}, {56.5, .012}, {80.5, .011}, {112.5, .007}, {160.5, .006}, {224.5, .005}, {320.5, .004}, {448.5, .003},
@@ -73,9 +73,9 @@ var likelyComments = likelySizes{
 var likelyRatings = [comment.MaxRating]float64{.09, .05, .08, .17, .61}
 
 const (
-	// ratingsAlike says how alike products are in their ratings: the mean shares count as much as so
-	// many comments of the product itself. It is the concentration of a Dirichlet distribution: if the
-	// share of a rating has mean m and variance v, it is m(1-m)/v - 1.
+	// ratingsAlike says how alike products are in their ratings: the mean shares count as much as
+	// this number of comments of the product itself. It is the concentration of a Dirichlet
+	// distribution: if the share of a rating has mean m and variance v, it is m(1-m)/v - 1.
 	ratingsAlike = 8
 	// likelyLanguage is the mean share of a language that is asked for.
 	likelyLanguage = .4

@@ -3,8 +3,8 @@ package planner
 import "github.com/talkback/talkback/dynamo/layout"
 
 const (
-	// MaxLimit is the highest Limit of one call. It bounds the duration of a call of which a
-	// residual filter returns nothing.
+	// MaxLimit is the highest Limit of one call. It bounds the duration of a call whose residual
+	// filter returns nothing.
 	MaxLimit = 1000
 	// maxReads is how many partitions a plan reads at once. Each call costs at least half a read
 	// unit and a connection.
@@ -14,8 +14,9 @@ const (
 	maxMixed = 8
 )
 
-// nextLimit is the Limit of a read's next call, while so many comments are missing. It follows the
-// share of the scanned items that were returned so far. If none were, it doubles.
+// nextLimit is the Limit of a read's next call, where missing is how many comments the read still
+// has to bring. It follows the share of the scanned items that were returned so far. If none were,
+// it doubles.
 func nextLimit(last, scanned, returned, missing int) int {
 	limit := 2 * last
 	if returned > 0 {
@@ -24,9 +25,9 @@ func nextLimit(last, scanned, returned, missing int) int {
 	return max(1, min(limit, MaxLimit))
 }
 
-// inSteps tells whether so many partitions that hold nothing else are read in steps: a few comments
-// of each, and then twice as many of those that had them. That costs less if there are many
-// partitions, since most comments are in a few of them, and takes more waves.
+// inSteps reports whether the given number of partitions that hold nothing else are read in steps:
+// a few comments of each, and then twice as many of those that had them. Steps cost less if there
+// are many partitions, since most comments are in a few of them, and take more waves.
 func inSteps(parts, want int) bool {
 	return parts > maxReads || unitsInSteps(parts, want) < unitsAtOnce(parts, want)
 }

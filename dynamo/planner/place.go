@@ -33,8 +33,8 @@ type Placing struct {
 	Total int
 	// Small says that the list is known to have at most MaxSkip comments.
 	Small bool
-	// Lookup is the price of finding the page by the index, in read units. Through is that of reading
-	// so many comments from either end.
+	// Lookup is the price of finding the page by the index, in read units. Through is that of
+	// reading comments from either end.
 	Lookup  float64
 	Through func(comments int) float64
 }
@@ -99,7 +99,7 @@ func (p *Planner) Total() int {
 	return max(0, p.Known.Stats.Counts(p.Filter).Total())
 }
 
-// through is the price of reading so many comments from an end of the list.
+// through is the price of reading comments from an end of the list.
 func (p *Planner) through(q comment.Query, comments int) float64 {
 	price := 0.0
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
@@ -111,8 +111,8 @@ func (p *Planner) through(q comment.Query, comments int) float64 {
 	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).choose().candidate.Price
 }
 
-// SkipApart is whether so many comments are skipped by a read of their own, before the page: not
-// only many but also large ones.
+// SkipApart reports whether a read of its own skips the comments before the page. It does so for
+// many comments and for large ones.
 func SkipApart(skip int, sizes Sizes) bool {
 	return skip > maxSkipInPlace || float64(skip)*sizes.Any.Mean > maxBytesInPlace
 }

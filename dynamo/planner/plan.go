@@ -56,7 +56,7 @@ type Plan struct {
 
 // Read is the first read of one partition.
 type Read struct {
-	// Part is what is read.
+	// Part is the part to read.
 	Part
 	// Limit is how many items the first call scans; 0 for all.
 	Limit int
@@ -74,9 +74,9 @@ func (p Plan) Candidates() []Candidate {
 // Estimated tells whether the candidates have estimates. They have none if there is no choice.
 func (p Plan) Estimated() bool { return p.estimator != nil }
 
-// NextLimit is the Limit of a read's next call, after calls that scanned and returned so many items
-// (the last of them with Limit last), while so many comments are missing. A read with a residual
-// filter fills the read units that it pays for anyway.
+// NextLimit is the Limit of a read's next call. scanned and returned count the items of the calls
+// so far, and last is the Limit of the latest. missing is how many comments the read still has to
+// bring. A read with a residual filter fills the read units that it pays for anyway.
 func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 	limit := nextLimit(last, scanned, returned, missing)
 	if size := p.Known.Sizes.Of(read.Partition); read.Residual() && size.Mean > 0 {
@@ -98,8 +98,8 @@ func (p *Plan) Residual() bool {
 	return false
 }
 
-// LimitedTo is the plan with lower limits, so that all of its first calls together cost at most so
-// many read units if no comment has more than 1 KB. Each call still scans at least one item.
+// LimitedTo is the plan with lower limits. All of its first calls together cost at most the given
+// read units if no comment has more than 1 KB. Each call still scans at least one item.
 func (p Plan) LimitedTo(units float64) Plan {
 	total := 0.0
 	for _, read := range p.Reads {

@@ -33,7 +33,7 @@ type Planner struct {
 	Product string
 	// Filter says which of them are listed. It must be normalized.
 	Filter comment.Filter
-	// Known is what is known of the product.
+	// Known is the knowledge of the product.
 	Known Known
 }
 
@@ -135,9 +135,9 @@ func (p *Planner) read(plan *Plan, limits []int) {
 	}
 }
 
-// Rest is what is left of a read of this plan whose first call was not enough: that call reached a
-// position, scanned so many comments and returned these, whose sizes are given. So many more may be
-// wanted of it.
+// Rest is the remainder of a read of this plan whose first call was not enough. scanned is how many
+// comments that call scanned, and returned are the cells of those it returned. want is how many
+// more comments the read may have to bring.
 func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []comment.Cell, sizes Sizes, want int) (Planner, Request) {
 	s := &Sample{partition: read.Partition, partial: p.Partial, scanned: max(scanned, len(returned)), languages: map[comment.Language]int{}}
 	for _, cell := range returned {

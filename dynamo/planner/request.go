@@ -63,8 +63,8 @@ func (s *Sample) add(cell comment.Cell) {
 	}
 }
 
-// posterior is a mean share after so many of some comments were seen to be in it, if the mean
-// before counts as weight comments.
+// posterior is the mean of a share after a sample. seen/of is the part of the sample in the share.
+// The mean before counts as weight comments.
 func posterior(mean, weight float64, seen, of int) float64 {
 	return (weight*mean + float64(seen)) / (weight + float64(of))
 }
@@ -136,13 +136,13 @@ func (p *LastPage) NoteScan(part Part, scanned, returned int) {
 	p.scans = append(p.scans, scan{part, scanned, returned})
 }
 
-// Shifted is the same page after so many comments are expected to have come in front of it.
+// Shifted is the same page with newer comments in front of it; newer is their expected number.
 func (p LastPage) Shifted(newer float64) *LastPage {
 	p.newer = newer
 	return &p
 }
 
-// current tells whether most of a page of so many comments is expected to be unchanged.
+// current reports whether most of a page of want comments is expected to be unchanged.
 func (p *LastPage) current(want int) bool { return p != nil && 2*p.newer < float64(want) }
 
 // total is how many comments were on the page, 0 if there is none.
@@ -180,10 +180,10 @@ func (p *LastPage) wanted(part *Part, n int, share float64) (mean, variance floa
 	return float64(n), 2 * p.newer * share * (1 - share)
 }
 
-// between is how many items that are not wanted stand between the wanted ones of a part, of which the
-// page showed so many: mean and variance, and false if the part was not read. If the returned items
-// were spread evenly over the scanned ones, the place of the n-th has a negative hypergeometric
-// distribution.
+// between is the expected number of non-matching items scanned in a part before match n; shown is
+// n. It returns mean and variance, and false if no scan of the part returned enough. If the
+// returned items are spread evenly over the scanned ones, the place of match n has a negative
+// hypergeometric distribution.
 // https://en.wikipedia.org/wiki/Negative_hypergeometric_distribution
 // If the last comment of the page is of another part, the page ends between two of this one.
 func (p *LastPage) between(part *Part, shown int) (mean, variance float64, known bool) {

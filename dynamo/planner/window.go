@@ -19,7 +19,7 @@ type Window struct {
 	skip int
 }
 
-// Skipping is the window with so many comments to leave out before the page.
+// Skipping is the window with skip comments to leave out before the page.
 func (w Window) Skipping(skip int) Window {
 	w.skip = skip
 	return w
@@ -49,8 +49,8 @@ func (w Window) LastSkipped(taken []layout.Compressed) (last comment.Position, f
 	return taken[w.skip-1].ID.Position(), true
 }
 
-// From is what is left of the window from a position on: the comment there is behind the page.
-// Nothing is left to be skipped.
+// From is the part of the window from a position on: the comment there is behind the page. It skips
+// nothing.
 func (w Window) From(start comment.Position) Window {
 	w.start, w.skip = &start, 0
 	if w.descending {
@@ -61,7 +61,7 @@ func (w Window) From(start comment.Position) Window {
 	return w
 }
 
-// Past is what is left of the window once it was read up to a position, that included.
+// Past is the remainder of the window after a read up to a position, that included.
 func (w Window) Past(read comment.Position) Window {
 	switch {
 	case w.descending && read == comment.Position{}, !w.descending && read == comment.MaxPosition:
@@ -109,8 +109,8 @@ func (w Window) Want(size int) int {
 	return w.skip + size + 2
 }
 
-// Neighbours tells what is known of the comments behind the page (where reading came from) and
-// ahead of it.
+// Neighbours tells whether there are comments behind the page (where reading came from) and ahead
+// of it, as far as that is known.
 type Neighbours struct{ Behind, Ahead Answer }
 
 // Answer tells whether there is a comment.

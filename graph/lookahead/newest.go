@@ -16,8 +16,8 @@ var (
 	NegativeRatings = []int{1, 2}
 )
 
-// RatingsOfLatest returns the ratings of which a field of the kind LatestRated shows the newest
-// comment.
+// RatingsOfLatest returns the ratings of a field of the kind LatestRated, which shows the newest
+// comment with one of them.
 func (f *Field) RatingsOfLatest() []int {
 	if f.Name == "latestPositive" {
 		return PositiveRatings

@@ -103,8 +103,7 @@ func onlyCounts(fields []Field) bool {
 	return len(fields) > 0
 }
 
-// tell has something told along with the page, if the field asks for that: of page numbers, or
-// cursors.
+// tell adds what the field asks for to the page: cursors, the plan or page numbers.
 func (p *Page) tell(f *Field) {
 	if p == nil {
 		return
@@ -123,8 +122,8 @@ func (p *Page) tell(f *Field) {
 	}
 }
 
-// counts has something counted along with the page unless the statistics have the counts of its
-// list, and reports whether it has.
+// counts adds a count of the list to the page unless the statistics have it. It reports whether it
+// did.
 func (p *Page) counts(counting comment.Counting) bool {
 	if p == nil || p.Counted {
 		return false

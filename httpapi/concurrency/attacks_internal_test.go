@@ -64,8 +64,8 @@ func TestAttacks(t *testing.T) {
 	}
 }
 
-// hangUp has so many requests come at a rate of a hundred times the capacity, whose clients give up after
-// so long.
+// hangUp sends requests at a hundred times the capacity. Their clients give up after the given
+// time.
 func (m *machine) hangUp(requests int, after time.Duration) {
 	var group sync.WaitGroup
 	for range requests {
@@ -84,8 +84,8 @@ func (m *machine) hangUp(requests int, after time.Duration) {
 	group.Wait()
 }
 
-// crowd has so many clients ask for so long, each again once it has its answer or, if it is refused,
-// a moment later.
+// crowd lets clients ask for a time. Each asks again once it has its answer or, if refused, a
+// moment later.
 func (m *machine) crowd(clients int, lasting time.Duration) {
 	var group sync.WaitGroup
 	end := time.Now().Add(lasting)

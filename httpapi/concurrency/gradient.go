@@ -21,9 +21,9 @@ const (
 	classes                   = readClasses + writeClasses
 )
 
-// ClassOf returns the class of requests that consume about so many read units: those of 1 are one
-// class, 2 to 3 the next, 4 to 7 the next. Requests that write comments are compared by how many
-// these are, in the same steps, as a write takes much longer than what it reads.
+// ClassOf returns the class of requests by their approximate read units: those of 1 are one class,
+// 2 to 3 the next, 4 to 7 the next. Requests that write comments are classed by their number of
+// writes, in the same steps, as a write takes much longer than its reads.
 func ClassOf(units float64, writes int) Class {
 	switch {
 	case writes > 0:
@@ -43,17 +43,17 @@ const (
 	tolerance = 2
 	// steepest is by how much one window may lower the limit.
 	steepest = 0.5
-	// A window lasts until it has so many requests and so much time has passed; a quiet one until it
-	// has some and has lasted for long.
+	// A window lasts until it has windowSize requests and windowTime has passed. A quiet one lasts
+	// until it has quietSize requests and quietTime has passed.
 	windowSize, windowTime = 20, 100 * time.Millisecond
 	quietSize, quietTime   = 5, time.Second
-	// windowMost is of how many requests a window keeps the durations.
+	// windowMost is the most durations that a window keeps.
 	windowMost = 1000
 )
 
 // How usual durations are learned.
 const (
-	// A probe lasts until so many of its requests are done, or for so long.
+	// A probe lasts until probeSize of its requests are done, or for probeTime.
 	probeSize, probeTime = 8, 80 * time.Millisecond
 	// probePause is how long the next probe waits while requests are refused.
 	probePause = 3 * time.Second
@@ -83,7 +83,8 @@ type gradient struct {
 	refused bool      // whether a request was since
 }
 
-// newGradient returns a gradient for so many processors. Zero stands for the usual least.
+// newGradient returns a gradient for a machine with the given number of processors. A least of zero
+// stands for the default.
 func newGradient(least, most, processors int, now time.Time) *gradient {
 	least = min(cmp.Or(least, perProcessor*processors), most)
 	first := max(least, min(3*perProcessor*processors, most))
@@ -99,7 +100,7 @@ type visit struct {
 	probe, lone bool
 }
 
-// visit notes that a request begins, with which so many are in flight.
+// visit notes that a request begins. inFlight counts the requests in flight, including it.
 func (g *gradient) visit(inFlight int) visit {
 	g.peak = max(g.peak, inFlight)
 	return visit{window: g.window, probe: g.probing, lone: inFlight <= g.alone}

@@ -37,8 +37,8 @@ type Limiter struct {
 	counted  Counters
 }
 
-// New returns a limiter that lets in between so many requests at a time. Zero stands for a least of
-// six for each processor. With two equal numbers the limit is fixed.
+// New returns a limiter that lets in requests up to a limit, which moves between least and most. A
+// least of zero stands for six for each processor. With two equal numbers the limit is fixed.
 func New(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
 
 func newLimiter(least, most, processors int) *Limiter {

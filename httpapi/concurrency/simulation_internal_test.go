@@ -48,7 +48,8 @@ func varied(r *rand.Rand, about time.Duration) time.Duration {
 	return time.Duration(float64(about) * (0.7 + 0.6*r.Float64()))
 }
 
-// arrive sends so many requests a second for so long, at random times whatever becomes of them.
+// arrive sends perSecond requests a second for a time, at random moments and whatever becomes of
+// them.
 func (m *machine) arrive(perSecond float64, lasting time.Duration) outcome {
 	m.took, m.refused = nil, nil
 	var group sync.WaitGroup

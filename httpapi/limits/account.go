@@ -23,5 +23,5 @@ func accountOf(ctx context.Context) *account {
 	return a
 }
 
-// add counts a text of so many bytes, and returns the bytes so far.
+// add adds the bytes of a text, and returns the sum so far.
 func (a *account) add(bytes int) int { return int(a.bytes.Add(int64(bytes))) }

@@ -19,10 +19,10 @@ type sized interface {
 	Size() int
 }
 
-// InterceptField implements [graphql.FieldInterceptor]. It counts the bytes of what a field is
-// resolved to, of which one may be hundreds of kilobytes. Once the answer is too large, it leaves
-// texts out, so that the answer is never built in memory; InterceptResponse then answers with an
-// error. A text for which the operation or the process has no memory left fails its field.
+// InterceptField implements [graphql.FieldInterceptor]. It counts the bytes of a field's value,
+// which may be hundreds of kilobytes. Once the answer is too large, it leaves texts out, so that
+// the answer is never built in memory; InterceptResponse then answers with an error. A text for
+// which the operation or the process has no memory left fails its field.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	value, err := next(ctx)
 	if err != nil {
@@ -128,7 +128,7 @@ func (l Limits) shorten(errs gqlerror.List) gqlerror.List {
 	return errs
 }
 
-// cut shortens a text to at most so many bytes, between characters, and adds an ellipsis.
+// cut shortens a text to at most length bytes, between characters, and adds an ellipsis.
 func cut(text string, length int) string {
 	if len(text) <= length {
 		return text

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// chain returns fragments, each of which spreads the next so many times, and an operation that
-// spreads the first.
+// chain returns an operation that spreads the first of a chain of fragments. Each fragment spreads
+// the next one several times; spreads is how often.
 func chain(length, spreads int, last string) string {
 	var b strings.Builder
 	b.WriteString("query{...F0}")

@@ -7,7 +7,7 @@ import (
 
 const filtered = `query($f:CommentFilter){product(id:"x"){comments(filter:$f){nodes{id}}}}`
 
-// nested returns a value nested in so many lists.
+// nested returns a value nested in depth lists.
 func nested(depth int) any {
 	var value any = 1
 	for range depth {

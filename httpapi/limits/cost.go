@@ -16,7 +16,7 @@ type Prices interface {
 	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter. For
 	// a page by number, looking it up comes on top.
 	PageUnits(q comment.Query) float64
-	// LookupUnits is what looking up so many places in the index of page numbers may cost.
+	// LookupUnits is what looking up places in the index of page numbers may cost.
 	LookupUnits(places int) float64
 	// CountUnits is what counting a list within a range of dates may cost. Neither its product nor
 	// its dates matter.
@@ -25,7 +25,7 @@ type Prices interface {
 	CommentUnits() float64
 	// StatsUnits is what fetching the statistics of one product costs.
 	StatsUnits() float64
-	// LeadersUnits is what a leaderboard of so many products may cost.
+	// LeadersUnits is what a leaderboard of the first products may cost.
 	LeadersUnits(first int) float64
 	// WriteUnits is what writing one comment costs, in read units of the same price.
 	WriteUnits() float64
@@ -198,7 +198,7 @@ const (
 // by its id alone.
 func (f priced) comments() float64 { return float64(f.CommentIDs) * f.prices.CommentUnits() }
 
-// nodes enters a list of so many products and comments.
+// nodes enters a list of n products or comments.
 func (p *place) nodes(n int) {
 	p.times *= float64(n)
 	p.products = float64(n)
@@ -226,8 +226,8 @@ func (f priced) page(inside *place) float64 {
 	return units
 }
 
-// looked returns the price of looking up so many places in the list of the page above. All that the
-// page tells of page numbers is looked up together.
+// looked returns the price of looking up places in the list of the page above. All page numbers of
+// the page are looked up together.
 func (f priced) looked(inside *place, places int) float64 {
 	return raise(&inside.list.places, f.prices.LookupUnits(places), 1)
 }
@@ -266,8 +266,8 @@ func (f priced) statsOfLanguage(inside *place) float64 {
 	return f.stats(inside) + f.rows(languages)
 }
 
-// rows returns the most that looking up so many languages costs, when they share a row of the
-// statistics of their product.
+// rows returns the most that looking up languages costs, when they share a row of the statistics of
+// their product.
 func (f priced) rows(languages int) float64 { return float64(languages) * f.prices.StatsUnits() }
 
 // counted returns the price of counting the list of the page above. If the statistics do not have

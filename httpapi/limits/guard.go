@@ -35,7 +35,7 @@ type Guard struct {
 // Quota bounds what clients may use over time.
 type Quota interface {
 	// Charge takes from the client in the context what an operation may cost in read units, and the
-	// comments that it writes. It returns an error if the client may not use so much now.
+	// comments that it writes. It returns an error if the client may not use these now.
 	Charge(ctx context.Context, units float64, writes int) *gqlerror.Error
 	// Left returns how many read units the client has left after the operation in the context, and
 	// when it has all of them again. It may not tell.

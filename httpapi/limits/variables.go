@@ -26,7 +26,7 @@ type valueSize struct {
 	longest int // elements of the longest list
 }
 
-// measure adds a value that is nested in so many lists and objects. JSON decoding allows 10,000 of
+// measure adds a value that is nested in depth lists and objects. JSON decoding allows 10,000 of
 // them.
 func (s *valueSize) measure(value any, depth int) {
 	s.values++

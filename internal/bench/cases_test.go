@@ -49,7 +49,8 @@ const (
 	pageSize = 20
 	// howMany comments leave every rating more of them than fit on a page.
 	howMany = 800
-	// productCount is how many products the case of statistics shows, each with so many comments.
+	// productCount is how many products the case of statistics shows, each with howManyEach
+	// comments.
 	productCount, howManyEach = 20, 40
 )
 
@@ -196,7 +197,7 @@ func fill(tb testing.TB, endpoint, table string, comments []comment.Comment) {
 // some 0.6 of its bytes.
 const letters = "          eeeeeeettttttaaaaaoooooiiiiinnnnnsssshhhhrrrrdddlluuccmmwwffggyyppbbvk,."
 
-// prose is a text of so many bytes.
+// prose returns a text of length bytes.
 func prose(r *rand.Rand, length int) string {
 	text := make([]byte, length)
 	for i := range text {

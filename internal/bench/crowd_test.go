@@ -79,9 +79,9 @@ func (c *connection) end() ([]byte, error) {
 	return answer, nil
 }
 
-// serve has a program answer so many requests, and returns what the program used for them. Each
-// connection of the crowd sends its share, one after the other. The connections are opened for it: Node.js closes those
-// that are idle for as long as the others take for their turns.
+// serve sends count requests to a program, and returns what the program used for them. Each
+// connection of the crowd sends its share, one after the other. The connections are opened for it:
+// Node.js closes those that are idle for as long as the others take for their turns.
 func (p *program) serve(tb testing.TB, requests [][]byte, count int) usage {
 	tb.Helper()
 	before := p.ask(tb, askUsage)

@@ -71,7 +71,7 @@ func (s *shop) compare(b *testing.B, page string, requests [][]byte) {
 	}
 }
 
-// checkAnswers has all programs answer each page as the whole server does.
+// checkAnswers checks that all programs answer each page as the whole server does.
 func (s *shop) checkAnswers(tb testing.TB) {
 	tb.Helper()
 	whole := s.whole.connect(tb)

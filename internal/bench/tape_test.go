@@ -131,7 +131,7 @@ func (t *tape) record(request *http.Request, body string) (recorded, error) {
 	return answer, nil
 }
 
-// passOn has the engine answer a call.
+// passOn sends a call to the engine.
 func passOn(request *http.Request, body string) (recorded, error) {
 	passedOn := request.Clone(request.Context())
 	passedOn.Body = io.NopCloser(strings.NewReader(body))

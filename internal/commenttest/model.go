@@ -54,7 +54,7 @@ func (m *Model) Delete(id comment.ID) {
 	m.comments = slices.DeleteFunc(m.comments, func(c comment.Comment) bool { return c.ID == id })
 }
 
-// List returns the whole list of which a query asks for a part.
+// List returns a whole list; a query asks for a part of it.
 func (m *Model) List(product string, filter comment.Filter, order comment.Order) []comment.Comment {
 	m.mu.Lock()
 	defer m.mu.Unlock()

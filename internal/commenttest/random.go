@@ -53,8 +53,8 @@ func randomText(r *rand.Rand) string {
 	return text
 }
 
-// Large returns a random comment with a text of so many bytes. Compression saves at most a fifth of
-// them.
+// Large returns a random comment whose text has the given number of bytes. Compression saves at
+// most a fifth of them.
 func Large(r *rand.Rand, product string, bytes int) comment.Comment {
 	c := Random(r, product)
 	text := make([]byte, bytes)

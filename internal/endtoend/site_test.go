@@ -146,7 +146,7 @@ func (s *site) meet(spoil trouble) {
 	s.troubles.Store(&spoil)
 }
 
-// counted waits until the statistics of a product have so many comments.
+// counted waits until the statistics of a product have the wanted number of comments.
 func (s *site) counted(t *testing.T, product string, want int) {
 	t.Helper()
 	const query = `query($id: ID!) { product(id: $id) { stats { total } } }`

@@ -51,7 +51,7 @@ type Import struct {
 	done result
 }
 
-// ChunkRows returns the number of rows that keep so many calls of a loader busy; 0 calls stands for
+// ChunkRows returns the number of rows that keep a loader's parallel calls busy; 0 calls stands for
 // its default.
 func ChunkRows(calls int) int {
 	return call.MaxKeysPerGet * partsPerCall * max(calls, dynamo.DefaultLoadCalls)
@@ -102,7 +102,7 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	return next.err
 }
 
-// checkLimit returns ErrTooManyRejects if too many of so many rows were rejected.
+// checkLimit returns ErrTooManyRejects if too many of the rows were rejected.
 func (m *Import) checkLimit(rows int, end bool) error {
 	if m.Limit.exceeded(m.done.rejected, rows, end) {
 		return ErrTooManyRejects

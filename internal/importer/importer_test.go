@@ -22,7 +22,7 @@ import (
 
 const header = "id,product,rating,language,text,date\n"
 
-// rows makes a file of so many rows; bad reports which of them have no proper rating.
+// rows returns a file of n rows; bad reports which of them have no proper rating.
 func rows(n int, bad func(i int) bool) string {
 	var out strings.Builder
 	out.WriteString(header)

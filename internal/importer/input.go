@@ -55,9 +55,9 @@ type chunk struct {
 	err      error // why the file cannot be read further; nil at its end
 }
 
-// read sends all rows in chunks of so many, and then closes the channel and the file. It returns
-// when the context ends, but only after the read that is under way: the caller must not wait for
-// it.
+// read sends all rows in chunks, and then closes the channel and the file. rows is the size of a
+// chunk. It returns when the context ends, but only after the read that is under way: the caller
+// must not wait for it.
 func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	defer close(chunks)
 	defer func() { _ = in.source.Close() }() // it was only read

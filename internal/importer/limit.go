@@ -36,8 +36,8 @@ func ParseLimit(text string) (limit Limit, err error) {
 	return limit, fmt.Errorf("--max-rejects %s is neither a number of rows, such as 0 or 100, nor a share of them, such as 1%%", text)
 }
 
-// exceeded reports whether too many of so many rows were rejected, at the end of the file or before
-// it.
+// exceeded reports whether too many of the rows so far were rejected. end is whether these are all
+// rows of the file.
 func (l Limit) exceeded(rejected, rows int, end bool) bool {
 	switch {
 	case l.text == "":

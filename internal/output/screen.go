@@ -60,7 +60,7 @@ func (s Screen) Hang(name string, column int, value string) string {
 }
 
 // fill joins parts by a separator. It begins a line with an indent where the next part does not
-// fit. The first line has so many columns already.
+// fit. columns is how many columns of the first line are taken.
 func (s Screen) fill(parts []string, separator, indent string, columns int) string {
 	most := min(s.Columns, Readable)
 	ending := strings.TrimRight(separator, " ")

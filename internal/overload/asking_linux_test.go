@@ -15,7 +15,7 @@ import (
 // always returns a function that returns one text.
 func always(text string) func() string { return func() string { return text } }
 
-// at returns so many requests that are due at a time.
+// at returns the times of n requests that are due at once.
 func at(due time.Duration, n int) []time.Duration { return slices.Repeat([]time.Duration{due}, n) }
 
 func run(t *testing.T, g *generator, flows ...*flow) {

@@ -42,7 +42,8 @@ func TestMain(m *testing.M) {
 }
 
 const (
-	// products have so many comments each that a page of 100 can begin at each of the positions.
+	// products have commentsEach comments each, so that a page of 100 can begin at each of the
+	// positions.
 	products, commentsEach, positions = 50, 140, 40
 	// crowd is how many clients ask at once when the capacity is sought. A server of two processors
 	// needs fewer to be busy.

@@ -24,8 +24,8 @@ type variant struct {
 	spared      bool // what is beyond the capacity goes to the server that refuses everything
 }
 
-// variants are all ways. Of those after the first few, the servers let so many requests in that what
-// these leave behind disturbs others: connections, to the table as well, and memory.
+// variants are all ways. The servers of the later ones let in so large a crowd that its remains
+// disturb others: connections, to the table as well, and memory.
 var variants = []variant{
 	{Name: "adaptive"},
 	{Name: "adaptive, spared the excess", spared: true},

@@ -110,7 +110,7 @@ func (q *quickTable) lateness() (late time.Duration, passed map[string]int) {
 	return late, passed
 }
 
-// ask has the engine answer, and keeps what it answers to a Query.
+// ask sends a call to the engine, and keeps its answers to a Query.
 func (q *quickTable) ask(r *http.Request, input []byte, query bool) ([]byte, error) {
 	passedOn, err := http.NewRequestWithContext(r.Context(), http.MethodPost, q.engine, bytes.NewReader(input))
 	if err != nil {

@@ -126,8 +126,8 @@ func (b *billed) stored(t *testing.T) (sum int64) {
 	return sum
 }
 
-// put writes so many items. Transactions of as many as one takes are what the local engine is
-// quickest with.
+// put writes the given number of items. The local engine is quickest with transactions of the
+// largest size.
 func (b *billed) put(t *testing.T, number int, item func(i int) layout.Item) {
 	t.Helper()
 	const batch, lanes = 100, 2

@@ -131,7 +131,7 @@ func follows(n int) stream.Position {
 	return stream.PositionOf("2026-11-22T08:00:00.000", strconv.Itoa(n))
 }
 
-// measure measures all ways with so many comments.
+// measure measures all ways with count comments.
 func measure(t *testing.T, count int) (rows []row) {
 	comments := planbench.Generate(count, 1)
 	lists, entries := lists(t, comments), entriesOf(comments)

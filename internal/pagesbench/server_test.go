@@ -32,7 +32,7 @@ func (upToNow) ProcessedUpTo(context.Context) (upTo time.Time, known bool, err e
 	return time.Now(), true, nil
 }
 
-// newServed loads comments into a table, has them counted, and serves them.
+// newServed loads comments into a table, counts them, and serves them.
 func newServed(t *testing.T, comments []comment.Comment) served {
 	b, endpoint := newTable(t)
 	if _, err := dynamo.NewLoader(b.Client, b.table, 0).Load(t.Context(), comments); err != nil {

@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// inTable is the index in the comments' own table, which is fed by having records counted. The time
-// of applying is therefore that of counting, the index's part included.
+// inTable is the index in the comments' own table, which a counter feeds. The time of applying is
+// therefore that of counting, the index's part included.
 type inTable struct {
 	*table.Index
 	counter *counts.Counter

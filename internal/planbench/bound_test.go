@@ -17,10 +17,9 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// Whatever a product holds, whatever is believed of it and whatever page of it is asked for, that
-// page is exact and costs at most so many times what was estimated. Of comments larger than
-// assumed, reading may be stopped, with a code of its own, soon after it cost a megabyte more than
-// that.
+// Every page of every product is exact and costs at most layout.BoundFactor times the estimate,
+// whatever the planner believes of the product. Of comments larger than assumed, reading may be
+// stopped, with a code of its own, soon after it cost a megabyte more than that.
 func TestPagesStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		large := rapid.IntRange(0, 4).Draw(t, "large") == 0

@@ -16,9 +16,9 @@ const meanComments = 11.9
 // languages differ from those of the catalogue.
 const spread = 0.7
 
-// Catalogue generates the comments of so many products, the same ones for the same seed. It has a
-// long tail: by Zipf's law, the product of rank r has 1/r of the comments of the first, and at least
-// one. https://en.wikipedia.org/wiki/Zipf%27s_law
+// Catalogue generates the comments of the given number of products, the same ones for the same
+// seed. It has a long tail: by Zipf's law, the product of rank r has 1/r of the comments of the
+// first, and at least one. https://en.wikipedia.org/wiki/Zipf%27s_law
 func Catalogue(products int, seed uint64) [][]comment.Comment {
 	out := make([][]comment.Comment, products)
 	for i := range out {
@@ -31,7 +31,8 @@ func Catalogue(products int, seed uint64) [][]comment.Comment {
 	return out
 }
 
-// ranked is how many comments the product of a rank has among so many products.
+// ranked is how many comments the product of a rank has in a catalogue of the given number of
+// products.
 func ranked(rank, products int) int {
 	harmonic := 0.0
 	for r := 1; r <= products; r++ {

@@ -97,7 +97,7 @@ func ReadFile(name string, options reviewfile.Options, least int) ([][]comment.C
 	}
 }
 
-// largest returns the products with at least so many comments.
+// largest returns the products with at least the given number of comments.
 func largest(byProduct map[string][]comment.Comment, least int) [][]comment.Comment {
 	var out [][]comment.Comment
 	for _, comments := range byProduct {

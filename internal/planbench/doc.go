@@ -1,7 +1,7 @@
 // Package planbench measures what plans cost beside perfect foresight. It asks for pages of
-// products' comments by every set of ratings, with and without languages, near the beginning of the
-// list and deep in it, and has each page read in several ways that all have the same to do: to show
-// the page, and to see whether something stands before and after it.
+// products' comments by every set of ratings, with and without languages. The pages are near the
+// beginning of the list and deep in it. It reads each page in several ways. Each way shows the page
+// and finds out whether comments come before and after it.
 //
 //	make bench-plans                                  # generated comments; writes docs/plans.csv and docs/plans.svg
 //	make bench-plans DATA=reviews.tsv LANGUAGE=en     # reviews of your own, read as import reads them

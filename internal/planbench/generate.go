@@ -123,9 +123,9 @@ var vocabulary = strings.Fields(`the and it is a I to of in for this my with not
 	described packaging refund morning twice cup beans grinder pressure setting display colour warranty happy customer's
 	unfortunately finally although thermometer descaling everything milk, design; "worth" it's (almost) 20 30% drip-tray`)
 
-// words returns a text of so many bytes, at least one. Words have the frequencies of a language, so
-// that compression saves about as much as on reviews: 34 % of 200 bytes and 44 % of 450, compared
-// with 34 and 41 % measured on reviews of an app.
+// words returns a text of the given number of bytes, at least one. Words have the frequencies of a
+// language, so that compression saves about as much as on reviews: 34 % of 200 bytes and 44 % of
+// 450, compared with 34 and 41 % measured on reviews of an app.
 func words(r *rand.Rand, bytes int) string {
 	bytes = max(1, min(bytes, 20_000))
 	var out strings.Builder

@@ -24,8 +24,8 @@ type Row struct {
 	Costs [ways]Cost
 }
 
-// Measure reads pages of every list of a product in every way, with so many comments each. A way
-// that shows wrong comments is an error, as is one that costs less than foresight.
+// Measure reads pages of every list of a product in every way, with size comments each. A way that
+// shows wrong comments is an error, as is one that costs less than foresight.
 func Measure(ctx context.Context, p *Product, size int) ([]Row, error) {
 	var rows []Row
 	for _, v := range p.visits(size) {

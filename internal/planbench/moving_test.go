@@ -27,7 +27,8 @@ func TestPagesThatMove(t *testing.T) {
 	}
 }
 
-// growing is a product at so many moments, between which so many comments were written.
+// growing is a product at several moments. The product gets each comments from one moment to the
+// next.
 func growing(t *testing.T, moments, each int) []*Product {
 	t.Helper()
 	whole, err := NewProduct(t.Context(), Generate(500, 1))

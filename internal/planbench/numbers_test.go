@@ -54,9 +54,9 @@ func (p *Product) index(t rapid.TB) *conformance.Model {
 // indexes are the indexes of products, each made once.
 var indexes = map[*Product]*conformance.Model{}
 
-// A page by number is the page that is there when one walks by cursor, whatever is believed of the
-// product and whatever the index leaves to be skipped. It costs at most so many times what was
-// estimated. The beginnings of the pages that it links to lead there.
+// A page by number is the page that a walk by cursor shows. It does not depend on what the planner
+// believes, nor on how many comments the index leaves to skip. It costs at most layout.BoundFactor
+// times the estimate. The beginnings of the pages that it links to lead there.
 func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := hostile(t, false)

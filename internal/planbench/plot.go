@@ -17,9 +17,10 @@ var (
 	}
 )
 
-// Plot draws averages as SVG: read units per page of the products of a catalogue, by the number of
-// ratings and by how many comments a product has, and of one product by the number of ratings, deep
-// in its list, and with ever more comments. Panels of which nothing was measured are left out.
+// Plot draws averages as SVG: read units per page. For the products of a catalogue it draws them by
+// the number of ratings and by how many comments a product has. For one product it draws them by
+// the number of ratings, deep in its list, and with ever more comments. Panels without measurements
+// are left out.
 func Plot(averages []Average) []byte {
 	var many, one Set
 	for _, a := range averages {

@@ -172,6 +172,6 @@ func pick(it item, names ...string) item {
 	return out
 }
 
-// units returns the read units of one eventually consistent call that scans so many bytes. A call
+// units returns the read units of one eventually consistent call that scans the given bytes. A call
 // that finds nothing costs as much as the smallest.
 func units(bytes int) float64 { return max(1, math.Ceil(float64(bytes)/unitBytes)) / 2 }

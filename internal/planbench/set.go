@@ -20,7 +20,7 @@ func MeasureSet(ctx context.Context, products [][]comment.Comment, summary *Summ
 	})
 }
 
-// SetOf is the set of some products, of which each has its comments.
+// SetOf is the set of products with the given comments: one slice for each.
 func SetOf(products [][]comment.Comment) Set {
 	set := Set{Products: len(products)}
 	for _, comments := range products {

@@ -27,7 +27,7 @@ func (t *Table) Store(options dynamo.Options) *dynamo.Store {
 	return dynamo.NewStore(client{table: t}, tableName, options)
 }
 
-// knowing are the options of a Store that knows so much of every product.
+// knowing returns the options of a Store with the given knowledge of every product.
 func knowing(known planner.Known) dynamo.Options {
 	return dynamo.Options{Known: func(comment.Query) planner.Known { return known }}
 }

@@ -37,13 +37,14 @@ type Weight string
 
 // The weights.
 const (
-	// Equal weighs all products equally: a catalogue each product of which is asked for as often.
+	// Equal weighs all products equally, as if clients asked for each equally often.
 	Equal Weight = "equal"
-	// ByComments weighs a product by its comments: what has more of them is asked for more often.
+	// ByComments weighs a product by its comments: clients ask more often for a product with more
+	// of them.
 	ByComments Weight = "comments"
 )
 
-// of returns the weight of a product with so many comments.
+// of returns the weight of a product by its number of comments.
 func (w Weight) of(comments int) float64 {
 	if w == ByComments {
 		return float64(comments)
@@ -72,7 +73,7 @@ type Group struct {
 // sizeClasses are how many comments the products of a class have at most.
 var sizeClasses = []int{10, 100, 1000, math.MaxInt}
 
-// sizeClass is the class of a product with so many comments.
+// sizeClass is the class of a product by its number of comments.
 func sizeClass(comments int) int {
 	i, _ := slices.BinarySearch(sizeClasses, comments)
 	return sizeClasses[i]

@@ -92,7 +92,7 @@ func (p *Product) known() planner.Known {
 	return planner.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
 }
 
-// ask has a Store plan and read a page.
+// ask makes a Store plan and read a page.
 func ask(ctx context.Context, store *dynamo.Store, q comment.Query) ([]comment.ID, Cost, error) {
 	page, err := store.Comments(ctx, q)
 	if err != nil {

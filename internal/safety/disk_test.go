@@ -41,7 +41,7 @@ func mount(t *testing.T) disk {
 func (d disk) data() string   { return filepath.Join(d.folder, "data") }
 func (d disk) filler() string { return filepath.Join(d.folder, "filler") }
 
-// fill leaves so many bytes of room.
+// fill leaves room bytes free.
 func (d disk) fill(room int64) {
 	d.t.Helper()
 	d.clear()

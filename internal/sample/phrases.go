@@ -138,7 +138,7 @@ func fillIn(chance *rand.Rand, text string) string {
 
 func oneOf(chance *rand.Rand, texts []string) string { return texts[chance.IntN(len(texts))] }
 
-// some are so many different ones of the texts.
+// some returns count different texts.
 func some(chance *rand.Rand, texts []string, count int) []string {
 	out := make([]string, count)
 	for i, at := range chance.Perm(len(texts))[:count] {

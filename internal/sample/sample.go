@@ -3,8 +3,8 @@
 // popular ones most of it. Ratings, languages and times are spread as in shops; there are edits,
 // bursts, authors who write often, and comments without a title or without words.
 //
-// The words are in phrases/, one file for each language: whole sentences, of which phrases.go puts
-// together those that fit the rating and the kind of product.
+// The words are in phrases/, one file for each language: whole sentences. phrases.go combines those
+// that fit the rating and the kind of product.
 package sample
 
 import (
@@ -37,7 +37,7 @@ var (
 	last  = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Weights, of which each stands for its share of the sum.
+// Weights. Each stands for its share of the sum.
 var (
 	ratingWeights = []float64{6, 4, 8, 20, 62} // 1 to 5 stars
 

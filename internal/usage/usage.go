@@ -21,13 +21,13 @@ type Pool struct {
 	held  atomic.Int64
 }
 
-// NewPool returns a pool of so many bytes.
+// NewPool returns a pool of limit bytes.
 func NewPool(limit int) *Pool { return &Pool{limit: int64(limit)} }
 
 // Held returns how many bytes the operations of the pool hold now.
 func (p *Pool) Held() int { return int(p.held.Load()) }
 
-// Open returns the account of an operation that may hold so many bytes. The caller closes it.
+// Open returns the account of an operation that may hold limit bytes. The caller closes it.
 func (p *Pool) Open(limit int) *Operation { return &Operation{pool: p, limit: int64(limit)} }
 
 // Operation is the account of one operation. It is safe for concurrent use. A nil account counts

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// lateness is how late lists may be with a comment that the server did not write itself, or of which
-// it was not told that it did: 5 seconds by its --statistics-age, and the clocks of servers.
+// lateness is how late lists may show a comment that another server wrote, or that the server does
+// not know it wrote. It covers 5 seconds of --statistics-age, and the differences of clocks.
 const lateness = 7 * time.Second
 
 // content is what a comment says. Each state of each comment has a text of its own, by which it is
@@ -32,8 +32,8 @@ type story struct {
 	// pending says that it is not known which of several states it is in, and that no answer to come
 	// can tell.
 	pending bool
-	// settled is the time from which on lists have to show the last state. Lists may be late with what
-	// this server did not write, or of which it did not hear that it did.
+	// settled is the time from which on lists have to show the last state. Lists may be late with a
+	// change that this server did not write, or does not know it wrote.
 	settled time.Time
 }
 

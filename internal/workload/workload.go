@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// maxViolations is how many violations are told.
+// maxViolations is how many violations a Workload reports.
 const maxViolations = 10
 
 // Workload is clients of a server. Fields are set before Run.

@@ -158,8 +158,8 @@ func (w *writer) performed(s *story, to *content, c change, got payload, uncerta
 	}
 }
 
-// Fill imports comments of the first product, so many that it has an index of page numbers of some
-// size.
+// Fill imports the given number of comments of the first product, so that its index of page numbers
+// has some size.
 func (w *Workload) Fill(ctx context.Context, comments int) {
 	filler := writer{Workload: w, random: rand.New(rand.NewPCG(w.seed, 99))}
 	filler.imports(ctx, w.products[0], comments)

@@ -49,7 +49,7 @@ func checkCovers(t *testing.T, store pageindex.Store, want string) {
 	}
 }
 
-// testBuild builds a store anew, of which the old content is partly wrong.
+// testBuild rebuilds a store whose old content is partly wrong.
 func testBuild(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	checkCovers(t, store, "")

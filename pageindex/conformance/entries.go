@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// testPages looks at a large product, of which most comments are of one millisecond.
+// testPages reads pages of a large product, most of whose comments have the same millisecond.
 func testPages(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	h.checkAll(t, store, want, 1)
@@ -142,8 +142,8 @@ func testConcurrent(t *testing.T, h *history, p Place) {
 	h.checkAll(t, stores[1], want, 1)
 }
 
-// testOneState looks at a list of which the comments change from cell to cell. Their number and
-// their places stay, so an answer of two states shows.
+// testOneState reads a list whose comments change from cell to cell. Their number and their places
+// stay, so an answer of two states shows.
 func testOneState(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	other := p.second(t, store)

@@ -40,7 +40,7 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 	return value, nil
 }
 
-// forget has the value read again.
+// forget drops the value, so that the next caller reads it again.
 func (c *cached[T]) forget() {
 	c.turn <- struct{}{}
 	defer func() { <-c.turn }()

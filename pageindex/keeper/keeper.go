@@ -53,7 +53,7 @@ func New(options Options) *Keeper {
 
 func newIdentity() string { return rand.Text() }
 
-// awake has the store looked at now.
+// awake wakes the keeper, which checks the store at once.
 func (k *Keeper) awake() {
 	select {
 	case k.wake <- struct{}{}:

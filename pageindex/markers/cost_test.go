@@ -82,7 +82,7 @@ type costs struct {
 	last  int // number of the last record
 }
 
-// made loads a product of so many comments without the store: each a minute after the one before, in
+// load loads a product of size comments without the store: each a minute after the one before, in
 // 30 cells.
 func load(t testing.TB, size int) *costs {
 	t.Helper()

@@ -18,7 +18,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// entry returns the entry of comment n, which is deleted if cell is 0, and else has so many stars.
+// entry returns the entry of comment n, which is deleted if cell is 0. Otherwise cell is its
+// rating.
 func entry(n, cell int, follows string) pageindex.Entry {
 	e := pageindex.Entry{
 		Product: "4711", Position: comment.PositionAt(commenttest.Epoch.Add(time.Duration(n)*time.Second), [10]byte{9: byte(n)}),

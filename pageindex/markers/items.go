@@ -70,7 +70,7 @@ type state struct {
 	chunks int
 }
 
-// behind is the first position behind a number of stamps, of which the last is given.
+// behind is the first position behind a number of stamps; last is the last of them.
 func behind(stamps int, last comment.Position) comment.Position {
 	if stamps == 0 {
 		return comment.Position{}

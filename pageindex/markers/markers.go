@@ -121,8 +121,8 @@ func stampsBelow(c state, perChunk int, at comment.Position, read func(chunk int
 	return low * perChunk, last, nil
 }
 
-// members returns comments of a cell from one position to another, both inclusive, the oldest first
-// and at most so many.
+// members returns comments of a cell from one position to another, both inclusive. It returns the
+// oldest first, and at most the given number.
 func (s *Store) members(ctx context.Context, p part, cell string, from, to comment.Position, most int, m *meter) ([]comment.Position, error) {
 	var out []comment.Position
 	if from.Compare(to) > 0 || most == 0 {

@@ -89,8 +89,8 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// writeAndKill has a child write some changes from a number on, and a moment later kills it. It
-// returns the number of changes that were acknowledged in all.
+// writeAndKill starts a child that writes some changes from a number on, and a moment later kills
+// it. It returns the number of changes that were acknowledged in all.
 func writeAndKill(t *testing.T, folder string, first, changes int, later time.Duration) int {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0])

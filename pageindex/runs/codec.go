@@ -167,7 +167,7 @@ func appendGrids(out []byte, grids ...comment.Stats) []byte {
 	return w.out
 }
 
-// grids reads so many grids. It returns as many even after an error.
+// grids reads the given number of grids. It returns as many even after an error.
 func (d *decoder) grids(number int) []comment.Stats {
 	languages := d.languages()
 	r := bitReader{decoder: d}

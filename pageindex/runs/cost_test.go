@@ -35,8 +35,8 @@ var costBegins = time.Date(2023, 1, 1, 0, 0, 0, 0, time.UTC)
 
 const costSpan = 3 * 365 * 24 * time.Hour
 
-// newPurse builds the index of a product with so many comments: eight languages of which each has
-// half as many as the one before, and ratings of which most are 4 and 5, over three years.
+// newPurse builds the index of a product with the given number of comments over three years. Each
+// of eight languages has half as many as the one before, and most ratings are 4 or 5.
 func newPurse(number int) *purse {
 	w := &world{r: rand.New(rand.NewPCG(1, 1)), markers: markers{}, log: map[uint64][]byte{}, chunks: map[Key][]byte{}}
 	p := &purse{world: w}

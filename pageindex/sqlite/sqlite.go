@@ -103,7 +103,7 @@ const incoming = `(
 		value->>'block' AS block, value->>'n' AS n
 	FROM json_each(?1))`
 
-// connect makes so many connections to the file. Those that write do so one after the other, from
+// connect opens a pool of connections to the file. Those that write do so one after the other, from
 // the beginning of a transaction on.
 func connect(path string, connections int) (*sql.DB, error) {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf(
@@ -133,7 +133,7 @@ func unusable(file string, err error) error {
 	return comment.Errorf(comment.Unavailable, "cannot use %s as the page index: %v", file, err)
 }
 
-// explain says what an error of SQLite means. Only the primary code and the code's name are told:
+// explain says what an error of SQLite means. It reports only the primary code and the code's name:
 // the text may hold values.
 func explain(err error) (relational.Fault, string) {
 	var failed *driver.Error

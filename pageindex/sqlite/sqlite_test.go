@@ -126,8 +126,8 @@ func TestKilledWhileWriting(t *testing.T) {
 	}
 }
 
-// writeUntilKilled kills a writing process after so many batches, and returns those that it
-// acknowledged.
+// writeUntilKilled kills a writing process after the given number of batches, and returns those
+// that it acknowledged.
 func writeUntilKilled(t *testing.T, file string, from, after int) (acknowledged []int) {
 	t.Helper()
 	process := exec.CommandContext(t.Context(), os.Args[0])

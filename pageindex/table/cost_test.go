@@ -32,8 +32,8 @@ const crowded = "crowded"
 
 var crowdLanguages = []comment.Language{"en", "de", "fr", "es", "it", "nl", "pl", "pt-BR"}
 
-// newCrowd makes a product with an index: it has one more comment counted with an index, and merged,
-// which builds it.
+// newCrowd makes a product with an index. It counts one more comment with an index and merges it,
+// which builds the index.
 func newCrowd(t testing.TB, number int) *crowd {
 	t.Helper()
 	c, grid := newUnindexed(t, number)

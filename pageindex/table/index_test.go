@@ -26,7 +26,7 @@ import (
 
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
-// counted is an index that is fed by having comments counted.
+// counted is an index that a counter feeds.
 type counted struct {
 	*table.Index
 	counter *counts.Counter

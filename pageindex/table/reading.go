@@ -72,8 +72,8 @@ func (r *reading) get(ctx context.Context, what string, want types.KeysAndAttrib
 // reads all that a Query may return before it looks how many fit.
 const fits = 10_000
 
-// query reads all pages of a query, and hands each over. A page has at most so many items, 0 for
-// as many as fit.
+// query reads all pages of a query, and calls page with the items of each. limit is the most items
+// of a page, 0 for as many as fit.
 func (r *reading) query(ctx context.Context, what, condition string, values layout.Item, attrs string, limit int, page func([]layout.Item) error) error {
 	consistent := r.consistent || r.sharp && attrs == markerAttrs
 	input := &dynamodb.QueryInput{

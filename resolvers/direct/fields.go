@@ -42,8 +42,8 @@ func optionalText[T any](typ string, get func(T) *string) field[T] {
 	return field[T]{typ: typ, asked: func(*graphql.OperationContext, graphql.CollectedField) (part[T], bool) { return written, true }}
 }
 
-// code returns a field that holds a text of which JSON escapes nothing, such as a language. It is
-// never null.
+// code returns a field that holds a text that JSON does not escape, such as a language. It is never
+// null.
 func code[T any](typ string, get func(T) string) field[T] {
 	return leaf(typ+"!", func(out []byte, of T) []byte { return appendCode(out, get(of)) })
 }

@@ -33,7 +33,7 @@ func appendText(out []byte, text string) []byte {
 	return append(append(out, text[plain:]...), '"')
 }
 
-// appendCode appends a text of which JSON escapes nothing.
+// appendCode appends a text that JSON does not escape.
 func appendCode(out []byte, text string) []byte {
 	return append(append(append(out, '"'), text...), '"')
 }

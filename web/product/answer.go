@@ -137,8 +137,8 @@ func (a answer) writingOff() bool {
 	return json.Unmarshal(a.Data.Viewer, &viewer) == nil && viewer.CannotWriteReason == "WRITING_OFF"
 }
 
-// tooMuch reports whether the API does not even begin to read, since so much was chosen. It would
-// not the next time either.
+// tooMuch reports whether the API refuses to read because the query asks for too much. A retry
+// would be refused too.
 func (a answer) tooMuch() bool {
 	return slices.ContainsFunc(a.Errors, func(err apiError) bool { return err.Extensions.Code == "TOO_COMPLEX" })
 }

@@ -114,7 +114,7 @@ func (t *texts) decimal(tenths int) string {
 	return t.number(tenths/10) + t.point + strconv.Itoa(tenths%10)
 }
 
-// rounded writes a number with up to so many decimals, zeros left out.
+// rounded formats x with at most the given number of decimals, without trailing zeros.
 func (t *texts) rounded(x float64, decimals int) string {
 	scale := math.Pow10(decimals)
 	whole := int(math.Floor(float64(x*scale) + .5))

@@ -184,7 +184,7 @@ func TestExpandsTooFar(t *testing.T) {
 	}
 }
 
-// bomb is a letter and so many repetitions of it as make a size, with a preset code.
+// bomb compresses one letter, repeated up to a size, with a preset code.
 func bomb(size int) []byte {
 	c := codes()[0]
 	w := bitWriter{out: []byte{marker}}

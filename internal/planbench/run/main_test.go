@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// reviews makes a file of so many reviews of one product, and of one of another.
+// reviews makes a file with count reviews of one product, and one of another.
 func reviews(t *testing.T, count int) string {
 	t.Helper()
 	var b strings.Builder
