@@ -95,31 +95,26 @@ func (t transport) run(ctx context.Context, method string, params *graphql.RawPa
 	if v := known.visit; v != nil && v.refused != nil {
 		return nil, v.refused
 	}
-	ctx = graphql.WithOperationContext(ctx, operation)
-	e := known.exchange
-	if e == nil { // not observed
-		return t.answer(ctx, operation, errs), nil
+	e, began := known.exchange, time.Now()
+	if e == nil { // nobody observes it
+		e = new(Exchange)
 	}
-	began := time.Now()
 	e.recognize(operation)
-	ctx, span := spans.Operation(ctx, e.Operation, e.Name)
-	response := t.answer(ctx, operation, errs)
+	ctx, span := spans.Operation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
+	var response *graphql.Response
+	if len(errs) == 0 {
+		respond, ctx := t.executor.DispatchOperation(ctx, operation)
+		if response = respond(ctx); response == nil { // its time is over
+			errs = gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}
+		}
+	}
+	if response == nil {
+		response = t.executor.DispatchError(ctx, append(errs, coercion.Others(operation)...))
+	}
 	e.note(ctx, response)
 	e.Ran = time.Since(began)
 	e.end(span)
 	return response, nil
-}
-
-// answer runs an operation unless there are errors or its time is over.
-func (t transport) answer(ctx context.Context, operation *graphql.OperationContext, errs gqlerror.List) *graphql.Response {
-	if len(errs) == 0 {
-		respond, ctx := t.executor.DispatchOperation(ctx, operation)
-		if response := respond(ctx); response != nil {
-			return response
-		}
-		errs = gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}
-	}
-	return t.executor.DispatchError(ctx, append(errs, coercion.Others(operation)...))
 }
 
 // peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.
