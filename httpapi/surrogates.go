@@ -4,24 +4,16 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf16"
 
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/lexer"
 )
 
-var (
-	// marked matches comments, block strings and strings. As in the parser, the last three of several
-	// quotes close a block string. What is not closed goes on to the end.
-	marked = regexp.MustCompile(`#[^\r\n]*|"""(?s:\\"""|.)*?(?:""""*|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?`)
-	// escapes matches escapes in a string: a surrogate pair, half of one, or another.
-	escapes = regexp.MustCompile(`\\u[dD][89abAB][[:xdigit:]]{2}\\u[dD][c-fC-F][[:xdigit:]]{2}|\\u[dD][89a-fA-F][[:xdigit:]]{2}|\\.`)
-)
-
-const (
-	halfLength = len(`\uD83D`)
-	pairLength = 2 * halfLength
-)
+// marked matches comments, block strings and strings. As in the parser, the last three of several
+// quotes close a block string. What is not closed goes on to the end.
+var marked = regexp.MustCompile(`#[^\r\n]*|"""(?s:\\"""|.)*?(?:""""*|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?`)
 
 // joinPairs replaces each surrogate pair such as \uD83D\uDE00 in the strings of a query by the
 // character that it stands for: gqlparser would make U+FFFD of each half. It reports false if there
@@ -45,29 +37,45 @@ func joinPairs(query string) (joined string, ok bool) {
 // errors name the columns of what was sent. A string that the parser refuses stays as it is: the
 // error is then inside, where spaces would change its column.
 func joinString(sent string) (joined string, ok bool) {
-	pairs, ok := 0, true
-	joined = escapes.ReplaceAllStringFunc(sent, func(escape string) string {
-		switch len(escape) {
-		case pairLength:
-			pairs++
-			return string(utf16.DecodeRune(unit(escape[:halfLength]), unit(escape[halfLength:])))
-		case halfLength:
-			ok = false
+	var out strings.Builder
+	pairs := 0
+	for rest := sent; rest != ""; {
+		before, escape, found := strings.Cut(rest, `\`)
+		out.WriteString(before)
+		if !found {
+			break
 		}
-		return escape
-	})
+		first, surrogate := unit(escape)
+		if !surrogate { // its letter may be a backslash
+			letter := min(1, len(escape))
+			out.WriteString(`\` + escape[:letter])
+			rest = escape[letter:]
+			continue
+		}
+		var second rune
+		if next, escaped := strings.CutPrefix(escape[len(`uD83D`):], `\`); escaped {
+			second, _ = unit(next)
+		}
+		character := utf16.DecodeRune(first, second)
+		if character == unicode.ReplacementChar {
+			return sent, false
+		}
+		out.WriteRune(character)
+		rest = escape[len(`uD83D\uDE00`):]
+		pairs++
+	}
 	reader := lexer.New(&ast.Source{Input: sent})
 	if _, err := reader.ReadToken(); err != nil {
-		return sent, ok
+		return sent, true
 	}
-	return joined + strings.Repeat(" ", pairs*(pairLength-1)), ok
+	return out.String() + strings.Repeat(" ", pairs*(len(`\uD83D\uDE00`)-1)), true
 }
 
-// unit returns the UTF-16 unit of an escape such as \uD83D.
-func unit(escape string) rune {
-	value, err := strconv.ParseUint(escape[len(`\u`):], 16, 16)
-	if err != nil {
-		panic(err) // the expression matches digits alone
+// unit returns the UTF-16 unit of an escape such as uD83D, and false if it is no half of a pair.
+func unit(escape string) (rune, bool) {
+	if len(escape) < len(`uD83D`) || escape[0] != 'u' {
+		return 0, false
 	}
-	return rune(value)
+	value, err := strconv.ParseUint(escape[1:5], 16, 16)
+	return rune(value), err == nil && utf16.IsSurrogate(rune(value))
 }

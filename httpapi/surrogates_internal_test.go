@@ -50,7 +50,7 @@ func TestJoinPairs(t *testing.T) {
 		}
 	})
 	for query, want := range map[string]bool{
-		`{f(a:"\uD83D")}`: false, `{f(a:"\uDE00")}`: false, `{f(a:"\uDE00\uD83D")}`: false, `{f(a:"\uD83D\u0041")}`: false, `{f(a:"\uD83Dx")}`: false,
+		`{f(a:"\uD83D")}`: false, `{f(a:"\uDE00")}`: false, `{f(a:"\uDE00\uD83D")}`: false, `{f(a:"\uD83D\u0041")}`: false, `{f(a:"\uD83Dx")}`: false, `{f(a:"\uD83DuDE00")}`: false,
 		`{f(a:"\\uD83D")}`: true, `{f(a:"""\uD83D""")}`: true, "{f #\\uD83D\n}": true, `{f(a:"\uFFFD")}`: true,
 	} {
 		if _, ok := joinPairs(query); ok != want {
