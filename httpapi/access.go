@@ -84,16 +84,8 @@ func isCrossSite(r *http.Request) bool {
 		return false
 	case "":
 		origin := r.Header.Get("Origin")
-		return r.Method == http.MethodGet && origin != "" && hostOf(origin) != r.Host
+		address, err := url.Parse(origin)
+		return r.Method == http.MethodGet && origin != "" && (err != nil || address.Host != r.Host)
 	}
 	return true
-}
-
-// hostOf returns the host and port of an origin, empty if it has none.
-func hostOf(origin string) string {
-	address, err := url.Parse(origin)
-	if err != nil {
-		return ""
-	}
-	return address.Host
 }

@@ -18,7 +18,8 @@ func New(o Options) http.Handler {
 	o = o.withDefaults()
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
-	api := o.around(o.withRequest(newGraphQL(o)), sender)
+	withoutDefer(o.Schema.Schema())
+	api := o.around(o.withRequest(transport{maxQuery: o.MaxQuery, executor: newExecutor(o)}), sender)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
@@ -55,12 +56,6 @@ func (o Options) authenticated(next http.Handler) http.Handler {
 		return next
 	}
 	return o.Authenticate(next)
-}
-
-// newGraphQL returns what answers requests to the API.
-func newGraphQL(o Options) transport {
-	withoutDefer(o.Schema.Schema())
-	return transport{maxQuery: o.MaxQuery, executor: newExecutor(o)}
 }
 
 // withRequest gives each request what belongs to it alone: its loaders, and the account of what it

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -60,18 +61,13 @@ func (t transport) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 		w.Header().Set("Cache-Control", revalidate)
 	}
 	if response.Data == nil && w.Header().Get("Content-Type") == graphQLType {
-		w.WriteHeader(withoutData(ctx))
+		status := http.StatusBadRequest // the operation was refused
+		if ctx.Err() != nil {           // or its time was over before it began
+			status = http.StatusServiceUnavailable
+		}
+		w.WriteHeader(status)
 	}
 	write(w, response)
-}
-
-// withoutData returns the status of an answer without data: either the operation was refused, or
-// its time was over before it began.
-func withoutData(ctx context.Context) int {
-	if ctx.Err() != nil {
-		return http.StatusServiceUnavailable
-	}
-	return http.StatusBadRequest
 }
 
 // recovered answers a request whose handling panics. It is to be deferred.
@@ -95,10 +91,7 @@ func (t transport) run(ctx context.Context, method string, params *graphql.RawPa
 	if v := known.visit; v != nil && v.refused != nil {
 		return nil, v.refused
 	}
-	e, began := known.exchange, time.Now()
-	if e == nil { // nobody observes it
-		e = new(Exchange)
-	}
+	e, began := cmp.Or(known.exchange, new(Exchange)), time.Now() // nobody sees one that is new
 	e.recognize(operation)
 	ctx, span := spans.Operation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
 	var response *graphql.Response
