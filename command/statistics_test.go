@@ -319,7 +319,8 @@ func (a *api) calls(note func(ctx context.Context, operation string) error) {
 	})))
 }
 
-// The statistics of a hundred products are one call to the table, whatever is asked of them.
+// The statistics of a hundred products are one call to the table. A batch ends after a millisecond,
+// which a busy machine may not give it, so requests are made until one has a single batch.
 func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
@@ -355,9 +356,17 @@ func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
 			t.Errorf("%s: %s, %d in all", product.ID, diff, product.Comments.TotalCount)
 		}
 	}
-	if made["BatchGetItem"] != 1 || made["Query"] != 100 {
-		t.Errorf("%v calls, want one for the statistics and a hundred for the pages", made)
+	if made["Query"] != 100 {
+		t.Errorf("%v calls, want a hundred for the pages", made)
 	}
+	for range 200 {
+		clear(made)
+		a.mustAsk(`query($ids: [ID!]!) { products(ids: $ids) { stats { total } languages { count } } }`, map[string]any{"ids": products}, &data)
+		if made["BatchGetItem"] == 1 {
+			return
+		}
+	}
+	t.Errorf("200 requests for statistics, none with a single call; the last made %v", made)
 }
 
 // A total is on its way before the page is answered, and the page before the total: neither is
