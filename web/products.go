@@ -3,10 +3,8 @@ package web
 import (
 	"bytes"
 	"compress/gzip"
-	"fmt"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync"
 
 	"github.com/talkback/talkback/web/product"
@@ -17,13 +15,6 @@ type products struct {
 	*product.Pages
 	policy string
 }
-
-func newProducts(pages *product.Pages) *products {
-	return &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash())}
-}
-
-// isProduct reports whether a request is for a product page.
-func isProduct(r *http.Request) bool { return strings.HasPrefix(r.URL.EscapedPath(), "/products/") }
 
 // serve sends a page that was made for the request.
 func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Page) {

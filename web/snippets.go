@@ -16,7 +16,8 @@ type snippet struct {
 func snippets(address, product string) []snippet {
 	query := strings.TrimSpace(showcase)
 	variables := encoded(map[string]string{"id": product})
-	values := strings.NewReplacer("ADDRESS", address, "QUERY", query, "VARIABLES", variables, "INDENTED", indented(query))
+	indented := "    " + strings.ReplaceAll(query, "\n", "\n    ")
+	values := strings.NewReplacer("ADDRESS", address, "QUERY", query, "VARIABLES", variables, "INDENTED", indented)
 	return []snippet{
 		{"graphql", "GraphQL", query, "The query"},
 		{"curl", "curl", "curl --get " + quoted(address+"/graphql") + " \\\n  --data-urlencode " + quoted("variables="+variables) +
@@ -47,11 +48,6 @@ const { data } = await client.query({
   query: gql` + "`\nINDENTED\n  `" + `,
   variables: VARIABLES,
 });`
-
-// indented returns a text with each line moved inwards.
-func indented(text string) string {
-	return "    " + strings.ReplaceAll(text, "\n", "\n    ")
-}
 
 // encoded returns a value as JSON that can also stand in a script.
 func encoded(value map[string]string) string {

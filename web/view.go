@@ -123,20 +123,14 @@ func (s *snapshot) cost() (figures, summary []string) {
 	var answer showcaseAnswer
 	s.answer.into(&answer)
 	plan := answer.Product.Comments.Plan
+	for line := range strings.Lines(plan.Summary) {
+		summary = append(summary, strings.TrimSpace(line))
+	}
 	return []string{
 		decimal(float64(s.took.Microseconds())/1000) + " ms",
 		counted(plan.ReadUnits, "read unit"),
 		counted(float64(plan.Waves), "wave"),
-	}, lines(plan.Summary)
-}
-
-// lines returns the lines of a text, without their indentation.
-func lines(text string) []string {
-	var all []string
-	for line := range strings.Lines(text) {
-		all = append(all, strings.TrimSpace(line))
-	}
-	return all
+	}, summary
 }
 
 // rows returns the entries of a leaderboard.

@@ -11,6 +11,7 @@ package web
 
 import (
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -43,14 +44,18 @@ func Handler(api http.Handler) http.Handler { return Options{}.Handler(api) }
 func (o Options) Handler(api http.Handler) http.Handler {
 	static := shared()
 	if o.Schema != "" {
-		static = static.with("/schema.graphql", o.Schema)
+		static = maps.Clone(static)
+		if err := static.addContent("/schema.graphql", []byte(o.Schema)); err != nil {
+			panic(err) // of an unknown content type
+		}
 	}
 	style, err := files.ReadFile("component/dist/component.css")
 	if err != nil {
 		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
 	}
 	front := &homePage{api: api, schema: o.Schema != "", guides: static.guideLinks()}
-	return site{static, front, newProducts(product.New(api, style))}
+	pages := product.New(api, style)
+	return site{static, front, &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash())}}
 }
 
 // site is all that is served.
@@ -64,7 +69,7 @@ type site struct {
 func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, isHome := s.static[r.URL.Path], r.URL.Path == "/"
 	switch {
-	case found == nil && !isHome && !isProduct(r):
+	case found == nil && !isHome && !strings.HasPrefix(r.URL.EscapedPath(), "/products/"):
 		s.products.serve(w, r, s.products.NotFound(r))
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		writePolicies(w.Header(), s.products.policy)
@@ -83,26 +88,14 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // shared makes what is static when it is first asked for.
 var shared = sync.OnceValue(func() static {
 	all := static{}
-	for _, name := range []string{"home.js", "icon.svg", "favicon.ico"} {
-		if err := all.add(files, "/"+name, "home/"+name); err != nil {
-			panic(fmt.Sprintf("web: embedded home page: %v", err))
-		}
-	}
-	if err := all.addGuides(guide.Files); err != nil {
-		panic(fmt.Sprintf("web: embedded guides: %v", err))
-	}
-	sheets, err := styleSheets(files)
+	err := errors.Join(
+		all.addJoined(files),
+		eachFile(guide.Files, ".", func(name string, content []byte) error { return all.addContent(guides+name, content) }),
+		all.addExplorer(files, "explorer/dist"),
+		all.addElement(files),
+	)
 	if err != nil {
-		panic(fmt.Sprintf("web: embedded style sheets: %v", err))
-	}
-	for path, sheet := range sheets {
-		all[path] = sheet
-	}
-	if err := all.addExplorer(files, "explorer/dist"); err != nil {
-		panic(fmt.Sprintf("web: embedded explorer: %v", err))
-	}
-	if err := all.addElement(files); err != nil {
-		panic(fmt.Sprintf("web: embedded element: %v", err))
+		panic(fmt.Sprintf("web: embedded files: %v", err))
 	}
 	return all
 })
@@ -110,22 +103,32 @@ var shared = sync.OnceValue(func() static {
 // static is what is served as it is, by its path.
 type static map[string]*asset
 
-// with returns what is static, and a text beside it.
-func (s static) with(path, text string) static {
-	more := maps.Clone(s)
-	if err := more.addContent(path, []byte(text)); err != nil {
-		panic(err) // of an unknown content type
-	}
-	return more
+// sources are the files of the home page and the style sheets, by their paths. A style sheet is
+// several files, one after the other, so that a page asks once for all of them.
+var sources = map[string][]string{
+	"/home.js":     {"home/home.js"},
+	"/icon.svg":    {"home/icon.svg"},
+	"/favicon.ico": {"home/favicon.ico"},
+	"/home.css":    {"look/tokens.css", "look/shell.css", "home/home.css"},
+	"/product.css": {"look/tokens.css", "look/shell.css"},
 }
 
-// add adds a file as it is.
-func (s static) add(files fs.FS, path, name string) error {
-	content, err := fs.ReadFile(files, name)
-	if err != nil {
-		return err
+// addJoined adds the sources, each joined to one.
+func (s static) addJoined(files fs.FS) error {
+	for path, names := range sources {
+		var all []byte
+		for _, name := range names {
+			content, err := fs.ReadFile(files, name)
+			if err != nil {
+				return err
+			}
+			all = append(all, content...)
+		}
+		if err := s.addContent(path, all); err != nil {
+			return err
+		}
 	}
-	return s.addContent(path, content)
+	return nil
 }
 
 func (s static) addContent(path string, content []byte) error {
@@ -142,15 +145,8 @@ func (s static) addContent(path string, content []byte) error {
 	return nil
 }
 
-// guides is where the guides are.
+// guides is where the guides are, as text that people can read.
 const guides = "/docs/guide/"
-
-// addGuides adds the guides as they are, which is text that people can read.
-func (s static) addGuides(files fs.FS) error {
-	return eachFile(files, ".", func(name string, content []byte) error {
-		return s.addContent(guides+name, content)
-	})
-}
 
 // guideLinks returns the guides with their headings, in the order of these.
 func (s static) guideLinks() []link {

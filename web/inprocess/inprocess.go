@@ -25,7 +25,8 @@ func Ask(ctx context.Context, api http.Handler, page *http.Request, operation st
 	r := requestOf(ctx, operation, variables)
 	r.Host, r.RemoteAddr, r.TLS = page.Host, page.RemoteAddr, page.TLS
 	for name, values := range page.Header {
-		if tellsOrigin(name) {
+		// A proxy says by these where a request came from.
+		if name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-") {
 			r.Header[name] = values
 		}
 	}
@@ -61,11 +62,6 @@ func send(api http.Handler, r *http.Request) Reply {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	api.ServeHTTP(w, r)
 	return Reply{w.status, w.header.Get("Retry-After"), w.body.Bytes()}
-}
-
-// tellsOrigin reports whether a proxy says by a header where a request came from.
-func tellsOrigin(name string) bool {
-	return name == "Forwarded" || name == "Via" || name == "X-Real-Ip" || strings.HasPrefix(name, "X-Forwarded-")
 }
 
 // recorder takes the answer of a handler in the same process.

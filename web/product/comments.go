@@ -5,11 +5,6 @@ func (t *texts) averageStars(average float64) starsView {
 	return starsView{tenths(average), t.say("stars.of", "n", t.decimal(tenths(average)))}
 }
 
-// ratingStars are the stars of one comment.
-func (t *texts) ratingStars(rating int) starsView {
-	return starsView{10 * rating, t.say("stars.of", "n", t.number(rating))}
-}
-
 func (t *texts) highlights(p *product) []highlightView {
 	var all []highlightView
 	add := func(class, heading string, c *comment) {
@@ -37,7 +32,7 @@ func (t *texts) list(l *list) *listView {
 
 func (t *texts) comment(c comment) commentView {
 	v := commentView{
-		ID: c.ID, Version: c.Version, Stars: t.ratingStars(c.Rating), Language: c.Language, Text: c.Text,
+		ID: c.ID, Version: c.Version, Stars: starsView{10 * c.Rating, t.say("stars.of", "n", t.number(c.Rating))}, Language: c.Language, Text: c.Text,
 		Author: c.Author.Name, DateTime: c.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), Date: t.date(c.CreatedAt),
 		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language),
 	}

@@ -16,6 +16,8 @@ import (
 	"html/template"
 	"net/http"
 	"time"
+
+	"github.com/talkback/talkback/web/inprocess"
 )
 
 // timeout bounds the request to the API. A person does not wait longer.
@@ -92,8 +94,8 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
 	defer cancel()
-	said := ask(ctx, p.api, r, s.variables())
-	a := parseAnswer(said.Body)
+	reply := inprocess.Ask(ctx, p.api, r, operation, s.variables())
+	a := parseAnswer(reply.Body)
 	switch {
 	case a.refuses("product") || a.code("product") == "BODY_TOO_LARGE": // by its id, which alone has no bound
 		return p.missing(t, "missing.product")
@@ -102,7 +104,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	case (a.refuses("product", "list") || a.tooMuch()) && !s.isFirst():
 		return redirect(s.all())
 	}
-	return p.answered(t, s, a, said, base)
+	return p.answered(t, s, a, reply, base)
 }
 
 // NotFound answers a request for an address of the site where nothing is.
@@ -123,23 +125,23 @@ func redirect(to state) Page {
 }
 
 // answered makes the page of an answer.
-func (p *Pages) answered(t *texts, s state, a answer, said reply, base string) Page {
-	status := statusOf(s, a, said)
-	page := p.render(status, t, p.document(t, s, a, said.Body, base, status == http.StatusOK))
+func (p *Pages) answered(t *texts, s state, a answer, reply inprocess.Reply, base string) Page {
+	status := statusOf(s, a, reply)
+	page := p.render(status, t, p.document(t, s, a, reply.Body, base, status == http.StatusOK))
 	switch {
 	case status == http.StatusOK:
 		page.Version = p.version(t, s, a, base)
 	case status != http.StatusNotFound:
-		page.Header.Set("Retry-After", said.wait())
+		page.Header.Set("Retry-After", retryAfter(reply))
 	}
 	return page
 }
 
 // statusOf returns the status of the page of an answer.
-func statusOf(s state, a answer, said reply) int {
+func statusOf(s state, a answer, reply inprocess.Reply) int {
 	switch product := a.Data.Product; {
-	case said.Status == http.StatusTooManyRequests:
-		return said.Status
+	case reply.Status == http.StatusTooManyRequests:
+		return reply.Status
 	case product == nil || product.List == nil:
 		return http.StatusServiceUnavailable
 	case s.beyond(product.List):

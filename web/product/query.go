@@ -1,9 +1,7 @@
 package product
 
 import (
-	"context"
 	_ "embed"
-	"net/http"
 	"strconv"
 	"time"
 
@@ -81,19 +79,11 @@ func dayAfter(day string) string {
 	return date.AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
-// reply is what the API said to the operation.
-type reply struct{ inprocess.Reply }
-
-// ask sends the operation to the API, for a page that a request asks for.
-func ask(ctx context.Context, api http.Handler, page *http.Request, v variables) reply {
-	return reply{inprocess.Ask(ctx, api, page, operation, v)}
-}
-
 // usualWait is what Retry-After says if the API names no time, in seconds.
 const usualWait = 5
 
-// wait returns the seconds after which to try again: those that the API names, if they are any.
-func (r reply) wait() string {
+// retryAfter returns the seconds after which to retry: those that the API names, if they are any.
+func retryAfter(r inprocess.Reply) string {
 	if seconds, err := strconv.ParseUint(r.RetryAfter, 10, 31); err == nil {
 		return strconv.FormatUint(seconds, 10)
 	}

@@ -78,11 +78,8 @@ func isDots(id string) bool { return id == "." || id == ".." }
 var pageForm = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 
 func parsePage(text string) int {
-	if !pageForm.MatchString(text) {
-		return 1
-	}
 	number, err := strconv.Atoi(text)
-	if err != nil {
+	if err != nil || !pageForm.MatchString(text) {
 		return 1
 	}
 	return number
@@ -270,11 +267,7 @@ func (s state) before(cursor string) state {
 // toggleRating returns the first page with the rating added to the filter, or removed from it.
 func (s state) toggleRating(rating int) state {
 	s = s.at(1)
-	if slices.Contains(s.Ratings, rating) {
-		s.Ratings = slices.DeleteFunc(slices.Clone(s.Ratings), func(r int) bool { return r == rating })
-		return s
-	}
-	s.Ratings = append(slices.Clone(s.Ratings), rating)
+	s.Ratings = toggled(s.Ratings, rating)
 	slices.SortFunc(s.Ratings, func(a, b int) int { return b - a })
 	return s
 }
@@ -282,13 +275,17 @@ func (s state) toggleRating(rating int) state {
 // toggleLanguage returns the first page with the language added to the filter, or removed from it.
 func (s state) toggleLanguage(tag string) state {
 	s = s.at(1)
-	if slices.Contains(s.Languages, tag) {
-		s.Languages = slices.DeleteFunc(slices.Clone(s.Languages), func(t string) bool { return t == tag })
-		return s
-	}
-	s.Languages = append(slices.Clone(s.Languages), tag)
+	s.Languages = toggled(s.Languages, tag)
 	slices.Sort(s.Languages)
 	return s
+}
+
+// toggled returns the choice with one added to it, or removed from it.
+func toggled[T comparable](choice []T, one T) []T {
+	if slices.Contains(choice, one) {
+		return slices.DeleteFunc(slices.Clone(choice), func(other T) bool { return other == one })
+	}
+	return append(slices.Clone(choice), one)
 }
 
 // ordered returns the first page of the list in an order.
