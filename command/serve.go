@@ -24,6 +24,7 @@ import (
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
@@ -315,16 +316,12 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer auth.Authorizer, term Te
 		Schema:           schema,
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
-		Comments:         store,
-		Stats:            store,
-		Freshness:        c.freshness(store),
-		Latest:           store,
+		Loaders:          loaders.Options{Comments: store, Stats: store, Latest: store, Freshness: c.freshness(store), Batches: c.measured.ofBatches()},
 		Authenticate:     auth.WithToken,
 		Pages:            pages.Handler,
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
 		Limits:           c.Limits,
-		Prices:           dynamo.Prices{},
 		NoIntrospection:  c.NoIntrospection,
 		Logger:           term.Logger,
 		MaxBody:          int(c.MaxBody),
@@ -337,7 +334,6 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer auth.Authorizer, term Te
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),
-		Batches:          c.measured.ofBatches(),
 	})
 }
 

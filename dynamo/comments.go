@@ -27,12 +27,7 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 		var err error
 		flight := flightKey{key, s.changes.number(q.Product)}
 		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (sharedPage, error) {
-			began := s.now() // a caller who joins this read gets a page as old as the read
-			page, err := s.answer(ctx, q, key, s.known(q))
-			if err == nil {
-				s.cache.keep(key, page, began)
-			}
-			return page, err
+			return s.answer(ctx, q, key, s.known(q))
 		})
 		if err != nil {
 			return comment.Page{}, err
@@ -41,7 +36,7 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	return s.expand(ctx, page)
 }
 
-// answer reads a page, and looks up and counts beside it what the query asks for.
+// answer reads a page and caches it. It looks up and counts beside it what the query asks for.
 func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (sharedPage, error) {
 	began := s.now()
 	a := s.newAnswering(q, key, known)
@@ -60,6 +55,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	s.pageRead(known, a.list.execution)
 	page := a.page()
 	page.Explain = a.explain(s.now().Sub(began))
+	s.cache.keep(key, page, began)
 	return page, nil
 }
 

@@ -42,18 +42,11 @@ type flight struct {
 	leadersOwn bool
 }
 
-// join reads a page, or waits for a caller that reads the same one. The page is shared, so do not
-// change it.
-func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (sharedPage, error)) (sharedPage, error) {
-	for {
-		shared, leads := f.board(key)
-		if leads {
-			f.lead(ctx, key, shared, read)
-			if shared.err != nil && ctx.Err() != nil {
-				return sharedPage{}, ctx.Err() // the read's own error may say less
-			}
-			return shared.page, shared.err
-		}
+// join reads a page, or waits for a caller that reads the same one. A panic of read is an error for
+// all of them. The page is shared, so do not change it.
+func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (sharedPage, error)) (page sharedPage, err error) {
+	shared, leads := f.board(key)
+	for ; !leads; shared, leads = f.board(key) {
 		select {
 		case <-ctx.Done():
 			return sharedPage{}, ctx.Err()
@@ -63,6 +56,21 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 			}
 		}
 	}
+	defer func() {
+		f.land(ctx, key, shared)
+		if page, err = shared.page, shared.err; err != nil && ctx.Err() != nil {
+			err = ctx.Err() // the read's own error may say less
+		}
+	}()
+	defer task.Recover(&shared.err)
+	bounded := ctx
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithTimeout(ctx, flightTimeout)
+		defer cancel()
+	}
+	shared.page, shared.err = read(bounded)
+	return shared.page, shared.err
 }
 
 // board returns the read of a page that is under way, or a new one for the caller to lead.
@@ -83,21 +91,7 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	return shared, leads
 }
 
-// lead reads a page for all callers that wait for it, in the goroutine of the first. A caller that comes
-// afterwards begins a new read.
-func (f *flights) lead(ctx context.Context, key flightKey, shared *flight, read func(context.Context) (sharedPage, error)) {
-	reading := ctx
-	if _, bounded := ctx.Deadline(); !bounded {
-		limited, cancel := context.WithTimeout(ctx, flightTimeout)
-		defer cancel()
-		reading = limited
-	}
-	defer f.land(ctx, key, shared)
-	defer task.Recover(&shared.err)
-	shared.page, shared.err = read(reading)
-}
-
-// land ends a read that its leader made by a context.
+// land ends a read that its leader made by a context. A caller that comes afterwards begins a new read.
 func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
 	shared.leadersOwn = shared.err != nil && ctx.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
 	f.mu.Lock()

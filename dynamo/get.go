@@ -32,7 +32,7 @@ func tableProjection(withText bool) string {
 // fetched because the others reached the cost bound.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	get := gettingByID{
-		store: s, meter: layout.NewMeter(float64(len(ids))*Prices{}.CommentUnits(), idsCure), withoutText: withoutText,
+		store: s, meter: layout.NewMeter(float64(len(ids))*CommentUnits(), idsCure), withoutText: withoutText,
 		found: make(map[comment.ID]comment.Comment, len(ids)), failed: map[comment.ID]error{},
 	}
 	for part := range slices.Chunk(ids, idsAtOnce) {

@@ -11,35 +11,34 @@ import (
 // https://aws.amazon.com/dynamodb/pricing/on-demand/
 const writePrice = 5
 
-// Prices estimates the cost of the Store's reads and writes, for a product that is not known.
-type Prices struct{}
+// These functions estimate the cost of the Store's reads and writes, for a product that is not known.
 
 // PageUnits returns the estimated read units of one page of a list. It assumes partitions that hold
 // matching comments only, each enough for the whole page. Reading stops at BoundFactor times this.
 // Of a page by number, skipping the comments before it is part of that; looking it up comes on top.
 // The filter must be normalized. Its dates, the product and the cursors do not matter.
-func (Prices) PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
+func PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
 
 // LookupUnits returns the estimated read units of looking up places of a list in the index of page
 // numbers.
-func (Prices) LookupUnits(places int) float64 { return planner.LookupEstimate(places) }
+func LookupUnits(places int) float64 { return planner.LookupEstimate(places) }
 
 // CountUnits returns the estimated read units of counting a list within a range of dates. It
 // assumes that the range holds assumedCounted comments, evenly spread over the partitions. Counting
 // stops at BoundFactor times this. The filter must be normalized. Neither its dates nor the slice
 // matter.
-func (Prices) CountUnits(q comment.Query) float64 { return planner.CountEstimate(q) }
+func CountUnits(q comment.Query) float64 { return planner.CountEstimate(q) }
 
 // StatsUnits returns the read units of fetching the statistics of one product. Even with dozens of
 // languages, its item is far below 4 KB.
-func (Prices) StatsUnits() float64 { return 0.5 }
+func StatsUnits() float64 { return 0.5 }
 
 // LeadersUnits returns the estimated read units of a leaderboard of the first products.
-func (Prices) LeadersUnits(first int) float64 { return counts.LeadersUnits(first) }
+func LeadersUnits(first int) float64 { return counts.LeadersUnits(first) }
 
 // CommentUnits returns the read units of fetching one comment: a consistent read of its own.
-func (Prices) CommentUnits() float64 { return 1 }
+func CommentUnits() float64 { return 1 }
 
 // WriteUnits returns the price of writing one comment, in read units: one write unit for the table
 // and one for each list index.
-func (Prices) WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }
+func WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }

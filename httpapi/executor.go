@@ -24,7 +24,7 @@ func newExecutor(o Options) *executor.Executor {
 	e.SetRecoverFunc(recoverPanic)
 	e.SetDefaultRulesFn(o.validationRules)
 	e.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
-	e.Use(&limits.Guard{Limits: o.Limits, Prices: o.Prices, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
+	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
 	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
 	if o.Fields != nil {
 		e.AroundFields(o.Fields)

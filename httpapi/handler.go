@@ -10,7 +10,6 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/internal/usage"
-	"github.com/talkback/talkback/loaders"
 )
 
 // New returns the handler of all paths.
@@ -19,7 +18,7 @@ func New(o Options) http.Handler {
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
 	withoutDefer(o.Schema.Schema())
-	api := o.around(o.withRequest(transport{maxQuery: o.MaxQuery, executor: newExecutor(o)}), sender)
+	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes)}, sender)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
@@ -36,11 +35,11 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
-		// The load first, since it takes no time; the site after allow, whose verdict it uses.
-		refused(checkLoad(o.Concurrency), checkSingle, checkSite),
-		withBody(o.MaxBody, o.Connections),                          // inside builtFirst, which counts its refusals too
-		o.authenticated,                                             // before the limits of clients, which go by it
-		o.Clients.perClient,                                         // before the place, which others wait for
+		// Inside builtFirst, which counts refusals too. The load first, since it takes no time; the
+		// site after allow, whose verdict it uses.
+		refused(checkLoad(o.Concurrency), checkSingle, checkSite, checkBody(o.MaxBody, o.Connections)),
+		o.Authenticate,      // before the limits of clients, which go by it
+		o.Clients.perClient, // before the place, which others wait for
 		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
 		compressed, // inside the place: it takes processor time
 	}
@@ -48,30 +47,6 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		api = layer(api)
 	}
 	return api
-}
-
-// authenticated finds out who sent a request, if there is a way to.
-func (o Options) authenticated(next http.Handler) http.Handler {
-	if o.Authenticate == nil {
-		return next
-	}
-	return o.Authenticate(next)
-}
-
-// withRequest gives each request what belongs to it alone: its loaders, and the account of what it
-// uses, which is closed once its answer is built.
-func (o Options) withRequest(api transport) http.Handler {
-	pool := usage.NewPool(o.Limits.ProcessTextBytes)
-	load := loaders.Options{Comments: o.Comments, Stats: o.Stats, Latest: o.Latest, Freshness: o.Freshness, Batches: o.Batches}
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		account := pool.Open(o.Limits.TextBytes)
-		defer account.Close()
-		known := requestOf(r.Context())
-		ctx := r.Context()
-		defer func() { known.visit.settle(ctx, account.Units()) }()
-		api.serve(usage.With(loaders.With(ctx, load), account), w, r)
-		known.units, known.writes = account.Units(), account.Writes()
-	})
 }
 
 // schemas guards changes of a schema, which all servers of a process share.

@@ -14,11 +14,11 @@ import (
 // goroutine and its buffers, in bytes.
 const perRequest = 24 << 10
 
-// check looks at the head of a request, and returns why the request is refused, nil if it is not.
+// check returns why a request is refused, nil if it is not.
 type check func(http.ResponseWriter, *http.Request) *refusal
 
-// refused refuses a request that one of the checks refuses, in their order, before anything is read
-// or computed for it. It leaves the body to net/http, which discards it.
+// refused refuses a request that one of the checks refuses, in their order, before anything is
+// computed for it. A body that no check has read is left to net/http, which discards it.
 func refused(checks ...check) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -43,59 +43,43 @@ func checkLoad(limiter *concurrency.Limiter) check {
 	}
 }
 
-// withBody reads the body of a POST before the request takes anything that others wait for. A
-// client that sends one byte at a time then holds no place among the requests in flight, and the
-// time of its operation does not run yet. It holds memory only, which connections bounds.
-func withBody(limit int, connections *Connections) func(http.Handler) http.Handler {
-	bodies := bodies{limit, connections}
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Method != http.MethodPost {
-				next.ServeHTTP(w, r)
-				return
-			}
-			body, refused := bodies.read(w, r)
-			if refused != nil {
-				if r.ProtoMajor == 1 {
-					w.Header().Set("Connection", "close") // or the server would read the rest
-				}
-				refused.write(w)
-				return
-			}
-			requestOf(r.Context()).body = body
-			next.ServeHTTP(w, r)
-		})
+// checkBody reads the body of a POST up to a limit in bytes, before the request takes anything that
+// others wait for. A client that sends one byte at a time then holds no place among the requests in
+// flight, and the time of its operation does not run yet. It holds memory only, which connections
+// bounds.
+func checkBody(limit int, connections *Connections) check {
+	return func(w http.ResponseWriter, r *http.Request) (refused *refusal) {
+		if r.Method != http.MethodPost {
+			return nil
+		}
+		known := requestOf(r.Context())
+		if known.body, refused = readBody(w, r, limit, connections); refused != nil && r.ProtoMajor == 1 {
+			w.Header().Set("Connection", "close") // or the server would read the rest
+		}
+		return refused
 	}
 }
 
-// bodies reads the bodies of requests.
-type bodies struct {
-	limit       int // bytes of each
-	connections *Connections
-}
-
-// read reads a body up to the limit. It does not begin to read one whose announced length is above
-// the limit. Memory of long ones grows with the bytes that arrive, whatever length was announced.
-func (b bodies) read(w http.ResponseWriter, r *http.Request) ([]byte, *refusal) {
-	if r.ContentLength > int64(b.limit) {
-		return nil, bodyTooLarge.with(b.limit)
+// readBody does not begin to read a body whose announced length is above the limit. Memory of long
+// ones grows with the bytes that arrive, whatever length was announced.
+func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Connections) ([]byte, *refusal) {
+	if r.ContentLength > int64(limit) {
+		return nil, bodyTooLarge.with(limit)
 	}
-	arriving := b.connections.arriving
-	stop := func() {
+	arriving := connections.arriving
+	request := arriving.add(&connections.of(r.Context()).sends, perRequest+headBytes(r), func() {
 		_ = http.NewResponseController(w).SetReadDeadline(time.Unix(1, 0)) // a test's recorder has none
-	}
-	connection := b.connections.of(r.Context())
-	request := arriving.add(&connection.sends, perRequest+headBytes(r), stop)
+	})
 	if request == nil {
 		return nil, tooSlow
 	}
-	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, int64(b.limit)), arriving, request})
+	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, int64(limit)), arriving, request})
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
 	case !kept:
 		return nil, tooSlow
 	case errors.As(err, &tooLarge):
-		return nil, bodyTooLarge.with(b.limit)
+		return nil, bodyTooLarge.with(limit)
 	case err != nil:
 		return nil, badEnd
 	}

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// The two types of answers in GraphQL over HTTP. Their statuses differ: see [transport.serve].
+// The two types of answers in GraphQL over HTTP. Their statuses differ: see [respond].
 const (
 	graphQLType = "application/graphql-response+json; charset=utf-8"
 	jsonType    = "application/json; charset=utf-8"

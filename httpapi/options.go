@@ -35,19 +35,11 @@ type Options struct {
 	Fields graphql.FieldMiddleware
 	// ErrorPresenter makes the errors that clients see. Required.
 	ErrorPresenter graphql.ErrorPresenterFunc
-	// Comments fetches comments for the loaders of each request. Required.
-	Comments loaders.CommentGetter
-	// Stats fetches statistics for the loaders of each request. Required.
-	Stats loaders.StatsGetter
-	// Freshness tells how fresh those statistics are. Without it, asOf is null in answers.
-	Freshness loaders.Freshness
-	// Latest knows newest comments from those statistics. It may be nil: then they are looked for.
-	Latest loaders.LatestGetter
+	// Loaders are what the loaders of each request call. Required.
+	Loaders loaders.Options
 	// Limits bound what a request may cost, beyond the size of its body. The default is
 	// limits.Default().
 	Limits limits.Limits
-	// Prices are what reading costs, for those limits. Required.
-	Prices limits.Prices
 	// NoIntrospection refuses queries of the schema, and keeps its names out of errors.
 	NoIntrospection bool
 	// Authenticate finds out who sent a request. Without it, every request is anonymous.
@@ -83,8 +75,6 @@ type Options struct {
 	// HSTSAge is for how long browsers are to use HTTPS only, told in answers over TLS. Zero tells
 	// them nothing.
 	HSTSAge time.Duration
-	// Batches observes what the loaders of requests fetch together, and how many keys. Optional.
-	Batches func(what string, keys int)
 	// Observers observe every request.
 	Observers []Observer
 	// Clients bounds what each client may use over time. Without it, nothing does.
@@ -106,6 +96,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Connections == nil {
 		o.Connections = NewConnections(0, 0)
+	}
+	if o.Authenticate == nil {
+		o.Authenticate = func(next http.Handler) http.Handler { return next }
 	}
 	return o
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// readParams reads the operation of a GET or a POST. maxQuery bounds the text of the operation and
+// readParams reads the operation of a GET or a POST, and refuses other methods. maxQuery bounds the text of the operation and
 // the parameters of a GET, in bytes.
 func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	given := members{RawParams: graphql.RawParams{Headers: r.Header}}
@@ -43,8 +43,12 @@ type members struct {
 }
 
 func (m *members) readRequest(r *http.Request, maxQuery int) *refusal {
-	if r.Method == http.MethodGet {
+	switch r.Method {
+	case http.MethodGet:
 		return m.readAddress(r.URL, maxQuery)
+	case http.MethodPost:
+	default:
+		return badMethod
 	}
 	if refused := checkContentType(r.Header); refused != nil {
 		return refused

@@ -20,8 +20,8 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/loaders"
 )
 
 // schema answers each field with something that shows how HTTP handles it.
@@ -125,9 +125,7 @@ func options(set func(*httpapi.Options)) httpapi.Options {
 	o := httpapi.Options{
 		Schema:           newSchema(),
 		ErrorPresenter:   hideFaults,
-		Comments:         nothing{},
-		Stats:            nothing{},
-		Prices:           dynamo.Prices{},
+		Loaders:          loaders.Options{Comments: nothing{}, Stats: nothing{}},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -15,6 +15,8 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
@@ -22,42 +24,48 @@ import (
 // operation by GET or POST, one answer. gqlgen's transports differ from that draft in statuses, in
 // the content of answers with errors, and in how they choose the type of the answer.
 type transport struct {
-	// maxQuery bounds the text of an operation and the parameters of a GET, in bytes.
-	maxQuery int
+	Options
 	executor *executor.Executor
+	texts    *usage.Pool // that all operations hold
 }
 
-// serve answers one request, in a context of its own. Clients and the proxies between read its
-// statuses.
+// ServeHTTP implements [http.Handler]. The request has loaders of its own, and an account of what it
+// uses, which is closed once its answer is built.
+func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	account := t.texts.Open(t.Limits.TextBytes)
+	defer account.Close()
+	ctx, known := usage.With(loaders.With(r.Context(), t.Loaders), account), requestOf(r.Context())
+	defer func() {
+		known.units, known.writes = account.Units(), account.Writes()
+		known.visit.settle(ctx, known.units)
+	}()
+	defer t.recovered(ctx, w)
+	if r.Method == http.MethodOptions {
+		w.Header().Del("Content-Type")
+		w.Header().Set("Allow", methods)
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	params, refused := readParams(r, t.MaxQuery)
+	var response *graphql.Response
+	if refused == nil {
+		response, refused = t.run(ctx, r.Method, params)
+	}
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	respond(ctx, w, r.Method, response)
+}
+
+// respond answers with a response. Clients and the proxies between read its status.
 //
 // An answer in plain JSON has the status 200 whenever the request could be read: any server on the
 // way may send plain JSON with another status, so clients go by the body. Only a GraphQL server
 // sends the GraphQL type, so there the status is 400 for an operation that was refused before it
 // ran. A refusal has the same status in both types.
-func (t transport) serve(ctx context.Context, w http.ResponseWriter, r *http.Request) {
-	defer t.recovered(ctx, w)
-	switch r.Method {
-	case http.MethodGet, http.MethodPost:
-	case http.MethodOptions:
-		w.Header().Del("Content-Type")
-		w.Header().Set("Allow", methods)
-		w.WriteHeader(http.StatusNoContent)
-		return
-	default:
-		badMethod.write(w)
-		return
-	}
-	params, refused := readParams(r, t.maxQuery)
-	if refused != nil {
-		refused.write(w)
-		return
-	}
-	response, refused := t.run(ctx, r.Method, params)
-	if refused != nil {
-		refused.write(w)
-		return
-	}
-	if r.Method == http.MethodGet && len(response.Errors) == 0 {
+func respond(ctx context.Context, w http.ResponseWriter, method string, response *graphql.Response) {
+	if method == http.MethodGet && len(response.Errors) == 0 {
 		w.Header().Set("Cache-Control", revalidate)
 	}
 	if response.Data == nil && w.Header().Get("Content-Type") == graphQLType {
@@ -71,7 +79,7 @@ func (t transport) serve(ctx context.Context, w http.ResponseWriter, r *http.Req
 }
 
 // recovered answers a request whose handling panics. It is to be deferred.
-func (t transport) recovered(ctx context.Context, w http.ResponseWriter) {
+func (t *transport) recovered(ctx context.Context, w http.ResponseWriter) {
 	cause := recover()
 	if cause == nil {
 		return
@@ -82,7 +90,7 @@ func (t transport) recovered(ctx context.Context, w http.ResponseWriter) {
 }
 
 // run runs an operation. A GET runs queries only, so that no link or prefetch changes anything.
-func (t transport) run(ctx context.Context, method string, params *graphql.RawParams) (*graphql.Response, *refusal) {
+func (t *transport) run(ctx context.Context, method string, params *graphql.RawParams) (*graphql.Response, *refusal) {
 	operation, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
 	if method == http.MethodGet && kindOf(operation, params) != ast.Query {
 		return nil, changeByGET

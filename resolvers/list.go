@@ -15,21 +15,24 @@ type list struct {
 	order   comment.Order
 }
 
-// query returns the query for a slice of the list.
-func (l list) query(slice comment.Slice) comment.Query {
-	return comment.Query{Product: l.product, Filter: l.filter, Order: l.order, Slice: slice}
-}
-
-// page reads the page that a field asks for, with texts if the field asks for these. If newest
-// comments are asked for beside it, and it may have them, it is read once for all these fields.
-func (r *Resolver) page(ctx context.Context, field *lookahead.Field, q comment.Query) (comment.Page, error) {
-	if field.Page.FromNewest {
-		if asked := (newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}); asked.Any() {
-			return r.readShared(ctx, asked.pageOf(q.Product, field))
-		}
+// query returns the query of a field that asks for a page of the list.
+func (l list) query(field *lookahead.Field, after, before *string, settledOnly *bool, page *int) (comment.Query, error) {
+	asked := field.Page
+	if asked.Refused != nil {
+		return comment.Query{}, asked.Refused
 	}
-	q.WithoutText = !field.WantsText
-	return r.Comments.Comments(ctx, q)
+	slice, err := l.slice(asked, after, before, page)
+	if err != nil {
+		return comment.Query{}, err
+	}
+	settled := settledOnly != nil && *settledOnly
+	if settled && page != nil {
+		return comment.Query{}, comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
+	}
+	return comment.Query{
+		Product: l.product, Filter: l.filter, Order: l.order, Slice: slice, SettledOnly: settled,
+		Count: asked.Count, Numbering: asked.Numbering, WithoutText: !field.WantsText,
+	}, nil
 }
 
 // readShared reads a page that several fields look at, once.

@@ -18,29 +18,23 @@ func (r productResolver) Comments(
 	_ *int, after *string, _ *int, before *string, settledOnly *bool, page *int,
 ) (*graph.CommentConnection, error) {
 	field := lookahead.From(ctx)
-	asked := field.Page
-	if asked.Refused != nil {
-		return nil, asked.Refused
-	}
-	list := list{product: product.ID, filter: asked.Filter, order: asked.Order}
-	slice, err := list.slice(asked, after, before, page)
+	list := list{product: product.ID, filter: field.Page.Filter, order: field.Page.Order}
+	query, err := list.query(field, after, before, settledOnly, page)
 	if err != nil {
 		return nil, err
 	}
-	query := list.query(slice)
-	query.SettledOnly = settledOnly != nil && *settledOnly
-	if query.SettledOnly && page != nil {
-		return nil, comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
+	var read comment.Page
+	switch beside := (newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}); {
+	case field.Page.OnlyCounts: // no page is read
+	case field.Page.FromNewest && beside.Any(): // one page for all these fields
+		read, err = r.readShared(ctx, beside.pageOf(product.ID, field))
+	default:
+		read, err = r.Resolver.Comments.Comments(ctx, query)
 	}
-	query.Count, query.Numbering = asked.Count, asked.Numbering
-	if asked.OnlyCounts {
-		return connection(list, slice.Size, comment.Page{}, asked), nil
-	}
-	read, err := r.page(ctx, field, query)
 	if err != nil {
 		return nil, err
 	}
-	return connection(list, slice.Size, read, asked), nil
+	return connection(list, query.Slice.Size, read, field.Page), nil
 }
 
 // Stats returns how many comments the product has, in all languages or in one.

@@ -17,9 +17,9 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
 )
 
@@ -146,10 +146,7 @@ func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duratio
 	handler := httpapi.New(httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: s}}),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
-		Comments:         s,
-		Stats:            s,
-		Freshness:        s.freshness,
-		Prices:           dynamo.Prices{},
+		Loaders:          loaders.Options{Comments: s, Stats: s, Freshness: s.freshness},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -7,29 +7,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph/lookahead"
 )
-
-// Prices are what reads and writes cost, in read capacity units. The package that knows the table
-// implements them.
-type Prices interface {
-	// PageUnits is what one page of a list may cost. Neither its product nor its cursors matter. For
-	// a page by number, looking it up comes on top.
-	PageUnits(q comment.Query) float64
-	// LookupUnits is what looking up places in the index of page numbers may cost.
-	LookupUnits(places int) float64
-	// CountUnits is what counting a list within a range of dates may cost. Neither its product nor
-	// its dates matter.
-	CountUnits(q comment.Query) float64
-	// CommentUnits is what fetching one comment by its id costs.
-	CommentUnits() float64
-	// StatsUnits is what fetching the statistics of one product costs.
-	StatsUnits() float64
-	// LeadersUnits is what a leaderboard of the first products may cost.
-	LeadersUnits(first int) float64
-	// WriteUnits is what writing one comment costs, in read units of the same price.
-	WriteUnits() float64
-}
 
 // place is where a field stands: how often it is resolved, and the sizes of what is above it.
 type place struct {
@@ -46,7 +26,6 @@ type charged struct{ count, places float64 }
 
 // estimate adds up what an operation may cost.
 type estimate struct {
-	prices   Prices
 	averages map[*ast.FieldDefinition]float64 // lengths of the lists of introspection
 	reading  float64                          // what statistics cost, in times their price
 	units    float64
@@ -120,11 +99,11 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 		page := asked.Page(ratings)
 		sampled = sampled || page == nil && asked.Sampled()
 		if shown := page == nil && asked.Sampled() && ratings == nil || page != nil && slices.Equal(page.Page.Filter.Ratings, ratings); !shown {
-			units += e.prices.PageUnits(comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: 1}})
+			units += dynamo.PageUnits(comment.Query{Filter: comment.Filter{Ratings: ratings}, Slice: comment.Slice{Size: 1}})
 		}
 	}
 	if sampled {
-		units += e.prices.PageUnits(comment.Query{Slice: comment.Slice{Size: lookahead.SampleSize}})
+		units += dynamo.PageUnits(comment.Query{Slice: comment.Slice{Size: lookahead.SampleSize}})
 	}
 	return units
 }
@@ -133,21 +112,16 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 func (e *estimate) field(f *lookahead.Field, inside *place) {
 	if weigh := weights[f.Kind]; weigh != nil {
 		times := inside.times
-		e.units += times * weigh(priced{e.prices, e.reading, f}, inside)
+		e.units += times * weigh(priced{e.reading, f}, inside)
 	} else if length, known := e.averages[f.Definition]; known {
 		inside.times *= length
-	} else if listOfObjects(f) {
+	} else if f.Definition.Type.Elem != nil && len(f.SelectionSet) > 0 { // a list of objects
 		inside.times *= comment.MaxPageSize
 	}
 }
 
-func listOfObjects(f *lookahead.Field) bool {
-	return f.Definition.Type.Elem != nil && len(f.SelectionSet) > 0
-}
-
 // priced is a field and what reading costs.
 type priced struct {
-	prices  Prices
 	reading float64 // what statistics cost, in times their price
 	*lookahead.Field
 }
@@ -196,7 +170,7 @@ const (
 
 // comments returns the price of fetching the comments whose ids the field names. A product is known
 // by its id alone.
-func (f priced) comments() float64 { return float64(f.CommentIDs) * f.prices.CommentUnits() }
+func (f priced) comments() float64 { return float64(f.CommentIDs) * dynamo.CommentUnits() }
 
 // nodes enters a list of n products or comments.
 func (p *place) nodes(n int) {
@@ -208,18 +182,18 @@ func (p *place) nodes(n int) {
 func (f priced) leaders(inside *place) float64 {
 	first := min(max(f.Leaders, 1), comment.MaxLeaders) // the field refuses other numbers
 	inside.nodes(first)
-	return f.prices.LeadersUnits(first)
+	return dynamo.LeadersUnits(first)
 }
 
 // write returns the price of a change. Each reads the comment first, or the idempotency key
 // afterwards.
-func (f priced) write(*place) float64 { return f.prices.WriteUnits() + f.prices.CommentUnits() }
+func (f priced) write(*place) float64 { return dynamo.WriteUnits() + dynamo.CommentUnits() }
 
 // page returns the price of a page of comments.
 func (f priced) page(inside *place) float64 {
 	inside.page, inside.list = f.Page, new(charged)
 	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number)}
-	units := f.prices.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: slice})
+	units := dynamo.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: slice})
 	if slice.Rank() > 0 {
 		units += f.looked(inside, 1)
 	}
@@ -229,7 +203,7 @@ func (f priced) page(inside *place) float64 {
 // looked returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
 func (f priced) looked(inside *place, places int) float64 {
-	return raise(&inside.list.places, f.prices.LookupUnits(places), 1)
+	return raise(&inside.list.places, dynamo.LookupUnits(places), 1)
 }
 
 // linkedPlaces returns how many places are looked up for the links of a page: the page itself, or
@@ -254,7 +228,7 @@ func partitions(page *lookahead.Page) float64 {
 // stats returns the price of the statistics of products. They are read once for each product,
 // whatever is asked of them and however often.
 func (f priced) stats(inside *place) float64 {
-	return raise(inside.stats, inside.products*f.reading*f.prices.StatsUnits(), inside.times)
+	return raise(inside.stats, inside.products*f.reading*dynamo.StatsUnits(), inside.times)
 }
 
 // statsOfLanguage returns the price of the statistics of products, perhaps of a single language.
@@ -268,7 +242,7 @@ func (f priced) statsOfLanguage(inside *place) float64 {
 
 // rows returns the most that looking up languages costs, when they share a row of the statistics of
 // their product.
-func (f priced) rows(languages int) float64 { return float64(languages) * f.prices.StatsUnits() }
+func (f priced) rows(languages int) float64 { return float64(languages) * dynamo.StatsUnits() }
 
 // counted returns the price of counting the list of the page above. If the statistics do not have
 // its counts, it is counted once, for the field that wants most.
@@ -277,7 +251,7 @@ func (f priced) counted(inside *place, counting comment.Counting) float64 {
 	if inside.page.Counted {
 		return f.stats(inside) + f.rows(len(filter.Languages))
 	}
-	return raise(&inside.list.count, f.prices.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)
+	return raise(&inside.list.count, dynamo.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)
 }
 
 // raise returns by how much something becomes dearer than was charged for it, spread over the times

@@ -18,8 +18,6 @@ import (
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
-	// Prices are what reads cost. Required.
-	Prices Prices
 	// Documents are the documents that the server has validated before. Required: the cache that
 	// the server itself uses.
 	Documents graphql.Cache[*ast.QueryDocument]
@@ -92,7 +90,7 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 	if err := checkConditions(operation); err != nil {
 		return err
 	}
-	cost, read := estimate{prices: g.Prices, averages: g.averages}, g.reader.Read(operation)
+	cost, read := estimate{averages: g.averages}, g.reader.Read(operation)
 	cost.run(read)
 	operation.Stats.SetExtension(extension, &account{units: ceiling(cost.units)})
 	if err := first(

@@ -9,10 +9,10 @@ import (
 	"testing"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
 )
 
@@ -227,8 +227,7 @@ func TestPanicInAResolver(t *testing.T) {
 	handler := newServer(&shop{}, func(o *httpapi.Options) {
 		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}, Leaders: panicking{}}})
 		o.ErrorPresenter = resolvers.ErrorPresenter(logger, httpapi.RequestID)
-		o.Comments, o.Stats = panicking{}, panicking{}
-		o.Prices = dynamo.Prices{}
+		o.Loaders = loaders.Options{Comments: panicking{}, Stats: panicking{}}
 	})
 	for query, field := range map[string]string{
 		`{ a: product(id: "x") { id comments { nodes { id } } } b: product(id: "y") { id } }`:                             "comments",

@@ -14,10 +14,10 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
 )
@@ -112,10 +112,8 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}}}),
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
-		Comments:         s,
-		Stats:            s,
+		Loaders:          loaders.Options{Comments: s, Stats: s},
 		Limits:           limits.Default(),
-		Prices:           dynamo.Prices{},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
 		Ready:            func(context.Context) error { return nil },
 		OperationTimeout: time.Minute,

@@ -99,7 +99,7 @@ var own = map[string]struct {
 	"pageindex/runs":         {[]string{"comment"}, "what is stored of runs is decided without a table, so that every history can be tried"},
 	"dynamo/layout/deflate":  {nil, "a text is compressed in the same way wherever it is stored"},
 	"dynamo/merge":           {nil, "merging is an algorithm, whatever is merged"},
-	"httpapi/limits":         {[]string{"comment", "graph/lookahead", "internal/usage"}, "bounds are told what reading costs by the one package that knows the table"},
+	"httpapi/limits":         {[]string{"comment", "dynamo", "graph/lookahead", "internal/usage"}, "bounds ask the one package that knows the table what reading costs"},
 	"httpapi/concurrency":    {nil, "how many requests are let in follows from how long they take, whatever they are"},
 	"httpapi/coercion":       {nil, "values are read by their types, whatever the schema is about"},
 	"quota":                  {[]string{"internal/redisdial"}, "what a client may use is decided without knowing of what, or of whom"},
@@ -149,7 +149,7 @@ var own = map[string]struct {
 	"command": {[]string{
 		"auth", "comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/layout", "dynamo/leases", "graph",
 		"httpapi", "httpapi/concurrency", "httpapi/limits", "internal/counting", "internal/doctor", "internal/engine",
-		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/task",
+		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/task", "loaders",
 		"pageindex", "pageindex/objects", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite",
 		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/spans", "web",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},

@@ -37,7 +37,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		ctx, store := usage.With(t.Context(), account), p.table.Store(knowing(beliefs))
 		page, err := store.Comments(ctx, q)
-		most := layout.BoundFactor * dynamo.Prices{}.PageUnits(q)
+		most := layout.BoundFactor * dynamo.PageUnits(q)
 		if large {
 			const call, atOnce = 128.5, 16
 			most += call * (1 + 2*atOnce)
@@ -112,7 +112,7 @@ func TestCountsStayWithinTheirBound(t *testing.T) {
 				units += read.ReadUnits
 			}
 		}
-		if most := layout.BoundFactor * (dynamo.Prices{}).CountUnits(q); units > most {
+		if most := layout.BoundFactor * dynamo.CountUnits(q); units > most {
 			t.Fatalf("counting cost %v units, at most %v are promised", units, most)
 		}
 		want := len(commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order))

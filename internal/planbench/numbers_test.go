@@ -107,7 +107,7 @@ func numberedPage(t *rapid.T, store *dynamo.Store, q comment.Query) comment.Page
 	if err != nil {
 		t.Fatal(err)
 	}
-	if units, most := account.Units(), layout.BoundFactor*(dynamo.Prices{}).PageUnits(q); units > most {
+	if units, most := account.Units(), layout.BoundFactor*dynamo.PageUnits(q); units > most {
 		t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan().Summary())
 	}
 	return page
