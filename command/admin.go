@@ -73,7 +73,7 @@ func (m *measured) close(log *slog.Logger) {
 	m.listener.close()
 }
 
-// observers are what an API tells of its requests.
+// observers returns what measures the requests of an API.
 func (m *measured) observers() []httpapi.Observer {
 	if m == nil {
 		return nil

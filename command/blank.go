@@ -27,8 +27,10 @@ func refuseBlank(chosen *kong.Context) error {
 
 // refuseBlankVariable refuses a flag whose environment variable is set to nothing or to spaces.
 func refuseBlankVariable(flag *kong.Flag) error {
-	if name := blankVariable(flag); name != "" {
-		return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
+	for _, name := range flag.Envs {
+		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {
+			return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
+		}
 	}
 	return nil
 }
@@ -42,25 +44,4 @@ func isBlank(value reflect.Value) bool {
 		return value.Len() == 0
 	}
 	return false
-}
-
-// variableOf returns the text of a flag's environment variable, "" if it has none.
-func variableOf(flag *kong.Flag) string {
-	for _, name := range flag.Envs {
-		if text, set := os.LookupEnv(name); set {
-			return text
-		}
-	}
-	return ""
-}
-
-// blankVariable returns the environment variable of a flag that is set to a blank text, "" if none
-// is.
-func blankVariable(flag *kong.Flag) string {
-	for _, name := range flag.Envs {
-		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {
-			return name
-		}
-	}
-	return ""
 }

@@ -68,7 +68,7 @@ func candidates(app *kong.Application, words []string) []candidate {
 	})
 }
 
-// cursor is a place in a command line.
+// cursor is a position in a command line.
 type cursor struct {
 	node       *kong.Node  // the command so far
 	flag       *kong.Value // whose value comes next; nil if none does
@@ -88,19 +88,13 @@ func (c *cursor) advance(word string) {
 		c.flag = flag.Value
 	case strings.HasPrefix(word, "-"):
 	default:
-		c.enter(word)
-	}
-}
-
-// enter takes a word as the command if there is none yet, else as an argument.
-func (c *cursor) enter(word string) {
-	for _, child := range c.node.Children {
-		if child.Name == word {
-			c.node = child
+		at := slices.IndexFunc(c.node.Children, func(child *kong.Node) bool { return child.Name == word })
+		if at < 0 {
+			c.positional++
 			return
 		}
+		c.node = c.node.Children[at]
 	}
-	c.positional++
 }
 
 // flags returns the flags that fit; before a command, those of the default command too.

@@ -10,6 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/stream"
@@ -19,11 +20,14 @@ import (
 // command is shown to other processes. The follower hears of the changes; nil for none.
 func newCounting(session *Session, name string, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
 	shared := newLeases(session)
+	traced := stream.Traced(pages.newCounter(session, follower), session.tracer, session.writes, func(r stream.Record) string {
+		return layout.NewReader(r.Keys).Text(layout.AttrPK)
+	})
 	consumer := &stream.Consumer{
 		Source:  stream.NewSource(stream.NewClient(session.Client), session.Client, session.Table),
 		Leases:  shared,
 		Journal: shared,
-		Handler: session.traceBatches(pages.newCounter(session, follower)),
+		Handler: traced,
 		Logger:  log,
 		Engine:  session.run,
 	}

@@ -50,7 +50,14 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	defer cancel()
 	all := c.ofMachine(ctx, flags, term)
 	all = append(all, c.ofTable(ctx, flags, target, term)...)
-	if err := c.print(term.Out, all); err != nil {
+	encoder := json.NewEncoder(term.Out)
+	encoder.SetIndent("", "  ")
+	if c.JSON {
+		err = encoder.Encode(all)
+	} else {
+		_, err = io.WriteString(term.Out, findingsText(all, output.ScreenOf(term.Out)))
+	}
+	if err != nil {
 		return err
 	}
 	if problems := doctor.Count(all, doctor.Problem); problems > 0 {
@@ -149,7 +156,13 @@ func (s status) findings() []doctor.Finding {
 	if s.rebuild.Who != "" && s.rebuild.Interrupted {
 		all = append(all, doctor.New("rebuild", doctor.Warning, "%s", s.rebuildLine()))
 	}
-	if idle := s.unread(); idle > 0 {
+	idle := 0
+	for _, lease := range s.leases {
+		if lease.Owner == "" && !lease.Ended {
+			idle++
+		}
+	}
+	if idle > 0 {
 		all = append(all, doctor.New("stream", doctor.Warning, "%d of %d shards are read by no process", idle, len(s.leases)).
 			Cured("run talkback serve or talkback stream, or count with AWS Lambda"))
 	}
@@ -184,27 +197,6 @@ func (s status) ofCounts() doctor.Finding {
 		return doctor.New(check, doctor.Warning, "%s", found).Cured("see docs/operate/monitor.md")
 	}
 	return doctor.New(check, doctor.OK, "%s", s.headline())
-}
-
-// unread is how many shards still have records to come and nobody who reads them.
-func (s status) unread() (shards int) {
-	for _, lease := range s.leases {
-		if lease.Owner == "" && !lease.Ended {
-			shards++
-		}
-	}
-	return shards
-}
-
-// print writes all findings, a line each where they fit.
-func (c *Doctor) print(out io.Writer, all []doctor.Finding) error {
-	if c.JSON {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(all)
-	}
-	_, err := io.WriteString(out, findingsText(all, output.ScreenOf(out)))
-	return err
 }
 
 // findingsText formats findings for a screen: a table of all, then what to do about those that are

@@ -63,10 +63,10 @@ func (c *Explain) query() (comment.Query, error) {
 		return q, fmt.Errorf("--product: %w", err)
 	}
 	var err error
-	if q.Slice.After, err = placeOf("--after", c.After); err != nil {
+	if q.Slice.After, err = positionOf("--after", c.After); err != nil {
 		return q, err
 	}
-	if q.Slice.Before, err = placeOf("--before", c.Before); err != nil {
+	if q.Slice.Before, err = positionOf("--before", c.Before); err != nil {
 		return q, err
 	}
 	if err := q.Slice.Check(q.Order); err != nil {
@@ -76,8 +76,8 @@ func (c *Explain) query() (comment.Query, error) {
 	return q, err
 }
 
-// placeOf returns the position of a comment in lists, nil if no id is given.
-func placeOf(flag, id string) (*comment.Position, error) {
+// positionOf returns the position of a comment in lists, nil if no id is given.
+func positionOf(flag, id string) (*comment.Position, error) {
 	if id == "" {
 		return nil, nil
 	}

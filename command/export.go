@@ -45,7 +45,10 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err := flags.checkOutput(c.File); err != nil {
 		return err
 	}
-	defer keepBrokenPipes()()
+	// So a write to a closed pipe is an error, instead of the silent end of the process.
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGPIPE)
+	defer signal.Stop(ignored)
 	out, err := output.Open(ctx, c.File, c.Force, term.Out)
 	if err != nil {
 		return err
@@ -119,18 +122,6 @@ func otherFormat(name string) string {
 	return ""
 }
 
-func (c *Export) compresses() bool {
-	return c.Gzip || strings.HasSuffix(strings.ToLower(c.File), ".gz")
-}
-
-// keepBrokenPipes turns a write to a closed pipe into an error, instead of the silent end of the
-// process, until stop is called.
-func keepBrokenPipes() (stop func()) {
-	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, syscall.SIGPIPE)
-	return func() { signal.Stop(ignored) }
-}
-
 // exported is the result of an export.
 type exported struct {
 	comments int
@@ -154,7 +145,8 @@ func (c *Export) export(ctx context.Context, session *Session, out *output.File,
 		return exported{}, err
 	}
 	progress.Expect(about)
-	count, err := writeComments(out, c.compresses(), comments, func(count int) { progress.Show(count, int64(count)) })
+	compress := c.Gzip || strings.HasSuffix(strings.ToLower(c.File), ".gz")
+	count, err := writeComments(out, compress, comments, func(count int) { progress.Show(count, int64(count)) })
 	took := progress.End()
 	if err != nil {
 		return exported{}, err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -95,17 +96,17 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	runner := newCounting(session, "talkback import", pages, nil, term.Logger)
 	runner.Prepare(ctx)
-	var counted time.Duration
+	var waited time.Duration // for the counts
 	err = session.watch(ctx, func(ctx context.Context) (err error) {
-		counted, err = runner.Until(ctx, work.Run, func(b counting.Backlog) { printBacklog(term.Err, "All rows are in", b) })
+		waited, err = runner.Until(ctx, work.Run, func(b counting.Backlog) { printBacklog(term.Err, "All rows are in", b) })
 		return err
 	})
-	return printReport(term.Out, work, counted, err)
+	return printReport(term.Out, work, waited, err)
 }
 
 // printReport prints what became of the rows of an import, which ended with an error or without.
-func printReport(out io.Writer, work *importer.Import, counted time.Duration, err error) error {
-	summary, err := work.Report(err, counted)
+func printReport(out io.Writer, work *importer.Import, waited time.Duration, err error) error {
+	summary, err := work.Report(err, waited)
 	if summary == "" {
 		return err
 	}
@@ -151,25 +152,17 @@ func parseMap(flags []string) (map[reviewfile.Field]string, error) {
 	columns := map[reviewfile.Field]string{}
 	for _, flag := range flags {
 		name, column, found := strings.Cut(flag, "=")
-		field, known := parseField(name)
-		switch _, twice := columns[field]; {
-		case !found || !known:
-			return nil, fmt.Errorf("--map %s: give FIELD=COLUMN with one of the fields %v", flag, reviewfile.Fields())
-		case twice:
-			return nil, fmt.Errorf("--map gives two columns for %s: give one", field)
+		fields := reviewfile.Fields()
+		at := slices.IndexFunc(fields, func(f reviewfile.Field) bool { return strings.EqualFold(string(f), strings.TrimSpace(name)) })
+		if !found || at < 0 {
+			return nil, fmt.Errorf("--map %s: give FIELD=COLUMN with one of the fields %v", flag, fields)
 		}
-		columns[field] = strings.TrimSpace(column)
+		if _, twice := columns[fields[at]]; twice {
+			return nil, fmt.Errorf("--map gives two columns for %s: give one", fields[at])
+		}
+		columns[fields[at]] = strings.TrimSpace(column)
 	}
 	return columns, nil
-}
-
-func parseField(name string) (reviewfile.Field, bool) {
-	for _, field := range reviewfile.Fields() {
-		if strings.EqualFold(string(field), strings.TrimSpace(name)) {
-			return field, true
-		}
-	}
-	return "", false
 }
 
 func parseLanguageOf(flags []string) (map[string]comment.Language, error) {

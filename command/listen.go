@@ -22,11 +22,6 @@ type ListenFlags struct {
 	HSTSAge time.Duration `name:"hsts-age" help:"For how long browsers must use HTTPS for this host, on any port, after a visit by HTTPS (Strict-Transport-Security); 0 sends no header (default: ${default})." placeholder:"720h" default:"720h"`
 }
 
-// open takes the port. Its error names the cure.
-func (f ListenFlags) open(ctx context.Context) (net.Listener, error) {
-	return listenOn(ctx, "--listen", f.Listen)
-}
-
 // listenOn takes the port of the address that a flag has. Its error names the cure.
 func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)

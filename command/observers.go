@@ -20,7 +20,7 @@ func (m *measured) ofCalls(session *Session) {
 	}
 }
 
-// ofBatches returns what loaders tell of their batches, nil if nobody asks.
+// ofBatches returns the observer of the loaders' batches, nil if nothing is measured.
 func (m *measured) ofBatches() func(what string, keys int) {
 	if m == nil {
 		return nil
@@ -28,7 +28,7 @@ func (m *measured) ofBatches() func(what string, keys int) {
 	return m.Pages.Batched
 }
 
-// ofPlaces has the places of a limiter of requests looked at, and returns the limiter.
+// ofPlaces exports the places of a limiter of requests, and returns the limiter.
 func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 	if m == nil || limiter == nil {
 		return limiter
@@ -48,8 +48,8 @@ func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	}
 	var store interface{ Away() bool }
 	for _, kept := range []httpapi.Quota{limits.Reads, limits.Writes} {
-		if known, ok := kept.(interface{ Clients() int }); ok {
-			m.WatchClients(kept.Policy().Name, known.Clients)
+		if local, ok := kept.(interface{ Clients() int }); ok {
+			m.WatchClients(kept.Policy().Name, local.Clients)
 		}
 		if shared, ok := kept.(interface{ Away() bool }); ok {
 			store = shared // one for both
@@ -66,15 +66,15 @@ func (m *measured) ofCounting(runner *counting.Runner) {
 		return
 	}
 	consumer := runner.Consumer
-	consumer.Observe(m.Stream)
+	consumer.Observer = m.Stream
 	m.WatchCounting(func() telemetry.Counting {
 		upTo, known, current := consumer.ProcessedUpTo()
 		return telemetry.Counting{Running: current, Complete: known, Lag: max(0, time.Since(upTo)), Shards: len(consumer.Status())}
 	})
 }
 
-// lookTimeout bounds a look at the index of page numbers, so that a scrape is answered in time.
-const lookTimeout = 2 * time.Second
+// lagTimeout bounds reading the lag of page numbers, so that a scrape is answered in time.
+const lagTimeout = 2 * time.Second
 
 // ofPageIndex measures how far the index of page numbers is, if there is one.
 func (m *measured) ofPageIndex(p *pages) {
@@ -85,7 +85,7 @@ func (m *measured) ofPageIndex(p *pages) {
 		return
 	}
 	m.WatchPageIndex(func() telemetry.PageIndex {
-		ctx, cancel := context.WithTimeout(context.Background(), lookTimeout)
+		ctx, cancel := context.WithTimeout(context.Background(), lagTimeout)
 		defer cancel()
 		lag, known, answers := index.Lag(ctx)
 		return telemetry.PageIndex{Known: known, Lag: lag, Answers: answers}

@@ -3,9 +3,11 @@ package command
 import (
 	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"maps"
 	"math"
+	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -59,7 +61,11 @@ func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 		ctx.Scan.Pop()
 		return nil
 	}
-	target.SetString(cmp.Or(variableOf(ctx.Value.Flag), ctx.Value.Default))
+	value := ctx.Value.Default
+	for _, name := range ctx.Value.Flag.Envs {
+		value = cmp.Or(os.Getenv(name), value)
+	}
+	target.SetString(value)
 	return nil
 }
 
@@ -94,7 +100,7 @@ const firstTry = 2 * time.Second
 // openPages opens the store of a target for a command. A store that is away is opened later.
 func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
-	counted := newLeases(session)
+	shared := newLeases(session)
 	options := keeper.Options{
 		Table: keeper.NewTableRegistry(call.For(session.Client, call.ForPageNumbers), session.Table), Who: processName(name), Engine: session.run, Logger: log,
 	}
@@ -103,7 +109,7 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 	}
 	if p.store != nil {
 		options.Name, options.Store = target.Name, p.store
-		options.Counted = counted
+		options.Counted = shared
 		options.Entries = counts.NewEntries(call.For(session.Client, call.ForPageNumbers), session.Table, 0)
 	}
 	p.keeper = keeper.New(options)
@@ -112,9 +118,24 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 		p.found = p.keeper
 	case target.Name == keeper.InTable:
 		p.table = table.New(call.For(session.Client, call.ForPageNumbers), session.Table)
-		p.found = keeper.NewTimely(p.table, counted)
+		p.found = keeper.NewTimely(p.table, shared)
 	}
 	return p, nil
+}
+
+// withPages opens the table and its page numbers for a command, and calls use with both.
+func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, command string, term Terminal, use func(*Session, *pages) error) (err error) {
+	session, err := f.Open(ctx, Opening{Owner: command}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	pages, err := openPages(ctx, target, session, command, term.Logger)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	return use(session, pages)
 }
 
 // open opens the store that is fed, if the target is one.
@@ -134,8 +155,8 @@ func (p *pages) open(ctx context.Context, session *Session) error {
 	return nil
 }
 
-// newCounter makes what counts the comments of a session's table, and keeps the page numbers. The
-// follower hears of the changes; nil for none.
+// newCounter makes the counter of a session's table, which feeds the page numbers too. The follower
+// hears of the changes; nil for none.
 func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.Counter {
 	options := counts.CounterOptions{Feed: p.keeper, Logger: p.log, Follower: follower}
 	if p.table != nil {
@@ -197,7 +218,7 @@ func (p *pages) Beside(ctx context.Context, work func(context.Context) error) er
 	return work(ctx)
 }
 
-// status returns how far each store is that the table knows. That of the flag is asked.
+// status returns how far each store is that the table knows. The store of the flag reports itself.
 func (p *pages) status(ctx context.Context, state stream.State) ([]keeper.Status, error) {
 	registry, err := p.keeper.Table.Registry(ctx)
 	if err != nil {
@@ -205,11 +226,11 @@ func (p *pages) status(ctx context.Context, state stream.State) ([]keeper.Status
 	}
 	var out []keeper.Status
 	if p.store != nil {
-		asked, err := p.keeper.Status(ctx)
+		own, err := p.keeper.Status(ctx)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, asked)
+		out = append(out, own)
 	}
 	for _, name := range slices.Sorted(maps.Keys(registry.Stores)) {
 		if p.store == nil || name != p.target.Name {

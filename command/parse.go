@@ -47,7 +47,7 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 }
 
 // blankChoice explains the error that a flag has none of its values, if that is so because its
-// environment variable is blank. The parser says so before blank variables are looked for.
+// environment variable is blank. The parser checks values before refuseBlank does.
 func blankChoice(line *kong.Context, text string) error {
 	name, _, choice := strings.Cut(text, " must be one of ")
 	for _, flag := range line.Flags() {
@@ -59,10 +59,6 @@ func blankChoice(line *kong.Context, text string) error {
 }
 
 var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
-
-func isCommand(node *kong.Node, name string) bool {
-	return slices.ContainsFunc(node.Children, func(child *kong.Node) bool { return child.Name == name })
-}
 
 // closeEnough is the largest edit distance of a misspelled command from a suggestion.
 const closeEnough = 2
@@ -96,11 +92,11 @@ const variablePrefix = "TALKBACK_"
 // are misspelt. A name that resembles none is someone else's: Kubernetes sets TALKBACK_SERVICE_HOST
 // and others for a service called talkback.
 func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) {
-	known := variables(app.Node)
+	names := variables(app.Node)
 	screen := output.ScreenOf(out)
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
 		name, _, _ := strings.Cut(variable, "=")
-		if near := resembling(name, known); near != "" {
+		if near := resembling(name, names); near != "" {
 			line := fmt.Sprintf("the variable %s has no effect; did you mean %s?", output.Printable(name), near)
 			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed write is no reason to stop
 		}
@@ -119,15 +115,15 @@ func variables(node *kong.Node) []string {
 	return names
 }
 
-// resembling returns the known variable that a misspelt one was meant to be, "" for a name that is
-// known or resembles none.
-func resembling(name string, known []string) string {
+// resembling returns which of the names a misspelt one was meant to be, "" for one of them, and for one
+// that resembles none.
+func resembling(name string, names []string) string {
 	upper := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-	if !strings.HasPrefix(upper, variablePrefix) || slices.Contains(known, name) {
+	if !strings.HasPrefix(upper, variablePrefix) || slices.Contains(names, name) {
 		return ""
 	}
 	near, distance := "", closeEnough+1
-	for _, candidate := range known {
+	for _, candidate := range names {
 		if off := levenshtein.ComputeDistance(upper, candidate); off < distance {
 			near, distance = candidate, off
 		}
@@ -144,14 +140,14 @@ type Help struct {
 func (c *Help) Run(running *kong.Context) error {
 	words := []string{"--help"} // without it, kong would select the default command
 	if c.Command != "" {
-		if !isCommand(running.Model.Node, c.Command) {
+		if !slices.ContainsFunc(running.Model.Children, func(child *kong.Node) bool { return child.Name == c.Command }) {
 			return usage(noCommand(running.Model, c.Command))
 		}
 		words = []string{c.Command}
 	}
-	asked, err := kong.Trace(running.Kong, words)
+	line, err := kong.Trace(running.Kong, words)
 	if err != nil {
 		return err
 	}
-	return asked.PrintUsage(false)
+	return line.PrintUsage(false)
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -16,25 +15,17 @@ const explainedAge = 5 * time.Second
 
 // withStore opens the table and its page numbers, and calls use with a store that reads as a
 // server's does.
-func (f PagesFlag) withStore(ctx context.Context, flags *EngineFlags, owner string, term Terminal, use func(*dynamo.Store) error) (err error) {
+func (f PagesFlag) withStore(ctx context.Context, flags *EngineFlags, owner string, term Terminal, use func(*dynamo.Store) error) error {
 	target, err := f.target()
 	if err != nil {
 		return err
 	}
-	session, err := flags.Open(ctx, Opening{Owner: owner}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	pages, err := openPages(ctx, target, session, owner, term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	return use(dynamo.NewStore(session.Client, session.Table, dynamo.Options{
-		Watermark: watermarkOf(session), StatisticsAge: explainedAge,
-		Journal: leases.NewLeases(session.Client, session.Table), PageNumbers: pages.found,
-	}))
+	return flags.withPages(ctx, target, owner, term, func(session *Session, pages *pages) error {
+		return use(dynamo.NewStore(session.Client, session.Table, dynamo.Options{
+			Watermark: watermarkOf(session), StatisticsAge: explainedAge,
+			Journal: leases.NewLeases(session.Client, session.Table), PageNumbers: pages.found,
+		}))
+	})
 }
 
 // checkProduct returns an error if a product has no comments at all.

@@ -24,7 +24,7 @@ type Rebuild struct {
 }
 
 // Run rebuilds, and prints what was repaired. An error says how to continue: finished work is kept.
-func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) (err error) {
+func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
 	if err := c.check(); err != nil {
 		return usage(err)
 	}
@@ -32,33 +32,23 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 	if err != nil {
 		return err
 	}
-	session, err := flags.Open(ctx, Opening{Owner: "talkback rebuild"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
+	return flags.withPages(ctx, target, "talkback rebuild", term, func(session *Session, pages *pages) error {
+		if only && pages.store != nil {
+			return rebuildPages(ctx, session, pages, term)
+		}
+		return c.rebuild(ctx, session, pages, term)
+	})
+}
 
-	pages, err := openPages(ctx, target, session, "talkback rebuild", term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	if only && pages.store != nil {
-		return rebuildPages(ctx, session, pages, term)
-	}
+func (c *Rebuild) rebuild(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	options := pages.rebuilding(session, "talkback rebuild")
 	options.Calls, options.LeaderShards = c.Calls, c.LeaderShards
 	rebuilder := counts.NewRebuilder(session.Client, session.Table, options)
-	progress, err := progressOfItems(ctx, session, term)
-	if err != nil {
-		return err
-	}
 	var result counts.RebuildResult
-	err = session.watch(ctx, func(ctx context.Context) (err error) {
-		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { progress.Show(int(p.Items), p.Items) })
+	took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {
+		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { show(p.Items) })
 		return err
 	})
-	took := progress.End()
 	if err != nil {
 		return rebuildStopped(err)
 	}
@@ -110,17 +100,11 @@ func rebuildStopped(err error) error {
 
 // rebuildPages builds the store of the flag anew, and prints how many comments it holds.
 func rebuildPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
-	progress, err := progressOfItems(ctx, session, term)
-	if err != nil {
-		return err
-	}
 	var entries int64
-	err = session.watch(ctx, func(ctx context.Context) error {
-		var err error
-		entries, err = pages.keeper.Build(ctx, func(n int64) { progress.Show(int(n), n) })
+	took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {
+		entries, err = pages.keeper.Build(ctx, show)
 		return err
 	})
-	took := progress.End()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errors.New("the page index was not built to its end; run it again")
@@ -129,10 +113,7 @@ func rebuildPages(ctx context.Context, session *Session, pages *pages, term Term
 	case err != nil:
 		return fmt.Errorf("building the page index stopped (%w); run it again", err)
 	}
-	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(rebuiltPages(pages.target.Name, entries, took)))
+	text := output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s", output.Printable(pages.target.Name), entries, took.Seconds())
+	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text))
 	return err
-}
-
-func rebuiltPages(store string, entries int64, took time.Duration) string {
-	return output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s", output.Printable(store), entries, took.Seconds())
 }

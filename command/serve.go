@@ -67,7 +67,7 @@ type Serve struct {
 
 	// Watermark reads up to when changes are counted. If it is nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
-	// CountedUpTo returns the same without a call, for responses. If it is nil, the Store is asked.
+	// CountedUpTo returns the same without a call, for responses. If it is nil, that of the Store is used.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
@@ -77,7 +77,7 @@ type Serve struct {
 	observers   []httpapi.Observer // of requests
 }
 
-// ballast returns bytes that nobody touches, so they take no memory of the machine. They count as live:
+// ballast returns bytes that stay untouched, so they take no memory of the machine. They count as live:
 // a server of few live bytes is collected when it has made some 40 MB of garbage, not each 8 MB. It is
 // none where an operator paces the collector.
 func ballast() []byte {
@@ -172,7 +172,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 		return nil, err
 	}
 	s.ends = append(s.ends, s.traces.Stop)
-	c.observers, end = c.told(s.traces, term)
+	c.observers, end = c.requestObservers(s.traces, term)
 	s.ends = append(s.ends, end)
 	return s, nil
 }
@@ -193,8 +193,8 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 			return server.wait(ctx)
 		}
 		// Another process counts on as soon as this one takes no more connections.
-		counted := pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.taking) })
-		return errors.Join(counted, server.wait(ctx))
+		err := pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.taking) })
+		return errors.Join(err, server.wait(ctx))
 	})
 }
 
@@ -215,7 +215,7 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 	if err != nil {
 		return nil, err
 	}
-	listener, err := c.open(ctx)
+	listener, err := listenOn(ctx, "--listen", c.Listen)
 	if err != nil {
 		return nil, err
 	}
@@ -264,7 +264,9 @@ func (c *Serve) putSample(ctx context.Context, session *Session, runner *countin
 func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
 	options := dynamo.Options{
 		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),
-		PageAge: c.PageAge, ProductCalls: c.oneProduct(), PageNumbers: numbers, Writes: session.writes,
+		PageAge: c.PageAge, PageNumbers: numbers, Writes: session.writes,
+		// Four slow products are needed to occupy all requests that may be let in.
+		ProductCalls: max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4),
 		Improper: func(item layout.Improper) {
 			log.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
 		},
@@ -288,19 +290,6 @@ func (c *Serve) concurrency() *concurrency.Limiter {
 	return c.limiter
 }
 
-// oneProduct is how many requests may read one product at a time: a quarter of all that may be let in, so that four slow products are needed to take all places.
-func (c *Serve) oneProduct() int {
-	return max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4)
-}
-
-// freshness returns a function that reports up to when changes are counted.
-func (c *Serve) freshness(store *dynamo.Store) func(context.Context) (time.Time, bool) {
-	if c.CountedUpTo != nil {
-		return c.CountedUpTo
-	}
-	return store.CountedUpTo
-}
-
 // Handler wires what answers requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, authorizer auth.Authorizer, term Terminal) http.Handler {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{
@@ -312,11 +301,15 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer auth.Authorizer, term Te
 	if c.NoIntrospection {
 		pages.Schema = ""
 	}
+	freshness := c.CountedUpTo
+	if freshness == nil {
+		freshness = store.CountedUpTo
+	}
 	return httpapi.New(httpapi.Options{
 		Schema:           schema,
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
-		Loaders:          loaders.Options{Comments: store, Stats: store, Latest: store, Freshness: c.freshness(store), Batches: c.measured.ofBatches()},
+		Loaders:          loaders.Options{Comments: store, Stats: store, Latest: store, Freshness: freshness, Batches: c.measured.ofBatches()},
 		Authenticate:     auth.WithToken,
 		Pages:            pages.Handler,
 		Ready:            store.Ready,

@@ -51,17 +51,6 @@ func (s *Session) watchClock(log *slog.Logger) {
 	s.Client = s.clock.Of(s.Client)
 }
 
-// Lost returns a channel that is closed when an engine that this process started has ended.
-func (s *Session) Lost() <-chan struct{} {
-	if s.local == nil {
-		return nil
-	}
-	return s.local.Done()
-}
-
-// LostReason returns why the engine ended.
-func (s *Session) LostReason() error { return s.local.Err() }
-
 // Close stops an engine that this process started.
 func (s *Session) Close() error {
 	if s.local == nil {
@@ -73,6 +62,9 @@ func (s *Session) Close() error {
 // watch runs the work, and cancels it when the engine ends. The error then says why the engine
 // ended.
 func (s *Session) watch(ctx context.Context, work func(context.Context) error) error {
+	if s.local == nil {
+		return work(ctx)
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	done := make(chan struct{})
 	group.Go(func() error {
@@ -83,8 +75,8 @@ func (s *Session) watch(ctx context.Context, work func(context.Context) error) e
 		select {
 		case <-done:
 			return nil
-		case <-s.Lost():
-			return s.LostReason()
+		case <-s.local.Done():
+			return s.local.Err()
 		}
 	})
 	return group.Wait()
@@ -104,11 +96,19 @@ func newLeases(session *Session) *leases.Leases {
 	return leases.NewLeases(call.For(session.Client, call.ForLeases), session.Table)
 }
 
-// progressOfItems shows how many items of the table are done, of the estimated number.
-func progressOfItems(ctx context.Context, session *Session, term Terminal) (*output.Progress, error) {
-	about, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
+// watchItems runs work like watch, and shows how many items of the table are done, of the estimated
+// number. It returns how long the work took.
+func (s *Session) watchItems(ctx context.Context, term Terminal, work func(ctx context.Context, show func(items int64)) error) (time.Duration, error) {
+	about, err := dynamo.NewScanner(s.Client, s.Table, 0).Estimate(ctx)
+	if err != nil {
+		return 0, err
+	}
 	if about == 0 { // also from engines that do not count
 		about = -1
 	}
-	return output.NewProgress(term.Err, about, "items"), err
+	progress := output.NewProgress(term.Err, about, "items")
+	err = s.watch(ctx, func(ctx context.Context) error {
+		return work(ctx, func(items int64) { progress.Show(int(items), items) })
+	})
+	return progress.End(), err
 }

@@ -32,16 +32,18 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, shown(inspection, widthOf(term.Out), output.ScreenOf(term.Out)))
+	width := min(output.Columns(term.Out), output.Readable)
+	_, err = io.WriteString(term.Out, shown(inspection, width, output.ScreenOf(term.Out)))
 	return err
 }
 
-// widthOf returns the width of texts on an output, in columns.
-func widthOf(out io.Writer) int { return min(output.Columns(out), output.Readable) }
-
 // shown formats a comment and its keys for a screen. Texts are wrapped to a width on any output.
 func shown(i dynamo.Inspection, width int, screen output.Screen) string {
-	return showComment(i.Comment, width, screen) + screen.Fold(showCompression(i)) + showEntries(i.Entries, screen)
+	compressed := ""
+	if i.CompressedBytes > 0 {
+		compressed = output.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))
+	}
+	return showComment(i.Comment, width, screen) + screen.Fold(compressed) + showEntries(i.Entries, screen)
 }
 
 // showComment formats a comment: its text, its author and its times.
@@ -59,25 +61,22 @@ func showComment(c comment.Comment, width int, screen output.Screen) string {
 		fmt.Fprintln(&out, line)
 	}
 	fmt.Fprintln(&out)
+	author := c.Author.ID
+	if c.Author.Imported {
+		author = "imported: " + author
+	}
 	for _, row := range [][2]string{
 		{"id", string(c.ID)},
 		{"product", output.Printable(c.ProductID)},
 		{"language", output.Printable(string(c.Language))},
-		{"author", fmt.Sprintf("%s (%s)", output.Printable(c.Author.Name), output.Printable(authorText(c.Author)))},
+		{"author", fmt.Sprintf("%s (%s)", output.Printable(c.Author.Name), output.Printable(author))},
 		{"written", timeText(c.CreatedAt())},
-		{"edited", editedText(c)},
+		{"edited", timeOr(c.UpdatedAt, "never")},
 		{"version", fmt.Sprint(c.Version)},
 	} {
 		out.WriteString(screen.Hang(screen.Faint(row[0]), 10, row[1]))
 	}
 	return out.String() + "\n" + showText(c.Text, width) + "\n"
-}
-
-func editedText(c comment.Comment) string {
-	if c.UpdatedAt == nil {
-		return "never"
-	}
-	return timeText(*c.UpdatedAt)
 }
 
 // showText formats a text, indented and wrapped; its own line breaks stay.
@@ -93,15 +92,6 @@ func showText(text string, width int) string {
 		}
 	}
 	return out.String()
-}
-
-// showCompression says how much smaller a compressed text is stored, "" for one that is not
-// compressed.
-func showCompression(i dynamo.Inspection) string {
-	if i.CompressedBytes == 0 {
-		return ""
-	}
-	return output.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))
 }
 
 // showEntries lists the keys of a comment in the table and its indexes, and what reading each entry
@@ -120,12 +110,4 @@ func showEntries(entries []dynamo.Entry, screen output.Screen) string {
 		}
 	}
 	return out.String()
-}
-
-// authorText returns the id of an author, and whether it was imported.
-func authorText(a comment.Author) string {
-	if a.Imported {
-		return "imported: " + a.ID
-	}
-	return a.ID
 }

@@ -25,7 +25,10 @@ func Signals() (ctx context.Context, stop func()) {
 		select {
 		case first := <-caught:
 			signal.Stop(caught)
-			cancel(causeOf(first))
+			if first == syscall.SIGTERM {
+				cancel(errTerminated)
+			}
+			cancel(context.Canceled) // without effect after the other
 		case <-ctx.Done():
 		}
 	}()
@@ -35,16 +38,8 @@ func Signals() (ctx context.Context, stop func()) {
 	}
 }
 
-// causeOf returns why a signal ends a context.
-func causeOf(s os.Signal) error {
-	if s == syscall.SIGTERM {
-		return errTerminated
-	}
-	return context.Canceled
-}
-
 // endedEarly returns the error of a server that ended, and none if all that failed is what a signal
-// interrupted while the server was starting: it has done as it was asked, and says so.
+// interrupted while the server was starting, which it logs.
 func endedEarly(ctx context.Context, err error, term Terminal) error {
 	if err == nil || ctx.Err() == nil || !interruptedOnly(err) {
 		return err

@@ -145,40 +145,29 @@ func addSharedRows(ctx context.Context, store *dynamo.Store, product string, sta
 
 // text formats the counts for a screen.
 func (r rated) text(now time.Time, screen output.Screen) string {
-	total := r.counts.Total()
-	head := screen.Head(output.Printable(r.product)) + "\n" + commentsText(total)
+	comments := "1 comment"
+	if total := r.counts.Total(); total != 1 {
+		comments = output.English.Sprintf("%d comments", total)
+	}
+	head := screen.Head(output.Printable(r.product)) + "\n" + comments
 	if mean, any := r.counts.Average(); any {
 		head += fmt.Sprintf(", %.2f stars on average", mean)
 	}
-	out := screen.Fold(head+"\n") + "\n" + r.histogram(screen)
-	if len(r.languages) > 0 {
-		out += "\n" + r.languageTable().On(screen)
-	}
-	out += "\n"
-	for _, row := range [][2]string{{"latest comment", latestText(r.latest)}, {"counted up to", r.upToText(now)}} {
-		out += screen.Hang(screen.Faint(row[0]), 16, row[1])
-	}
-	return out
-}
-
-// commentsText is a number of comments in words.
-func commentsText(n int) string {
-	if n == 1 {
-		return "1 comment"
-	}
-	return output.English.Sprintf("%d comments", n)
-}
-
-// histogram has a bar for each rating that the filter allows. The longest bar is that of the
-// largest count.
-func (r rated) histogram(screen output.Screen) string {
 	bars := output.Histogram{}
 	for _, row := range r.counts.Ratings() {
 		if len(r.filter.Ratings) == 0 || slices.Contains(r.filter.Ratings, row.Rating) {
 			bars.Add(starsOf(row.Rating), row.Count)
 		}
 	}
-	return bars.On(screen)
+	out := screen.Fold(head+"\n") + "\n" + bars.On(screen)
+	if len(r.languages) > 0 {
+		out += "\n" + r.languageTable().On(screen)
+	}
+	out += "\n"
+	for _, row := range [][2]string{{"latest comment", timeOr(r.latest, "none")}, {"counted up to", r.upToText(now)}} {
+		out += screen.Hang(screen.Faint(row[0]), 16, row[1])
+	}
+	return out
 }
 
 func (r rated) languageTable() *output.Table {
@@ -189,13 +178,6 @@ func (r rated) languageTable() *output.Table {
 		table.Row(output.Printable(row.name), output.English.Sprint(total), output.Share(total, r.counts.Total()), fmt.Sprintf("%.2f", mean))
 	}
 	return table
-}
-
-func latestText(latest *time.Time) string {
-	if latest == nil {
-		return "none"
-	}
-	return timeText(*latest)
 }
 
 // upToText says how fresh the counts are.

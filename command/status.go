@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"slices"
 	"strconv"
 	"strings"
@@ -46,12 +45,6 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 	}
 	s.deadLetters, err = leases.DeadLetters(ctx, s.state.Label)
 	return s, err
-}
-
-// write prints the status.
-func (s status) write(out io.Writer) error {
-	_, err := io.WriteString(out, s.text(output.ScreenOf(out)))
-	return err
 }
 
 // text formats the status for a screen.

@@ -2,6 +2,7 @@ package command
 
 import (
 	"errors"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/internal/doctor"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
@@ -51,10 +53,6 @@ func TestStatusInFull(t *testing.T) {
 		deadLetters: []stream.DeadLetter{{Key: "PK=C#\x1b[2J SK=C", Reason: "error of kind 0", Found: noon.Add(-time.Minute)}},
 		rebuild:     counts.RebuildStatus{Who: "talkback serve (pid 1 on h)", Items: 12345},
 	}
-	var out strings.Builder
-	if err := s.write(&out); err != nil {
-		t.Fatal(err)
-	}
 	const want = `Complete; how far the statistics are behind is not known yet
 A rebuild is under way, by talkback serve (pid 1 on h): 12,345 items so far
 
@@ -66,7 +64,7 @@ shardId-3  none             unknown  its beginning  0
 Dead-lettered, and not counted; talkback verify lists the drift, talkback rebuild repairs it:
   2026-05-01T11:59:00Z  PK=C#\u001b[2J SK=C: error of kind 0
 `
-	if diff := cmp.Diff(want, out.String()); diff != "" {
+	if diff := cmp.Diff(want, s.text(output.ScreenOf(io.Discard))); diff != "" {
 		t.Error(diff)
 	}
 }

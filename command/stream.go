@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"time"
 
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -69,7 +71,8 @@ func (c *Stream) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		if err != nil {
 			return err
 		}
-		return now.write(term.Out)
+		_, err = io.WriteString(term.Out, now.text(output.ScreenOf(term.Out)))
+		return err
 	}
 	return c.count(ctx, session, pages, measured, term)
 }

@@ -14,6 +14,14 @@ import (
 // timeText returns a time for people, in UTC.
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
+// timeOr returns a time for people, or a text if there is none.
+func timeOr(t *time.Time, none string) string {
+	if t == nil {
+		return none
+	}
+	return timeText(*t)
+}
+
 // starsOf returns a rating as stars.
 func starsOf(rating int) string {
 	return strings.Repeat("★", rating) + strings.Repeat("☆", comment.MaxRating-rating)

@@ -7,9 +7,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/httpapi"
-	"github.com/talkback/talkback/stream"
 	"github.com/talkback/talkback/telemetry"
 	"github.com/talkback/talkback/telemetry/spans"
 )
@@ -28,21 +26,13 @@ func (s *Session) trace(traces *telemetry.Traces) {
 	}
 }
 
-// traceBatches returns a handler of records whose batches have traces, linked to the writes of this
-// process.
-func (s *Session) traceBatches(handler stream.Handler) stream.Handler {
-	return stream.Traced(handler, s.tracer, s.writes, func(r stream.Record) string {
-		return layout.NewReader(r.Keys).Text(layout.AttrPK)
-	})
-}
-
 // RequestLogFlags say which requests are logged.
 type RequestLogFlags struct {
 	SlowOperation time.Duration `help:"Log operations that run for this long or longer, with their plans; 0 logs none (default: ${default})." placeholder:"1s" default:"1s"`
 }
 
-// told returns the observers of requests, and a function that ends them.
-func (f RequestLogFlags) told(traces *telemetry.Traces, term Terminal) (observers []httpapi.Observer, end func()) {
+// requestObservers returns what traces and logs requests, and a function that ends them.
+func (f RequestLogFlags) requestObservers(traces *telemetry.Traces, term Terminal) (observers []httpapi.Observer, end func()) {
 	end = func() {}
 	if tracer := traces.Tracer(); tracer != nil {
 		observers = append(observers, httpapi.TraceRequests(tracer))

@@ -25,7 +25,7 @@ type Verify struct {
 }
 
 // Run prints every drift, one per line, and a summary. Drift is an error.
-func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) (err error) {
+func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
 	if err := checkCalls(c.Calls); err != nil {
 		return usage(err)
 	}
@@ -33,38 +33,27 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 	if err != nil {
 		return err
 	}
-	session, err := flags.Open(ctx, Opening{Owner: "talkback verify"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	pages, err := openPages(ctx, target, session, "talkback verify", term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	if only {
-		return printPagesVerified(ctx, session, pages, term)
-	}
+	return flags.withPages(ctx, target, "talkback verify", term, func(session *Session, pages *pages) error {
+		if only {
+			return verifyPages(ctx, session, pages, term)
+		}
+		return c.verify(ctx, session, pages, term)
+	})
+}
 
-	progress, err := progressOfItems(ctx, session, term)
-	if err != nil {
-		return err
+func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, term Terminal) error {
+	options := counts.VerifyOptions{Calls: c.Calls, Leases: func(ctx context.Context) ([]stream.Lease, error) {
+		_, leases, err := leases.NewLeases(session.Client, session.Table).Current(ctx)
+		return leases, err
+	}}
+	if pages.table != nil {
+		options.Pages = pages.table
 	}
 	var found counts.Verified
-	err = session.watch(ctx, func(ctx context.Context) error {
-		var err error
-		options := counts.VerifyOptions{Calls: c.Calls, Leases: func(ctx context.Context) ([]stream.Lease, error) {
-			_, leases, err := leases.NewLeases(session.Client, session.Table).Current(ctx)
-			return leases, err
-		}}
-		if pages.table != nil {
-			options.Pages = pages.table
-		}
-		found, err = counts.NewVerifier(session.Client, session.Table, options).Run(ctx, func(items int) { progress.Show(items, int64(items)) })
+	took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {
+		found, err = counts.NewVerifier(session.Client, session.Table, options).Run(ctx, func(items int) { show(int64(items)) })
 		return err
 	})
-	took := progress.End()
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errors.New("the verification was interrupted; run it again")

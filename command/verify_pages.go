@@ -19,11 +19,11 @@ import (
 	"github.com/talkback/talkback/pageindex/objects"
 )
 
-// pagesLooks is how often a product is compared whose page index seems wrong: it may have changed
-// meanwhile. The waits between double from firstLook on.
+// pagesTries is how often a product is compared whose page index seems wrong: it may have changed
+// meanwhile. The waits between double from firstPause on.
 const (
-	pagesLooks = 4
-	firstLook  = time.Second
+	pagesTries = 4
+	firstPause = time.Second
 )
 
 // verifiedPages is what a comparison of page numbers with comments found.
@@ -42,14 +42,8 @@ type pagesVerifier struct {
 	done    map[string]bool // products with comments
 }
 
-func newPagesVerifier(session *Session, index pageindex.Index, lister pageindex.Lister) *pagesVerifier {
-	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
-	scanner.OnImproper = func(layout.Improper) {} // verify without --pages names it
-	return &pagesVerifier{index: index, lister: lister, scanner: scanner, done: map[string]bool{}}
-}
-
-// run compares. It calls tell with how many comments were read.
-func (v *pagesVerifier) run(ctx context.Context, tell func(comments int)) (err error) {
+// run compares. It calls show with how many comments were read.
+func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err error) {
 	sorted, err := objects.NewSorted()
 	if err != nil {
 		return err
@@ -63,7 +57,7 @@ func (v *pagesVerifier) run(ctx context.Context, tell func(comments int)) (err e
 			return err
 		}
 		v.found.comments++
-		tell(v.found.comments)
+		show(int64(v.found.comments))
 	}
 	err = sorted.Each(func(product string, places pageindex.Places) error {
 		v.done[product] = true
@@ -73,13 +67,6 @@ func (v *pagesVerifier) run(ctx context.Context, tell func(comments int)) (err e
 		return err
 	}
 	return v.verifyOthers(ctx)
-}
-
-// verify compares a product.
-func (v *pagesVerifier) verify(ctx context.Context, product string, places pageindex.Places) error {
-	drifts, err := verifyProduct(ctx, v.scanner, v.index, product, places)
-	v.found.drifts = append(v.found.drifts, drifts...)
-	return err
 }
 
 // verifyOthers looks for comments in the index of products that have none in the table.
@@ -101,38 +88,33 @@ func (v *pagesVerifier) verifyOthers(ctx context.Context) error {
 	return nil
 }
 
-// verifyProduct compares an index with a product. A difference counts if it is still there after
-// some looks.
-func verifyProduct(ctx context.Context, scanner *dynamo.Scanner, index pageindex.Index, product string, places pageindex.Places) ([]pageindex.Drift, error) {
-	for look, pause := 1, firstLook; ; look, pause = look+1, 2*pause {
-		drifts, err := pageindex.Audit(ctx, index, product, places)
-		if err != nil || len(drifts) == 0 || look == pagesLooks {
-			return drifts, err
+// verify compares a product. A difference counts if it is still there at the last try.
+func (v *pagesVerifier) verify(ctx context.Context, product string, places pageindex.Places) error {
+	for try, pause := 1, firstPause; ; try, pause = try+1, 2*pause {
+		drifts, err := pageindex.Audit(ctx, v.index, product, places)
+		if err != nil || len(drifts) == 0 || try == pagesTries {
+			v.found.drifts = append(v.found.drifts, drifts...)
+			return err
 		}
 		if err := task.Wait(ctx, pause); err != nil {
-			return nil, err
+			return err
 		}
 		places = pageindex.Places{}
-		for c, err := range scanner.OfProduct(ctx, product) {
+		for c, err := range v.scanner.OfProduct(ctx, product) {
 			if err != nil {
-				return nil, err
+				return err
 			}
 			places.Add(c.Cell(), c.ID.Position())
 		}
 	}
 }
 
-// printPagesVerified compares the page index of the flag with the comments, and prints what differs.
-func printPagesVerified(ctx context.Context, session *Session, pages *pages, term Terminal) error {
-	progress, err := progressOfItems(ctx, session, term)
-	if err != nil {
-		return err
-	}
-	verifier := newPagesVerifier(session, pages.whileLate(), pages.store)
-	err = session.watch(ctx, func(ctx context.Context) error {
-		return verifier.run(ctx, func(n int) { progress.Show(n, int64(n)) })
-	})
-	took := progress.End()
+// verifyPages compares the page index of the flag with the comments, and prints what differs.
+func verifyPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
+	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
+	scanner.OnImproper = func(layout.Improper) {} // verify without --pages names it
+	verifier := &pagesVerifier{index: pages.whileLate(), lister: pages.store, scanner: scanner, done: map[string]bool{}}
+	took, err := session.watchItems(ctx, term, verifier.run)
 	switch {
 	case errors.Is(err, context.Canceled):
 		return errors.New("the verification was interrupted; run it again")

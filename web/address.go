@@ -8,7 +8,7 @@ import (
 	"strconv"
 )
 
-// usualAddress is the address of a server that cannot be told from the request.
+// usualAddress is the address of a server whose request does not show it.
 const usualAddress = "http://localhost:8080"
 
 // addressOf returns the address by which a request reached the server. A Host header that is no
@@ -27,7 +27,7 @@ func addressOf(r *http.Request) string {
 	return usualAddress
 }
 
-// forwardedProto is what a proxy that ends TLS says about the scheme that it was asked by.
+// forwardedProto is the header by which a proxy that ends TLS passes on the scheme of a request.
 const forwardedProto = "X-Forwarded-Proto"
 
 // hostForm is a host, perhaps with a port: a name or an IPv4 address, or an IPv6 address in

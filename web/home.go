@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// keptFor is how long answers of the API are shown before it is asked again.
+	// keptFor is how long answers of the API are shown before they are refreshed.
 	keptFor = 10 * time.Second
 	// homeTimeout bounds the time that the API has for all answers. The page is shown without them
 	// then.

@@ -103,15 +103,15 @@ func languagesOf(entries []entry) []string {
 
 // takeBoards asks for the leaderboards of languages, all in one request.
 func takeBoards(ask asker, tags []string) []board {
-	var declared, asked strings.Builder
+	var declared, fields strings.Builder
 	variables := map[string]string{}
 	for i, tag := range tags {
 		fmt.Fprintf(&declared, "$l%d: Language!, ", i)
-		fmt.Fprintf(&asked, "b%d: leaderboard(first: 3, language: $l%d) { rank count product { id } }\n", i, i)
+		fmt.Fprintf(&fields, "b%d: leaderboard(first: 3, language: $l%d) { rank count product { id } }\n", i, i)
 		variables[fmt.Sprintf("l%d", i)] = tag
 	}
 	answer := map[string][]entry{}
-	ask("query LeadersByLanguage("+declared.String()+") {\n"+asked.String()+"}", variables).into(&answer)
+	ask("query LeadersByLanguage("+declared.String()+") {\n"+fields.String()+"}", variables).into(&answer)
 	var found []board
 	for i, tag := range tags {
 		if entries := answer[fmt.Sprintf("b%d", i)]; len(entries) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/web/product"
 )
 
-// link is a place that the page leads to.
+// link is a link of the page.
 type link struct{ Text, Address string }
 
 // english writes numbers as the page does.
@@ -89,7 +89,7 @@ type showcaseAnswer struct {
 	}
 }
 
-// state returns whether the page has comments to show, none, or nobody who would know.
+// state returns whether the page has comments to show, none, or no answers to know by.
 func (s *snapshot) state() string {
 	var answer showcaseAnswer
 	s.answer.into(&answer)
@@ -128,8 +128,8 @@ func (s *snapshot) cost() (figures, summary []string) {
 	}
 	return []string{
 		decimal(float64(s.took.Microseconds())/1000) + " ms",
-		counted(plan.ReadUnits, "read unit"),
-		counted(float64(plan.Waves), "wave"),
+		amount(plan.ReadUnits, "read unit"),
+		amount(float64(plan.Waves), "wave"),
 	}, summary
 }
 
@@ -159,8 +159,8 @@ func decimal(number float64) string {
 	return strings.TrimSuffix(strconv.FormatFloat(number, 'f', 1, 64), ".0")
 }
 
-// counted returns a number of things.
-func counted(number float64, thing string) string {
+// amount returns a number of things.
+func amount(number float64, thing string) string {
 	if number == 1 {
 		return "1 " + thing
 	}

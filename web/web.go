@@ -85,7 +85,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shared makes what is static when it is first asked for.
+// shared makes the static files at its first call.
 var shared = sync.OnceValue(func() static {
 	all := static{}
 	err := errors.Join(
@@ -100,7 +100,7 @@ var shared = sync.OnceValue(func() static {
 	return all
 })
 
-// static is what is served as it is, by its path.
+// static holds the files that are served as they are, by their paths.
 type static map[string]*asset
 
 // sources are the files of the home page and the style sheets, by their paths. A style sheet is
@@ -201,8 +201,8 @@ func (s static) addElement(files fs.FS) error {
 	return nil
 }
 
-// eachFile calls visit with every file of a folder: its name in the folder and its content.
-func eachFile(files fs.FS, folder string, visit func(name string, content []byte) error) error {
+// eachFile calls use with every file of a folder: its name in the folder and its content.
+func eachFile(files fs.FS, folder string, use func(name string, content []byte) error) error {
 	entries, err := fs.ReadDir(files, folder)
 	if err != nil {
 		return err
@@ -212,7 +212,7 @@ func eachFile(files fs.FS, folder string, visit func(name string, content []byte
 		if err != nil {
 			return err
 		}
-		if err := visit(entry.Name(), content); err != nil {
+		if err := use(entry.Name(), content); err != nil {
 			return fmt.Errorf("%s/%s: %w", folder, entry.Name(), err)
 		}
 	}

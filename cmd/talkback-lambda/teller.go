@@ -80,17 +80,12 @@ func (t teller) after(invoke invoke) invoke {
 	}
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		response, err := invoke(ctx, event)
-		t.flush(ctx)
+		ctx, cancel := context.WithTimeout(ctx, flushTimeout)
+		defer cancel()
+		var sending sync.WaitGroup // what fails is logged
+		sending.Go(func() { t.traces.Flush(ctx) })
+		sending.Go(func() { t.metrics.Flush(ctx) })
+		sending.Wait()
 		return response, err
 	}
-}
-
-// flush sends what was measured and traced, both at once. What fails is logged.
-func (t teller) flush(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, flushTimeout)
-	defer cancel()
-	var sending sync.WaitGroup
-	sending.Go(func() { t.traces.Flush(ctx) })
-	sending.Go(func() { t.metrics.Flush(ctx) })
-	sending.Wait()
 }

@@ -71,7 +71,7 @@ func (r *Runner) await(ctx context.Context, end time.Time, tell func(Backlog)) e
 			next = now.Add(tellEvery)
 			tell(backlogOf(leases, end))
 		}
-		_ = task.Wait(ctx, waitingHeartbeat) // the loop looks at the context
+		_ = task.Wait(ctx, waitingHeartbeat) // the loop checks the context
 	}
 }
 

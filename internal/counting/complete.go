@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// checkEvery is the time between two looks at the state, which other processes may change.
+	// checkEvery is the time between two checks of the state, which other processes may change.
 	checkEvery = 30 * time.Second
-	// sightEvery is the time between two looks at what the Consumer saw of the state.
+	// sightEvery is the time between two checks of what the Consumer saw of the state.
 	sightEvery = time.Second
 	// turnEvery is the time between two tries to rebuild while another process does. If that one is
 	// killed, another one goes on within this time and that of a lost rebuild.
@@ -55,7 +55,7 @@ func (r *Runner) awaitGap(ctx context.Context) {
 // complete rebuilds the statistics until they are complete: all comments were counted, and no gap
 // was found since. While another process rebuilds, it waits.
 func (r *Runner) complete(ctx context.Context) error {
-	for told := false; ; {
+	for waiting := false; ; {
 		state, err := r.leases.State(ctx)
 		if err != nil || state.Complete {
 			return err
@@ -67,8 +67,8 @@ func (r *Runner) complete(ctx context.Context) error {
 		if comment.KindOf(err) != comment.Conflict {
 			return err
 		}
-		if !told {
-			told = true
+		if !waiting {
+			waiting = true
 			r.log.Info("all comments are to be counted, and this process waits for its turn", "reason", comment.MessageOf(err))
 		}
 		if err := task.Wait(ctx, turnEvery); err != nil {
@@ -83,8 +83,11 @@ func (r *Runner) rebuild(ctx context.Context, state stream.State) error {
 	if marked, err := r.markEmpty(ctx, state); marked || err != nil {
 		return err
 	}
-	began := time.Now()
-	r.log.Info("all comments are being counted", "reason", reasonToRebuild(state))
+	began, reason := time.Now(), "they never were"
+	if state.Gap != nil {
+		reason = state.Gap.Reason
+	}
+	r.log.Info("all comments are being counted", "reason", reason)
 	result, err := r.table.Rebuild(ctx)
 	if err != nil {
 		return err
@@ -100,13 +103,6 @@ func (r *Runner) rebuild(ctx context.Context, state stream.State) error {
 	}
 	r.log.Info("all comments are counted", "products", result.Products, "comments", result.Comments, "took", time.Since(began).Round(time.Millisecond))
 	return nil
-}
-
-func reasonToRebuild(state stream.State) string {
-	if state.Gap == nil {
-		return "they never were"
-	}
-	return state.Gap.Reason
 }
 
 // markEmpty marks a table as completely counted if it holds no comments and has no state yet, and

@@ -50,18 +50,16 @@ type Runner struct {
 // is read.
 func New(consumer *stream.Consumer, leases Leases, table Table, local bool, log *slog.Logger) *Runner {
 	r := &Runner{Consumer: consumer, leases: leases, table: table, local: local, log: log, gap: make(chan struct{}, 1)}
-	consumer.OnGap = func(stream.Gap) { r.signalGap() }
+	consumer.OnGap = func(stream.Gap) {
+		select {
+		case r.gap <- struct{}{}:
+		default: // a signal is waiting already
+		}
+	}
 	if local {
 		consumer.Poll = localPoll
 	}
 	return r
-}
-
-func (r *Runner) signalGap() {
-	select {
-	case r.gap <- struct{}{}:
-	default: // a signal is waiting already
-	}
 }
 
 // Watermark reads up to when the statistics are right. It implements dynamo.Watermark.

@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// lagEvery is the time between two looks at the lag.
+	// lagEvery is the time between two readings of the lag.
 	lagEvery = 10 * time.Second
 	// worryingLag is the shortest lag that is logged.
 	worryingLag = time.Minute
@@ -17,7 +17,7 @@ const (
 
 // watchLag logs when the statistics are far behind the comments, and when they have caught up.
 func (r *Runner) watchLag(ctx context.Context) error {
-	for told := time.Duration(0); ; {
+	for logged := time.Duration(0); ; {
 		if err := task.Wait(ctx, lagEvery); err != nil {
 			return err
 		}
@@ -30,26 +30,26 @@ func (r *Runner) watchLag(ctx context.Context) error {
 			continue
 		}
 		lag := time.Since(upTo)
-		next, tell := lagToTell(told, lag)
+		next, due := lagToLog(logged, lag)
 		switch {
-		case tell && next > 0:
+		case due && next > 0:
 			r.log.Warn("the statistics are behind the comments", "lag", lag.Round(time.Second))
-		case tell:
+		case due:
 			r.log.Info("the statistics have caught up with the comments", "lag", lag.Round(time.Millisecond))
 		}
-		told = next
+		logged = next
 	}
 }
 
-// lagToTell decides whether to log a lag, given the lag that was logged last, 0 for none: a lag of
-// a minute or more, then each that is at least twice the last, and the end of it. next is the value
-// of told for the next call.
-func lagToTell(told, lag time.Duration) (next time.Duration, tell bool) {
+// lagToLog decides whether a lag is to be logged, given the lag that was logged last, 0 for none: a
+// lag of a minute or more, then each that is at least twice the last, and the end of it. next is the
+// value of logged for the next call.
+func lagToLog(logged, lag time.Duration) (next time.Duration, due bool) {
 	switch {
-	case lag >= worryingLag && lag >= 2*told:
+	case lag >= worryingLag && lag >= 2*logged:
 		return lag, true
-	case told > 0 && lag < worryingLag:
+	case logged > 0 && lag < worryingLag:
 		return 0, true
 	}
-	return told, false
+	return logged, false
 }

@@ -26,7 +26,7 @@ func TestLagToTell(t *testing.T) {
 		{2 * time.Minute, true, "again"},
 	} {
 		var tell bool
-		if told, tell = lagToTell(told, row.lag); tell != row.tell {
+		if told, tell = lagToLog(told, row.lag); tell != row.tell {
 			t.Errorf("%d, %v: told is %v; %s", i, row.lag, tell, row.why)
 		}
 	}

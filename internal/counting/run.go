@@ -60,13 +60,13 @@ func (r *Runner) UpTo(ask func(context.Context) (time.Time, bool)) func(context.
 // further time, up to longestRestart: a failure that does not go away must not cost capacity all
 // the time. A task that ran for longer than longestRestart begins with firstRestart again.
 //
-// An error of a table that is busy or away passes by itself, and then nobody should wait: the task
+// An error of a table that is busy or away passes by itself, and nobody should wait longer then: the task
 // is restarted after firstRestart each time. Only the first such error in a row is logged, and then
-// one in every passingTold.
+// one in every passingLogged.
 const (
 	firstRestart   = 5 * time.Second
 	longestRestart = 10 * time.Minute
-	passingTold    = 60
+	passingLogged  = 60
 )
 
 // restart runs a named task until the context ends, and runs it again when it stops before. A panic
@@ -88,10 +88,10 @@ func (r *Runner) restart(ctx context.Context, name string, run func(context.Cont
 		} else {
 			passing = 0
 		}
-		if passing == 0 || passing%passingTold == 1 {
+		if passing == 0 || passing%passingLogged == 1 {
 			r.log.Error(name+" stopped and will begin again; the API is not concerned", "in", pause, "kind", int(comment.KindOf(err)), "error", err)
 		}
-		_ = task.Wait(ctx, pause) // the loop looks at the context
+		_ = task.Wait(ctx, pause) // the loop checks the context
 		pause = min(2*pause, longestRestart)
 	}
 }

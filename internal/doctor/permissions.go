@@ -169,7 +169,7 @@ func permitted(action string) Finding {
 	return New("permission "+action, OK, "granted")
 }
 
-// refused is a call that failed. Only a permission that is missing is as bad as told; any other
+// refused is a call that failed. Only a missing permission has the given result; any other
 // failure says nothing about permissions.
 func (e Examiner) refused(action string, result Result, err error) Finding {
 	if !denied(err) {

@@ -23,14 +23,19 @@ func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, the
 	var missing *types.ResourceNotFoundException
 	switch {
 	case errors.As(err, &missing):
-		return []Finding{e.missing(ctx)}, false
+		missing := &dynamo.MissingTableError{Table: e.Table, Existing: dynamo.TableNames(ctx, e.Client)}
+		found, cure, _ := strings.Cut(missing.Error(), ": ")
+		return []Finding{New("table", Problem, "%s", found).Cured("%s", cure)}, false
 	case err != nil:
 		return []Finding{e.refused("DescribeTable", Problem, err)}, false
 	}
 	all = append(all, permitted("DescribeTable"), clockOf(output.ResultMetadata))
 	all = append(all, State(output.Table)...)
 	if err := dynamo.CheckTable(ctx, e.Client, e.Table); err != nil {
-		found, cure := parted(err.Error())
+		found, cure := err.Error(), "see to this first, then run talkback doctor again"
+		if at := strings.LastIndex(found, "; "); at >= 0 {
+			found, cure = found[:at], found[at+2:]
+		}
 		return append(all, New("table", Problem, "%s", found).Cured("%s", cure)), false
 	}
 	all = append(all, New("table", OK, "%q has the key, indexes, attributes and stream that it needs", e.Table))
@@ -41,25 +46,11 @@ func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, the
 	return append(all, e.timeToLive(ctx)...), true
 }
 
-// parted parts what is wrong with a table from what to do about it, which comes last.
-func parted(text string) (found, cure string) {
-	if at := strings.LastIndex(text, "; "); at >= 0 {
-		return text[:at], text[at+2:]
-	}
-	return text, "see to this first, then run talkback doctor again"
-}
-
-func (e Examiner) missing(ctx context.Context) Finding {
-	missing := &dynamo.MissingTableError{Table: e.Table, Existing: dynamo.TableNames(ctx, e.Client)}
-	found, cure, _ := strings.Cut(missing.Error(), ": ")
-	return New("table", Problem, "%s", found).Cured("%s", cure)
-}
-
 // clockOf compares clocks by the metadata of an answer.
 func clockOf(metadata middleware.Metadata) Finding {
-	said, told := awsmiddleware.GetServerTime(metadata)
+	said, dated := awsmiddleware.GetServerTime(metadata)
 	came, received := awsmiddleware.GetResponseAt(metadata)
-	if !told || !received || said.IsZero() {
+	if !dated || !received || said.IsZero() {
 		return New("clock", Unknown, "the engine's answers do not say what time it is")
 	}
 	return Clock(said, came)
@@ -81,8 +72,8 @@ func State(table *types.TableDescription) []Finding {
 	return all
 }
 
-// timeToLive checks that the table deletes expired items. Where it does, having that switched on
-// once more changes nothing, and tells whether it would be allowed.
+// timeToLive checks that the table deletes expired items. Where it does, switching that on
+// once more changes nothing, and shows whether it is allowed.
 func (e Examiner) timeToLive(ctx context.Context) []Finding {
 	const check = "time to live"
 	on, err := dynamo.DropsExpired(ctx, e.Client, e.Table)

@@ -18,14 +18,14 @@ import (
 	"github.com/talkback/talkback/internal/engine/child"
 )
 
-// known is the loopback address that every system has, and that pages try first.
-var known = netip.AddrFrom4([4]byte{127, 0, 0, 1})
+// usualLoopback is the loopback address that every system has, and that pages try first.
+var usualLoopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
 // freeAddress returns a loopback address and a port of it that is free at this moment.
 func freeAddress() (netip.AddrPort, error) {
 	own, err := net.InterfaceAddrs()
 	if err != nil {
-		own = nil // known is left
+		own = nil // usualLoopback is left
 	}
 	return firstFree(candidates(randomLoopback(), own), child.FreePort)
 }
@@ -44,11 +44,11 @@ func candidates(random netip.Addr, own []net.Addr) []netip.Addr {
 	all := []netip.Addr{random}
 	for _, address := range own {
 		prefix, err := netip.ParsePrefix(address.String())
-		if err == nil && prefix.Addr().Is4() && prefix.Addr().IsLoopback() && prefix.Addr() != known {
+		if err == nil && prefix.Addr().Is4() && prefix.Addr().IsLoopback() && prefix.Addr() != usualLoopback {
 			all = append(all, prefix.Addr())
 		}
 	}
-	return append(all, known)
+	return append(all, usualLoopback)
 }
 
 // firstFree returns the first of the addresses that the system has, with a free port.
@@ -63,9 +63,9 @@ func firstFree(addresses []netip.Addr, freePort func(netip.Addr) (uint16, error)
 	return netip.AddrPort{}, err
 }
 
-// warnIfKnown warns about an engine that a web page can find, and says what to do.
-func warnIfKnown(address netip.Addr, log *slog.Logger) {
-	if address != known {
+// warnIfUsual warns about an engine that a web page can find, and says what to do.
+func warnIfUsual(address netip.Addr, log *slog.Logger) {
+	if address != usualLoopback {
 		return
 	}
 	log.Warn("the local engine listens on 127.0.0.1, since this system allows no other loopback address: a web page that is "+

@@ -51,7 +51,7 @@ func TestWhereTheEngineListens(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %s", row.system, got, err, row.want)
 		}
 		var log strings.Builder
-		warnIfKnown(got.Addr(), slog.New(slog.NewTextHandler(&log, nil)))
+		warnIfUsual(got.Addr(), slog.New(slog.NewTextHandler(&log, nil)))
 		if n := strings.Count(log.String(), "level=WARN"); n != row.warnings {
 			t.Errorf("%s: %d warnings, want %d:\n%s", row.system, n, row.warnings, &log)
 		}

@@ -18,29 +18,22 @@ var errMissing = errors.New("the local engine " + binaryName + " is neither besi
 
 // findBinary returns the engine's program: the given one, else the one beside this program, else
 // the one on PATH.
-func findBinary(asked string) (string, error) {
-	if asked != "" {
-		path, err := exec.LookPath(asked)
+func findBinary(given string) (string, error) {
+	if given != "" {
+		path, err := exec.LookPath(given)
 		if err != nil {
 			return "", fmt.Errorf("the engine given by --engine cannot be run: %w", err)
 		}
 		return path, nil
 	}
-	if path, err := besideUs(); err == nil {
-		return path, nil
+	if self, err := os.Executable(); err == nil { // beside which `make` puts the engine
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), binaryName)); err == nil {
+			return path, nil
+		}
 	}
 	path, err := exec.LookPath(binaryName)
 	if err != nil {
 		return "", errMissing
 	}
 	return path, nil
-}
-
-// besideUs looks in the folder of the running executable, where `make` puts the engine.
-func besideUs() (string, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return "", err
-	}
-	return exec.LookPath(filepath.Join(filepath.Dir(self), binaryName))
 }

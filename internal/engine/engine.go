@@ -99,23 +99,20 @@ func launch(ctx context.Context, binary string, claim *claim, o Options, s setti
 	if err != nil {
 		return nil, withCure(o.Folder, err)
 	}
-	warnIfKnown(address.Addr(), o.Logger)
+	warnIfUsual(address.Addr(), o.Logger)
 	e := &Engine{
 		endpoint: "http://" + address.String(), child: running, claim: claim, done: make(chan struct{}),
 		records: &streamRecords{file: file, log: o.Logger},
 	}
-	if err := e.open(ctx); err != nil {
+	if err = e.records.index(ctx); err != nil {
+		err = withCure(o.Folder, err)
+	} else {
+		err = claim.announce(e.endpoint)
+	}
+	if err != nil {
 		return nil, errors.Join(err, running.Stop(stopGrace))
 	}
 	return e, nil
-}
-
-// open prepares the engine before its first use.
-func (e *Engine) open(ctx context.Context) error {
-	if err := e.records.index(ctx); err != nil {
-		return withCure(e.claim.folder, err)
-	}
-	return e.claim.announce(e.endpoint)
 }
 
 // run starts the engine's process on a free address and waits until it answers.
@@ -163,7 +160,7 @@ func answers(ctx context.Context, running *child.Child, endpoint string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// probeClient keeps no connection open, since each engine is asked once or twice.
+// probeClient keeps no connection open, since each engine gets one or two requests.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 
 // supervise maintains the engine's records until the process has ended, and then releases the

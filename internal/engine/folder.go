@@ -34,13 +34,13 @@ const (
 const privateFile = 0o600
 
 const (
-	// lockPatience is how long Start tries to get the lock. Processes that only look (Shared) hold
+	// lockPatience is how long Start tries to get the lock. Processes that only try it (Shared) hold
 	// it for an instant.
 	lockPatience = time.Second
 	// sharedPatience is how long Shared waits for an engine that is just starting.
 	sharedPatience = 30 * time.Second
-	// lookEvery is the pause between two looks at a lock or a record.
-	lookEvery = 20 * time.Millisecond
+	// pollEvery is the pause between two tries of a lock, or readings of a record.
+	pollEvery = 20 * time.Millisecond
 )
 
 // record is what the holder of a folder tells other processes.
@@ -95,7 +95,7 @@ func claimFolder(ctx context.Context, o Options) (*claim, error) {
 	}
 	patience, cancel := context.WithTimeout(ctx, lockPatience)
 	defer cancel()
-	taken, err := c.lock.TryLockContext(patience, lookEvery)
+	taken, err := c.lock.TryLockContext(patience, pollEvery)
 	switch {
 	case taken:
 	case ctx.Err() != nil:
@@ -199,13 +199,13 @@ func Shared(ctx context.Context, folder string) (endpoint string, found bool, er
 		select {
 		case <-ctx.Done():
 			return "", false, inUse(folder, r)
-		case <-time.After(lookEvery):
+		case <-time.After(pollEvery):
 		}
 	}
 }
 
 // isFree reports whether the lock is free. It holds the lock for an instant, together with other
-// processes that look.
+// processes that try it.
 func isFree(path string) (bool, error) {
 	lock := flock.New(path)
 	free, err := lock.TryRLock()

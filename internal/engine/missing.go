@@ -35,7 +35,7 @@ func (e *MissingError) Error() string {
 // checkExists returns a *MissingError unless the folder holds an engine's data, or another process
 // is about to create it.
 func checkExists(folder string) error {
-	if holdsData(folder) {
+	if _, err := os.Stat(filepath.Join(folder, databaseFile)); err == nil {
 		return nil
 	}
 	e := &MissingError{Folder: folder}
@@ -51,9 +51,4 @@ func checkExists(folder string) error {
 		}
 	}
 	return e
-}
-
-func holdsData(folder string) bool {
-	_, err := os.Stat(filepath.Join(folder, databaseFile))
-	return err == nil
 }

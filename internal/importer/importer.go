@@ -91,7 +91,10 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 		return err
 	}
 	counts, err := m.Loader.Load(ctx, next.comments)
-	m.done.add(counts)
+	m.done.Written += counts.Written
+	m.done.Existing += counts.Existing
+	m.done.Deleted += counts.Deleted
+	m.done.Repeated += counts.Repeated
 	if err != nil {
 		return err
 	}
@@ -126,13 +129,6 @@ type result struct {
 	rejected int
 	line     int           // the last line that is done
 	loaded   time.Duration // how long all rows took; 0 until they are done
-}
-
-func (r *result) add(more dynamo.LoadCounts) {
-	r.Written += more.Written
-	r.Existing += more.Existing
-	r.Deleted += more.Deleted
-	r.Repeated += more.Repeated
 }
 
 // rows returns the number of rows that are done.

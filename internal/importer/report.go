@@ -10,13 +10,13 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// Report ends an import, whose error it is given, and says what became of the rows. counted is how
-// long it took from the last row until all comments were counted; 0 if nothing waited for that. If
+// Report ends an import that returned err, and says what became of the rows. waited is how long it
+// took from the last row until all comments were counted; 0 if nothing waited for that. If
 // the import failed, the summary is part of the error, which says how to continue.
-func (m *Import) Report(err error, counted time.Duration) (summary string, failure error) {
+func (m *Import) Report(err error, waited time.Duration) (summary string, failure error) {
 	took := cmp.Or(m.done.loaded, m.Progress.End())
 	err = errors.Join(err, m.Rejects.close())
-	summary = m.summary(took, counted)
+	summary = m.summary(took, waited)
 	switch {
 	case err == nil:
 		return summary, m.checkRows()
@@ -43,12 +43,12 @@ func (m *Import) checkRows() error {
 	return nil
 }
 
-func (m *Import) summary(took, counted time.Duration) string {
+func (m *Import) summary(took, waited time.Duration) string {
 	n := m.done
 	text := output.English.Sprintf("%d rows = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
 		n.rows(), m.loadedText(), n.Repeated, n.rejected, took.Seconds(), output.Rate(n.rows(), took))
-	if counted > 0 {
-		text += fmt.Sprintf(", all counted after another %.1f s", counted.Seconds())
+	if waited > 0 {
+		text += fmt.Sprintf(", all counted after another %.1f s", waited.Seconds())
 	}
 	if n.Deleted > 0 {
 		text += "\nDeleted comments stay deleted; --revive writes them again"

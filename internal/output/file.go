@@ -47,21 +47,17 @@ func open(name string, force bool, stdout io.Writer) (*File, error) {
 		return nil, err
 	}
 	if special {
-		return openSpecial(name)
+		file, err := os.OpenFile(filepath.Clean(name), os.O_WRONLY, 0)
+		if err != nil {
+			return nil, &Error{name, err}
+		}
+		return &File{name: Printable(name), to: file, close: file.Close}, nil
 	}
 	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // readable by its owner only
 	if err != nil {
 		return nil, &Error{name, err}
 	}
 	return &File{name: Printable(name), path: path, force: force, to: part, part: part, close: part.Close}, nil
-}
-
-func openSpecial(name string) (*File, error) {
-	file, err := os.OpenFile(filepath.Clean(name), os.O_WRONLY, 0)
-	if err != nil {
-		return nil, &Error{name, err}
-	}
-	return &File{name: Printable(name), to: file, close: file.Close}, nil
 }
 
 // Check returns the error that Open would return now, except for those of creating the file.

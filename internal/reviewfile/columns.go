@@ -11,8 +11,8 @@ import (
 // marketplace is the name of Amazon's column of countries, as plain writes it.
 const marketplace = "marketplace"
 
-// known are the usual names of columns, as plain writes them, the best first.
-var known = map[Field][]string{
+// usualNames are the usual names of columns, as plain writes them, the best first.
+var usualNames = map[Field][]string{
 	ID:         {"reviewid", "commentid", "id"},
 	Product:    {"productid", "asin", "product", "parentasin"},
 	Rating:     {"starrating", "rating", "stars", "overall", "score"},
@@ -95,7 +95,7 @@ func (h header) find(field Field, options Options) int {
 		}
 		return slices.Index(h.plain, plain(column))
 	}
-	for _, name := range known[field] {
+	for _, name := range usualNames[field] {
 		if i := slices.Index(h.plain, name); i >= 0 {
 			return i
 		}

@@ -27,10 +27,6 @@ type converter struct {
 	dates          dateParser
 }
 
-func newConverter(options Options) converter {
-	return converter{options: options, languageOf: foldKeys(options.LanguageOf)}
-}
-
 // comment makes a comment of a record. Errors are reasons for people and hold nothing of the text.
 func (r *converter) comment(rec record) (comment.Comment, error) {
 	if !slices.Equal(r.layout.columns, rec.columns) {
@@ -147,15 +143,6 @@ func parseRating(text string) (int, error) {
 		return 0, fmt.Errorf("the rating %.20q is not a whole number of stars from 1 to %d", text, comment.MaxRating)
 	}
 	return int(whole[0] - '0'), nil
-}
-
-// foldKeys returns the map with its keys in lower case.
-func foldKeys(languages map[string]comment.Language) map[string]comment.Language {
-	folded := make(map[string]comment.Language, len(languages))
-	for value, language := range languages {
-		folded[strings.ToLower(value)] = language
-	}
-	return folded
 }
 
 // language returns the language of a row from its column, or else that of the whole file.

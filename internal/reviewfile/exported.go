@@ -6,6 +6,7 @@ package reviewfile
 // others may copy IDs from the API.
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -62,32 +63,16 @@ func Append(line []byte, c comment.Comment) ([]byte, error) {
 		updated := c.UpdatedAt.UTC().Format(timeForm)
 		e.UpdatedAt = &updated
 	}
-	out := lineWriter{line}
-	encoder := json.NewEncoder(&out)
+	out := bytes.NewBuffer(line)
+	encoder := json.NewEncoder(out)
 	encoder.SetEscapeHTML(false)
 	err := encoder.Encode(e)
-	return out.line, err
-}
-
-type lineWriter struct{ line []byte }
-
-// Write implements io.Writer.
-func (w *lineWriter) Write(p []byte) (int, error) {
-	w.line = append(w.line, p...)
-	return len(p), nil
+	return out.Bytes(), err
 }
 
 // isExported reports whether Talkback wrote the row. A column of the same name in another file does
 // not count.
 func (r record) isExported() bool { return r.exported != nil }
-
-// exportedOf returns the object of a line if it has the mark, else nil.
-func exportedOf(object map[string]any) map[string]any {
-	if _, marked := object[exportMark].(json.Number); marked {
-		return object
-	}
-	return nil
-}
 
 // restorer makes comments of rows that Talkback wrote.
 type restorer struct{ dates dateParser }

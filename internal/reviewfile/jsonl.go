@@ -75,8 +75,9 @@ func recordOf(from line, object map[string]any) record {
 		columns: slices.Sorted(maps.Keys(object)),
 		values:  make([]string, len(object)),
 		nested:  make([]bool, len(object)),
-
-		exported: exportedOf(object),
+	}
+	if _, marked := object[exportMark].(json.Number); marked {
+		r.exported = object
 	}
 	for i, column := range r.columns {
 		r.values[i], r.nested[i] = textOf(object[column])

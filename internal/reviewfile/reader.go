@@ -4,6 +4,9 @@ import (
 	"errors"
 	"io"
 	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // maxAhead is how many rows are read ahead, to find the columns of a file without a header.
@@ -39,7 +42,10 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 			return nil, err
 		}
 	}
-	reader := &Reader{options: options, convert: newConverter(options)}
+	reader := &Reader{options: options, convert: converter{options: options, languageOf: map[string]comment.Language{}}}
+	for value, language := range options.LanguageOf {
+		reader.convert.languageOf[strings.ToLower(value)] = language
+	}
 	columns, err := reader.start(lines)
 	if err != nil {
 		return nil, err
@@ -47,8 +53,9 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 	if len(columns) == 0 { // there are no rows
 		return reader, nil
 	}
-	if err := reader.checkExport(); err != nil {
-		return nil, err
+	needless := len(options.Columns) > 0 || options.Language != "" || len(options.LanguageOf) > 0 || options.Customers
+	if needless && slices.ContainsFunc(reader.ahead, func(p pending) bool { return p.record.isExported() }) {
+		return nil, errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language, --language-of and --authors-are-customers")
 	}
 	h := headerOf(columns)
 	if err := h.check(options); err != nil {
@@ -133,16 +140,4 @@ func (r *Reader) next() (record, error) {
 func isRowError(err error) bool {
 	var bad *RowError
 	return errors.As(err, &bad)
-}
-
-// errTellsAll refuses flags that say what an exported file says itself.
-var errTellsAll = errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language, --language-of and --authors-are-customers")
-
-// checkExport refuses options that exported rows have no use for.
-func (r *Reader) checkExport() error {
-	needless := len(r.options.Columns) > 0 || r.options.Language != "" || len(r.options.LanguageOf) > 0 || r.options.Customers
-	if needless && slices.ContainsFunc(r.ahead, func(p pending) bool { return p.record.isExported() }) {
-		return errTellsAll
-	}
-	return nil
 }

@@ -47,14 +47,11 @@ func (t *tsvRecords) next() (record, error) {
 }
 
 func wrongWidth(has, want int) string {
-	return fmt.Sprintf("the row has %s; the header has %d", counted(has, "column"), want)
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
+	columns := "1 column"
+	if has != 1 {
+		columns = fmt.Sprintf("%d columns", has)
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return fmt.Sprintf("the row has %s; the header has %d", columns, want)
 }
 
 func trimAll(values []string) []string {

@@ -115,10 +115,10 @@ func (m *maker) product() (kind, id string) {
 	if m.chance.Float64() < hotShare {
 		return "espresso", HotProduct
 	}
-	places := float64(tailPerKind * len(kinds))
-	place := int(math.Pow(places+1, m.chance.Float64())) - 1
-	k := kinds[place%len(kinds)]
-	return k.kind, fmt.Sprintf("%s-%d", k.prefix, 1+place/len(kinds))
+	products := float64(tailPerKind * len(kinds))
+	rank := int(math.Pow(products+1, m.chance.Float64())) - 1
+	k := kinds[rank%len(kinds)]
+	return k.kind, fmt.Sprintf("%s-%d", k.prefix, 1+rank/len(kinds))
 }
 
 // author is someone who writes, always in the same language.

@@ -19,7 +19,7 @@ type Reply struct {
 
 // Ask sends an operation to the API. The variables are anything that can be encoded as JSON.
 //
-// The request comes from where the page was asked from, which decides who may write on a server
+// The request has the address of the one for the page, which decides who may write on a server
 // without tokens. It carries no token: a page is the same for everyone, and may be cached.
 func Ask(ctx context.Context, api http.Handler, page *http.Request, operation string, variables any) Reply {
 	r := requestOf(ctx, operation, variables)

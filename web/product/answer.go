@@ -86,7 +86,7 @@ type plan struct {
 	Waves        int     `json:"waves"`
 	ReadUnits    float64 `json:"readUnits"`
 	Milliseconds float64 `json:"milliseconds"`
-	// Position is what was asked of the index of page numbers, which is not in the numbers above.
+	// Position is the cost of finding the page by its number, which is not in the numbers above.
 	Position *struct {
 		Waves     int     `json:"waves"`
 		ReadUnits float64 `json:"readUnits"`
@@ -131,7 +131,7 @@ func (a answer) code(path ...any) string {
 	return ""
 }
 
-// writingOff reports whether the API lets nobody write comments.
+// writingOff reports whether writing comments is off for everyone.
 func (a answer) writingOff() bool {
 	var viewer struct{ CannotWriteReason string }
 	return json.Unmarshal(a.Data.Viewer, &viewer) == nil && viewer.CannotWriteReason == "WRITING_OFF"
@@ -143,7 +143,7 @@ func (a answer) tooMuch() bool {
 	return slices.ContainsFunc(a.Errors, func(err apiError) bool { return err.Extensions.Code == "TOO_COMPLEX" })
 }
 
-// refuses reports whether the API cannot understand what the field at a path was asked for.
+// refuses reports whether the API cannot understand the arguments of the field at a path.
 func (a answer) refuses(path ...any) bool {
 	return slices.ContainsFunc(a.Errors, func(err apiError) bool {
 		code := err.Extensions.Code

@@ -87,7 +87,7 @@ func (t *texts) chips(s state, languages []languageCount) []chipView {
 	return chips
 }
 
-// hidden are the parameters that a form sends along, without those that it asks for or resets.
-func (s state) hidden(asked ...string) []parameter {
-	return slices.DeleteFunc(s.at(1).parameters(), func(p parameter) bool { return slices.Contains(asked, p.Name) })
+// hidden are the parameters that a form sends along, without those that it has fields for or resets.
+func (s state) hidden(without ...string) []parameter {
+	return slices.DeleteFunc(s.at(1).parameters(), func(p parameter) bool { return slices.Contains(without, p.Name) })
 }

@@ -184,7 +184,7 @@ func (t *texts) description(p *product) string {
 		"stars", t.averageStars(*p.Stats.Average).Label)
 }
 
-// embedded is the state of the element when it begins: what was asked and answered. It is JSON that
+// embedded is the state of the element when it begins: the query and its answer. It is JSON that
 // can stand in a script element: the characters that could end it are escaped.
 func embedded(t *texts, s state, body []byte) template.JS {
 	if !json.Valid(body) {

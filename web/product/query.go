@@ -35,7 +35,7 @@ type filter struct {
 	CreatedBefore string   `json:"createdBefore,omitempty"`
 }
 
-// variables returns what the operation is asked with.
+// variables returns the variables of the operation.
 func (s state) variables() variables {
 	v := variables{ID: s.Product, Filter: s.filter(s.Ratings), Facets: s.filter(nil), Highlights: s.isFirst()}
 	switch {

@@ -48,7 +48,7 @@ func parseState(address *url.URL) (state, bool) {
 	if segment == "" && isDots(query.Get("id")) {
 		id = query.Get("id")
 	}
-	// JSON cannot carry bytes that are not UTF-8: the API would be asked for another product.
+	// JSON cannot carry bytes that are not UTF-8: the query would name another product.
 	if !below || err != nil || id == "" || strings.Contains(segment, "/") || !utf8.ValidString(id) {
 		return state{}, false
 	}

@@ -85,7 +85,7 @@ func (c *Child) wait() {
 	close(c.done)
 }
 
-// explain words an end that nobody asked for.
+// explain describes an end that Stop did not cause.
 func (c *Child) explain(err error) error {
 	why := "exit status 0"
 	if err != nil {

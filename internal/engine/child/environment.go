@@ -3,7 +3,7 @@ package child
 import "os"
 
 // passed are the variables of our environment that children get: where programs and temporary files
-// are, and how this place writes text and time. Any other may be a secret of ours, such as a token,
+// are, and how this system writes text and time. Any other may be a secret of ours, such as a token,
 // a key or AWS credentials, which has no business in the memory and the crash reports of another
 // maker's program.
 var passed = []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ"}

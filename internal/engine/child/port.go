@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// FreePort returns a port of an address of this machine that nobody listens on at this moment.
+// FreePort returns a port of an address of this machine that no process listens on at this moment.
 // Another process may take it before the caller does, so a caller that starts a server on it must
 // be ready to try another. The error is syscall.EADDRNOTAVAIL where the system does not have the
 // address.
