@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	tabletypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
@@ -126,9 +127,14 @@ func (s *tableStream) Read(ctx context.Context, label, iterator string) (Batch, 
 	}
 	batch := Batch{Next: aws.ToString(output.NextShardIterator), Records: make([]Record, 0, len(output.Records))}
 	for _, record := range output.Records {
-		if record.Dynamodb != nil {
-			batch.Records = append(batch.Records, recordOf(label, *record.Dynamodb))
+		if record.Dynamodb == nil {
+			continue
 		}
+		converted, err := recordOf(label, *record.Dynamodb)
+		if err != nil {
+			return Batch{}, err
+		}
+		batch.Records = append(batch.Records, converted)
 	}
 	return batch, nil
 }
@@ -148,54 +154,21 @@ func explain(err error, call string) error {
 	return fmt.Errorf("%s: %w", call, err)
 }
 
-func recordOf(label string, r types.StreamRecord) Record {
+// recordOf converts a record: the SDK has its own type for attribute values in each package.
+func recordOf(label string, r types.StreamRecord) (Record, error) {
 	sequence := aws.ToString(r.SequenceNumber)
-	return Record{
-		Position: PositionOf(label, sequence),
-		Sequence: sequence,
-		Created:  aws.ToTime(r.ApproximateCreationDateTime),
-		Keys:     itemOf(r.Keys),
-		Old:      itemOf(r.OldImage),
-		New:      itemOf(r.NewImage),
-	}
-}
-
-// itemOf converts an item: the SDK has its own type for attribute values in each package.
-func itemOf(image map[string]types.AttributeValue) map[string]tabletypes.AttributeValue {
-	if image == nil {
-		return nil
-	}
-	item := make(map[string]tabletypes.AttributeValue, len(image))
-	for name, value := range image {
-		item[name] = valueOf(value)
-	}
-	return item
-}
-
-func valueOf(value types.AttributeValue) tabletypes.AttributeValue {
-	switch v := value.(type) {
-	case *types.AttributeValueMemberS:
-		return &tabletypes.AttributeValueMemberS{Value: v.Value}
-	case *types.AttributeValueMemberN:
-		return &tabletypes.AttributeValueMemberN{Value: v.Value}
-	case *types.AttributeValueMemberB:
-		return &tabletypes.AttributeValueMemberB{Value: v.Value}
-	case *types.AttributeValueMemberBOOL:
-		return &tabletypes.AttributeValueMemberBOOL{Value: v.Value}
-	case *types.AttributeValueMemberSS:
-		return &tabletypes.AttributeValueMemberSS{Value: v.Value}
-	case *types.AttributeValueMemberNS:
-		return &tabletypes.AttributeValueMemberNS{Value: v.Value}
-	case *types.AttributeValueMemberBS:
-		return &tabletypes.AttributeValueMemberBS{Value: v.Value}
-	case *types.AttributeValueMemberL:
-		list := make([]tabletypes.AttributeValue, len(v.Value))
-		for i, inner := range v.Value {
-			list[i] = valueOf(inner)
+	record := Record{Position: PositionOf(label, sequence), Sequence: sequence, Created: aws.ToTime(r.ApproximateCreationDateTime)}
+	for _, image := range []struct {
+		from map[string]types.AttributeValue
+		to   *map[string]tabletypes.AttributeValue
+	}{{r.Keys, &record.Keys}, {r.OldImage, &record.Old}, {r.NewImage, &record.New}} {
+		if image.from == nil {
+			continue
 		}
-		return &tabletypes.AttributeValueMemberL{Value: list}
-	case *types.AttributeValueMemberM:
-		return &tabletypes.AttributeValueMemberM{Value: itemOf(v.Value)}
+		var err error
+		if *image.to, err = attributevalue.FromDynamoDBStreamsMap(image.from); err != nil {
+			return Record{}, fmt.Errorf("record %s: %w", sequence, err)
+		}
 	}
-	return &tabletypes.AttributeValueMemberNULL{Value: true}
+	return record, nil
 }

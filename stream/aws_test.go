@@ -166,7 +166,10 @@ func TestValues(t *testing.T) {
 		"l": &tabletypes.AttributeValueMemberL{Value: []tabletypes.AttributeValue{&tabletypes.AttributeValueMemberS{Value: "y"}}},
 		"m": &tabletypes.AttributeValueMemberM{Value: map[string]tabletypes.AttributeValue{"k": &tabletypes.AttributeValueMemberN{Value: "2"}}},
 	}
-	got := recordOf("l", types.StreamRecord{NewImage: from, SequenceNumber: aws.String("7")})
+	got, err := recordOf("l", types.StreamRecord{NewImage: from, SequenceNumber: aws.String("7")})
+	if err != nil {
+		t.Fatal(err)
+	}
 	private := cmpopts.IgnoreUnexported(
 		tabletypes.AttributeValueMemberS{}, tabletypes.AttributeValueMemberN{}, tabletypes.AttributeValueMemberB{}, tabletypes.AttributeValueMemberBOOL{},
 		tabletypes.AttributeValueMemberNULL{}, tabletypes.AttributeValueMemberSS{}, tabletypes.AttributeValueMemberNS{}, tabletypes.AttributeValueMemberBS{},

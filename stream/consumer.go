@@ -45,6 +45,8 @@ type Consumer struct {
 	// OnGap is called for each gap that this process found, after the gap is recorded; nil calls
 	// nothing. It is called by several goroutines, which read no further until it returns.
 	OnGap func(Gap)
+	// Observer observes what the Consumer does; nil for none.
+	Observer Observer
 
 	// Engine names the run of the local engine that keeps the leases. Leases taken through an
 	// earlier run are taken over at once. It is empty where engines outlive their clients, as on
@@ -110,6 +112,9 @@ func (c *Consumer) shared() *shared {
 	}
 	if c.random != nil {
 		s.random = c.random
+	}
+	if o := c.Observer; o != nil {
+		s.leases, s.journal, s.handler = observedLeases{s.leases, o}, ObservedJournal(s.journal, o), ObservedHandler(s.handler, o)
 	}
 	if s.me == "" {
 		host, err := os.Hostname()

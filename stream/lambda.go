@@ -2,12 +2,15 @@ package stream
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"time"
 
 	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
@@ -19,9 +22,9 @@ const reportWithin = 2 * time.Second
 // count as processed.
 const atOnce = 250
 
-// Function is the entry point of AWS Lambda for the stream: Lambda hands over the records of a table's
-// stream in events, and is told from which record on to hand them over again. It is safe for use by
-// many goroutines at once.
+// Function is the entry point of AWS Lambda for the stream. Lambda hands over the records of a table's
+// stream in events; the response names the record from which Lambda repeats them. It is safe for use
+// by many goroutines at once.
 type Function struct {
 	handler Handler
 	journal Journal
@@ -85,54 +88,28 @@ func eventRecords(event events.DynamoDBEvent) ([]Record, error) {
 		if r.Change.SequenceNumber == "" {
 			return nil, fmt.Errorf("record %d of %d has no sequence number", i+1, len(event.Records))
 		}
+		keys, badKeys := eventImage(r.Change.Keys)
+		old, badOld := eventImage(r.Change.OldImage)
+		new, badNew := eventImage(r.Change.NewImage)
+		if err := errors.Join(badKeys, badOld, badNew); err != nil {
+			return nil, fmt.Errorf("record %s: %w", r.Change.SequenceNumber, err)
+		}
 		records[i] = Record{
-			Position: PositionOf(label, r.Change.SequenceNumber),
-			Sequence: r.Change.SequenceNumber,
-			Created:  r.Change.ApproximateCreationDateTime.Time,
-			Keys:     eventImage(r.Change.Keys),
-			Old:      eventImage(r.Change.OldImage),
-			New:      eventImage(r.Change.NewImage),
+			Position: PositionOf(label, r.Change.SequenceNumber), Sequence: r.Change.SequenceNumber,
+			Created: r.Change.ApproximateCreationDateTime.Time, Keys: keys, Old: old, New: new,
 		}
 	}
 	return records, nil
 }
 
 // eventImage converts an item to the SDK's type; nil if there is none.
-func eventImage(attributes map[string]events.DynamoDBAttributeValue) map[string]types.AttributeValue {
+func eventImage(attributes map[string]events.DynamoDBAttributeValue) (map[string]types.AttributeValue, error) {
 	if attributes == nil {
-		return nil
+		return nil, nil
 	}
-	image := make(map[string]types.AttributeValue, len(attributes))
-	for name, value := range attributes {
-		image[name] = eventValue(value)
+	text, err := json.Marshal(attributes)
+	if err != nil {
+		return nil, err
 	}
-	return image
-}
-
-func eventValue(value events.DynamoDBAttributeValue) types.AttributeValue {
-	switch value.DataType() {
-	case events.DataTypeString:
-		return &types.AttributeValueMemberS{Value: value.String()}
-	case events.DataTypeNumber:
-		return &types.AttributeValueMemberN{Value: value.Number()}
-	case events.DataTypeBinary:
-		return &types.AttributeValueMemberB{Value: value.Binary()}
-	case events.DataTypeBoolean:
-		return &types.AttributeValueMemberBOOL{Value: value.Boolean()}
-	case events.DataTypeStringSet:
-		return &types.AttributeValueMemberSS{Value: value.StringSet()}
-	case events.DataTypeNumberSet:
-		return &types.AttributeValueMemberNS{Value: value.NumberSet()}
-	case events.DataTypeBinarySet:
-		return &types.AttributeValueMemberBS{Value: value.BinarySet()}
-	case events.DataTypeMap:
-		return &types.AttributeValueMemberM{Value: eventImage(value.Map())}
-	case events.DataTypeList:
-		list := make([]types.AttributeValue, len(value.List()))
-		for i, element := range value.List() {
-			list[i] = eventValue(element)
-		}
-		return &types.AttributeValueMemberL{Value: list}
-	}
-	return &types.AttributeValueMemberNULL{Value: true}
+	return attributevalue.UnmarshalMapJSON(text)
 }

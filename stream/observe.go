@@ -17,11 +17,6 @@ type Observer interface {
 	GapFound()
 }
 
-// Observe reports what a Consumer does to an observer. Call it before Run.
-func (c *Consumer) Observe(o Observer) {
-	c.Leases, c.Journal, c.Handler = observedLeases{c.Leases, o}, ObservedJournal(c.Journal, o), ObservedHandler(c.Handler, o)
-}
-
 // ObservedJournal returns a journal that writes to another one and reports its entries to an
 // observer.
 func ObservedJournal(under Journal, o Observer) Journal { return observedJournal{under, o} }

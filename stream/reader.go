@@ -37,8 +37,8 @@ type reader struct {
 // began is when the program began. Times since then are by the monotonic clock.
 var began = time.Now()
 
-// look returns the progress as of now, by the clock as it is set. The caller holds the lock.
-func (r *reader) look() progress {
+// current returns the progress as of now, by the clock as it is set. The caller holds the lock.
+func (r *reader) current() progress {
 	now := time.Now()
 	r.progress = r.progress.setBack(r.clock.back(now.Round(0), now.Sub(began)), r.lease.Counter)
 	return r.progress
@@ -107,7 +107,7 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	for {
 		r.mu.Lock()
 		old := r.lease
-		next := r.look().onto(old)
+		next := r.current().onto(old)
 		r.mu.Unlock()
 		next.Counter++
 		next = change(next)
@@ -191,7 +191,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 // checkReach notices when records may have been dropped unread, which not every engine reports.
 func (r *reader) checkReach(ctx context.Context) error {
 	r.mu.Lock()
-	next, lost := r.look().outOfReach(time.Now())
+	next, lost := r.current().outOfReach(time.Now())
 	r.mu.Unlock()
 	if lost {
 		return r.startOver(ctx, "nobody read the shard for as long as the stream keeps records")
@@ -297,14 +297,14 @@ func (r *reader) close(ctx context.Context) (ended bool, err error) {
 func (r *reader) advance(step func(progress) progress) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.progress = step(r.look())
+	r.progress = step(r.current())
 }
 
 // status returns the lease with the progress since it was last written.
 func (r *reader) status() Lease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return r.look().onto(r.lease)
+	return r.current().onto(r.lease)
 }
 
 // sendHeartbeat sends a heartbeat and waits briefly for it to come through, so that the next write

@@ -18,7 +18,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Position is the place of a record among all records of the same item, across shards. A later one
+// Position orders a record among all records of the same item, across shards. A later one
 // sorts after an earlier one as text. The zero value is before all.
 type Position string
 

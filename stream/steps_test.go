@@ -25,8 +25,8 @@ type sentAt struct {
 
 func (m *machine) now() time.Time { return testNow.Add(m.real + m.ahead) }
 
-// look is what a reader does whenever it looks at its progress.
-func (m *machine) look() {
+// current is what a reader does whenever it reads its progress.
+func (m *machine) current() {
 	m.progress = m.progress.setBack(m.steps.back(m.now(), m.real), m.counter)
 	m.progress, _ = m.progress.outOfReach(m.now())
 }
@@ -36,7 +36,7 @@ func (m *machine) look() {
 func TestClocksThatJump(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &machine{through: -1}
-		m.look()
+		m.current()
 		for range 60 {
 			switch rapid.IntRange(0, 5).Draw(t, "what happens") {
 			case 0:
@@ -53,7 +53,7 @@ func TestClocksThatJump(t *testing.T) {
 					m.sent = m.sent[1:]
 				}
 			}
-			m.look()
+			m.current()
 			if m.through < 0 {
 				continue
 			}

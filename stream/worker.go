@@ -17,10 +17,10 @@ type worker struct {
 	discover time.Duration
 
 	label     string
-	looked    time.Time
+	listed    time.Time // when the shards were
 	sightings map[string]sighting
 	absent    map[string]int
-	expires   time.Duration // until a lease may be free, as of the last look
+	expires   time.Duration // until a lease may be free, as of the last survey
 	running   sync.WaitGroup
 	wake      chan struct{}
 }
@@ -35,26 +35,26 @@ func (w *worker) turn(ctx context.Context) error {
 		}
 		w.label = listing.Label
 	}
-	v, err := w.look(ctx)
+	v, err := w.survey(ctx)
 	if err != nil {
 		return err
 	}
 	if v.listing != nil && v.listing.Label != w.label {
 		w.stop()
-		w.label, w.looked, w.sightings, w.absent = v.listing.Label, time.Time{}, nil, nil
+		w.label, w.listed, w.sightings, w.absent = v.listing.Label, time.Time{}, nil, nil
 		w.rouse()
 		return nil
 	}
 	if err := w.act(ctx, v, decide(v)); err != nil {
-		w.looked = time.Time{} // list the shards again, and decide again
+		w.listed = time.Time{} // list the shards again, and decide again
 		return err
 	}
 	return nil
 }
 
-// look reads the leases before the shards. A shard with a lease was listed earlier, so a shard that
+// survey reads the leases before the shards. A shard with a lease was listed earlier, so a shard that
 // is missing now is gone.
-func (w *worker) look(ctx context.Context) (view, error) {
+func (w *worker) survey(ctx context.Context) (view, error) {
 	leases, err := w.leases.List(ctx, w.label)
 	if err != nil {
 		return view{}, err
@@ -62,12 +62,12 @@ func (w *worker) look(ctx context.Context) (view, error) {
 	now := time.Now()
 	w.sightings = sight(w.sightings, leases, now)
 	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.engine, leases: leases, held: w.held(), sightings: w.sightings}
-	if now.Sub(w.looked) >= w.discover {
+	if now.Sub(w.listed) >= w.discover {
 		listing, err := w.source.Shards(ctx)
 		if err != nil {
 			return view{}, err
 		}
-		w.looked, w.absent = now, miss(w.absent, leases, listing)
+		w.listed, w.absent = now, miss(w.absent, leases, listing)
 		v.listing = &listing
 	}
 	v.absent, w.expires = w.absent, v.expires()
@@ -149,7 +149,7 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 	return err == nil, err
 }
 
-// start reads a shard until the reader is told to leave. After the context ends, the reader takes
+// start reads a shard until leave is called. After the context ends, the reader takes
 // the time to release its lease.
 func (w *worker) start(ctx context.Context, lease Lease, from progress) {
 	ctx, cancel := context.WithCancel(ctx)
