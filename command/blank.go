@@ -45,3 +45,13 @@ func isBlank(value reflect.Value) bool {
 	}
 	return false
 }
+
+// variableOf returns the text of a flag's environment variable, "" if it has none.
+func variableOf(flag *kong.Flag) string {
+	for _, name := range flag.Envs {
+		if text, set := os.LookupEnv(name); set {
+			return text
+		}
+	}
+	return ""
+}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"math"
-	"os"
 	"reflect"
 	"slices"
 	"strings"
@@ -61,11 +60,7 @@ func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 		ctx.Scan.Pop()
 		return nil
 	}
-	value := ctx.Value.Default
-	for _, name := range ctx.Value.Flag.Envs {
-		value = cmp.Or(os.Getenv(name), value)
-	}
-	target.SetString(value)
+	target.SetString(cmp.Or(variableOf(ctx.Value.Flag), ctx.Value.Default))
 	return nil
 }
 
