@@ -26,20 +26,16 @@ const (
 	firstPause = time.Second
 )
 
-// verifiedPages is what a comparison of page numbers with comments found.
-type verifiedPages struct {
-	comments int
-	drifts   []pageindex.Drift
-}
-
 // pagesVerifier compares an index with the comments of a table, product by product. It holds one
 // product at a time, and the names of those that it is done with.
 type pagesVerifier struct {
 	index   pageindex.Index
 	lister  pageindex.Lister // nil for an index that has no products but those of the table
 	scanner *dynamo.Scanner
-	found   verifiedPages
-	done    map[string]bool // products with comments
+
+	comments int
+	drifts   []pageindex.Drift
+	done     map[string]bool // products with comments
 }
 
 // run compares. It calls show with how many comments were read.
@@ -56,8 +52,8 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 		if err := sorted.Add(c.ProductID, c.Cell(), c.ID.Position()); err != nil {
 			return err
 		}
-		v.found.comments++
-		show(int64(v.found.comments))
+		v.comments++
+		show(int64(v.comments))
 	}
 	err = sorted.Each(func(product string, places pageindex.Places) error {
 		v.done[product] = true
@@ -93,7 +89,7 @@ func (v *pagesVerifier) verify(ctx context.Context, product string, places pagei
 	for try, pause := 1, firstPause; ; try, pause = try+1, 2*pause {
 		drifts, err := pageindex.Audit(ctx, v.index, product, places)
 		if err != nil || len(drifts) == 0 || try == pagesTries {
-			v.found.drifts = append(v.found.drifts, drifts...)
+			v.drifts = append(v.drifts, drifts...)
 			return err
 		}
 		if err := task.Wait(ctx, pause); err != nil {
@@ -123,20 +119,20 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 	case err != nil:
 		return fmt.Errorf("the verification stopped (%w); run it again", err)
 	}
-	return printVerifiedPages(term.Out, verifier.found, len(verifier.done), took)
+	return verifier.print(term.Out, took)
 }
 
-// printVerifiedPages prints what was found. Its error says how many drifts there are.
-func printVerifiedPages(out io.Writer, found verifiedPages, products int, took time.Duration) error {
+// print prints what was found. Its error says how many drifts there are.
+func (v *pagesVerifier) print(out io.Writer, took time.Duration) error {
 	screen := output.ScreenOf(out)
 	var text strings.Builder
-	for _, drift := range found.drifts {
+	for _, drift := range v.drifts {
 		fmt.Fprintln(&text, output.Printable(drift.String()))
 	}
-	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", found.comments, products, took.Seconds(), driftText(len(found.drifts), screen.Style)))
+	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", v.comments, len(v.done), took.Seconds(), driftText(len(v.drifts), screen.Style)))
 	_, err := io.WriteString(out, screen.Fold(text.String()))
-	if len(found.drifts) > 0 {
-		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(found.drifts))))
+	if len(v.drifts) > 0 {
+		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(v.drifts))))
 	}
 	return err
 }

@@ -108,7 +108,7 @@ func TestDrain(t *testing.T) {
 			last := w.history[0][len(w.history[0])-1]
 			w.mu.Unlock()
 			time.Sleep(time.Nanosecond)
-			if err := c.Drain(t.Context()); err != nil {
+			if err := Drain(t.Context(), c); err != nil {
 				t.Fatal(err)
 			}
 			w.mu.Lock()

@@ -9,8 +9,6 @@ import (
 	mathrand "math/rand/v2"
 	"os"
 	"time"
-
-	"github.com/talkback/talkback/internal/task"
 )
 
 // Defaults of a Consumer's options.
@@ -144,33 +142,3 @@ func (c *Consumer) ProcessedUpTo() (before time.Time, known, current bool) {
 // SawGap reports whether the state was not complete when this process last read it, a few times
 // Heartbeat ago at most.
 func (c *Consumer) SawGap() bool { return c.readers.sawGap(3 * c.heartbeat()) }
-
-// Drain waits until every change committed before the call is processed, by whichever processes
-// hold the leases. It does not read records itself. Errors that pass are retried until the context
-// ends.
-func (c *Consumer) Drain(ctx context.Context) error {
-	var fence Fence
-	for {
-		leases, err := c.allLeases(ctx)
-		switch {
-		case err != nil && !passes(err):
-			return err
-		case err == nil && fence == nil:
-			fence = FenceOf(leases)
-		case err == nil && fence.Passed(leases):
-			return nil
-		}
-		if err := task.Wait(ctx, c.heartbeat()/4); err != nil {
-			return err
-		}
-	}
-}
-
-// allLeases returns the leases of the stream that is read, none before a stream is read.
-func (c *Consumer) allLeases(ctx context.Context) ([]Lease, error) {
-	state, err := c.Journal.State(ctx)
-	if err != nil || state.Label == "" {
-		return nil, err
-	}
-	return c.Leases.List(ctx, state.Label)
-}

@@ -109,7 +109,7 @@ func (b *bench) drain(c *stream.Consumer) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
 	defer cancel()
-	if err := c.Drain(ctx); err != nil {
+	if err := stream.Drain(ctx, c); err != nil {
 		b.t.Fatal(err, c.Status(), b.list())
 	}
 }

@@ -69,17 +69,27 @@ type Journal interface {
 // known when it began. before is the state as it was read before the rebuild. If a gap was found
 // since, the error is of the kind Conflict.
 func MarkComplete(ctx context.Context, journal Journal, before State, since time.Time) error {
+	return changeState(ctx, journal, func(state *State) error {
+		if !before.Gap.Same(state.Gap) || before.Label != "" && before.Label != state.Label {
+			return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile; count everything again")
+		}
+		state.Complete, state.Since, state.Gap = true, since, nil
+		return nil
+	})
+}
+
+// changeState changes the state, and keeps what others write at the same time.
+func changeState(ctx context.Context, journal Journal, change func(*State) error) error {
 	for {
-		now, err := journal.State(ctx)
+		old, err := journal.State(ctx)
 		if err != nil {
 			return err
 		}
-		if !before.Gap.Same(now.Gap) || before.Label != "" && before.Label != now.Label {
-			return comment.Errorf(comment.Conflict, "records of the stream were lost meanwhile; count everything again")
+		next := old
+		if err := change(&next); err != nil {
+			return err
 		}
-		done := now
-		done.Complete, done.Since, done.Gap = true, since, nil
-		if err := journal.SwapState(ctx, now, done); comment.KindOf(err) != comment.Conflict {
+		if err := journal.SwapState(ctx, old, next); comment.KindOf(err) != comment.Conflict {
 			return err
 		}
 	}
@@ -87,17 +97,10 @@ func MarkComplete(ctx context.Context, journal Journal, before State, since time
 
 // recordGap writes a gap into the state.
 func recordGap(ctx context.Context, journal Journal, gap Gap) error {
-	for {
-		state, err := journal.State(ctx)
-		if err != nil {
-			return err
-		}
-		next := state
-		next.Complete, next.Gap = false, &gap
-		if err := journal.SwapState(ctx, state, next); comment.KindOf(err) != comment.Conflict {
-			return err
-		}
-	}
+	return changeState(ctx, journal, func(state *State) error {
+		state.Complete, state.Gap = false, &gap
+		return nil
+	})
 }
 
 // WriteDeadLetter dead-letters a record. The journal keeps its position, the logger gets a line,

@@ -100,7 +100,11 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 		}
 	}
 	if a.begin {
-		if err := w.begin(ctx, *v.listing); err != nil {
+		err := changeState(ctx, w.journal, func(state *State) error {
+			state.Label = v.listing.Label
+			return nil
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -108,21 +112,6 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 		w.rouse()
 	}
 	return w.take(ctx, a.take, v.state)
-}
-
-// begin enters the stream into the state. It keeps what others write at the same time.
-func (w *worker) begin(ctx context.Context, listing Listing) error {
-	for {
-		old, err := w.journal.State(ctx)
-		if err != nil {
-			return err
-		}
-		next := old
-		next.Label = listing.Label
-		if err := w.journal.SwapState(ctx, old, next); comment.KindOf(err) != comment.Conflict {
-			return err
-		}
-	}
 }
 
 func (w *worker) take(ctx context.Context, leases []Lease, state State) error {

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -37,20 +38,21 @@ const saveAsCSV = "in Excel, save it as CSV UTF-8, and import that"
 // The first names in the archive of an Excel workbook, and in that of a LibreOffice spreadsheet.
 var (
 	workbookParts = []string{"[Content_Types].xml", "xl/"}
-	sheetParts    = []string{"mimetypeapplication/vnd.oasis.opendocument.spreadsheet"}
+	sheetPart     = "mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 )
 
 // checkKind refuses files that hold no reviews, and says what they are.
 func checkKind(in *bufio.Reader) error {
 	head, _ := in.Peek(kindBytes) // a later read meets the same error, after the rows before it
+	has := func(name string) bool { return bytes.Contains(head, []byte(name)) }
 	for _, kind := range kinds {
 		if len(head) < len(kind.first) || !strings.EqualFold(string(head[:len(kind.first)]), kind.first) {
 			continue
 		}
-		if kind.first == "PK\x03\x04" && containsAny(head, workbookParts) {
+		if kind.first == "PK\x03\x04" && slices.ContainsFunc(workbookParts, has) {
 			return fmt.Errorf("the file is an Excel workbook: %s", saveAsCSV)
 		}
-		if kind.first == "PK\x03\x04" && containsAny(head, sheetParts) {
+		if kind.first == "PK\x03\x04" && has(sheetPart) {
 			return errors.New("the file is a LibreOffice spreadsheet: save it as Text CSV in UTF-8, and import that")
 		}
 		return fmt.Errorf("the file is %s: %s", kind.what, kind.cure)
@@ -63,15 +65,6 @@ func checkKind(in *bufio.Reader) error {
 		return errors.New("the file is no text: give one of tab-separated values, CSV or JSON Lines in UTF-8")
 	}
 	return nil
-}
-
-func containsAny(head []byte, names []string) bool {
-	for _, name := range names {
-		if bytes.Contains(head, []byte(name)) {
-			return true
-		}
-	}
-	return false
 }
 
 // sniff returns the format that the first line shows. An empty file counts as CSV without rows.
