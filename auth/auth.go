@@ -36,32 +36,21 @@ func New(ctx context.Context, s Settings) (*Guard, error) {
 		hash := sha256.Sum256([]byte(s.ModeratorToken))
 		g.moderator = &hash
 	}
-	var err error
 	switch {
 	case s.JWKS != "":
-		err = g.useRemoteKeys(ctx, s)
+		keys, err := newRemoteKeys(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		g.parser, g.key = s.parser(), keys.key
 	case s.Key != "":
-		err = g.useKey(s)
+		key, err := parseKey(s.Algorithm, []byte(s.Key))
+		if err != nil {
+			return nil, err
+		}
+		g.parser, g.key = s.parser(), func(*jwt.Token) (any, error) { return key, nil }
 	}
-	return g, err
-}
-
-func (g *Guard) useRemoteKeys(ctx context.Context, s Settings) error {
-	keys, err := newRemoteKeys(ctx, s)
-	if err != nil {
-		return err
-	}
-	g.parser, g.key = s.parser(), keys.key
-	return nil
-}
-
-func (g *Guard) useKey(s Settings) error {
-	key, err := parseKey(s.Algorithm, []byte(s.Key))
-	if err != nil {
-		return err
-	}
-	g.parser, g.key = s.parser(), func(*jwt.Token) (any, error) { return key, nil }
-	return nil
+	return g, nil
 }
 
 // Open reports whether every client may write, because no token is configured.
@@ -158,14 +147,14 @@ func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 // identifyToken returns whom a token speaks for.
 func (g *Guard) identifyToken(token string) (comment.Viewer, error) {
 	if token == "" {
-		return refuseWithoutToken()
+		return refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN"))
 	}
 	if g.isModerator(token) {
 		return comment.Viewer{IsModerator: true}, nil
 	}
 	subject, ok := g.subject(token)
 	if !ok {
-		return refuseToken()
+		return refuse(comment.TokenRefused, comment.Errorf(comment.Unauthenticated, "the token is not valid, or no longer: get a new one"))
 	}
 	return comment.Viewer{CustomerID: &subject}, nil
 }
@@ -207,4 +196,19 @@ func (Closed) MayWrite(context.Context, comment.Author) error {
 func (Closed) Viewer(context.Context) comment.Viewer {
 	viewer, _ := refuseAll()
 	return viewer
+}
+
+// refuse returns a sender that may not write anything, and the error that a mutation tells it.
+func refuse(reason comment.CannotWriteReason, err error) (comment.Viewer, error) {
+	return comment.Viewer{CannotWriteReason: &reason}, err
+}
+
+// refuseElsewhere refuses a request from elsewhere to a server without tokens.
+func refuseElsewhere(why string) (comment.Viewer, error) {
+	return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "without tokens, only this machine may write, and %s: give the server tokens to accept (--moderator-token, or --jwt-algorithm with a key), or ask http://localhost itself", why))
+}
+
+// refuseAll refuses every request to a server without tokens that is open to other machines.
+func refuseAll() (comment.Viewer, error) {
+	return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "writing is off: this server was given no tokens to accept, and is open to more than its own machine"))
 }

@@ -64,15 +64,8 @@ func isPlainHeader(header map[string]any) bool {
 		}
 	}
 	kind, there := header["typ"]
-	return !there || isKnownType(kind)
-}
-
-// isKnownType tells whether a type is one of ours. As RFC 7515, section 4.1.9, has it, it is a
-// media type, in any case, and may leave "application/" away.
-func isKnownType(kind any) bool {
-	name, _ := kind.(string)
-	name = strings.ToUpper(name)
-	return slices.Contains(types, strings.TrimPrefix(name, "APPLICATION/"))
+	name, _ := kind.(string) // a media type, in any case, perhaps without "application/" (RFC 7515, section 4.1.9)
+	return !there || slices.Contains(types, strings.TrimPrefix(strings.ToUpper(name), "APPLICATION/"))
 }
 
 // areExactClaims reports whether the subject is a text without replaced characters, and whether

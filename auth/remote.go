@@ -55,18 +55,14 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	if u.Scheme == "http" && !isLoopbackHost(u.Host) {
 		return nil, errors.New("--jwks-url is not safe: keys that come by plain HTTP could be changed on their way; give an address that begins with https")
 	}
-	r := &remoteKeys{settings: s, ctx: ctx, client: keysClient()}
-	r.known.Store(&keySet{})
-	r.refetch()
-	go r.refresh()
-	return r, nil
-}
-
-// keysClient returns an HTTP client with a timeout and with bounded redirects.
-func keysClient() *http.Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxResponseHeaderBytes = maxKeysBytes
-	return &http.Client{Timeout: fetchTimeout, Transport: transport, CheckRedirect: checkRedirect}
+	client := &http.Client{Timeout: fetchTimeout, Transport: transport, CheckRedirect: checkRedirect}
+	r := &remoteKeys{settings: s, ctx: ctx, client: client}
+	r.known.Store(&keySet{})
+	r.refetch(0)
+	go r.refresh()
+	return r, nil
 }
 
 // checkRedirect follows redirects within the address's own origin. Redirects to another origin
@@ -87,7 +83,7 @@ func checkRedirect(next *http.Request, before []*http.Request) error {
 func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	keys := r.choose(token)
 	if len(keys) == 0 {
-		r.refetchUnlessJustDone()
+		r.refetch(refetchAfter)
 		keys = r.choose(token)
 	}
 	return jwt.VerificationKeySet{Keys: keys}, nil
@@ -102,23 +98,6 @@ func (r *remoteKeys) choose(token *jwt.Token) []jwt.VerificationKey {
 	return known.all
 }
 
-// refetchUnlessJustDone fetches the keys unless they were just fetched. Requests that come during a
-// fetch wait for its outcome.
-func (r *remoteKeys) refetchUnlessJustDone() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.settings.Now().Sub(r.fetched) >= refetchAfter {
-		r.fetchLocked()
-	}
-}
-
-// refetch fetches the keys in any case.
-func (r *remoteKeys) refetch() {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.fetchLocked()
-}
-
 // refresh fetches the keys at an interval until the context ends.
 func (r *remoteKeys) refresh() {
 	ticker := time.NewTicker(refreshEvery)
@@ -128,14 +107,19 @@ func (r *remoteKeys) refresh() {
 		case <-r.ctx.Done():
 			return
 		case <-ticker.C:
-			r.refetch()
+			r.refetch(0)
 		}
 	}
 }
 
-// fetchLocked fetches the keys. If that fails, it keeps the known ones and logs the error; such
-// fetches happen at most once a minute. The caller holds mu.
-func (r *remoteKeys) fetchLocked() {
+// refetch fetches the keys unless a fetch began within an age. Calls during a fetch wait for its
+// outcome. If it fails, the known keys stay, and the error is logged: at most once a minute.
+func (r *remoteKeys) refetch(age time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.settings.Now().Sub(r.fetched) < age {
+		return
+	}
 	r.fetched = r.settings.Now()
 	keys, err := r.fetch()
 	if err != nil {

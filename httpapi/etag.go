@@ -15,23 +15,18 @@ const revalidate = "private, no-cache"
 // unchanged gives an answer a strong ETag, and reports whether the client has the answer already.
 // It does so only for an answer that may be kept.
 //
-// The tag is made from the bytes that are sent, after compression: each coding and each type has
-// its own tag.
+// The tag is made from the bytes that are sent, after compression, and from the headers that say how
+// to read them: each coding and each type has its own tag.
 func unchanged(answer http.Header, body []byte, ifNoneMatch []string) bool {
 	if answer.Get("Cache-Control") != revalidate {
 		return false
 	}
-	tag := tagOf(answer, body)
-	answer.Set("ETag", tag)
-	return matches(ifNoneMatch, tag)
-}
-
-// tagOf returns a strong ETag of a body and of the headers that say how to read it.
-func tagOf(answer http.Header, body []byte) string {
 	sum := sha256.New()
 	sum.Write([]byte(answer.Get("Content-Type") + "\n" + answer.Get("Content-Encoding") + "\n"))
 	sum.Write(body)
-	return `"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`
+	tag := `"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`
+	answer.Set("ETag", tag)
+	return matches(ifNoneMatch, tag)
 }
 
 // matches reports whether an If-None-Match header names a tag, by the weak comparison of RFC 9110,

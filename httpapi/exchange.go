@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/talkback/talkback/httpapi/limits"
@@ -117,13 +116,6 @@ func (e *Exchange) settle() {
 	}
 }
 
-// recognize notes what kind of operation a request has, if that can be read, and its name.
-func (e *Exchange) recognize(operation *graphql.OperationContext) {
-	if operation.Operation != nil {
-		e.Name, e.Operation = operation.Operation.Name, kindText(operation.Operation.Operation)
-	}
-}
-
 // note notes what became of an operation.
 func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
 	account := usage.From(ctx)
@@ -132,13 +124,6 @@ func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
 	e.EstimatedUnits, e.Units = float64(cost.EstimatedReadUnits), reads.Units
 	e.Waves, e.Calls, e.Plans = reads.Waves, reads.Calls, account.Plans
 	e.Code, e.Codes, e.Outcome = codeOf(response.Errors), codesOf(response.Errors), outcomeOf(ctx, response)
-}
-
-func kindText(kind ast.Operation) string {
-	if kind == ast.Mutation {
-		return "mutation"
-	}
-	return "query"
 }
 
 // codeOf returns the code of the first error, empty if there is none.

@@ -1,6 +1,10 @@
 package httpapi
 
 import (
+	"context"
+	"fmt"
+	"runtime/debug"
+
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -21,7 +25,9 @@ func newExecutor(o Options) *executor.Executor {
 	e := executor.New(o.Schema)
 	e.SetQueryCache(cache)
 	e.SetErrorPresenter(o.ErrorPresenter)
-	e.SetRecoverFunc(recoverPanic)
+	e.SetRecoverFunc(func(_ context.Context, cause any) error { // a panic is an error of its field alone
+		return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
+	})
 	e.SetDefaultRulesFn(o.validationRules)
 	e.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
 	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})

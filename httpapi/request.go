@@ -3,9 +3,7 @@ package httpapi
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"net/http"
-	"runtime/debug"
 )
 
 const requestIDHeader = "X-Request-Id"
@@ -63,9 +61,4 @@ func recordedInside(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: RequestID(r.Context())}))
 	})
-}
-
-// recoverPanic turns a panic in a field into an error of that field alone.
-func recoverPanic(_ context.Context, cause any) error {
-	return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 }

@@ -52,7 +52,7 @@ func (l *ServerLog) Logger() *log.Logger { return log.New(l, "", 0) }
 
 // Write implements [io.Writer]. It takes one message at a time.
 func (l *ServerLog) Write(message []byte) (int, error) {
-	text := withoutAddresses(strings.TrimSuffix(string(message), "\n"))
+	text := address.ReplaceAllString(strings.TrimSuffix(string(message), "\n"), "a client")
 	kind := kindOfText(text)
 	if kind.level == slog.LevelError || l.lines.pass(kind) {
 		l.to.Log(context.Background(), kind.level, "the HTTP server: "+text)
@@ -74,6 +74,3 @@ func kindOfText(message string) kindOfMessage {
 
 // address matches a client's address with its port: IPv4, or IPv6 in brackets.
 var address = regexp.MustCompile(`\[[0-9A-Fa-f:.%\w]+\]:\d+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?`)
-
-// withoutAddresses returns what may be logged of a message.
-func withoutAddresses(message string) string { return address.ReplaceAllString(message, "a client") }

@@ -100,7 +100,9 @@ func (t *transport) run(ctx context.Context, method string, params *graphql.RawP
 		return nil, v.refused
 	}
 	e, began := cmp.Or(known.exchange, new(Exchange)), time.Now() // nobody sees one that is new
-	e.recognize(operation)
+	if operation.Operation != nil {
+		e.Name, e.Operation = operation.Operation.Name, string(operation.Operation.Operation)
+	}
 	ctx, span := spans.Operation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
 	var response *graphql.Response
 	if len(errs) == 0 {

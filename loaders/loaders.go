@@ -109,7 +109,14 @@ func (l *Loaders) commentLoader(withoutText bool) loader[comment.ID, comment.Com
 
 // statsOf fetches statistics, and along with them newest comments that are wanted.
 func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
-	l.fresh.Do(func() { l.noteFreshness(ctx) })
+	l.fresh.Do(func() {
+		if l.options.Freshness == nil {
+			return
+		}
+		if upTo, known := l.options.Freshness(ctx); known {
+			l.asOf = &upTo
+		}
+	})
 	l.mu.Lock()
 	want := l.want
 	l.mu.Unlock()
@@ -125,16 +132,6 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 		l.commentLoader(want.WithoutText).Prime(ctx, id, c)
 	}
 	return found, failed, err
-}
-
-// noteFreshness notes how fresh the statistics are that are fetched after it.
-func (l *Loaders) noteFreshness(ctx context.Context) {
-	if l.options.Freshness == nil {
-		return
-	}
-	if upTo, known := l.options.Freshness(ctx); known {
-		l.asOf = &upTo
-	}
 }
 
 // Comment returns the comment of an id, nil if there is none. Comments asked for within a

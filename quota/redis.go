@@ -81,15 +81,9 @@ func (s *Redis) Examine(ctx context.Context) (version string, took time.Duration
 	if err := s.Ping(ctx); err != nil {
 		return "", 0, err
 	}
-	version = versionIn(s.client.Info(ctx, "server").Val()) // some users may not ask
+	_, info, _ := strings.Cut(s.client.Info(ctx, "server").Val(), "redis_version:") // some users may not ask
+	version, _, _ = strings.Cut(info, "\r")
 	began := time.Now()
 	_, _, err = s.Change(ctx, examined, Customer(rand.Text()), Cost{Time: time.Millisecond, Forced: true})
 	return version, time.Since(began), err
-}
-
-// versionIn returns the version that an answer to INFO tells.
-func versionIn(info string) string {
-	_, rest, _ := strings.Cut(info, "redis_version:")
-	version, _, _ := strings.Cut(rest, "\r")
-	return version
 }

@@ -110,8 +110,3 @@ func (l list) cursors(comments []comment.Comment) []string {
 	}
 	return encodeCursors(positions, l.fingerprint())
 }
-
-// edgeOf returns a comment with its cursor in a list.
-func edgeOf(l list, c *comment.Comment) *graph.CommentEdge {
-	return &graph.CommentEdge{Cursor: encodeCursor(c.ID.Position(), l.fingerprint()), Node: c}
-}

@@ -33,13 +33,10 @@ var codes = map[comment.Kind]string{
 	comment.Overloaded:  "OVERLOADED",
 }
 
-// RequestID returns the id of the request of a context.
-type RequestID func(context.Context) string
-
 // ErrorPresenter returns a function that makes the errors that clients see. An error of a known
-// kind shows its text. Any other error becomes INTERNAL with the id of the request, and only the
+// kind shows its text. Any other error becomes INTERNAL with the id of the request of its context, and only the
 // log has its text. Errors of gqlgen and gqlparser about the operation are shown unchanged.
-func ErrorPresenter(logger *slog.Logger, requestID RequestID) graphql.ErrorPresenterFunc {
+func ErrorPresenter(logger *slog.Logger, requestID func(context.Context) string) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		var known *comment.Error
 		if errors.As(err, &known) {
@@ -48,7 +45,8 @@ func ErrorPresenter(logger *slog.Logger, requestID RequestID) graphql.ErrorPrese
 			}
 			return present(ctx, err, known.Message, codes[known.Kind])
 		}
-		if refused := refusedByGraphQL(err); refused != nil {
+		var refused *gqlerror.Error // by gqlgen or gqlparser, about a document, a variable or an argument
+		if errors.As(err, &refused) && refused.Err == nil {
 			return refused
 		}
 		kind := comment.KindOf(err)
@@ -77,15 +75,4 @@ func present(ctx context.Context, err error, message, code string) *gqlerror.Err
 	out.Message = message
 	out.Extensions = map[string]any{"code": code}
 	return out
-}
-
-// refusedByGraphQL returns the error about a document, a variable or an argument that does not
-// match the schema, nil for other errors. gqlgen or gqlparser made it, and it does not wrap another
-// error.
-func refusedByGraphQL(err error) *gqlerror.Error {
-	var refused *gqlerror.Error
-	if errors.As(err, &refused) && refused.Err == nil {
-		return refused
-	}
-	return nil
 }

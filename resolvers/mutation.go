@@ -27,7 +27,8 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 	}
 	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: userErrors(problems)}
 	if payload.Comment != nil {
-		payload.CommentEdge = edgeOf(list{product: added.ProductID, order: comment.NewestFirst}, payload.Comment)
+		list := list{product: added.ProductID, order: comment.NewestFirst}
+		payload.CommentEdge = &graph.CommentEdge{Cursor: encodeCursor(added.ID.Position(), list.fingerprint()), Node: payload.Comment}
 	}
 	return payload, nil
 }

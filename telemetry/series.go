@@ -55,7 +55,8 @@ func (s *series) of(v values) options {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if found, ok = s.known[v]; !ok {
-		found = optionsOf(s.set(v))
+		with := metric.WithAttributeSet(s.set(v))
+		found = options{[]metric.AddOption{with}, []metric.RecordOption{with}, []metric.ObserveOption{with}}
 		s.known[v] = found
 	}
 	return found
@@ -71,11 +72,6 @@ func (s *series) set(v values) attribute.Set {
 		}
 	}
 	return attribute.NewSet(pairs...)
-}
-
-func optionsOf(set attribute.Set) options {
-	with := metric.WithAttributeSet(set)
-	return options{[]metric.AddOption{with}, []metric.RecordOption{with}, []metric.ObserveOption{with}}
 }
 
 // counter counts whole things.

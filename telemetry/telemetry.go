@@ -1,12 +1,23 @@
+// Package telemetry tells people and machines how a process fares: its metrics in Prometheus' format
+// and by OTLP, and the profiles of Go's runtime.
+//
+// OpenTelemetry is what measures. Packages that have something to tell take a small interface of
+// their own, which types here implement; the commands plug the two together. Nothing is global: two
+// servers in one process measure apart. Nothing is measured unless someone asks for it, by an
+// address to listen on or by the OTEL_ variables.
 package telemetry
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"log/slog"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
+	"go.opentelemetry.io/otel/attribute"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/resource"
 )
 
 // mostSeries bounds the series of each instrument. The values of attributes are closed lists, so
@@ -24,6 +35,21 @@ type Metrics struct {
 
 	meters   meters
 	provider *sdk.MeterProvider
+}
+
+// Reader collects metrics.
+type Reader = sdk.Reader
+
+// Settings say where metrics go.
+type Settings struct {
+	// Version is that of the program.
+	Version string
+	// Environment looks up a variable, as os.LookupEnv does. Required.
+	Environment func(name string) (value string, set bool)
+	// Readers collect metrics, besides OTLP.
+	Readers []Reader
+	// Logger gets failures of exports. Required.
+	Logger *slog.Logger
 }
 
 // Start begins to measure. It returns nil if nobody asks for metrics: there are no Readers, and the
@@ -75,3 +101,22 @@ func (m *Metrics) Flush(ctx context.Context) {
 
 // Stop sends what was not sent yet, and ends measuring. Nothing is sent beyond the context.
 func (m *Metrics) Stop(ctx context.Context) error { return m.provider.Shutdown(ctx) }
+
+// instance tells this process from others of its service, which may send to the same place: without
+// it, their metrics would be mixed up. It is the same for all that this process tells.
+var instance = rand.Text()
+
+// resourceOf describes this process: the service with its version and instance, and what
+// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say, which wins.
+func resourceOf(ctx context.Context, version string) (*resource.Resource, error) {
+	made, err := resource.New(ctx,
+		resource.WithAttributes(attribute.String("service.name", "talkback"), attribute.String("service.version", version),
+			attribute.String("service.instance.id", instance)),
+		resource.WithTelemetrySDK(),
+		resource.WithFromEnv(),
+	)
+	if errors.Is(err, resource.ErrPartialResource) {
+		err = nil
+	}
+	return made, err
+}

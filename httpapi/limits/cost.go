@@ -133,8 +133,10 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Nodes:       func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
 	lookahead.Products:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
 	lookahead.Leaderboard: priced.leaders,
-	lookahead.Write:       priced.write,
-	lookahead.UserErrors:  func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
+	lookahead.Write: func(priced, *place) float64 {
+		return dynamo.WriteUnits() + dynamo.CommentUnits() // it reads the comment first, or the idempotency key afterwards
+	},
+	lookahead.UserErrors: func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
 
 	lookahead.Comments:     priced.page,
 	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
@@ -142,7 +144,10 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.counted(inside, comment.CountByRating) },
 	lookahead.PageCount:    func(f priced, inside *place) float64 { return f.looked(inside, 1) },
 	lookahead.PageNumber:   func(f priced, inside *place) float64 { return f.looked(inside, 2) },
-	lookahead.PageLinks:    func(f priced, inside *place) float64 { return f.looked(inside, linkedPlaces(inside.page)) },
+	lookahead.PageLinks: func(f priced, inside *place) float64 {
+		// the page itself, or two cursors, those around it, and its neighbours and the last page
+		return f.looked(inside, 2*inside.page.Numbering.Around+5)
+	},
 	lookahead.LinksAround: func(_ priced, inside *place) float64 {
 		inside.times *= float64(1 + 2*inside.page.Numbering.Around)
 		return 0
@@ -185,10 +190,6 @@ func (f priced) leaders(inside *place) float64 {
 	return dynamo.LeadersUnits(first)
 }
 
-// write returns the price of a change. Each reads the comment first, or the idempotency key
-// afterwards.
-func (f priced) write(*place) float64 { return dynamo.WriteUnits() + dynamo.CommentUnits() }
-
 // page returns the price of a page of comments.
 func (f priced) page(inside *place) float64 {
 	inside.page, inside.list = f.Page, new(charged)
@@ -205,10 +206,6 @@ func (f priced) page(inside *place) float64 {
 func (f priced) looked(inside *place, places int) float64 {
 	return raise(&inside.list.places, dynamo.LookupUnits(places), 1)
 }
-
-// linkedPlaces returns how many places are looked up for the links of a page: the page itself, or
-// two cursors, those around it, and its neighbours and the last page.
-func linkedPlaces(page *lookahead.Page) int { return 2*page.Numbering.Around + 5 }
 
 // shown returns how many comments a page has at most. The field refuses other sizes, and reads
 // nothing.

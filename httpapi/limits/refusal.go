@@ -2,6 +2,7 @@ package limits
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
@@ -101,3 +102,12 @@ func Codes() []Code {
 	}
 	return codes
 }
+
+// most is where counts stop growing. A count above it is refused whatever the limit is.
+const most = math.MaxInt32
+
+// capped returns a count, or most if it is larger.
+func capped(n int) int { return min(n, most) }
+
+// ceiling rounds an estimate up, to at most most.
+func ceiling(x float64) int { return int(math.Ceil(min(x, most))) }
