@@ -37,6 +37,26 @@ func (r productResolver) Comments(
 	return connection(list, query.Slice.Size, read, field.Page), nil
 }
 
+// query returns the query of a field that asks for a page of the list.
+func (l list) query(field *lookahead.Field, after, before *string, settledOnly *bool, page *int) (comment.Query, error) {
+	asked := field.Page
+	if asked.Refused != nil {
+		return comment.Query{}, asked.Refused
+	}
+	slice, err := l.slice(asked, after, before, page)
+	if err != nil {
+		return comment.Query{}, err
+	}
+	settled := settledOnly != nil && *settledOnly
+	if settled && page != nil {
+		return comment.Query{}, comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
+	}
+	return comment.Query{
+		Product: l.product, Filter: l.filter, Order: l.order, Slice: slice, SettledOnly: settled,
+		Count: asked.Count, Numbering: asked.Numbering, WithoutText: !field.WantsText,
+	}, nil
+}
+
 // Stats returns how many comments the product has, in all languages or in one.
 func (r productResolver) Stats(ctx context.Context, product *comment.Product, lang *comment.Language) (*comment.Statistics, error) {
 	var filter comment.Filter

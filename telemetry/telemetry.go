@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"log/slog"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
@@ -35,21 +34,6 @@ type Metrics struct {
 
 	meters   meters
 	provider *sdk.MeterProvider
-}
-
-// Reader collects metrics.
-type Reader = sdk.Reader
-
-// Settings say where metrics go.
-type Settings struct {
-	// Version is that of the program.
-	Version string
-	// Environment looks up a variable, as os.LookupEnv does. Required.
-	Environment func(name string) (value string, set bool)
-	// Readers collect metrics, besides OTLP.
-	Readers []Reader
-	// Logger gets failures of exports. Required.
-	Logger *slog.Logger
 }
 
 // Start begins to measure. It returns nil if nobody asks for metrics: there are no Readers, and the

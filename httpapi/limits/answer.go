@@ -3,7 +3,6 @@ package limits
 import (
 	"context"
 	"strings"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -13,22 +12,6 @@ import (
 
 	"github.com/talkback/talkback/internal/usage"
 )
-
-// extension is the name under which gqlgen keeps the account with its operation.
-const extension = "Limits"
-
-// account counts what one operation uses.
-type account struct {
-	units int          // read units, estimated
-	bytes atomic.Int64 // of the texts in the answer so far
-}
-
-// accountOf returns the account of the operation of a context, nil if it was refused before it had
-// one.
-func accountOf(ctx context.Context) *account {
-	a, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*account)
-	return a
-}
 
 // sized is a value that writes itself, texts included. All of its bytes are counted at once.
 type sized interface {

@@ -1,0 +1,17 @@
+package resolvers
+
+import "github.com/talkback/talkback/graph"
+
+var _ graph.ResolverRoot = (*Resolver)(nil)
+
+// Query returns the resolver of the type Query.
+func (r *Resolver) Query() graph.QueryResolver { return queryResolver{r} }
+
+// Product returns the resolver of the type Product.
+func (r *Resolver) Product() graph.ProductResolver { return productResolver{r} }
+
+// CommentConnection returns the resolver of the type CommentConnection.
+func (r *Resolver) CommentConnection() graph.CommentConnectionResolver { return connectionResolver{r} }
+
+// Mutation returns the resolver of the type Mutation.
+func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }
