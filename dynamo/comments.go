@@ -120,11 +120,8 @@ func (s *Store) pageRead(known planner.Known, e execution) {
 	warm := known.Stats != nil
 	s.options.Observer.Looked("statistics", warm)
 	estimated, consumed := 0.0, 0.0
-	if len(e.page) > 0 && e.page[0].plan.Estimated() {
-		estimated = e.page[0].plan.Chosen.Units
-		for _, r := range e.page {
-			consumed += r.units()
-		}
+	if e.page != nil && e.page.plan.Estimated() {
+		estimated, consumed = e.page.plan.Chosen.Units, e.page.units()
 	}
 	s.options.Observer.PageRead(warm, estimated, consumed, e.waves())
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // counting counts a list beside its page: each of its reads to the end, all of them side by side.
@@ -20,17 +19,13 @@ type counting struct {
 // countCure is what to ask for instead of a count that met its bound.
 const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
 
-func (s *Store) newCounting(q comment.Query, known planner.Known) *counting {
+func (s *Store) newCounting(ctx context.Context, q comment.Query, known planner.Known) *counting {
 	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
-	r := newRun(s.client, s.table, p.Count(q.Count))
-	r.bulkhead = s.bulkhead
-	r.meter = layout.NewMeter(planner.CountEstimate(q), countCure)
-	return &counting{run: r}
+	return &counting{run: s.newRun(ctx, layout.NewMeter(planner.CountEstimate(q), countCure), p.Count(q.Count))}
 }
 
 // execute counts. Its error is nil: a count that fails leaves the page as it is.
 func (c *counting) execute(ctx context.Context) error {
-	c.run.account = usage.From(ctx)
 	c.err = call.Wrap(c.run.countAll(ctx), "count of comments of product %q", c.run.plan.Product)
 	return nil
 }
@@ -41,10 +36,11 @@ func (c *counting) result() *comment.Counted {
 		return nil
 	}
 	counted := comment.Counted{Err: c.err}
-	for i, read := range c.run.plan.Reads {
-		counted.Total += c.run.reads[i].returned
+	for i := range c.run.reads {
+		read := &c.run.reads[i]
+		counted.Total += read.returned
 		if rating := read.Partition.Rating; rating > 0 {
-			counted.ByRating[rating-1] += c.run.reads[i].returned
+			counted.ByRating[rating-1] += read.returned
 		}
 	}
 	return &counted
@@ -54,10 +50,10 @@ func (c *counting) result() *comment.Counted {
 // the bound has left.
 func (r *run) countAll(ctx context.Context) error {
 	for {
-		var unread []int
-		for i, state := range r.reads {
-			if state.queries == 0 || len(state.start) > 0 {
-				unread = append(unread, i)
+		var unread []*read
+		for i := range r.reads {
+			if one := &r.reads[i]; one.queries == 0 || len(one.start) > 0 {
+				unread = append(unread, one)
 			}
 		}
 		if len(unread) == 0 {
@@ -67,8 +63,8 @@ func (r *run) countAll(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		for i := range unread {
-			r.reads[unread[i]].limit = limit
+		for _, one := range unread {
+			one.limit = limit
 		}
 		if err := r.countWave(ctx, unread); err != nil {
 			return err
@@ -77,12 +73,11 @@ func (r *run) countAll(ctx context.Context) error {
 }
 
 // countWave makes a call for each of some reads, in parallel.
-func (r *run) countWave(ctx context.Context, numbers []int) error {
-	r.waves++
-	ctx, span := r.observe(ctx, len(numbers))
+func (r *run) countWave(ctx context.Context, reads []*read) error {
+	ctx, span := r.observe(ctx, len(reads))
 	defer span.End()
-	return call.Parallel(ctx, len(numbers), func(ctx context.Context, i int) error {
-		_, err := r.query(ctx, numbers[i]) // a count brings no items
+	return call.Parallel(ctx, len(reads), func(ctx context.Context, i int) error {
+		_, err := r.query(ctx, reads[i]) // a count brings no items
 		return err
 	})
 }

@@ -82,8 +82,8 @@ func TestPagesMove(t *testing.T) {
 	first := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 4}}, Slice: comment.Slice{Size: 20}}
 	second, other := first, first
 	second.Slice.After, other.Product = commenttest.Moment(9), "43"
-	newest := &run{plan: planner.Plan{Want: 21, Descending: true, High: comment.MaxPosition}}
-	further := &run{plan: planner.Plan{Want: 21, Descending: true, High: comments[0].ID.Position()}}
+	newest := &run{plan: &planner.Plan{Want: 21, Descending: true, High: comment.MaxPosition}}
+	further := &run{plan: &planner.Plan{Want: 21, Descending: true, High: comments[0].ID.Position()}}
 	visit := func(come int) (moved float64) {
 		for i := range 20 {
 			now = now.Add(time.Hour)
@@ -131,7 +131,7 @@ func learn(p *recent, q comment.Query, r *run, taken []comment.Comment) {
 // is counted beside it.
 func TestWhatIsRemembered(t *testing.T) {
 	p := newRecent()
-	took := &run{plan: planner.Plan{Want: 21}}
+	took := &run{plan: &planner.Plan{Want: 21}}
 	comments := commenttest.Many(commenttest.Rand(t), "42", 21)
 	for _, row := range []struct {
 		filter comment.Filter
@@ -159,7 +159,7 @@ func BenchmarkPageAgain(b *testing.B) {
 	filter := comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}}
 	w := planner.WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 	q := comment.Query{Product: "42", Filter: filter, Slice: comment.Slice{Size: 20}}
-	learn(p, q, &run{plan: planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
+	learn(p, q, &run{plan: &planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
 	stats := comment.Stats{"de": {250, 60, 160, 400, 3130}}
 	b.ReportAllocs()
 	for b.Loop() {

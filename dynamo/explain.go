@@ -35,9 +35,9 @@ func explain(e execution, count *counting, position *comment.PagePosition, retur
 
 // runs returns all runs, in the order in which they began.
 func (e execution) runs() (all []*run) {
-	for _, some := range [...][]*run{e.skips, e.page, e.probes} {
-		for _, r := range some {
-			r.each(func(one *run) { all = append(all, one) })
+	for _, r := range append([]*run{e.skip, e.page}, e.probes...) {
+		if r != nil {
+			all = append(all, r)
 		}
 	}
 	return all
@@ -47,22 +47,20 @@ func (e execution) runs() (all []*run) {
 // probes, which run in parallel.
 func (e execution) waves() int {
 	page, probes := 0, 0
-	for _, r := range e.skips {
-		page += r.waves
-	}
-	for _, r := range e.page {
-		page += r.waves
-	}
-	for _, r := range e.probes {
-		probes = max(probes, r.waves)
+	for _, r := range e.runs() {
+		if r.plan.Purpose == comment.ReadProbe {
+			probes = max(probes, r.waves)
+		} else {
+			page += r.waves
+		}
 	}
 	return page + probes
 }
 
 // report adds the work of one run.
 func report(r *run, to *comment.QueryPlan) {
-	for i, read := range r.plan.Reads {
-		one := reportRead(r.plan, read, r.reads[i])
+	for i := range r.reads {
+		one := reportRead(&r.reads[i])
 		to.Reads = append(to.Reads, one)
 		to.Queries += one.Queries
 		to.ItemsRead += one.ItemsRead
@@ -72,13 +70,15 @@ func report(r *run, to *comment.QueryPlan) {
 	to.Queries += r.lookups.calls
 	to.ItemsRead += r.lookups.items
 	to.ReadUnits += r.lookups.units
-	for _, partition := range r.plan.Empty {
-		to.Skipped = append(to.Skipped, reportSkip(r.plan, partition))
+	for _, plan := range r.plans {
+		for _, partition := range plan.Empty {
+			to.Skipped = append(to.Skipped, reportSkip(plan, partition))
+		}
 	}
 }
 
 // reportCandidates returns the candidates that a plan was chosen from.
-func reportCandidates(p planner.Plan) []comment.PlanCandidate {
+func reportCandidates(p *planner.Plan) []comment.PlanCandidate {
 	candidates := p.Candidates()
 	out := make([]comment.PlanCandidate, len(candidates))
 	for i, candidate := range candidates {
@@ -90,7 +90,7 @@ func reportCandidates(p planner.Plan) []comment.PlanCandidate {
 	return out
 }
 
-func reportSkip(p planner.Plan, partition layout.Partition) comment.PlanSkip {
+func reportSkip(p *planner.Plan, partition layout.Partition) comment.PlanSkip {
 	return comment.PlanSkip{
 		Purpose:      p.Purpose,
 		Index:        string(partition.Index),
@@ -99,20 +99,20 @@ func reportSkip(p planner.Plan, partition layout.Partition) comment.PlanSkip {
 	}
 }
 
-func reportRead(p planner.Plan, r planner.Read, s readState) comment.PlanRead {
+func reportRead(r *read) comment.PlanRead {
 	return comment.PlanRead{
-		Purpose:      p.Purpose,
+		Purpose:      r.plan.Purpose,
 		Index:        string(r.Partition.Index),
-		PartitionKey: r.Partition.Key(p.Product),
-		SortKeyFrom:  p.LowKey(),
-		SortKeyTo:    p.HighKey(),
-		Descending:   p.Descending,
+		PartitionKey: r.Partition.Key(r.plan.Product),
+		SortKeyFrom:  r.plan.LowKey(),
+		SortKeyTo:    r.plan.HighKey(),
+		Descending:   r.plan.Descending,
 		Limit:        r.Limit,
 		Conditions:   r.Conditions,
-		Queries:      s.queries,
-		ItemsRead:    s.scanned,
-		ItemsKept:    s.returned,
-		ReadUnits:    s.units,
+		Queries:      r.queries,
+		ItemsRead:    r.scanned,
+		ItemsKept:    r.returned,
+		ReadUnits:    r.units,
 	}
 }
 
@@ -120,7 +120,9 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	var b strings.Builder
 	b.WriteString(positionText(plan.Position))
 	for _, r := range runs {
-		b.WriteString(r.plan.String() + "\n")
+		for _, plan := range r.plans {
+			b.WriteString(plan.String() + "\n")
+		}
 		if r.lookups.keys > 0 {
 			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", count(r.lookups.keys, "comment"))
 		}

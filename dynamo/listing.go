@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -12,7 +11,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // listing reads one page of a list: it plans, executes, cuts what was taken to the page, and probes
@@ -94,13 +92,13 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, ende
 	if !planner.SkipApart(l.window.Skip(), l.planner.Known.Sizes) {
 		return nil, false, nil
 	}
-	past, l.execution.skips, err = l.execute(ctx, planner.SkipUnits(l.query)/2, planner.Request{
+	past, l.execution.skip, err = l.execute(ctx, planner.SkipUnits(l.query)/2, planner.Request{
 		Window: l.window, Purpose: comment.ReadSkip, Want: l.window.WantSkipped(), Skip: l.window.WantSkipped(), WithoutText: true,
 	})
 	if err != nil {
 		return nil, false, err
 	}
-	l.store.malformed.Report(last(l.execution.skips).improper()...)
+	l.store.malformed.Report(l.execution.skip.improper()...)
 	l.skipped = min(l.window.Skip(), len(past))
 	behind, found := l.window.LastSkipped(past)
 	if !found {
@@ -112,7 +110,7 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, ende
 
 // learn remembers what the page held and how large its comments are, and reports its malformed items.
 func (l *listing) learn(taken []layout.Compressed) {
-	r := last(l.execution.page)
+	r := l.execution.page
 	l.store.malformed.Report(r.improper()...)
 	l.store.sizes.learn(l.query.Product, r.sizes())
 	if len(taken) > 0 && l.key.remembers() {
@@ -139,51 +137,40 @@ func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner
 	if around.Ahead == planner.Unknown {
 		windows, answers = append(windows, l.window.Ahead(l.planner.Filter)), append(answers, &around.Ahead)
 	}
-	runs := make([][]*run, len(windows))
+	l.execution.probes = make([]*run, len(windows))
 	err := call.Parallel(ctx, len(windows), func(ctx context.Context, i int) error {
-		found, executed, err := l.execute(ctx, planner.NarrowUnits(l.planner.Filter, 1), planner.Request{
+		found, r, err := l.execute(ctx, planner.NarrowUnits(l.planner.Filter, 1), planner.Request{
 			Window: windows[i], Purpose: comment.ReadProbe, Want: 1, WithoutText: true,
 		})
-		runs[i], *answers[i] = executed, planner.AnswerOf(len(found) > 0)
+		l.execution.probes[i], *answers[i] = r, planner.AnswerOf(len(found) > 0)
 		return err
 	})
-	l.execution.probes = slices.Concat(runs...)
 	return around, err
 }
 
 // attemptFactor is how many times the estimate of a page an attempt may cost.
 const attemptFactor = 2
 
-// execute takes comments by the best plan, and adds those that edits moved meanwhile. A plan with a
-// residual filter is an attempt: it is given up once it would cost more than attemptUnits. Then, or
-// when such an attempt was given up lately, the narrow plan takes the comments. The last of the runs
-// brought them.
-func (l *listing) execute(ctx context.Context, attemptUnits float64, request planner.Request) (taken []layout.Compressed, runs []*run, err error) {
-	plan, most := l.planner.Take(request), 0.0
+// execute takes comments by the best plan, and adds those that edits moved meanwhile. Reads with a
+// residual filter are an attempt: once they would cost more than attemptUnits, or when such an attempt
+// was given up lately, narrow plans read the rest.
+func (l *listing) execute(ctx context.Context, attemptUnits float64, request planner.Request) (taken []layout.Compressed, r *run, err error) {
 	attempt := l.key.attempt(request.Purpose)
-	if plan.Residual() {
-		if l.store.attempts.failedLately(attempt) {
-			plan = l.planner.Narrow(request)
-		} else {
-			plan, most = plan.LimitedTo(attemptUnits), attemptUnits
-		}
+	if l.store.attempts.failedLately(attempt) {
+		attemptUnits = 0
 	}
-	for {
-		r := newRun(l.store.client, l.store.table, plan)
-		r.account, r.meter, r.most, r.bulkhead = usage.From(ctx), l.meter, most, l.store.bulkhead
-		r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
-		runs = append(runs, r)
-		taken, err = r.take(ctx)
-		if err == nil {
-			taken, err = l.store.withMoved(ctx, r, l.planner.Filter, taken)
-		}
-		if most == 0 || !errors.Is(err, layout.ErrBound) {
-			r.skip(taken) // not before: what is added may push comments out of those left out
-			return taken, runs, err
-		}
+	r = l.store.newRun(ctx, l.meter, l.planner.Attempt(request, attemptUnits))
+	r.most = attemptUnits
+	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
+	taken, err = r.take(ctx)
+	if r.failed {
 		l.store.attempts.fail(attempt)
-		plan, most = l.planner.Narrow(request), 0
 	}
+	if err == nil {
+		taken, err = l.store.withMoved(ctx, r, l.planner.Filter, taken)
+	}
+	r.skip(taken) // not before: what is added may push comments out of those left out
+	return taken, r, err
 }
 
 // makePage puts what was read, in the direction of reading, into the order of the list.
@@ -196,8 +183,6 @@ func makePage(fromEnd bool, shown []layout.Compressed, around planner.Neighbours
 	}
 	return page
 }
-
-func last(runs []*run) *run { return runs[len(runs)-1] }
 
 // withMoved adds comments of the filter that moved between partitions while a run read them.
 func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, taken []layout.Compressed) ([]layout.Compressed, error) {
@@ -221,14 +206,13 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 
 // lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
 func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
-	r.lookups = metered{BatchGetter: s.client, keys: len(positions)}
 	r.waves++
 	keys := make([]layout.Item, len(positions))
 	for i, position := range positions {
 		keys[i] = layout.CommentKey(comment.IDOf(position))
 	}
-	got, err := call.GetItems(ctx, &r.lookups, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(&r.plan) + "," + layout.AttrDeleted),
+	got, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{
+		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrDeleted),
 	})
 	if err != nil {
 		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
@@ -236,5 +220,6 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 	if len(got.Left) > 0 {
 		return nil, call.ErrBusy
 	}
-	return r.decode(slices.DeleteFunc(got.Items, layout.NoComment), &r.fetched)
+	r.lookups = lookups{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units}
+	return r.decode(slices.DeleteFunc(got.Items, layout.NoComment), new(read))
 }

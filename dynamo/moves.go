@@ -135,7 +135,7 @@ func (m *moves) of(product string, now time.Time) []moved {
 // missing are the positions, in the direction of reading, of moved comments that belong among those
 // taken and are not there: they fit the filter after their last move, and no partition that the
 // part that was read there held them all the time.
-func missing(p planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, filter comment.Filter, taken []layout.Compressed) []comment.Position {
+func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, filter comment.Filter, taken []layout.Compressed) []comment.Position {
 	var out []comment.Position
 	for _, m := range all {
 		if m.mayFit(filter) && !stayed(readAt(m.position), m) && p.Within(m.position, taken) {

@@ -279,7 +279,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}
-		if got := missing(plan, newRun(nil, "", plan).readAt, all.of("42", time.Time{}), filter, asRead(row.taken)); len(got) != row.want {
+		if got := missing(&plan, new(Store).newRun(t.Context(), nil, plan).readAt, all.of("42", time.Time{}), filter, asRead(row.taken)); len(got) != row.want {
 			t.Errorf("%s: %d comments are fetched, want %d", row.why, len(got), row.want)
 		}
 	}

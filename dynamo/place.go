@@ -62,7 +62,7 @@ func (a *answering) aside(ctx context.Context) error {
 	if a.list.query.Count == comment.CountNothing || a.lookup.counted() != nil {
 		return nil
 	}
-	a.count = a.list.store.newCounting(a.list.query, a.list.planner.Known)
+	a.count = a.list.store.newCounting(ctx, a.list.query, a.list.planner.Known)
 	return a.count.execute(ctx)
 }
 

@@ -2,11 +2,10 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 	"math"
+	"slices"
 	"strings"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
@@ -18,30 +17,36 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// run is the execution of one plan: how far each of its reads has come. The plan itself does not
-// change.
+// run takes a stretch of a list: it makes the reads of a plan in parallel and merges what they bring,
+// wave by wave. A read with a residual filter that turns out to be dear ends where it is: the reads of
+// another plan, made from what is known by then, take its place from there on. No plan is changed.
 type run struct {
-	client call.Querier
-	table  string
-	plan   planner.Plan
-	reads  []readState
-	waves  int
-	merger *merge.Merger[layout.Compressed]
-	// lookups are the calls that fetched moved comments by id, fetched is what these returned.
-	lookups  metered
-	fetched  readState
+	client   call.Querier
+	table    string
 	account  *usage.Operation // that the run is part of; nil for none
 	meter    *layout.Meter    // of the page or the count; nil bounds nothing
-	most     float64          // what an attempt may cost in read units; 0 when this is no attempt
 	bulkhead *bulkhead        // of all products; nil bounds nothing
+	most     float64          // what reads with a residual filter may cost in read units
 	// meanwhile returns the knowledge of the product by now; nil if that is the plan's.
 	meanwhile func(planner.Known) planner.Known
+
+	plan   *planner.Plan   // the first
+	plans  []*planner.Plan // all of them
+	reads  []read          // of all plans, in their order
+	waves  int
+	merger *merge.Merger[layout.Compressed]
+	failed bool // whether reads by counts were replaced, as they would have cost more than most
+	// lookups are the comments fetched by id, since edits moved them.
+	lookups lookups
 }
 
-// readState is how far one read of a plan has come, and what it has cost.
-type readState struct {
+// read is how far one read of a plan has come, and what it has cost.
+type read struct {
+	planner.Read
+	plan     *planner.Plan
+	replaced bool        // by reads of a later plan, from start on
 	start    layout.Item // where the next call continues, nil at the beginning
-	limit    int         // of the last call, 0 to count
+	limit    int         // of the next call or the last, 0 to count
 	queries  int
 	scanned  int // items that the table read (ScannedCount)
 	returned int // items that passed the residual filter (Count)
@@ -49,23 +54,135 @@ type readState struct {
 	sizes    measured // of the items that passed
 	// improper are items that are no comments. The page leaves them out.
 	improper []layout.Improper
-	rest     rest
+	// cells are those of the comments, if the plan was made by what is likely.
+	cells []comment.Cell
 }
 
-func newRun(client call.Querier, table string, plan planner.Plan) *run {
-	return &run{client: client, table: table, plan: plan, reads: make([]readState, len(plan.Reads))}
+// lookups are what fetching comments by their ids took.
+type lookups struct {
+	keys, calls, items int
+	units              float64
 }
 
-// take executes a plan: one wave of parallel reads, then further waves of the reads that ran dry
-// before the plan had all it wants. The first error cancels the others and fails the plan, so a
-// page is never short without an error.
+// newRun returns a run of a plan. The account is that of the context.
+func (s *Store) newRun(ctx context.Context, meter *layout.Meter, plan planner.Plan) *run {
+	r := &run{client: s.client, table: s.table, account: usage.From(ctx), meter: meter, bulkhead: s.bulkhead, plan: &plan}
+	r.add(&plan)
+	return r
+}
+
+// add adds the reads of a plan.
+func (r *run) add(plan *planner.Plan) {
+	r.account.Keep(plan)
+	r.plans = append(r.plans, plan)
+	r.reads = slices.Grow(r.reads, len(plan.Reads))
+	for _, one := range plan.Reads {
+		r.reads = append(r.reads, read{Read: one, plan: plan, limit: one.Limit})
+	}
+}
+
+// take takes as many comments as the plan wants: one wave of parallel reads, then further waves of
+// the reads that ran dry before. The first error cancels the others and fails the run, so a page is
+// never short without an error.
 func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
-	r.merger = merge.New(len(r.plan.Reads), r.compare, r.wave)
+	r.merger = merge.New(len(r.reads), r.compare, r.wave)
 	if r.plan.Likely {
 		r.merger.ReadAhead(secondsBetween)
 	}
 	return r.merger.Take(ctx, r.plan.Want)
 }
+
+// wave makes one call for each dry read that goes on, and for each of those that take the place of
+// the others, in parallel.
+func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
+	first, ended := len(r.reads), 0
+	for _, number := range dry {
+		if r.reads[number].queries > 0 && !r.goOn(number, len(dry), missing-r.merger.Before(number)) {
+			ended++
+		}
+	}
+	for number := first; number < len(r.reads); number++ {
+		dry = append(dry, number)
+	}
+	ctx, span := r.observe(ctx, len(dry)-ended)
+	defer span.End()
+	batches := make([]merge.Batch[layout.Compressed], len(dry))
+	return batches, call.Parallel(ctx, len(dry), func(ctx context.Context, i int) error {
+		read := &r.reads[dry[i]]
+		if read.replaced {
+			batches[i].Done = true
+			return nil
+		}
+		output, err := r.query(ctx, read)
+		if err == nil {
+			batches[i], err = r.batch(output, read)
+		}
+		return err
+	})
+}
+
+// observe counts a wave in the run and in the account of its operation, and begins its span.
+func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Span) {
+	r.waves++
+	r.account.Wave()
+	return spans.Wave(ctx, string(r.plan.Purpose), reads)
+}
+
+// goOn sets the limit of a read's next call, or replaces the read and returns false. dry is how many
+// reads go on with it, and missing is how many comments it still has to bring. Reads without a
+// residual filter go on. Others are replaced if their plan was made by what is likely, since their
+// calls tell more by now, or if what the run may spend covers only a small part of what is missing.
+func (r *run) goOn(number, dry, missing int) bool {
+	read, left := &r.reads[number], r.most-r.units()
+	read.limit = read.plan.NextLimit(read.Read, read.limit, read.scanned, read.returned, missing)
+	if !read.Residual() || read.plan.Narrowed || boundOf(read.start) == nil {
+		return true
+	}
+	switch most := layout.ItemsWithin(left, dry); {
+	case read.plan.Likely:
+		r.replace(read, missing, left/float64(dry))
+		return false
+	case most == 0 || most < read.limit/smallPart:
+		r.failed = true
+		r.replace(read, missing, 0)
+		return false
+	default:
+		read.limit = min(read.limit, most)
+		return true
+	}
+}
+
+// smallPart is the part of the missing items below which a read is replaced: each further wave would
+// bring less.
+const smallPart = 4
+
+// replace ends a read where it is. Another plan reads what lies beyond, as far as comments are
+// missing. If that has a residual filter as well, it may cost as much as given.
+func (r *run) replace(old *read, missing int, units float64) {
+	old.replaced = true
+	list, request := old.plan.Rest(old.Read, boundOf(old.start).ID.Position(), old.scanned, old.cells, old.likelySizes(), missing)
+	if r.meanwhile != nil {
+		list.Known = r.meanwhile(list.Known)
+	}
+	plan := list.Attempt(request, units)
+	r.add(&plan)
+}
+
+// likelySizes are the sizes of the comments of a product: those that are known, or what a read of it
+// tells.
+func (r *read) likelySizes() planner.Sizes {
+	known := r.plan.Known.Sizes
+	if seen := r.sizes[0]; known.Any.Mean == 0 && seen.count > 0 {
+		likely := r.plan.Known.LikelySizes().Any
+		all := measurements{count: likelyWeight, sum: likelyWeight * likely.Mean, squares: likelyWeight * (likely.Mean*likely.Mean + likely.Deviation*likely.Deviation)}
+		all.add(seen)
+		known.Any = all.moments().size()
+	}
+	return known
+}
+
+// likelyWeight is how many comments count as much as what is likely of their sizes.
+const likelyWeight = 3
 
 // secondsBetween is how far two comments are apart.
 func secondsBetween(a, b *layout.Compressed) float64 {
@@ -92,80 +209,18 @@ func (r *run) compare(a, b *layout.Compressed) int {
 	return strings.Compare(string(a.ID), string(b.ID)) // as their positions
 }
 
-// wave makes one call for each dry read, in parallel.
-func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
-	if err := r.begin(dry, missing); err != nil {
-		return nil, err
-	}
-	ctx, span := r.observe(ctx, len(dry))
-	defer span.End()
-	batches := make([]merge.Batch[layout.Compressed], len(dry))
-	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) (err error) {
-		if r.replans(dry[i]) {
-			batches[i], err = r.readRest(ctx, dry[i], missing-r.merger.Before(dry[i]))
-			return err
-		}
-		output, err := r.query(ctx, dry[i])
-		if err == nil {
-			batches[i], err = r.batch(output, dry[i])
-		}
-		return err
-	})
-	r.waves += r.furtherWaves(dry)
-	return batches, err
-}
-
-// observe tells the account of the operation, and its trace, that a wave begins.
-func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Span) {
-	r.account.Wave(&r.plan)
-	return spans.Wave(ctx, string(r.plan.Purpose), reads)
-}
-
-// begin sets the limits of the next calls. It ends an attempt when its remaining budget covers only
-// a small part of what it wants.
-func (r *run) begin(dry []int, missing int) error {
-	most := planner.MaxLimit
-	if r.most > 0 && r.waves > 0 {
-		most = layout.ItemsWithin(r.most-r.units(), len(dry))
-	}
-	for _, number := range dry {
-		read, state := r.plan.Reads[number], &r.reads[number]
-		if r.replans(number) {
-			state.rest.most = (r.most - r.units()) / float64(len(dry))
-			continue
-		}
-		if state.queries == 0 {
-			state.limit = read.Limit
-		} else {
-			state.limit = r.plan.NextLimit(read, state.limit, state.scanned, state.returned, missing-r.merger.Before(number))
-		}
-		if most < state.limit/smallPart || most == 0 {
-			return layout.ErrBound
-		}
-		state.limit = min(state.limit, most)
-	}
-	r.waves++
-	return nil
-}
-
-// smallPart is the part of the wanted items below which an attempt ends: each further wave would
-// bring less.
-const smallPart = 4
-
 // units are the read units that the run has consumed.
 func (r *run) units() float64 {
 	units := 0.0
-	r.each(func(one *run) {
-		for i := range one.reads {
-			units += one.reads[i].units
-		}
-	})
+	for i := range r.reads {
+		units += r.reads[i].units
+	}
 	return units
 }
 
 // batch is what a call of one read returned.
-func (r *run) batch(output *dynamodb.QueryOutput, number int) (merge.Batch[layout.Compressed], error) {
-	items, err := r.decode(output.Items, &r.reads[number])
+func (r *run) batch(output *dynamodb.QueryOutput, of *read) (merge.Batch[layout.Compressed], error) {
+	items, err := r.decode(output.Items, of)
 	batch := merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0}
 	if len(r.reads) > 1 { // else nothing is compared with it
 		batch.Bound = boundOf(output.LastEvaluatedKey)
@@ -185,8 +240,7 @@ func boundOf(last layout.Item) *layout.Compressed {
 }
 
 // query makes the next Query of one read.
-func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, error) {
-	read, state := &r.plan.Reads[number], &r.reads[number]
+func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, error) {
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
@@ -196,11 +250,11 @@ func (r *run) query(ctx context.Context, number int) (*dynamodb.QueryOutput, err
 	}
 	defer leave()
 	ctx = call.WithPurpose(ctx, string(r.plan.Purpose))
-	output, err := r.client.Query(ctx, queryInput(r.table, &r.plan, read, state.limit, state.start))
+	output, err := r.client.Query(ctx, queryInput(r.table, read.plan, &read.Read, read.limit, read.start))
 	if err != nil {
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
-	state.account(output)
+	read.account(output)
 	r.meter.Add(call.UnitsOf(output.ConsumedCapacity))
 	r.account.Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	return output, nil
@@ -214,31 +268,31 @@ func (r *run) operation() any {
 	return new(byte)
 }
 
-func (s *readState) account(output *dynamodb.QueryOutput) {
-	s.start = output.LastEvaluatedKey
-	s.queries++
-	s.scanned += int(output.ScannedCount)
-	s.returned += int(output.Count)
-	s.units += call.UnitsOf(output.ConsumedCapacity)
+func (r *read) account(output *dynamodb.QueryOutput) {
+	r.start = output.LastEvaluatedKey
+	r.queries++
+	r.scanned += int(output.ScannedCount)
+	r.returned += int(output.Count)
+	r.units += call.UnitsOf(output.ConsumedCapacity)
 }
 
 // decode reads the comments of an answer and measures them, unless they came without texts. The
 // caller's operation holds them from now on. Items that are no comments are noted and left out.
-func (r *run) decode(items []layout.Item, state *readState) ([]layout.Compressed, error) {
+func (r *run) decode(items []layout.Item, to *read) ([]layout.Compressed, error) {
 	held, comments := 0, make([]layout.Compressed, 0, len(items))
 	for _, item := range items {
 		c, err := layout.DecodeCompressed(item, r.plan.Product, !r.plan.WithoutText)
 		if err != nil {
-			state.improper = append(state.improper, layout.NewImproper(item, err.Error()))
+			to.improper = append(to.improper, layout.NewImproper(item, err.Error()))
 			continue
 		}
 		comments = append(comments, c)
 		held += c.Bytes
 		if r.plan.Likely {
-			state.rest.note(c.Comment)
+			to.cells = append(to.cells, c.Cell())
 		}
 		if !r.plan.WithoutText {
-			state.sizes.add(c.Rating, entryBytes(c.Comment, c.Bytes))
+			to.sizes.add(c.Rating, entryBytes(c.Comment, c.Bytes))
 		}
 	}
 	return comments, r.account.Hold(held)
@@ -246,159 +300,28 @@ func (r *run) decode(items []layout.Item, state *readState) ([]layout.Compressed
 
 // execution is what was executed for a page.
 type execution struct {
-	skips  []*run // to the page, if its number is skipped to by reads of their own
-	page   []*run // the last one brought the page; those before it were given up
+	skip   *run // to the page; nil unless its number is skipped to by reads of their own
+	page   *run // nil if the list ends before the page
 	probes []*run
-}
-
-// metered is a client that counts what fetching items by their keys costs.
-type metered struct {
-	call.BatchGetter
-	keys, calls, items int
-	units              float64
-}
-
-// BatchGetItem implements itemGetter.
-func (m *metered) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
-	out, err := m.BatchGetter.BatchGetItem(ctx, in, options...)
-	if err != nil {
-		return nil, err
-	}
-	m.calls++
-	for _, items := range out.Responses {
-		m.items += len(items)
-	}
-	for _, consumed := range out.ConsumedCapacity {
-		m.units += aws.ToFloat64(consumed.CapacityUnits)
-	}
-	return out, nil
-}
-
-// A plan that is made by what is likely of products may be wrong about this one. Its first calls
-// tell more. So what is left of a read with a residual filter is read by a plan of its own, made
-// from what the first call told: often from partitions that hold nothing but wanted comments.
-
-// rest is the remainder of one read after its first call.
-type rest struct {
-	cells []comment.Cell   // of the comments that the first call returned
-	past  comment.Position // up to which the rest was read, zero for nothing
-	most  float64          // what an attempt for the rest may cost in read units
-	runs  []*run           // for the rest, and attempts for it that were given up
-	waves int              // of those that were made the last time that something was missing
-}
-
-// note notes a comment that the first call returned.
-func (r *rest) note(c comment.Comment) {
-	if len(r.runs) == 0 {
-		r.cells = append(r.cells, c.Cell())
-	}
-}
-
-// replans tells whether a read goes on by another plan.
-func (r *run) replans(number int) bool {
-	state := &r.reads[number]
-	return r.plan.Likely && state.queries > 0 && r.plan.Reads[number].Residual() && boundOf(state.start) != nil
-}
-
-// readRest reads the remainder of a read, as far as comments are missing.
-func (r *run) readRest(ctx context.Context, number, missing int) (merge.Batch[layout.Compressed], error) {
-	state := &r.reads[number]
-	past := state.rest.past
-	if past == (comment.Position{}) {
-		past = boundOf(state.start).ID.Position()
-	}
-	list, request := r.plan.Rest(r.plan.Reads[number], past, state.scanned, state.rest.cells, r.sizesOf(state), missing)
-	if r.meanwhile != nil {
-		list.Known = r.meanwhile(list.Known)
-	}
-	items, err := r.takeRest(ctx, &state.rest, list, request)
-	if len(items) > 0 {
-		state.rest.past = items[len(items)-1].ID.Position()
-	}
-	return merge.Batch[layout.Compressed]{Items: items, Done: len(items) < missing}, err
-}
-
-// sizesOf are the sizes of the comments of a product: those that are known, or what a read of it
-// tells.
-func (r *run) sizesOf(read *readState) planner.Sizes {
-	known := r.plan.Known.Sizes
-	if seen := read.sizes[0]; known.Any.Mean == 0 && seen.count > 0 {
-		likely := r.plan.Known.LikelySizes().Any
-		all := measurements{count: likelyWeight, sum: likelyWeight * likely.Mean, squares: likelyWeight * (likely.Mean*likely.Mean + likely.Deviation*likely.Deviation)}
-		all.add(seen)
-		known.Any = all.moments().size()
-	}
-	return known
-}
-
-// likelyWeight is how many comments count as much as what is likely of their sizes.
-const likelyWeight = 3
-
-// takeRest takes comments in runs within this one: by the best plan, and by the narrow one if the
-// best has a residual filter and would cost more than it may.
-func (r *run) takeRest(ctx context.Context, rest *rest, list planner.Planner, request planner.Request) ([]layout.Compressed, error) {
-	rest.waves = 0
-	plan, most := list.Take(request), 0.0
-	if plan.Residual() && r.most > 0 {
-		if rest.most >= plan.LeastUnits() {
-			plan, most = plan.LimitedTo(rest.most), rest.most
-		} else {
-			plan = list.Narrow(request)
-		}
-	}
-	for {
-		one := newRun(r.client, r.table, plan)
-		one.account, one.meter, one.most = r.account, r.meter, most
-		rest.runs = append(rest.runs, one)
-		items, err := one.take(ctx)
-		rest.waves += one.waves
-		if most == 0 || !errors.Is(err, layout.ErrBound) {
-			return items, err
-		}
-		plan, most = list.Narrow(request), 0
-	}
-}
-
-// furtherWaves is how many waves the rests of some reads took beyond the one that they are part of.
-func (r *run) furtherWaves(numbers []int) int {
-	most := 1
-	for _, number := range numbers {
-		most = max(most, r.reads[number].rest.waves)
-	}
-	return most - 1
-}
-
-// each calls visit for the run and those within it.
-func (r *run) each(visit func(*run)) {
-	visit(r)
-	for i := range r.reads {
-		for _, one := range r.reads[i].rest.runs {
-			one.each(visit)
-		}
-	}
 }
 
 // sizes are the sizes of all items that the run has read.
 func (r *run) sizes() measured {
 	var all measured
-	r.each(func(one *run) {
-		for i := range one.reads {
-			for rating, sizes := range one.reads[i].sizes {
-				all[rating].add(sizes)
-			}
+	for i := range r.reads {
+		for rating, sizes := range r.reads[i].sizes {
+			all[rating].add(sizes)
 		}
-	})
+	}
 	return all
 }
 
 // held describes the page for which the run took these comments, at least one.
 func (r *run) held(taken []layout.Compressed) *planner.LastPage {
 	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
-	r.each(func(one *run) {
-		for i, read := range one.plan.Reads {
-			held.NoteScan(read.Part, one.reads[i].scanned, one.reads[i].returned)
-		}
-	})
+	for i := range r.reads {
+		held.NoteScan(r.reads[i].Part, r.reads[i].scanned, r.reads[i].returned)
+	}
 	return held
 }
 
@@ -408,25 +331,20 @@ func (r *run) fromNewest() bool { return r.plan.Descending && r.plan.High == com
 // improper are the items that the run passed over.
 func (r *run) improper() []layout.Improper {
 	var out []layout.Improper
-	r.each(func(one *run) {
-		for i := range one.reads {
-			out = append(out, one.reads[i].improper...)
-		}
-	})
+	for i := range r.reads {
+		out = append(out, r.reads[i].improper...)
+	}
 	return out
 }
 
-// readAt are the parts that were read where a position is. It leaves out those of an attempt that
-// was given up, and of what followed it.
+// readAt are the parts that were read where a position is.
 func (r *run) readAt(position comment.Position) []planner.Part {
 	var out []planner.Part
-	for i, read := range r.plan.Reads {
-		state := &r.reads[i]
-		switch {
-		case len(state.rest.runs) == 0 || r.plan.Direction(position, boundOf(state.start).ID.Position()) <= 0:
+	for i := range r.reads {
+		read := &r.reads[i]
+		beyond := read.replaced && read.plan.Direction(position, boundOf(read.start).ID.Position()) > 0
+		if read.plan.Spans(position) && !beyond {
 			out = append(out, read.Part)
-		case len(state.rest.runs) == 1:
-			out = append(out, state.rest.runs[0].readAt(position)...)
 		}
 	}
 	return out

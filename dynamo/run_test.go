@@ -19,7 +19,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -64,8 +63,8 @@ func rareEnds(comment.Query) planner.Known {
 }
 
 // execute runs a plan, and returns the comments without their compressed texts.
-func execute(ctx context.Context, client call.Querier, table string, plan planner.Plan) (taken []comment.Comment, r *run, err error) {
-	r = newRun(client, table, plan)
+func execute(ctx context.Context, f *fakeQuerier, plan planner.Plan) (taken []comment.Comment, r *run, err error) {
+	r = NewStore(readOnly{fakeQuerier: f}, "comments", Options{}).newRun(ctx, nil, plan)
 	found, err := r.take(ctx)
 	for i := range found {
 		taken = append(taken, found[i].Comment)
@@ -98,7 +97,7 @@ func TestFirstFailureCancelsSiblings(t *testing.T) {
 		<-ctx.Done() // would wait for ever otherwise
 		return nil, ctx.Err()
 	}}
-	taken, _, err := execute(t.Context(), f, "comments", planFor(1, 3, 5))
+	taken, _, err := execute(t.Context(), f, planFor(1, 3, 5))
 	if !errors.Is(err, broken) || taken != nil {
 		t.Errorf("%v, %v; want nothing and the first failure", taken, err)
 	}
@@ -182,7 +181,7 @@ func TestCanceledRunMakesNoCall(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	f := &fakeQuerier{}
-	if _, _, err := execute(ctx, f, "comments", planFor(5)); !errors.Is(err, context.Canceled) || len(f.calls) > 0 {
+	if _, _, err := execute(ctx, f, planFor(5)); !errors.Is(err, context.Canceled) || len(f.calls) > 0 {
 		t.Errorf("%v after %d calls", err, len(f.calls))
 	}
 }
@@ -240,7 +239,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		for i := range plan.Reads {
 			plan.Reads[i].Limit = rapid.IntRange(1, 40).Draw(t, "limit")
 		}
-		got, done, err := execute(t.Context(), &fakeQuerier{query: s.query}, "comments", plan)
+		got, done, err := execute(t.Context(), &fakeQuerier{query: s.query}, plan)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -248,7 +247,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("took %v\nwant %v", got, want)
 		}
-		if report := explain(execution{page: []*run{done}}, nil, nil, len(got)); report.Waves != done.waves {
+		if report := explain(execution{page: done}, nil, nil, len(got)); report.Waves != done.waves {
 			t.Fatalf("%d waves reported of %d", report.Waves, done.waves)
 		}
 	})

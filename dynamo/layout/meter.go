@@ -1,7 +1,6 @@
 package layout
 
 import (
-	"errors"
 	"sync"
 
 	"github.com/talkback/talkback/comment"
@@ -11,10 +10,10 @@ import (
 // relies on them. If no comment has more than 1 KB, a page still costs at most BoundFactor (8)
 // times its estimate:
 //
-//   - 2 times: an attempt, which is a plan with a residual filter. It ends before it would cost more,
-//     because the filter may drop everything that it scans.
-//   - 2 times: the reads after it, from partitions that hold only comments of the list. That is what
-//     was estimated, and some more for the comment at a cursor.
+//   - 2 times: an attempt, which is a plan with a residual filter. Its reads with one end before they
+//     would cost more, because the filter may drop everything that they scan.
+//   - 2 times: the reads that take their place, from partitions that hold only comments of the list.
+//     That is what was estimated, and some more for the comment at a cursor.
 //   - 4 times: two probes for a comment before and after the page. Each costs at most one
 //     estimate for an attempt and one for the reads after it.
 //
@@ -32,9 +31,6 @@ const (
 	// LargestCall is what one eventually consistent call consumes at most: it reads up to 1 MB.
 	LargestCall = 128
 )
-
-// ErrBound is why an attempt is given up: it would cost more than an attempt may.
-var ErrBound = errors.New("layout: the attempt would cost more than it may")
 
 // Meter adds up what the calls for one page or for one count consume. It is safe for use by many
 // goroutines. A nil Meter counts nothing and has no bound.

@@ -23,7 +23,8 @@ type Batch[T any] struct {
 }
 
 // Fill reads on. dry are the numbers of the sources that ran dry or soon will, ascending, and missing
-// is how many items Take still needs; see Before. Fill returns one Batch for each of these sources, in their order. It
+// is how many items Take still needs; see Before. Fill returns one Batch for each of these sources,
+// in their order, and then one for each further source that it begins, which gets the next number. It
 // may read them in parallel.
 type Fill[T any] func(ctx context.Context, dry []int, missing int) ([]Batch[T], error)
 
@@ -185,11 +186,14 @@ func (m *Merger[T]) expected(number int, dry []int) float64 {
 
 // accept adds what sources yielded to what is at hand.
 func (m *Merger[T]) accept(dry []int, batches []Batch[T]) error {
-	if len(batches) != len(dry) {
+	if len(batches) < len(dry) {
 		return fmt.Errorf("merge: %d batches for %d sources", len(batches), len(dry))
 	}
-	for i, number := range dry {
-		s, batch := &m.sources[number], batches[i]
+	for i, batch := range batches {
+		if i == len(dry) {
+			dry, m.sources = append(dry, len(m.sources)), append(m.sources, source[T]{})
+		}
+		s := &m.sources[dry[i]]
 		if len(s.items) > 0 {
 			s.items = slices.Concat(s.items, batch.Items)
 		} else {

@@ -18,6 +18,7 @@ import (
 type pile struct {
 	items   []int
 	batches []int
+	halves  int // in how many batches it ends, and two further sources yield what is left; 0 for never
 	lateEnd bool
 	gap     int // how far a batch's bound is below the next item; 0 for no bounds
 }
@@ -44,11 +45,22 @@ func fillFrom(t interface{ Fatalf(string, ...any) }, piles []*pile) merge.Fill[i
 		if len(dry) == 0 || !slices.IsSorted(dry) || missing < 1 {
 			t.Fatalf("fill asked for sources %v while %d items are missing", dry, missing)
 		}
-		var out []merge.Batch[int]
+		var out, further []merge.Batch[int]
 		for _, number := range dry {
-			out = append(out, piles[number].next())
+			p := piles[number]
+			if p.halves--; p.halves != 0 {
+				out = append(out, p.next())
+				continue
+			}
+			out = append(out, merge.Batch[int]{Done: true})
+			even, odd := &pile{gap: p.gap, halves: 2}, &pile{batches: p.batches, lateEnd: p.lateEnd}
+			for _, item := range p.items {
+				half := [...]*pile{even, odd}[item%2]
+				half.items = append(half.items, item)
+			}
+			piles, further = append(piles, even, odd), append(further, even.next(), odd.next())
 		}
-		return out, nil
+		return append(out, further...), nil
 	}
 }
 
@@ -60,6 +72,7 @@ func deal(t *rapid.T, items []int) []*pile {
 			batches: rapid.SliceOfN(rapid.IntRange(0, 5), 0, 6).Draw(t, "batches"),
 			lateEnd: rapid.Bool().Draw(t, "lateEnd"),
 			gap:     rapid.IntRange(0, 5).Draw(t, "gap"),
+			halves:  rapid.IntRange(0, 3).Draw(t, "halves"),
 		}
 	}
 	for _, item := range items {

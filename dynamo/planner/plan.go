@@ -98,9 +98,9 @@ func (p *Plan) Residual() bool {
 	return false
 }
 
-// LimitedTo is the plan with lower limits. All of its first calls together cost at most the given
+// limitedTo is the plan with lower limits. All of its first calls together cost at most the given
 // read units if no comment has more than 1 KB. Each call still scans at least one item.
-func (p Plan) LimitedTo(units float64) Plan {
+func (p Plan) limitedTo(units float64) Plan {
 	total := 0.0
 	for _, read := range p.Reads {
 		total += layout.AssumedUnits(read.Limit)
@@ -115,9 +115,6 @@ func (p Plan) LimitedTo(units float64) Plan {
 	}
 	return p
 }
-
-// LeastUnits is what the first calls of the plan cost at least, in read units.
-func (p Plan) LeastUnits() float64 { return float64(len(p.Reads)) / 2 }
 
 // LowKey is the lower bound of the sort key, nil if there is none.
 func (p *Plan) LowKey() *string {
@@ -137,9 +134,14 @@ func (p *Plan) HighKey() *string {
 	return &key
 }
 
+// Spans tells whether a position lies in the stretch of the plan.
+func (p *Plan) Spans(position comment.Position) bool {
+	return position.Compare(p.Low) >= 0 && position.Compare(p.High) <= 0
+}
+
 // Within tells whether a position lies in the stretch that was read to take these comments.
 func (p Plan) Within(position comment.Position, taken []layout.Compressed) bool {
-	if position.Compare(p.Low) < 0 || position.Compare(p.High) > 0 {
+	if !p.Spans(position) {
 		return false
 	}
 	if len(taken) < p.Want {

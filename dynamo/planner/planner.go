@@ -8,10 +8,10 @@
 // residual filter drops those, but reading them is paid for.
 //
 // A [Planner] estimates the price of each cover from what is [Known] of the product, or from what is
-// likely of any product (a [Prior]), and takes the cheapest. What is left of a read after a first call
-// that was not enough may be planned anew, from what that call told: see [Plan.Rest]. A [Plan] is a
-// pure function of the planner and a [Request]: nothing is read and nothing is remembered. Package
-// dynamo carries plans out. Wrong estimates cost read units, never comments.
+// likely of any product, and takes the cheapest. What lies beyond a read that was not enough may be
+// planned anew, from what that read told: see [Plan.Rest]. A [Plan] is a pure function of the planner
+// and a [Request]: nothing is read and nothing is remembered. Package dynamo carries plans out. Wrong
+// estimates cost read units, never comments.
 //
 // Conditions on other attributes than language and rating are in the residual filter of every part.
 // No index serves them and no counts tell what they leave.
@@ -55,6 +55,20 @@ func (p *Planner) Take(r Request) Plan {
 	plan.Likely, plan.Remembered = chosen.estimator.belief != nil, r.Last.current(r.Want)
 	p.read(&plan, chosen.limits)
 	return plan
+}
+
+// Attempt plans as Take does. A plan with a residual filter is an attempt, which may fail: its first
+// calls cost at most the given read units, as far as limits can see to that. If these are too few,
+// it is the narrow plan.
+func (p *Planner) Attempt(r Request, units float64) Plan {
+	plan := p.Take(r)
+	switch {
+	case !plan.Residual():
+		return plan
+	case units < float64(len(plan.Reads))/2: // half a unit is the least that a call costs
+		return p.Narrow(r)
+	}
+	return plan.limitedTo(units)
 }
 
 // Narrow plans to read a stretch from partitions that hold only comments of the list. It is for

@@ -76,12 +76,12 @@ func (p Plan) reasonText() string {
 	switch {
 	case !p.Estimated():
 		return ": it is one partition that holds nothing else"
+	case !p.Likely:
+		return ""
 	case p.Sampled > 0:
 		return fmt.Sprintf(": without statistics, by what the first %d comments show", p.Sampled)
-	case p.Likely:
-		return ": without statistics, by what is likely of a product"
 	}
-	return ""
+	return ": without statistics, by what is likely of a product"
 }
 
 var purposeText = map[comment.ReadPurpose]string{

@@ -124,19 +124,25 @@ func (o *Operation) Writes() int {
 	return o.writes
 }
 
-// Wave adds a wave of reads that is carried out by a plan, or by none. The plan is kept to be
-// printed if the operation turns out to be slow, so it must not change.
-func (o *Operation) Wave(plan fmt.Stringer) {
+// Wave adds a wave of reads.
+func (o *Operation) Wave() {
 	if o == nil {
 		return
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.reads.Waves++
+}
+
+// Keep keeps a plan that is carried out, to be printed if the operation turns out to be slow. The
+// plan must not change.
+func (o *Operation) Keep(plan fmt.Stringer) {
+	if o == nil {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	for i, kept := range o.plans {
-		if kept == plan {
-			return
-		}
 		if kept == nil {
 			o.plans[i] = plan
 			return

@@ -44,7 +44,7 @@ func (r *reading) wave(ctx context.Context, reads ...func(context.Context) error
 	r.mu.Lock()
 	r.cost.Waves++
 	r.mu.Unlock()
-	usage.From(ctx).Wave(nil)
+	usage.From(ctx).Wave()
 	ctx, span := spans.Wave(ctx, "page number", len(reads))
 	defer span.End()
 	return call.Parallel(ctx, len(reads), func(ctx context.Context, i int) error { return reads[i](ctx) })
