@@ -56,6 +56,14 @@ func (s *Store) settled(q comment.Query) comment.Filter {
 	return filter
 }
 
+// moveTo reads a slice instead of the one that the query names. It leaves out the first skip
+// comments.
+func (l *listing) moveTo(slice comment.Slice, skip int) {
+	q := comment.Query{Product: l.query.Product, Filter: l.planner.Filter, Order: l.query.Order, Slice: slice}
+	l.window = planner.WindowOf(q).Skipping(skip)
+	l.size, l.fromEnd = slice.Size, slice.FromEnd
+}
+
 // read makes the page: it takes comments in the direction of reading, cuts them to the page, and
 // probes at each end of it where they do not tell whether there are more.
 func (l *listing) read(ctx context.Context) error {

@@ -35,7 +35,7 @@ func (a *answering) place(ctx context.Context) error {
 	case a.list.store.options.PageNumbers == nil:
 		return errNoNumbers
 	case a.placement.By == comment.ByReading:
-		a.list.placeAt(a.placement)
+		a.list.moveTo(comment.Slice{Size: a.placement.Size, FromEnd: a.placement.FromEnd}, a.placement.Skip)
 		return nil
 	}
 	if err := a.lookup.begin(ctx); err != nil {
@@ -43,13 +43,13 @@ func (a *answering) place(ctx context.Context) error {
 	}
 	rank, start := a.list.query.Slice.Rank(), a.lookup.Start
 	if rank >= a.lookup.Counts.Total() {
-		a.list.placeAt(planner.Placement{FromEnd: true}) // beyond the end: is there anything before it?
+		a.list.moveTo(comment.Slice{FromEnd: true}, 0) // beyond the end: is there anything before it?
 		return nil
 	}
 	if !a.list.query.Numbering.Links {
 		a.list.store.lookups.learn(a.lookup.Cost, rank-start.Rank)
 	}
-	a.list.placeBehind(start.After, rank-start.Rank)
+	a.list.moveTo(comment.Slice{Size: a.list.query.Slice.Size, After: start.After}, rank-start.Rank)
 	return nil
 }
 
@@ -105,23 +105,4 @@ func (a *answering) position() *comment.PagePosition {
 		out.Counted = a.list.query.Count != comment.CountNothing && a.lookup.err == nil
 	}
 	return out
-}
-
-// placeAt reads the page from an end of the list.
-func (l *listing) placeAt(placement planner.Placement) {
-	slice := comment.Slice{Size: placement.Size, FromEnd: placement.FromEnd}
-	l.moveTo(slice, placement.Skip)
-}
-
-// placeBehind reads the page from a position on, nil for the beginning of the list.
-func (l *listing) placeBehind(after *comment.Position, skip int) {
-	l.moveTo(comment.Slice{Size: l.query.Slice.Size, After: after}, skip)
-}
-
-// moveTo reads a slice instead of the one that the query names. It leaves out the first skip
-// comments.
-func (l *listing) moveTo(slice comment.Slice, skip int) {
-	q := comment.Query{Product: l.query.Product, Filter: l.planner.Filter, Order: l.query.Order, Slice: slice}
-	l.window = planner.WindowOf(q).Skipping(skip)
-	l.size, l.fromEnd = slice.Size, slice.FromEnd
 }
