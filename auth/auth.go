@@ -96,32 +96,9 @@ func bearer(header string) (token string, ok bool) {
 	return strings.TrimSpace(token), true
 }
 
-// MayWrite returns nil when the request that the context belongs to may write as the author, or
-// change the author's comments; an Unauthenticated error when it does not prove who it is, a
-// Forbidden one when it may not.
-func (g *Guard) MayWrite(ctx context.Context, author comment.Author) error {
-	viewer, err := g.identify(ctx)
-	switch {
-	case err != nil:
-		return err
-	case viewer.CustomerID == nil:
-		return nil
-	case author.Imported:
-		return comment.Errorf(comment.Forbidden, "the author came with a file of reviews and is not known to be a customer: only a moderator may change this comment")
-	case author.ID != *viewer.CustomerID:
-		return comment.Errorf(comment.Forbidden, "the token is another author's: write and change your own comments only")
-	}
-	return nil
-}
-
-// Viewer returns who sent the request that the context belongs to.
-func (g *Guard) Viewer(ctx context.Context) comment.Viewer {
-	viewer, _ := g.identify(ctx)
-	return viewer
-}
-
-// identify returns who sent a request, and an error if it may not write as any author.
-func (g *Guard) identify(ctx context.Context) (comment.Viewer, error) {
+// Identify returns who sent the request that the context belongs to, and an error if it may write
+// as no author: Unauthenticated when it does not prove who it is, else Forbidden.
+func (g *Guard) Identify(ctx context.Context) (comment.Viewer, error) {
 	from, known := ctx.Value(contextKey{}).(*caller)
 	if !known {
 		return g.identifyCaller(&caller{})
@@ -130,7 +107,7 @@ func (g *Guard) identify(ctx context.Context) (comment.Viewer, error) {
 	return from.viewer, from.err
 }
 
-// identifyCaller is identify for a request whose caller is not known yet.
+// identifyCaller is Identify for a request whose caller is not known yet.
 func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 	switch {
 	case !g.Open():
@@ -186,16 +163,9 @@ func (g *Guard) subject(token string) (string, bool) {
 // Closed lets no client write.
 type Closed struct{}
 
-// MayWrite returns a Forbidden error.
-func (Closed) MayWrite(context.Context, comment.Author) error {
-	_, err := refuseAll()
-	return err
-}
-
-// Viewer returns a sender that may not write.
-func (Closed) Viewer(context.Context) comment.Viewer {
-	viewer, _ := refuseAll()
-	return viewer
+// Identify returns a sender that may not write, and a Forbidden error.
+func (Closed) Identify(context.Context) (comment.Viewer, error) {
+	return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "writing is off: this server was given no tokens to accept, and is open to more than its own machine"))
 }
 
 // refuse returns a sender that may not write anything, and the error that a mutation tells it.
@@ -206,9 +176,4 @@ func refuse(reason comment.CannotWriteReason, err error) (comment.Viewer, error)
 // refuseElsewhere refuses a request from elsewhere to a server without tokens.
 func refuseElsewhere(why string) (comment.Viewer, error) {
 	return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "without tokens, only this machine may write, and %s: give the server tokens to accept (--moderator-token, or --jwt-algorithm with a key), or ask http://localhost itself", why))
-}
-
-// refuseAll refuses every request to a server without tokens that is open to other machines.
-func refuseAll() (comment.Viewer, error) {
-	return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "writing is off: this server was given no tokens to accept, and is open to more than its own machine"))
 }

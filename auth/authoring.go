@@ -25,12 +25,9 @@ type Store interface {
 
 // Authorizer decides who may write. No other code decides that.
 type Authorizer interface {
-	// MayWrite returns nil if the caller in the context may write as the author, and change the
-	// author's comments. It returns an Unauthenticated or a Forbidden error otherwise.
-	MayWrite(ctx context.Context, author comment.Author) error
-	// Viewer returns who the caller in the context is. It agrees with MayWrite: a caller who may
-	// write may do so as the author with its customer ID or, without one, as any author.
-	Viewer(ctx context.Context) comment.Viewer
+	// Identify returns who the caller in the context is. It returns an Unauthenticated or a
+	// Forbidden error, beside the reason in the Viewer, if the caller may write as no author.
+	Identify(ctx context.Context) (comment.Viewer, error)
 }
 
 // Writer adds, edits and deletes comments for callers who may. It is safe for use by many
@@ -45,11 +42,18 @@ type Writer struct {
 }
 
 // Viewer returns who the caller is, and whether it may write.
-func (w *Writer) Viewer(ctx context.Context) comment.Viewer { return w.Authorizer.Viewer(ctx) }
+func (w *Writer) Viewer(ctx context.Context) comment.Viewer {
+	viewer, _ := w.Authorizer.Identify(ctx)
+	return viewer
+}
 
 // Add writes a comment. With a key, a repeat of the same draft by the same author returns the first
 // result. All problems of the draft are returned at once.
 func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error) {
+	viewer, err := w.Authorizer.Identify(ctx)
+	if err != nil {
+		return comment.Comment{}, nil, err
+	}
 	c, problems := draft.Comment(comment.Position{})
 	repeatable := ""
 	if key != nil {
@@ -59,7 +63,7 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
 	}
-	if err := w.Authorizer.MayWrite(ctx, c.Author); err != nil {
+	if err := viewer.CheckAuthor(c.Author); err != nil {
 		return comment.Comment{}, nil, err
 	}
 	c.ID = comment.IDOf(w.position()) // not before: comment.SettleTime counts from here
@@ -84,7 +88,7 @@ func wrongKey(key string) []comment.Problem {
 
 // Edit changes a comment that has the given version. A change without an effect writes nothing: the
 // version and the time of the last edit stay.
-func (w *Writer) Edit(ctx context.Context, id comment.ID, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
+func (w *Writer) Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
 	before, err := w.writable(ctx, id, &version)
 	if err != nil {
 		return outcome(before, err)
@@ -115,7 +119,7 @@ func (w *Writer) timeOfEdit(before comment.Comment) *time.Time {
 
 // Delete removes a comment and returns its last state. A version that is given must be the
 // comment's. Without one, an edit at the same time does not prevent the delete.
-func (w *Writer) Delete(ctx context.Context, id comment.ID, version *int) (comment.Comment, []comment.Problem, error) {
+func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
 	for {
 		c, err := w.writable(ctx, id, version)
 		if err == nil {
@@ -129,13 +133,21 @@ func (w *Writer) Delete(ctx context.Context, id comment.ID, version *int) (comme
 }
 
 // writable returns the comment with an ID, if the caller may change it and it has the expected
-// version.
-func (w *Writer) writable(ctx context.Context, id comment.ID, version *int) (comment.Comment, error) {
-	c, err := w.Store.Comment(ctx, id)
+// version. A caller who may write nothing learns nothing of the ID.
+func (w *Writer) writable(ctx context.Context, id string, version *int) (comment.Comment, error) {
+	viewer, err := w.Authorizer.Identify(ctx)
+	if err != nil {
+		return comment.Comment{}, err
+	}
+	parsed, err := comment.ParseID(id)
+	if err != nil {
+		return comment.Comment{}, err
+	}
+	c, err := w.Store.Comment(ctx, parsed)
 	if err != nil {
 		return c, err
 	}
-	if err := w.Authorizer.MayWrite(ctx, c.Author); err != nil {
+	if err := viewer.CheckAuthor(c.Author); err != nil {
 		return c, err
 	}
 	if version != nil && *version != c.Version {
@@ -163,6 +175,7 @@ var problemOf = map[comment.Kind]struct {
 	code comment.ProblemCode
 	path []string
 }{
+	comment.BadInput:  {comment.ProblemMalformed, []string{"id"}},
 	comment.NotFound:  {comment.ProblemNotFound, []string{"id"}},
 	comment.Conflict:  {comment.ProblemConflict, []string{"version"}},
 	comment.KeyReused: {comment.ProblemKeyReused, []string{"idempotencyKey"}},

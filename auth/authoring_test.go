@@ -16,10 +16,14 @@ import (
 type store struct {
 	kept   comment.Comment
 	edits  int // to come before a delete gets through
+	reads  int
 	writes int
 }
 
-func (s *store) Comment(context.Context, comment.ID) (comment.Comment, error) { return s.kept, nil }
+func (s *store) Comment(context.Context, comment.ID) (comment.Comment, error) {
+	s.reads++
+	return s.kept, nil
+}
 
 func (s *store) Add(_ context.Context, c comment.Comment, _ string) (comment.Comment, error) {
 	s.writes++
@@ -46,19 +50,13 @@ func (s *store) Delete(ctx context.Context, c comment.Comment) error {
 
 type everyone struct{}
 
-func (everyone) MayWrite(context.Context, comment.Author) error { return nil }
-
-func (everyone) Viewer(context.Context) comment.Viewer { return comment.Viewer{} }
+func (everyone) Identify(context.Context) (comment.Viewer, error) { return comment.Viewer{}, nil }
 
 type nobody struct{}
 
-func (nobody) MayWrite(context.Context, comment.Author) error {
-	return comment.Errorf(comment.Forbidden, "no")
-}
-
-func (nobody) Viewer(context.Context) comment.Viewer {
+func (nobody) Identify(context.Context) (comment.Viewer, error) {
 	reason := comment.WritingOff
-	return comment.Viewer{CannotWriteReason: &reason}
+	return comment.Viewer{CannotWriteReason: &reason}, comment.Errorf(comment.Forbidden, "no")
 }
 
 var written = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
@@ -82,7 +80,7 @@ func TestTimeOfEditNeverGoesBack(t *testing.T) {
 	} {
 		w := auth.Writer{Store: store, Authorizer: everyone{}, Now: func() time.Time { return written.Add(row.now) }}
 		before, rating := store.kept.Version, 1+store.kept.Rating%comment.MaxRating
-		after, problems, err := w.Edit(t.Context(), store.kept.ID, before, comment.Change{Rating: &rating})
+		after, problems, err := w.Edit(t.Context(), string(store.kept.ID), before, comment.Change{Rating: &rating})
 		if err != nil || len(problems) > 0 || after.Version != before+1 || !after.UpdatedAt.Equal(written.Add(row.want)) {
 			t.Errorf("edited at %s: %+v, %v, %v; want %s", row.now, after, problems, err, row.want)
 		}
@@ -116,14 +114,14 @@ func TestEditThatChangesNothing(t *testing.T) {
 		}
 		before := store.kept
 		w := auth.Writer{Store: store, Authorizer: everyone{}}
-		after, problems, err := w.Edit(t.Context(), before.ID, before.Version, row.change)
+		after, problems, err := w.Edit(t.Context(), string(before.ID), before.Version, row.change)
 		if err != nil || len(problems) > 0 || store.writes != row.writes {
 			t.Errorf("%s: %v, %v, %d writes", row.why, problems, err, store.writes)
 		}
 		if unchanged := cmp.Equal(before, after); unchanged != (row.writes == 0) {
 			t.Errorf("%s: %s", row.why, cmp.Diff(before, after))
 		}
-		if _, problems, _ := w.Edit(t.Context(), before.ID, before.Version+7, row.change); len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
+		if _, problems, _ := w.Edit(t.Context(), string(before.ID), before.Version+7, row.change); len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
 			t.Errorf("%s, of another version: %v", row.why, problems)
 		}
 	}
@@ -133,33 +131,36 @@ func TestEditThatChangesNothing(t *testing.T) {
 func TestDeleteBesideEdits(t *testing.T) {
 	store := newStore(3)
 	w := auth.Writer{Store: store, Authorizer: everyone{}}
-	if c, problems, err := w.Delete(t.Context(), store.kept.ID, nil); err != nil || len(problems) > 0 || c.Version != 4 {
+	if c, problems, err := w.Delete(t.Context(), string(store.kept.ID), nil); err != nil || len(problems) > 0 || c.Version != 4 {
 		t.Errorf("whatever the version: %+v, %v, %v", c, problems, err)
 	}
 	store, version := newStore(1), 1
 	w.Store = store
-	if _, problems, err := w.Delete(t.Context(), store.kept.ID, &version); err != nil || len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
+	if _, problems, err := w.Delete(t.Context(), string(store.kept.ID), &version); err != nil || len(problems) != 1 || problems[0].Code != comment.ProblemConflict {
 		t.Errorf("version 1 of a comment that is being edited: %v, %v", problems, err)
 	}
 }
 
-// Who may not write does not get to the store.
+// Who may not write does not get to the store, whatever the input.
 func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 	store, version := newStore(0), 1
 	w := auth.Writer{Store: store, Authorizer: nobody{}}
 	draft := comment.Draft{ProductID: "p", Rating: 4, Language: "en", Author: comment.Author{ID: "a", Name: "A"}}
 	_, _, add := w.Add(t.Context(), draft, nil)
-	_, _, edit := w.Edit(t.Context(), store.kept.ID, 1, comment.Change{})
-	_, _, late := w.Edit(t.Context(), store.kept.ID, 7, comment.Change{})
-	_, _, remove := w.Delete(t.Context(), store.kept.ID, &version)
-	_, _, removeAny := w.Delete(t.Context(), store.kept.ID, nil)
-	for _, err := range []error{add, edit, late, remove, removeAny} {
+	_, _, edit := w.Edit(t.Context(), string(store.kept.ID), 1, comment.Change{})
+	_, _, late := w.Edit(t.Context(), string(store.kept.ID), 7, comment.Change{})
+	_, _, remove := w.Delete(t.Context(), string(store.kept.ID), &version)
+	_, _, removeAny := w.Delete(t.Context(), string(store.kept.ID), nil)
+	_, _, addNone := w.Add(t.Context(), comment.Draft{}, new(""))
+	_, _, editNone := w.Edit(t.Context(), "none", 1, comment.Change{})
+	_, _, removeNone := w.Delete(t.Context(), "none", nil)
+	for _, err := range []error{add, edit, late, remove, removeAny, addNone, editNone, removeNone} {
 		if comment.KindOf(err) != comment.Forbidden {
 			t.Errorf("%v, want forbidden", err)
 		}
 	}
-	if store.writes > 0 {
-		t.Errorf("%d writes", store.writes)
+	if store.reads+store.writes > 0 {
+		t.Errorf("%d reads, %d writes", store.reads, store.writes)
 	}
 }
 
@@ -169,9 +170,9 @@ type slow struct {
 	decided *time.Time
 }
 
-func (s slow) MayWrite(context.Context, comment.Author) error {
+func (s slow) Identify(ctx context.Context) (comment.Viewer, error) {
 	*s.decided = s.decided.Add(5 * time.Second)
-	return nil
+	return s.everyone.Identify(ctx)
 }
 
 // The place of a comment is made right before it is written, and not while it is asked who may.

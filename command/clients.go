@@ -127,7 +127,7 @@ func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.R
 		if r.RemoteAddr == "" {
 			return quota.Client{}, false
 		}
-		viewer := who.Viewer(r.Context())
+		viewer, _ := who.Identify(r.Context())
 		if viewer.CustomerID != nil {
 			return quota.Customer(*viewer.CustomerID), true
 		}

@@ -67,6 +67,15 @@ func TestWhoMayWrite(t *testing.T) {
 	mutations := map[string]map[string]any{
 		"Add": draft(), "Edit": {"id": there, "version": 1, "rating": 1}, "Delete": {"id": there},
 	}
+	// Only those who may write something learn what is wrong with an input, or that nothing is there.
+	invalid := draft()
+	invalid["rating"] = 6
+	const missing = "c_01HZ0000000000000000000000"
+	unspecific := map[string][]map[string]any{
+		"Add":    {invalid},
+		"Edit":   {{"id": missing, "version": 1, "rating": 1}, {"id": "c_", "version": 1}, {"id": there, "version": 9, "rating": 6}},
+		"Delete": {{"id": missing}, {"id": "c_"}, {"id": there, "version": 9}},
+	}
 	for _, row := range []struct{ why, header, code string }{
 		{"no token", "", "UNAUTHENTICATED"},
 		{"not a token", "Bearer abc", "UNAUTHENTICATED"},
@@ -77,12 +86,18 @@ func TestWhoMayWrite(t *testing.T) {
 	} {
 		a.header = row.header
 		for name, input := range mutations {
-			query := fmt.Sprintf(`mutation ($input: %sCommentInput!) { m: %sComment(input: $input) { userErrors { code } } }`, name, strings.ToLower(name))
-			got := a.ask(query, map[string]any{"input": input})
-			if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != row.code || string(got.Data) != `{"m":null}` {
-				t.Errorf("%s with %s: %s %+v, want %s", name, row.why, got.Data, got.Errors, row.code)
+			inputs := []map[string]any{input}
+			if row.code == "UNAUTHENTICATED" {
+				inputs = append(inputs, unspecific[name]...)
 			}
-			checkSecrets(t, fmt.Sprint(got.Errors), row.header)
+			query := fmt.Sprintf(`mutation ($input: %sCommentInput!) { m: %sComment(input: $input) { userErrors { code } } }`, name, strings.ToLower(name))
+			for _, input := range inputs {
+				got := a.ask(query, map[string]any{"input": input})
+				if len(got.Errors) != 1 || got.Errors[0].Extensions["code"] != row.code || string(got.Data) != `{"m":null}` {
+					t.Errorf("%s of %v with %s: %s %+v, want %s", name, input, row.why, got.Data, got.Errors, row.code)
+				}
+				checkSecrets(t, fmt.Sprint(got.Errors), row.header)
+			}
 		}
 		if diff := cmp.Diff(what(before), what(everything(t, a.session.Client, a.session.Table, "teapot"))); diff != "" {
 			t.Fatalf("with %s, the table changed: %s", row.why, diff)

@@ -14,6 +14,20 @@ type Viewer struct {
 // MayWrite reports whether the sender may write: as the author CustomerID or, if that is nil, as any.
 func (v Viewer) MayWrite() bool { return v.CannotWriteReason == nil }
 
+// CheckAuthor returns a Forbidden error if a sender that may write may not do so as the author, nor
+// change the author's comments.
+func (v Viewer) CheckAuthor(author Author) error {
+	switch {
+	case v.CustomerID == nil:
+		return nil
+	case author.Imported:
+		return Errorf(Forbidden, "the author came with a file of reviews and is not known to be a customer: only a moderator may change this comment")
+	case author.ID != *v.CustomerID:
+		return Errorf(Forbidden, "the token is another author's: write and change your own comments only")
+	}
+	return nil
+}
+
 // CannotWriteReason says why the sender of a request may not write, for programs.
 type CannotWriteReason string
 

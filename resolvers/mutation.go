@@ -35,11 +35,7 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 
 // EditComment changes a comment.
 func (r mutationResolver) EditComment(ctx context.Context, input graph.EditCommentInput) (*graph.EditCommentPayload, error) {
-	id, err := comment.ParseID(input.ID)
-	if err != nil {
-		return &graph.EditCommentPayload{UserErrors: malformedID(err)}, nil
-	}
-	edited, problems, err := r.Author.Edit(ctx, id, input.Version, comment.Change{
+	edited, problems, err := r.Author.Edit(ctx, input.ID, input.Version, comment.Change{
 		Rating:   input.Rating.Value(),
 		Language: input.Language.Value(),
 		Title:    orEmpty(input.Title),
@@ -53,11 +49,7 @@ func (r mutationResolver) EditComment(ctx context.Context, input graph.EditComme
 
 // DeleteComment deletes a comment.
 func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteCommentInput) (*graph.DeleteCommentPayload, error) {
-	id, err := comment.ParseID(input.ID)
-	if err != nil {
-		return &graph.DeleteCommentPayload{UserErrors: malformedID(err)}, nil
-	}
-	deleted, problems, err := r.Author.Delete(ctx, id, input.Version.Value())
+	deleted, problems, err := r.Author.Delete(ctx, input.ID, input.Version.Value())
 	if err != nil {
 		return nil, err
 	}
@@ -89,8 +81,4 @@ func userErrors(problems []comment.Problem) []*comment.Problem {
 		out[i] = &problems[i]
 	}
 	return out
-}
-
-func malformedID(err error) []*comment.Problem {
-	return []*comment.Problem{{Code: comment.ProblemMalformed, Message: comment.MessageOf(err), Path: []string{"id"}}}
 }

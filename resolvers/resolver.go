@@ -25,8 +25,8 @@ type Ranker interface {
 // once.
 type Author interface {
 	Add(ctx context.Context, draft comment.Draft, key *string) (comment.Comment, []comment.Problem, error)
-	Edit(ctx context.Context, id comment.ID, version int, change comment.Change) (comment.Comment, []comment.Problem, error)
-	Delete(ctx context.Context, id comment.ID, version *int) (comment.Comment, []comment.Problem, error)
+	Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error)
+	Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error)
 	// Viewer returns who the caller is, and whether it may write.
 	Viewer(ctx context.Context) comment.Viewer
 }

@@ -128,12 +128,12 @@ func (s *shop) Add(_ context.Context, d comment.Draft, _ *string) (comment.Comme
 }
 
 // Edit implements resolvers.Author.
-func (s *shop) Edit(context.Context, comment.ID, int, comment.Change) (comment.Comment, []comment.Problem, error) {
+func (s *shop) Edit(context.Context, string, int, comment.Change) (comment.Comment, []comment.Problem, error) {
 	return comment.Comment{}, nil, nil
 }
 
 // Delete implements resolvers.Author.
-func (s *shop) Delete(context.Context, comment.ID, *int) (comment.Comment, []comment.Problem, error) {
+func (s *shop) Delete(context.Context, string, *int) (comment.Comment, []comment.Problem, error) {
 	return comment.Comment{}, nil, nil
 }
 

@@ -90,12 +90,12 @@ func (closed) Add(context.Context, comment.Draft, *string) (c comment.Comment, p
 }
 
 // Edit implements resolvers.Author.
-func (closed) Edit(context.Context, comment.ID, int, comment.Change) (c comment.Comment, problems []comment.Problem, err error) {
+func (closed) Edit(context.Context, string, int, comment.Change) (c comment.Comment, problems []comment.Problem, err error) {
 	return c, nil, errClosed
 }
 
 // Delete implements resolvers.Author.
-func (closed) Delete(context.Context, comment.ID, *int) (c comment.Comment, problems []comment.Problem, err error) {
+func (closed) Delete(context.Context, string, *int) (c comment.Comment, problems []comment.Problem, err error) {
 	return c, nil, errClosed
 }
 
