@@ -111,6 +111,12 @@ type Store interface {
 	Build(ctx context.Context) (Build, error)
 }
 
+// Renewer is a store whose Covers can be replaced without a build.
+type Renewer interface {
+	// Renew replaces what Covers returns. The error is of the kind Conflict if that is not what it was.
+	Renew(ctx context.Context, was, covers string) error
+}
+
 // Lister is a store that says which products it has.
 type Lister interface {
 	// Products tells all products that the store has comments of, in any order. It may tell some more

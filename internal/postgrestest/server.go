@@ -171,3 +171,29 @@ func (s *Server) Remove() error { return os.RemoveAll(s.folder) }
 func (s *Server) url(database string) string {
 	return fmt.Sprintf("postgres://%s:%s@127.0.0.1:%d/%s?sslmode=disable", owner, Password, s.port, database)
 }
+
+// Standby makes a standby of the server as it is now. It hears of nothing that comes later.
+func (s *Server) Standby() error {
+	path, args := s.command("pg_basebackup", "-D", s.standby(), "-R", "-c", "fast", "-h", "127.0.0.1", "-p", fmt.Sprint(s.port), "-U", owner)
+	output, err := exec.Command(path, args...).CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, output)
+	}
+	return nil
+}
+
+func (s *Server) standby() string { return filepath.Join(s.folder, "standby") }
+
+// FailOver has the standby take the place of the server.
+func (s *Server) FailOver(ctx context.Context) error {
+	data := filepath.Join(s.folder, "data")
+	if err := errors.Join(s.Stop(), os.RemoveAll(data), os.Rename(s.standby(), data), s.Start()); err != nil {
+		return err
+	}
+	connection, err := pgx.Connect(ctx, s.url("postgres"))
+	if err != nil {
+		return err
+	}
+	_, err = connection.Exec(ctx, "SELECT pg_promote()")
+	return errors.Join(err, connection.Close(ctx))
+}

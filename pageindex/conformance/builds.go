@@ -139,6 +139,33 @@ func testBuildBesideAll(t *testing.T, h *history, p Place) {
 	checkCovers(t, other, "beside all")
 }
 
+// testRenew replaces what a store covers, which changes nothing else and ends no build.
+func testRenew(t *testing.T, h *history, p Place) {
+	store, want := p.open(t), comments{}
+	renewer, outside := store.(pageindex.Renewer)
+	if !outside {
+		t.Skip("it is in the table")
+	}
+	first := h.many(products[0], 30)
+	build(t, store, first, "first")
+	want.apply(first)
+	if err := renewer.Renew(t.Context(), "another", "third"); comment.KindOf(err) != comment.Conflict {
+		t.Errorf("instead of what it does not cover: %v, want a conflict", err)
+	}
+	checkCovers(t, store, "first")
+	b := begin(t, store)
+	if err := renewer.Renew(t.Context(), "first", "second"); err != nil {
+		t.Error(err)
+	}
+	checkCovers(t, p.second(t, store), "second")
+	apply(t, store, want, h.many(products[1], 20))
+	h.checkAll(t, store, want, 1)
+	add(t, b, first)
+	finish(t, b, "third")
+	checkCovers(t, store, "third")
+	h.checkAll(t, store, want, 1)
+}
+
 // testLaterBuild begins a build while another is under way.
 func testLaterBuild(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}

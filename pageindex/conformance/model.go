@@ -106,6 +106,17 @@ func (m *Model) Covers(context.Context) (string, error) {
 	return m.covers, nil
 }
 
+// Renew implements pageindex.Renewer.
+func (m *Model) Renew(_ context.Context, was, covers string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.covers != was {
+		return comment.Errorf(comment.Conflict, "it covers something else by now")
+	}
+	m.covers = covers
+	return nil
+}
+
 // Apply implements pageindex.Store.
 func (m *Model) Apply(_ context.Context, entries []pageindex.Entry) error {
 	m.mu.Lock()

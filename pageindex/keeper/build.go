@@ -34,7 +34,7 @@ func (k *Keeper) Build(ctx context.Context, tell func(entries int64)) (entries i
 
 // build builds the store, knowing what this process saw of it before.
 func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)) (entries int64, err error) {
-	b := &build{Keeper: k, owner: newIdentity(), tell: tell, seen: seen}
+	b := &build{Keeper: k, owner: newIdentity(), next: newIdentity(), tell: tell, seen: seen}
 	if err := b.acquire(ctx); err != nil {
 		return 0, err
 	}
@@ -49,6 +49,7 @@ func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)
 type build struct {
 	*Keeper
 	owner string
+	next  string // the moment that the store gets
 	tell  func(entries int64)
 	seen  vigil
 	read  atomic.Int64 // entries
@@ -159,11 +160,11 @@ func (b *build) work(ctx context.Context) error {
 	if !state.Complete {
 		return errCounts
 	}
-	token := s.Token(state)
-	if err := b.fill(ctx, token); err != nil {
+	covers := at(s.Token(state), b.next)
+	if err := b.fill(ctx, covers); err != nil {
 		return err
 	}
-	return b.end(ctx, token)
+	return b.end(ctx, covers)
 }
 
 // begin gives the store an identity if it has none, and notes that the build begins.
@@ -183,7 +184,7 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 	}
 	s, err = b.update(ctx, func(s Registration) Registration {
 		s.Begun = s.Gaps
-		return s
+		return s.toward(covers, b.next)
 	})
 	b.begun.Store(err == nil)
 	return s, err
@@ -214,7 +215,7 @@ func (b *build) claim(ctx context.Context, s Registration, known string) error {
 }
 
 // fill brings all entries of the table into the store.
-func (b *build) fill(ctx context.Context, token string) error {
+func (b *build) fill(ctx context.Context, complete string) error {
 	anew, err := b.anew(ctx)
 	if err != nil {
 		return err
@@ -228,19 +229,19 @@ func (b *build) fill(ctx context.Context, token string) error {
 	if err != nil {
 		return err
 	}
-	if err := b.check(ctx, func(covers string) bool { return identityOf(covers) == identityOf(token) }); err != nil {
+	if err := b.check(ctx, func(covers string) bool { return identityOf(covers) == identityOf(complete) }); err != nil {
 		return err // what was added before it was emptied is gone
 	}
-	return b.finish(ctx, anew, token)
+	return b.finish(ctx, anew, complete)
 }
 
 // end notes that the store is complete, unless it is not.
-func (b *build) end(ctx context.Context, token string) error {
-	if err := b.check(ctx, func(covers string) bool { return covers == token }); err != nil {
+func (b *build) end(ctx context.Context, complete string) error {
+	if err := b.check(ctx, func(covers string) bool { return covers == complete }); err != nil {
 		return err
 	}
 	s, err := b.update(ctx, func(s Registration) Registration {
-		s.Built = token
+		s.Built = tokenOf(complete)
 		return s
 	})
 	if err == nil && s.Open() {

@@ -28,10 +28,11 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 		return none, ctx.Err()
 	}
 	defer func() { <-c.turn }()
-	if !c.since.IsZero() && time.Since(c.since) < c.age {
+	began := time.Now()
+	// The monotonic clock may stand still while the machine is suspended, and the other one jump back.
+	if !c.since.IsZero() && max(began.Sub(c.since), began.Round(0).Sub(c.since)) < c.age {
 		return c.value, nil
 	}
-	began := time.Now()
 	value, err := c.read(ctx)
 	if err != nil {
 		return none, err

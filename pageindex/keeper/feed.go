@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -58,14 +57,18 @@ func (k *Keeper) applyTo(ctx context.Context, name string, s Registration, entri
 // reasonOf says why a store was not fed. It holds nothing of what the store says, which may be long
 // and of others.
 func reasonOf(err error) string {
-	if errors.Is(err, errNotOurs) {
-		return errNotOurs.Message
+	if comment.KindOf(err) == comment.Conflict {
+		return comment.MessageOf(err)
 	}
 	return "it was away or slow"
 }
 
-// errNotOurs is for a store that has not the identity that the table knows.
-var errNotOurs = comment.Errorf(comment.Conflict, "it was emptied, or belongs to another table")
+// errNotOurs is for a store that has not the identity that the table knows, errPutBack for one that
+// has another moment.
+var (
+	errNotOurs = comment.Errorf(comment.Conflict, "it was emptied, or belongs to another table")
+	errPutBack = comment.Errorf(comment.Conflict, "it or the table was put back to an earlier state")
+)
 
 // feed hands entries to the store, and retries for a while.
 func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.Entry) error {
@@ -73,7 +76,7 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 	defer cancel()
 	for pause := firstRetry; ; pause *= 2 {
 		err := task.Try(func() error { return k.feedOnce(ctx, identity, entries) })
-		if err == nil || errors.Is(err, errNotOurs) || task.Wait(ctx, pause) != nil {
+		if err == nil || comment.KindOf(err) == comment.Conflict || task.Wait(ctx, pause) != nil {
 			return err
 		}
 	}
@@ -88,6 +91,7 @@ func (k *Keeper) feedOnce(ctx context.Context, identity string, entries []pagein
 		k.fed.forget()
 		return errNotOurs
 	}
+	defer k.unmoved.Store(true)
 	return k.Store.Apply(ctx, entries)
 }
 

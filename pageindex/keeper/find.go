@@ -54,7 +54,7 @@ func (k *Keeper) ask(ctx context.Context, token string, list pageindex.List, tar
 		return found, ctx.Err()
 	case err != nil:
 		return found, unavailable(storeAway, err)
-	case covers != token:
+	case tokenOf(covers) != tokenOf(token):
 		return found, unavailable(notBuilt, errors.New("the store lost what it covered"))
 	}
 	return found, nil

@@ -9,6 +9,8 @@
 //   - Feeding (feed.go). A process that counts hands over entries once they are counted, before their
 //     records are done with. They reach the store, or the number in the table rises, or the records
 //     come again. So counting waits for a store for two seconds at most, once.
+//   - Moments (moment.go). Store and table move on together, so that one which is put back to an earlier
+//     state does not fit the other any more.
 //   - Finding (find.go). An answer is given only if the store covered the token before and after it.
 //   - Building (build.go). A build notes in the table that it begins, waits until every process has
 //     read that, and then brings in all markers of the table. What is counted from then on is fed,
@@ -21,8 +23,8 @@
 package keeper
 
 import (
-	"context"
 	"crypto/rand"
+	"sync/atomic"
 )
 
 // Keeper keeps one store of a table complete, and knows what the table's other stores miss. It is
@@ -33,6 +35,7 @@ type Keeper struct {
 	registry *cached[Registry]
 	seen     *cached[sight]
 	fed      *cached[string] // the identity of the store
+	unmoved  atomic.Bool     // entries were fed since store and table moved on
 	wake     chan struct{}   // holds one signal when the store is to be looked at
 }
 
@@ -44,10 +47,7 @@ func New(options Options) *Keeper {
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
 	k.registry = newCached(k.Pace.Look, k.Table.Registry)
 	k.seen = newCached(k.Pace.Look, k.look)
-	k.fed = newCached(k.Pace.Look, func(ctx context.Context) (string, error) {
-		covers, err := k.Store.Covers(ctx)
-		return identityOf(covers), err
-	})
+	k.fed = newCached(k.Pace.Look, k.advance)
 	return k
 }
 

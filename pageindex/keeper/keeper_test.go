@@ -226,7 +226,7 @@ func TestOneBuildsAtATime(t *testing.T) {
 // are told what to do meanwhile, and nothing about the store.
 func TestObjection(t *testing.T) {
 	now := time.Unix(1000, 0)
-	complete := sight{state: stream.State{Complete: true, Since: time.Unix(7, 0)}, store: Registration{Identity: "A", Gaps: 2, Begun: 2}, covers: "A/2/7000"}
+	complete := sight{state: stream.State{Complete: true, Since: time.Unix(7, 0)}, store: Registration{Identity: "A", Gaps: 2, Begun: 2, Moments: "x y"}, covers: "A/2/7000@y"}
 	for _, row := range []struct {
 		why    string
 		change func(*sight)
@@ -241,7 +241,9 @@ func TestObjection(t *testing.T) {
 		{"away after lost records", func(s *sight) { s.away, s.state.Complete = errors.New("x"), false }, notCounted, counting},
 		{"emptied", func(s *sight) { s.covers = "" }, notBuilt, building},
 		{"given an identity", func(s *sight) { s.covers = "A/" }, notBuilt, building},
-		{"another's", func(s *sight) { s.covers = "B/2/7000" }, notBuilt, building},
+		{"about to move on", func(s *sight) { s.covers = "A/2/7000@x" }, "", nothing},
+		{"put back", func(s *sight) { s.covers = "A/2/7000@w" }, notBuilt, building},
+		{"another's", func(s *sight) { s.covers = "B/2/7000@y" }, notBuilt, building},
 		{"a gap", func(s *sight) { s.store.Gaps++ }, notBuilt, building},
 		{"counted anew", func(s *sight) { s.state.Since = time.Unix(8, 0) }, notBuilt, building},
 		{"not known", func(s *sight) { s.store = Registration{} }, notBuilt, building},

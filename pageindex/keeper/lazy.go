@@ -17,26 +17,26 @@ const (
 // Lazy is a store that is opened when it is needed, and tried again if that fails. So a process
 // starts and stays up without it. It is safe for concurrent use.
 type Lazy struct {
-	open func(ctx context.Context) (Store, error)
+	open func(ctx context.Context) (Outside, error)
 
 	turn   chan struct{} // taken while it is opened; guards the fields below
-	store  Store         // nil until it is open
+	store  Outside       // nil until it is open
 	failed error
 	since  time.Time // when it failed
 }
 
-var _ Store = (*Lazy)(nil)
+var _ Outside = (*Lazy)(nil)
 
 // NewLazy makes a store of a table of what Parse returned.
 func NewLazy(t Target, table string) *Lazy {
 	return &Lazy{
-		open: func(ctx context.Context) (Store, error) { return t.Kind.Open(ctx, t.text, table) },
+		open: func(ctx context.Context) (Outside, error) { return t.Kind.Open(ctx, t.text, table) },
 		turn: make(chan struct{}, 1),
 	}
 }
 
 // Opened returns the store, open.
-func (l *Lazy) Opened(ctx context.Context) (Store, error) {
+func (l *Lazy) Opened(ctx context.Context) (Outside, error) {
 	select {
 	case l.turn <- struct{}{}:
 	case <-ctx.Done():
@@ -85,6 +85,15 @@ func (l *Lazy) Apply(ctx context.Context, entries []pageindex.Entry) error {
 		return err
 	}
 	return store.Apply(ctx, entries)
+}
+
+// Renew implements pageindex.Renewer.
+func (l *Lazy) Renew(ctx context.Context, was, covers string) error {
+	store, err := l.Opened(ctx)
+	if err != nil {
+		return err
+	}
+	return store.Renew(ctx, was, covers)
 }
 
 // Products implements pageindex.Lister.

@@ -29,6 +29,7 @@ const (
 	attrSince     = "t" // absent for none
 	attrReason    = "r"
 	attrBuilt     = "c"
+	attrMoments   = "m"
 	attrOwner     = "o" // this and the following are of the build under way
 	attrWho       = "w"
 	attrEngine    = "d"
@@ -114,6 +115,7 @@ func encodeStore(s Registration) layout.Item {
 		attrBegun:     layout.Number(s.Begun),
 		attrReason:    layout.Text(s.Reason),
 		attrBuilt:     layout.Text(s.Built),
+		attrMoments:   layout.Text(s.Moments),
 		attrOwner:     layout.Text(s.Work.Owner),
 		attrWho:       layout.Text(s.Work.Who),
 		attrEngine:    layout.Text(s.Work.Engine),
@@ -150,6 +152,7 @@ func decodeStore(it layout.Item) (Registration, error) {
 		Since:    r.OptionalTime(attrSince),
 		Reason:   r.Text(attrReason),
 		Built:    r.Text(attrBuilt),
+		Moments:  r.Text(attrMoments),
 		Work: Work{
 			Owner:     r.Text(attrOwner),
 			Who:       r.Text(attrWho),

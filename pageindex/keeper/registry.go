@@ -35,6 +35,8 @@ type Registration struct {
 	Reason string
 	// Built is the token that the last build finished for; empty before the first.
 	Built string
+	// Moments are those between which the store is, with spaces, the last one last.
+	Moments string
 	// Work is the build under way. The zero value is none.
 	Work Work
 }

@@ -1,6 +1,7 @@
 package keeper
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -31,15 +32,15 @@ func (o Options) look(ctx context.Context) (sight, error) {
 	}
 	now.state = state
 	now.upTo, now.known = stream.ProcessedUpTo(leases)
-	registry, err := o.Table.Registry(ctx)
-	if err != nil {
-		return now, err
-	}
+	var registry Registry
+	registry, now.covers, now.away, err = o.glance(ctx)
 	now.store = registry.Stores[o.Name]
-	asked, cancel := context.WithTimeout(ctx, o.Pace.Feed)
-	defer cancel()
-	now.covers, now.away = o.Store.Covers(asked)
-	return now, ctx.Err()
+	return now, cmp.Or(err, ctx.Err())
+}
+
+// complete reports whether the store lacks nothing.
+func (s sight) complete() bool {
+	return tokenOf(s.covers) == s.store.Token(s.state) && s.store.knows(s.covers)
 }
 
 // Messages of answers that cannot be given. They go to clients, so they name no store.
@@ -60,7 +61,7 @@ func (s sight) objection(now time.Time, lag time.Duration) error {
 		return comment.Errorf(comment.Unavailable, lateCounts+" by %s%s", now.Sub(s.upTo).Round(time.Second), meanwhile)
 	case s.away != nil:
 		return unavailable(storeAway, s.away)
-	case s.covers != s.store.Token(s.state):
+	case !s.complete():
 		return unavailable(notBuilt, errors.New("the store is not complete"))
 	}
 	return nil

@@ -268,6 +268,17 @@ func (l *link) Covers(ctx context.Context) (string, error) {
 	return store.Covers(ctx)
 }
 
+func (l *link) Renew(ctx context.Context, was, covers string) error {
+	store, lost, err := l.reach(ctx)
+	if err != nil {
+		return err
+	}
+	if err := store.Renew(ctx, was, covers); err != nil || !lost {
+		return err
+	}
+	return errLink
+}
+
 func (l *link) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	store, _, err := l.reach(ctx)
 	if err != nil {

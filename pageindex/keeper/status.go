@@ -42,5 +42,8 @@ func (k *Keeper) Status(ctx context.Context) (Status, error) {
 	out := now.store.StatusOf(k.Name, now.state)
 	out.Asked, out.Away = true, now.away
 	out.Complete = now.needs() == nothing
+	if now.needs() == building {
+		out.Reason = reasonToBuild(now)
+	}
 	return out, nil
 }

@@ -32,6 +32,12 @@ type Store interface {
 	Close() error
 }
 
+// Outside is a store outside the table, which can be put back to an earlier state without it.
+type Outside interface {
+	Store
+	pageindex.Renewer
+}
+
 // Kind is a kind of store.
 type Kind struct {
 	// Scheme is what its targets begin with, up to the colon, or all of a target.
@@ -43,7 +49,7 @@ type Kind struct {
 	Local bool
 	// Open opens the store of a table. An error of the kind BadInput says that it can never succeed.
 	// Errors do not hold the password of a URL.
-	Open func(ctx context.Context, target, table string) (Store, error)
+	Open func(ctx context.Context, target, table string) (Outside, error)
 }
 
 // Networked returns the kinds of stores that several processes on several machines can share.
@@ -59,13 +65,13 @@ func Networked() []Kind {
 }
 
 // File returns the kind of a store in a file or a folder, which belongs to one process.
-func File[S Store](scheme, form string, open func(ctx context.Context, path string) (S, error)) Kind {
+func File[S Outside](scheme, form string, open func(ctx context.Context, path string) (S, error)) Kind {
 	return Kind{Scheme: scheme, Form: form, Local: true, Open: opener(func(ctx context.Context, path, _ string) (S, error) { return open(ctx, path) })}
 }
 
-// opener returns a function that opens stores of a type as a Store.
-func opener[S Store](open func(ctx context.Context, target, table string) (S, error)) func(context.Context, string, string) (Store, error) {
-	return func(ctx context.Context, target, table string) (Store, error) {
+// opener returns a function that opens stores of a type as Outside.
+func opener[S Outside](open func(ctx context.Context, target, table string) (S, error)) func(context.Context, string, string) (Outside, error) {
+	return func(ctx context.Context, target, table string) (Outside, error) {
 		store, err := open(ctx, target, table)
 		if err != nil {
 			return nil, err // not a nil pointer that looks like a store

@@ -13,7 +13,7 @@ import (
 )
 
 func kinds() []Kind {
-	open := func(context.Context, string, string) (Store, error) { return conformance.NewModel(), nil }
+	open := func(context.Context, string, string) (Outside, error) { return conformance.NewModel(), nil }
 	return []Kind{
 		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: open},
 		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: open},
@@ -59,7 +59,7 @@ func TestParse(t *testing.T) {
 func TestLazy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		tries, away := 0, errors.New("away")
-		target := Target{Kind: Kind{Open: func(ctx context.Context, _, table string) (Store, error) {
+		target := Target{Kind: Kind{Open: func(ctx context.Context, _, table string) (Outside, error) {
 			tries++
 			if _, bounded := ctx.Deadline(); !bounded || table != "comments" {
 				t.Errorf("opening %q, bounded: %v", table, bounded)

@@ -46,7 +46,7 @@ func (s sight) needs() need {
 		return counting
 	case s.away != nil:
 		return presence
-	case s.covers != s.store.Token(s.state):
+	case !s.complete():
 		return building
 	}
 	return nothing
@@ -56,6 +56,7 @@ func (s sight) needs() need {
 // and tried again.
 func (k *Keeper) Run(ctx context.Context) {
 	var t tending
+	defer k.lastAdvance(ctx)
 	for ctx.Err() == nil {
 		var now sight
 		err := task.Try(func() (err error) {
@@ -128,7 +129,13 @@ func (k *Keeper) sleep(ctx context.Context, was Registration) {
 	next := time.NewTicker(k.Pace.Look)
 	defer next.Stop()
 	for until := time.Now().Add(k.Pace.Check); time.Now().Before(until); {
-		if registry, err := k.Table.Registry(ctx); err == nil && registry.Stores[k.Name] != was {
+		if k.unmoved.Load() {
+			_, _ = k.fed.get(ctx) // else the next feed tells
+		}
+		registry, err := k.Table.Registry(ctx)
+		s := registry.Stores[k.Name]
+		was.Moments = s.Moments // the look that is due tells whether they fit
+		if err == nil && s != was {
 			return
 		}
 		select {
@@ -139,6 +146,17 @@ func (k *Keeper) sleep(ctx context.Context, was Registration) {
 		case <-next.C:
 		}
 	}
+}
+
+// lastAdvance moves store and table on if entries were fed since.
+func (k *Keeper) lastAdvance(ctx context.Context) {
+	if !k.unmoved.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+	defer cancel()
+	k.fed.forget()
+	_, _ = k.fed.get(ctx) // without it, only a copy of the last seconds goes unnoticed
 }
 
 // tellAway logs that the store does not answer, and that it does again.
@@ -199,6 +217,8 @@ func reasonToBuild(now sight) string {
 		return now.store.Reason
 	case now.store.Built == "":
 		return "an earlier build did not end"
+	case tokenOf(now.covers) == now.store.Token(now.state):
+		return errPutBack.Message
 	}
 	return "all comments were counted anew, or an earlier build did not end"
 }

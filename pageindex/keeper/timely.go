@@ -23,7 +23,8 @@ func NewTimely(index pageindex.Index, counted Counted) *Timely {
 		state, leases, err := counted.Current(ctx)
 		now := sight{state: state}
 		now.upTo, now.known = stream.ProcessedUpTo(leases)
-		now.covers = now.store.Token(state) // there is nothing that it could lack
+		now.store.Moments = "now"
+		now.covers = at(now.store.Token(state), "now") // there is nothing that it could lack
 		return now, err
 	})}
 }

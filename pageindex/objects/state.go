@@ -97,7 +97,10 @@ func (s *State) Put(log uint64, items []Item) {
 func (s *State) Replace(root *Root) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.root = root
+	same := s.root.Generation == root.Generation && s.root.Merged == root.Merged
+	if s.root = root; same {
+		return // as before, but for what it covers
+	}
 	for id, p := range s.products {
 		for position, h := range p.items {
 			if h.log <= root.Merged {

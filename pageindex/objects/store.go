@@ -105,6 +105,18 @@ func (s *Store) Covers(ctx context.Context) (string, error) {
 	return now.root.Covers, nil
 }
 
+// Renew implements pageindex.Renewer.
+func (s *Store) Renew(ctx context.Context, was, covers string) error {
+	return s.core.unavailable(s.core.update(ctx, func(now snapshot) (*Root, error) {
+		if now.damage != nil || now.root.Covers != was {
+			return nil, errOvertaken
+		}
+		root := *now.root
+		root.Covers = covers
+		return &root, nil
+	}))
+}
+
 // Apply implements pageindex.Store.
 func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	if err := ctx.Err(); err != nil || len(entries) == 0 {

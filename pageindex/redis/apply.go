@@ -73,15 +73,16 @@ func (s *Store) write(ctx context.Context, into []string, entries []pageindex.En
 
 func (s *Store) callFor(product, generation string, entries []pageindex.Entry) call {
 	of := s.keys.of(product, generation)
+	third, listed := s.keys.products(), listedAs(product, generation)
+	if s.inCluster() {
+		third, listed = of+neverName, ""
+	}
 	c := call{
-		keys:      []string{of + stateName, of + entriesName},
-		arguments: []any{of, int(pageindex.Remember.Seconds()), listedAs(product, generation)},
+		keys:      []string{of + stateName, of + entriesName, third},
+		arguments: []any{of, int(pageindex.Remember.Seconds()), listed},
 	}
 	for _, e := range entries {
 		c.arguments = append(c.arguments, string(e.Position[:]), milliseconds(e.Position), cellText(e.Cell), string(e.Follows))
-	}
-	if !s.inCluster() {
-		c.keys = append(c.keys, s.keys.products())
 	}
 	return c
 }

@@ -1,10 +1,10 @@
 -- Brings entries of comments of one product in, all or none: Redis runs a script as a whole.
 --
--- KEYS: the product's state and entries, and the set of products, which a cluster does not have: all
--- other keys share their hash tag. ARGV: the prefix of the product's other keys, the seconds for
--- which a deleted comment is remembered, how the set lists the product, and for each entry its
--- position, its time in milliseconds, its cell (empty if the comment is not there any more) and what
--- it follows.
+-- KEYS: the product's state and entries, and the set of products; in a cluster, where that has
+-- another slot, a key that never exists (see keys.go). ARGV: the prefix of the product's other keys,
+-- the seconds for which a deleted comment is remembered, how the set lists the product (empty in a
+-- cluster), and for each entry its position, its time in milliseconds, its cell (empty if the comment
+-- is not there any more) and what it follows.
 
 local state, entries, products = KEYS[1], KEYS[2], KEYS[3]
 local prefix, remember, listed = ARGV[1], ARGV[2], ARGV[3]
@@ -75,7 +75,7 @@ if moved then
   if not left then
     redis.call('DEL', state)
   end
-  if products then
+  if listed ~= '' then
     redis.call(left and 'SADD' or 'SREM', products, listed)
   end
 end

@@ -63,11 +63,7 @@ func random(r *rand.Rand, n int) pageindex.Entry {
 }
 
 func memory(b *testing.B, s *Store) int {
-	text, err := infoField(b.Context(), s.client, "memory", "used_memory")
-	if err != nil {
-		b.Fatal(err)
-	}
-	n, err := strconv.Atoi(text)
+	n, err := strconv.Atoi(fieldsOf(s.client.Info(b.Context()).Val())["used_memory"])
 	if err != nil {
 		b.Fatal(err)
 	}

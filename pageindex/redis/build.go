@@ -18,9 +18,6 @@ type building struct {
 
 // Build implements pageindex.Store. It deletes what an earlier build left behind.
 func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
-	if err := s.checkEviction(ctx); err != nil {
-		return nil, s.name.Failed(err)
-	}
 	servers, err := s.servers(ctx)
 	if err != nil {
 		return nil, s.name.Failed(err)
@@ -33,20 +30,6 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 		return nil, s.name.Failed(err)
 	}
 	return b, s.name.Failed(s.sweep(ctx))
-}
-
-// checkEviction refuses a server that deletes keys to make room: answers would be wrong without
-// notice.
-func (s *Store) checkEviction(ctx context.Context) error {
-	policy, err := infoField(ctx, s.client, "memory", "maxmemory_policy")
-	if err != nil {
-		return err
-	}
-	limit, err := infoField(ctx, s.client, "memory", "maxmemory")
-	if err != nil || limit == "0" || policy == "noeviction" {
-		return err
-	}
-	return comment.Errorf(comment.Unavailable, "%s deletes keys when its memory is full (maxmemory-policy %s), and page numbers would be wrong; set maxmemory-policy noeviction", s.name, policy)
 }
 
 // overtaken is the error of a build that cannot be finished any more.

@@ -174,6 +174,66 @@ func TestServerThatEvicts(t *testing.T) {
 	built(t, server.URL())
 }
 
+// A server that deletes keys since the build is refused, and what it deleted makes the store
+// incomplete, whatever its policy is by then.
+func TestServerThatEvictsLater(t *testing.T) {
+	server := redistest.Start(t)
+	s := built(t, server.URL())
+	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "volatile-random")
+	check(t, s.client.Set(t.Context(), "others", "x", time.Hour).Err())
+	checkCovers(t, s, "all") // its memory has no limit
+	server.Must(t, "CONFIG", "SET", "maxmemory", "1")
+	if _, err := s.Covers(t.Context()); comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "set maxmemory-policy noeviction") {
+		t.Errorf("%v", err)
+	}
+	_ = s.client.Set(t.Context(), "more", "x", 0) // makes it delete what expires
+	server.Must(t, "CONFIG", "SET", "maxmemory", "0")
+	server.Must(t, "CONFIG", "SET", "maxmemory-policy", "noeviction")
+	checkCovers(t, s, "")
+}
+
+// silenced is a server that does not tell a field, as behind some proxies.
+type silenced struct {
+	meddler
+	field string
+}
+
+func (h *silenced) ProcessHook(next goredis.ProcessHook) goredis.ProcessHook {
+	return func(ctx context.Context, command goredis.Cmder) error {
+		err := next(ctx, command)
+		if info, ok := command.(*goredis.StringCmd); ok && command.Name() == "info" {
+			info.SetVal(strings.ReplaceAll(info.Val(), h.field+":", "hidden:"))
+		}
+		return err
+	}
+}
+
+// A server that does not tell who it is is refused: any other one would be taken for it.
+func TestServerWithoutIdentity(t *testing.T) {
+	server := redistest.Start(t)
+	s := opened(t, server.URL())
+	s.client.AddHook(&silenced{field: "run_id"})
+	_, building := s.Build(t.Context())
+	_, covers := s.Covers(t.Context())
+	for _, err := range []error{building, covers} {
+		if comment.KindOf(err) != comment.Unavailable || !strings.Contains(comment.MessageOf(err), "run_id") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// A server that was a replica for a while has what its master had, which may be less.
+func TestServerThatWasReplica(t *testing.T) {
+	server, other := redistest.Start(t), redistest.Start(t)
+	s := built(t, server.URL())
+	host, port, _ := strings.Cut(other.Address(), ":")
+	server.Must(t, "REPLICAOF", host, port)
+	server.Must(t, "REPLICAOF", "NO", "ONE")
+	if covers, err := s.Covers(t.Context()); err != nil || covers != "" {
+		t.Errorf("it covers %q (%v)", covers, err)
+	}
+}
+
 // A server without memory left says so, and is as it was.
 func TestServerIsFull(t *testing.T) {
 	server := redistest.Start(t)

@@ -24,8 +24,7 @@ func (g generations) all() []string {
 	return slices.DeleteFunc([]string{g.current, g.building}, func(name string) bool { return name == "" })
 }
 
-// Covers implements pageindex.Store. It is empty after the server was started anew or another took
-// its place: both may have lost the latest changes.
+// Covers implements pageindex.Store. It is empty once the servers may have lost changes.
 func (s *Store) Covers(ctx context.Context) (string, error) {
 	servers, err := s.servers(ctx)
 	if err != nil {
@@ -39,6 +38,24 @@ func (s *Store) Covers(ctx context.Context) (string, error) {
 		return "", nil
 	}
 	return text(values[0]), nil
+}
+
+// renew replaces what the store covers.
+var renew = goredis.NewScript(`
+if redis.call('HGET', KEYS[1], '` + metaCovers + `') ~= ARGV[1] then
+  return 0
+end
+redis.call('HSET', KEYS[1], '` + metaCovers + `', ARGV[2])
+return 1
+`)
+
+// Renew implements pageindex.Renewer.
+func (s *Store) Renew(ctx context.Context, was, covers string) error {
+	done, err := renew.Run(ctx, s.client, []string{s.keys.meta()}, was, covers).Int()
+	if err == nil && done == 0 {
+		return s.overtaken()
+	}
+	return s.name.Failed(err)
 }
 
 func (s *Store) generations(ctx context.Context) (generations, error) {

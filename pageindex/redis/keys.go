@@ -29,6 +29,10 @@ const (
 	entriesName  = "all"
 	goneName     = "gone:"
 	fieldVersion = "version"
+	// neverName is of a key that never exists. While its slot moves to another server of a cluster, and
+	// only then, Redis refuses a script that names it beside others (TRYAGAIN), before that has begun.
+	// Redis does not take back what a script wrote that fails at a key which has moved.
+	neverName = "never"
 )
 
 func (k keys) meta() string { return prefix + k.table }

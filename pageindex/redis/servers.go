@@ -7,18 +7,32 @@ import (
 	"sync"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/comment"
 )
 
-// servers returns the identities of all servers that take writes. Redis makes one up at each start.
+// servers returns what is another text once a server that takes writes may have lost some: it was
+// started anew, another took its place, or it deleted keys to make room. A server that would do so,
+// or that does not tell, is refused.
 func (s *Store) servers(ctx context.Context) (string, error) {
 	var mu sync.Mutex
 	var ids []string
 	err := s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
-		id, err := infoField(ctx, client, "server", "run_id")
+		info, err := client.Info(ctx).Result()
+		if err != nil {
+			return err
+		}
+		field := fieldsOf(info)
+		if field["run_id"] == "" {
+			return comment.Errorf(comment.Unavailable, "%s does not tell its run_id (INFO), so a restart would go unnoticed; connect to Redis itself, not through a proxy that hides it", s.name)
+		}
+		if policy := field["maxmemory_policy"]; field["maxmemory"] != "0" && policy != "noeviction" {
+			return comment.Errorf(comment.Unavailable, "%s deletes keys when its memory is full (maxmemory-policy %s), and page numbers would be wrong; set maxmemory-policy noeviction", s.name, policy)
+		}
 		mu.Lock()
 		defer mu.Unlock()
-		ids = append(ids, id)
-		return err
+		ids = append(ids, field["run_id"]+"/"+field["master_replid"]+"/"+field["evicted_keys"])
+		return nil
 	})
 	slices.Sort(ids)
 	return strings.Join(ids, " "), err
@@ -37,13 +51,12 @@ func (s *Store) inCluster() bool {
 	return is
 }
 
-// infoField returns what a server says of itself.
-func infoField(ctx context.Context, client goredis.Cmdable, section, field string) (string, error) {
-	info, err := client.Info(ctx, section).Result()
+// fieldsOf returns the fields of what a server says of itself.
+func fieldsOf(info string) map[string]string {
+	fields := map[string]string{}
 	for line := range strings.Lines(info) {
-		if value, found := strings.CutPrefix(line, field+":"); found {
-			return strings.TrimSpace(value), nil
-		}
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		fields[name] = value
 	}
-	return "", err
+	return fields
 }

@@ -71,7 +71,7 @@ func (b *build) Finish(ctx context.Context, covers string) error {
 		if err := b.check(g); err != nil {
 			return err
 		}
-		return s.exec(ctx, tx, `UPDATE {store} SET current = building, building = 0, covers = ?1`, covers)
+		return s.exec(ctx, tx, `UPDATE {store} SET current = building, building = 0, covers = ?1, server = {server}`, covers)
 	})
 	if err != nil {
 		return err

@@ -12,9 +12,23 @@ import (
 // Covers implements pageindex.Store.
 func (s *Store) Covers(ctx context.Context) (covers string, err error) {
 	err = s.read(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		return tx.QueryRowContext(ctx, s.sql.Replace(`SELECT covers FROM {store}`)).Scan(&covers)
+		return tx.QueryRowContext(ctx, s.sql.Replace(`SELECT CASE WHEN server = {server} THEN covers ELSE '' END FROM {store}`)).Scan(&covers)
 	})
 	return covers, err
+}
+
+// Renew implements pageindex.Renewer.
+func (s *Store) Renew(ctx context.Context, was, covers string) error {
+	return s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx, s.sql.Replace(`UPDATE {store} SET covers = ?2 WHERE covers = ?1`), was, covers)
+		if err != nil {
+			return err
+		}
+		if n, err := result.RowsAffected(); n > 0 || err != nil {
+			return err
+		}
+		return comment.Errorf(comment.Conflict, "the page index in %s was built anew meanwhile", s.db.Name)
+	})
 }
 
 // Products implements pageindex.Lister.

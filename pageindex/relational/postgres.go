@@ -39,6 +39,7 @@ var postgresSettings = map[string]string{
 	"enable_seqscan":                      "off",
 	"enable_bitmapscan":                   "off",
 	"jit":                                 "off", // compiling takes 100 times as long as what it would speed up
+	"synchronous_commit":                  "on",
 }
 
 // OpenPostgres returns the index of a table of comments in the database of a URL as PostgreSQL's tools
@@ -119,7 +120,7 @@ func postgresDatabase(db *sql.DB, name, schema string) Database {
 		Words: []string{
 			"{bytes}", "BYTEA", "{text}", `TEXT COLLATE "C"`, "{small}", "SMALLINT", "{covering}", "INCLUDE (language, rating)",
 			// Counts change often: with room on their pages, that needs no new entry in the index.
-			"{clustered}", "", "{updated}", "WITH (fillfactor = 70)", "{incoming}", postgresIncoming,
+			"{clustered}", "", "{updated}", "WITH (fillfactor = 70)", "{incoming}", postgresIncoming, "{server}", postgresServer,
 		},
 		// CREATE SCHEMA IF NOT EXISTS asks for the right to create one also where it exists.
 		Before: []string{`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ` + literal + `) THEN
@@ -131,6 +132,10 @@ func postgresDatabase(db *sql.DB, name, schema string) Database {
 		Explain: explainPostgres,
 	}
 }
+
+// postgresServer names the server and its timeline, which another one begins that takes its place: a
+// standby, or a backup with logs. It may lack what was acknowledged.
+const postgresServer = `(SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system())`
 
 // postgresIncoming reads a batch.
 const postgresIncoming = `(

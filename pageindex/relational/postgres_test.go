@@ -237,3 +237,36 @@ func TestPasswordsAreNotShown(t *testing.T) {
 		}
 	}
 }
+
+// A standby that takes over may lack what was acknowledged, so that the store is complete no more.
+func TestFailover(t *testing.T) {
+	server := postgrestest.Durable(t)
+	s := open(t, server.Database(t), "comments")
+	build := func(covers string) {
+		b, err := s.Build(t.Context())
+		if err := errors.Join(err, b.Finish(t.Context(), covers)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	build("all")
+	if err := errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)}), server.Standby()); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(s.Apply(t.Context(), []pageindex.Entry{entry("p", 2, 2)}), server.FailOver(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	checkTotal(t, s, "p", 1)
+	if covers, err := s.Covers(t.Context()); err != nil || covers != "" {
+		t.Errorf("it covers %q (%v)", covers, err)
+	}
+	build("all again")
+	if covers, err := s.Covers(t.Context()); err != nil || covers != "all again" {
+		t.Errorf("it covers %q (%v)", covers, err)
+	}
+	if err := errors.Join(server.Crash(), server.Start()); err != nil {
+		t.Fatal(err)
+	}
+	if covers, err := s.Covers(t.Context()); err != nil || covers != "all again" {
+		t.Errorf("after a crash, it covers %q (%v)", covers, err)
+	}
+}

@@ -10,7 +10,7 @@ import (
 
 // version is that of the schema. It grows with each change of the schema or of what rows mean. An
 // older schema is dropped, and the store built anew; a newer one is refused.
-const version = 1
+const version = 2
 
 // tables is how many tables the schema has.
 const tables = 3
@@ -27,7 +27,9 @@ var schema = []string{
 		current INTEGER NOT NULL, -- the generation that answers
 		building INTEGER NOT NULL, -- the one that is being built; 0: none
 		last INTEGER NOT NULL, -- the highest that was ever used
-		covers TEXT NOT NULL)`,
+		covers TEXT NOT NULL,
+		server TEXT NOT NULL DEFAULT '' -- which server it was, and since which failover, when it became complete
+		)`,
 	`CREATE TABLE {entries} (
 		generation INTEGER NOT NULL,
 		product {text} NOT NULL,

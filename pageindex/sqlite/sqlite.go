@@ -86,7 +86,7 @@ func (s *Store) open(ctx context.Context, file, path string) error {
 		Parameter: "?",
 		Words: []string{
 			"{bytes}", "BLOB", "{text}", "TEXT", "{small}", "INTEGER", "{covering}", "", "{clustered}", "WITHOUT ROWID",
-			"{updated}", "WITHOUT ROWID", "{incoming}", incoming,
+			"{updated}", "WITHOUT ROWID", "{incoming}", incoming, "{server}", "''",
 		},
 		Tables:  `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('store', 'entries', 'blocks')`,
 		Lock:    func(context.Context, *sql.Tx, []int) error { return nil }, // there is one writer

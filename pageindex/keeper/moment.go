@@ -1,0 +1,96 @@
+package keeper
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// A table or a store that is put back to an earlier state looks complete still: a backup was
+// restored, or a standby took over that lagged. So both hold a moment, a random text that a process
+// which feeds the store replaces every Look, first in the table and then in the store. The table
+// knows between which moments the store is. At any other one, the store is not of this table's
+// history. What a complete store covers is the token, "@" and a moment.
+
+// at returns what a complete store covers at a moment.
+func at(token, moment string) string { return token + "@" + moment }
+
+// tokenOf returns the token of what a store covers.
+func tokenOf(covers string) string {
+	token, _, _ := strings.Cut(covers, "@")
+	return token
+}
+
+// knows reports whether the table knows the moment of what the store covers.
+func (s Registration) knows(covers string) bool {
+	_, moment, _ := strings.Cut(covers, "@")
+	return slices.Contains(strings.Fields(s.Moments), moment)
+}
+
+// toward returns the registration of a store that moves on to another moment. It stays at the moment
+// where it is until then, or moves to the last one known, which another process set.
+func (s Registration) toward(covers, next string) Registration {
+	_, moment, _ := strings.Cut(covers, "@")
+	known := strings.Fields(s.Moments)
+	var kept []string
+	for i, m := range known {
+		if m == moment || i == len(known)-1 {
+			kept = append(kept, m)
+		}
+	}
+	s.Moments = strings.Join(append(kept, next), " ")
+	return s
+}
+
+// glance reads what the table knows of the store, and what the store covers. It reads again if
+// another process moves both on meanwhile. away is the error of the store.
+func (o Options) glance(ctx context.Context) (registry Registry, covers string, away, err error) {
+	registry, err = o.Table.Registry(ctx)
+	for err == nil {
+		asked, cancel := context.WithTimeout(ctx, o.Pace.Feed)
+		covers, away = o.Store.Covers(asked)
+		cancel()
+		before := registry.Version
+		if away != nil || registry.Stores[o.Name].knows(covers) {
+			break
+		}
+		if registry, err = o.Table.Registry(ctx); registry.Version == before {
+			break
+		}
+	}
+	return registry, covers, away, err
+}
+
+// advance moves table and store on to another moment, and returns the identity of the store. It
+// leaves a store as it is that is in the table, is being built or is not ours.
+func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
+	k.unmoved.Store(false)
+	registry, covers, away, err := k.glance(ctx)
+	if err = errors.Join(away, err); err != nil {
+		return "", err
+	}
+	s, identity := registry.Stores[k.Name], identityOf(covers)
+	renewer, outside := k.Store.(pageindex.Renewer)
+	switch token := tokenOf(covers); {
+	case !outside || s.Work.Owner != "" || identity != s.Identity || token == covers:
+		return identity, nil
+	case !s.knows(covers):
+		return "", errPutBack
+	default:
+		next := newIdentity()
+		if err = k.Table.SwapRegistry(ctx, registry, registry.with(k.Name, s.toward(covers, next))); err == nil {
+			err = renewer.Renew(ctx, covers, at(token, next))
+		}
+	}
+	if err != nil {
+		k.unmoved.Store(true)
+	}
+	if comment.KindOf(err) == comment.Conflict {
+		err = nil // another process moves them on, or builds the store
+	}
+	return identity, err
+}

@@ -1,0 +1,141 @@
+package keeper
+
+import (
+	"bytes"
+	"context"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unsafe"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+// putBack is a table and a store, either of which can be put back to an earlier state.
+type putBack struct {
+	*Keeper
+	table *memory
+	store *conformance.Model
+	said  *bytes.Buffer
+}
+
+func (p *putBack) feed(t *testing.T) {
+	t.Helper()
+	if err := p.Apply(t.Context(), entries); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (p *putBack) find(t *testing.T) error {
+	t.Helper()
+	time.Sleep(p.Pace.Look)
+	_, err := p.Find(t.Context(), pageindex.List{Product: "p"}, nil)
+	return err
+}
+
+// A table or a store that is put back to an earlier state does not fit the other any more. That is
+// said, and the store is built anew.
+func TestPutBack(t *testing.T) {
+	for _, row := range []struct {
+		what  string
+		table bool // is put back, else the store
+		quiet bool // nothing is fed after the copy but once
+	}{{"table", true, false}, {"store", false, false}, {"table at once", true, true}} {
+		synctest.Test(t, func(t *testing.T) {
+			p := &putBack{table: &memory{}, store: conformance.NewModel(), said: &bytes.Buffer{}}
+			p.Keeper = newKeeper(p.table, p.store, p.said)
+			mustBuild(t, p.Keeper)
+			p.feed(t)
+			time.Sleep(p.Pace.Look)
+			covers, _ := p.store.Covers(t.Context())
+			registry := Registry{p.table.registry.Version, maps.Clone(p.table.registry.Stores)}
+			for range 3 {
+				p.feed(t)
+				if err := p.find(t); err != nil {
+					t.Errorf("%s: before: %v", row.what, err)
+				}
+				if row.quiet {
+					break
+				}
+			}
+			if row.table {
+				registry.Version += 1000 // the copy has the lower one, which this process never read
+				p.table.registry = registry
+			} else {
+				now, _ := p.store.Covers(t.Context())
+				_ = p.store.Renew(t.Context(), now, covers)
+			}
+			if err := p.find(t); comment.KindOf(err) != comment.Unavailable {
+				t.Errorf("%s: %v", row.what, err)
+			}
+			if s, err := p.Status(t.Context()); err != nil || s.Complete || s.Reason != errPutBack.Message {
+				t.Errorf("%s: %+v %v", row.what, s, err)
+			}
+			p.feed(t)
+			if s := p.table.registry.Stores["store"]; !s.Open() || s.Reason != errPutBack.Message {
+				t.Errorf("%s: %+v", row.what, s)
+			}
+			mustBuild(t, p.Keeper)
+			if err := p.find(t); err != nil {
+				t.Errorf("%s: after a build: %v", row.what, err)
+			}
+		})
+	}
+}
+
+// Store and table move on together, at most every Look, soon after the last entry too; without
+// entries they stay, and nothing is written.
+func TestMovingOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, store := &memory{}, conformance.NewModel()
+		k := newKeeper(table, store, &bytes.Buffer{})
+		mustBuild(t, k)
+		ctx, end := context.WithCancel(t.Context())
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer end()
+		running.Go(func() { k.Run(ctx) })
+		time.Sleep(time.Minute)
+		before := table.writes
+		for range 100 { // 10 s
+			if err := k.Apply(t.Context(), entries); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+		last, _ := store.Covers(t.Context())
+		time.Sleep(time.Minute)
+		if n := table.writes - before; n < 5 || n > 7 {
+			t.Errorf("%d writes in ten seconds and a minute", n)
+		}
+		if now, _ := store.Covers(t.Context()); now == last || !strings.HasSuffix(table.registry.Stores["store"].Moments, now[strings.Index(now, "@")+1:]) {
+			t.Errorf("it covers %s, and before %s: %+v", now, last, table.registry)
+		}
+	})
+}
+
+// What was read before the machine was suspended is read again. The monotonic clock stood still.
+func TestSuspended(t *testing.T) {
+	reads := 0
+	c := newCached(time.Hour, func(context.Context) (int, error) {
+		reads++
+		return reads, nil
+	})
+	for i, want := range []int{1, 1, 2} { // after 40 minutes, and after 80
+		if n, err := c.get(t.Context()); n != want || err != nil {
+			t.Errorf("look %d: it was read %d times (%v), want %d", i, n, err, want)
+		}
+		c.since = suspendedSince(c.since, 40*time.Minute)
+	}
+}
+
+// suspendedSince moves the wall clock of a time back, and leaves its monotonic one: see package time.
+func suspendedSince(at time.Time, d time.Duration) time.Time {
+	*(*uint64)(unsafe.Pointer(&at)) -= uint64(d/time.Second) << 30
+	return at
+}
