@@ -122,10 +122,14 @@ func (s status) pagesLine(store keeper.Status) string {
 		return name + ": complete"
 	}
 	cure := "talkback serve, talkback stream and talkback rebuild --pages build it"
-	if store.Since.IsZero() {
-		return fmt.Sprintf("%s: not complete; %s", name, cure)
+	since, reason := "", ""
+	if !store.Since.IsZero() {
+		since = " since " + store.Since.Format(time.RFC3339)
 	}
-	return fmt.Sprintf("%s: not complete since %s (%s); %s", name, store.Since.Format(time.RFC3339), output.Printable(store.Reason), cure)
+	if store.Reason != "" {
+		reason = " (" + output.Printable(store.Reason) + ")"
+	}
+	return fmt.Sprintf("%s: not complete%s%s; %s", name, since, reason, cure)
 }
 
 // table has a row for each shard.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -326,5 +327,65 @@ func TestPagesFlagWithoutValue(t *testing.T) {
 		if status, said, wrong := a.talkback(row.arguments...); !strings.Contains(said, row.want) || status != 0 && row.arguments[0] == "rebuild" {
 			t.Errorf("%q %q: status %d, %s%s, want %q", row.variable, row.arguments, status, said, wrong, row.want)
 		}
+	}
+}
+
+// A table whose folder is put back to an older copy does not fit its store any more. verify, doctor
+// and stream --status say so, each with the store that is configured, and a server builds it anew.
+func TestFolderIsPutBack(t *testing.T) {
+	t.Parallel()
+	program, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	home := t.TempDir()
+	folder, copied := filepath.Join(home, "data"), filepath.Join(home, "copy")
+	pages := "TALKBACK_PAGES=sqlite:" + filepath.Join(home, "pages.db")
+	run := func(arguments ...string) string {
+		t.Helper()
+		process := exec.Command(program, append(arguments, "--data", folder, "--engine", dynamotest.DynoxideBinary(t))...)
+		process.Env = append(os.Environ(), pages)
+		said, _ := process.CombinedOutput() // the status follows from what it says
+		return string(said)
+	}
+	serve := func(lines, want int) {
+		t.Helper()
+		s := startServerWith(t, []string{pages}, "--data", folder)
+		file := filepath.Join(home, fmt.Sprintf("%d.jsonl", lines))
+		var text []byte
+		for i := range lines {
+			text = fmt.Appendf(text, `{"id": "%d-%d", "product": "vase", "rating": 5, "language": "de", "text": "x", "author": "u", "createdAt": "2024-05-01T08:%02d:%02dZ"}`+"\n", lines, i, i/60, i%60)
+		}
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if lines > 0 {
+			run("import", "--no-count", file)
+		}
+		eventually(t, "the store is complete", func() bool {
+			return strings.Contains(s.ask(`{ product(id: "vase") { comments(first: 5, page: 30) { totalCount pageCount } } }`), fmt.Sprintf(`"totalCount":%d`, want))
+		})
+		s.signal(os.Interrupt)
+		s.wait()
+	}
+	serve(300, 300)
+	if err := os.CopyFS(copied, os.DirFS(folder)); err != nil {
+		t.Fatal(err)
+	}
+	serve(30, 330)
+	if said := run("verify"); strings.Count(said, "no drift") != 2 {
+		t.Errorf("before: %s", said)
+	}
+	if err := errors.Join(os.RemoveAll(folder), os.Rename(copied, folder)); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range [][]string{{"verify"}, {"doctor"}, {"stream", "--status"}} {
+		if said := run(row...); !strings.Contains(said, "put back to an earlier state") {
+			t.Errorf("%v: %s", row, said)
+		}
+	}
+	serve(0, 300)
+	if said := run("verify"); strings.Count(said, "no drift") != 2 {
+		t.Errorf("afterwards: %s", said)
 	}
 }

@@ -60,7 +60,11 @@ func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, ter
 	case err != nil:
 		return fmt.Errorf("the verification stopped (%w); run it again", err)
 	}
-	return errors.Join(printVerified(term.Out, found, took), checkTimeToLive(ctx, session, term))
+	err = errors.Join(printVerified(term.Out, found, took), checkTimeToLive(ctx, session, term))
+	if pages.store != nil {
+		err = errors.Join(err, printPagesVerified(ctx, session, pages, term))
+	}
+	return err
 }
 
 // checkTimeToLive returns an error if the table keeps expired items. If that cannot be found out,

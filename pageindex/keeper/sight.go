@@ -62,7 +62,7 @@ func (s sight) objection(now time.Time, lag time.Duration) error {
 	case s.away != nil:
 		return unavailable(storeAway, s.away)
 	case !s.complete():
-		return unavailable(notBuilt, errors.New("the store is not complete"))
+		return unavailable(notBuilt, errors.New(reasonToBuild(s)))
 	}
 	return nil
 }
