@@ -62,7 +62,7 @@ func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, ter
 	}
 	err = errors.Join(printVerified(term.Out, found, took), checkTimeToLive(ctx, session, term))
 	if pages.store != nil {
-		err = errors.Join(err, printPagesVerified(ctx, session, pages, term))
+		err = errors.Join(err, verifyPages(ctx, session, pages, term))
 	}
 	return err
 }
