@@ -20,7 +20,10 @@ func newCached[T any](age time.Duration, read func(context.Context) (T, error)) 
 }
 
 // get returns a value whose read began within the age before get returns. Errors are not held.
-func (c *cached[T]) get(ctx context.Context) (T, error) {
+func (c *cached[T]) get(ctx context.Context) (T, error) { return c.getBy(ctx, c.read) }
+
+// getBy is get with another way to read.
+func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	var none T
 	select {
 	case c.turn <- struct{}{}:
@@ -33,7 +36,7 @@ func (c *cached[T]) get(ctx context.Context) (T, error) {
 	if !c.since.IsZero() && max(began.Sub(c.since), began.Round(0).Sub(c.since)) < c.age {
 		return c.value, nil
 	}
-	value, err := c.read(ctx)
+	value, err := read(ctx)
 	if err != nil {
 		return none, err
 	}

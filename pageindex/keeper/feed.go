@@ -83,7 +83,7 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 }
 
 func (k *Keeper) feedOnce(ctx context.Context, identity string, entries []pageindex.Entry) error {
-	now, err := k.fed.get(ctx)
+	now, err := k.fed.getBy(ctx, k.advance)
 	if err != nil {
 		return err
 	}

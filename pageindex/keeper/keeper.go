@@ -47,7 +47,7 @@ func New(options Options) *Keeper {
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
 	k.registry = newCached(k.Pace.Look, k.Table.Registry)
 	k.seen = newCached(k.Pace.Look, k.look)
-	k.fed = newCached(k.Pace.Look, k.advance)
+	k.fed = newCached[string](k.Pace.Look, nil) // only by advance, which commands that only read do not call
 	return k
 }
 

@@ -130,7 +130,7 @@ func (k *Keeper) sleep(ctx context.Context, was Registration) {
 	defer next.Stop()
 	for until := time.Now().Add(k.Pace.Check); time.Now().Before(until); {
 		if k.unmoved.Load() {
-			_, _ = k.fed.get(ctx) // else the next feed tells
+			_, _ = k.fed.getBy(ctx, k.advance) // else the next feed tells
 		}
 		registry, err := k.Table.Registry(ctx)
 		s := registry.Stores[k.Name]
@@ -156,7 +156,7 @@ func (k *Keeper) lastAdvance(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	k.fed.forget()
-	_, _ = k.fed.get(ctx) // without it, only a copy of the last seconds goes unnoticed
+	_, _ = k.fed.getBy(ctx, k.advance) // without it, only a copy of the last seconds goes unnoticed
 }
 
 // tellAway logs that the store does not answer, and that it does again.
