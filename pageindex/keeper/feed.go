@@ -2,6 +2,7 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
@@ -63,13 +64,6 @@ func reasonOf(err error) string {
 	return "it was away or slow"
 }
 
-// errNotOurs is for a store that has not the identity that the table knows, errPutBack for one that
-// has another moment.
-var (
-	errNotOurs = comment.Errorf(comment.Conflict, "it was emptied, or belongs to another table")
-	errPutBack = comment.Errorf(comment.Conflict, "it or the table was put back to an earlier state")
-)
-
 // feed hands entries to the store, and retries for a while.
 func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, k.Pace.Feed)
@@ -127,4 +121,34 @@ func (k *Keeper) tellGap(name, reason string, cause error) {
 		return
 	}
 	k.Logger.Warn("a store of page numbers missed comments and will be built anew; until then page numbers are unavailable", "store", name, "reason", reason, "error", cause)
+}
+
+// advance moves table and store on to another moment, and returns the identity of the store. It
+// leaves a store as it is that is in the table, is being built or is not ours.
+func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
+	k.unmoved.Store(false)
+	registry, covers, away, err := k.glance(ctx)
+	if err = errors.Join(away, err); err != nil {
+		return "", err
+	}
+	s, identity := registry.Stores[k.Name], identityOf(covers)
+	renewer, outside := k.Store.(pageindex.Renewer)
+	switch token := tokenOf(covers); {
+	case !outside || s.Work.Owner != "" || identity != s.Identity || token == covers:
+		return identity, nil
+	case !s.knows(covers):
+		return "", errPutBack
+	default:
+		next := newIdentity()
+		if err = k.Table.SwapRegistry(ctx, registry, registry.with(k.Name, s.toward(covers, next))); err == nil {
+			err = renewer.Renew(ctx, covers, at(token, next))
+		}
+	}
+	if err != nil {
+		k.unmoved.Store(true)
+	}
+	if comment.KindOf(err) == comment.Conflict {
+		err = nil // another process moves them on, or builds the store
+	}
+	return identity, err
 }

@@ -2,12 +2,10 @@ package keeper
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/pageindex"
 )
 
 // A table or a store that is put back to an earlier state looks complete still: a backup was
@@ -65,32 +63,9 @@ func (o Options) glance(ctx context.Context) (registry Registry, covers string, 
 	return registry, covers, away, err
 }
 
-// advance moves table and store on to another moment, and returns the identity of the store. It
-// leaves a store as it is that is in the table, is being built or is not ours.
-func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
-	k.unmoved.Store(false)
-	registry, covers, away, err := k.glance(ctx)
-	if err = errors.Join(away, err); err != nil {
-		return "", err
-	}
-	s, identity := registry.Stores[k.Name], identityOf(covers)
-	renewer, outside := k.Store.(pageindex.Renewer)
-	switch token := tokenOf(covers); {
-	case !outside || s.Work.Owner != "" || identity != s.Identity || token == covers:
-		return identity, nil
-	case !s.knows(covers):
-		return "", errPutBack
-	default:
-		next := newIdentity()
-		if err = k.Table.SwapRegistry(ctx, registry, registry.with(k.Name, s.toward(covers, next))); err == nil {
-			err = renewer.Renew(ctx, covers, at(token, next))
-		}
-	}
-	if err != nil {
-		k.unmoved.Store(true)
-	}
-	if comment.KindOf(err) == comment.Conflict {
-		err = nil // another process moves them on, or builds the store
-	}
-	return identity, err
-}
+// errNotOurs is for a store that has not the identity that the table knows, errPutBack for one that
+// has another moment.
+var (
+	errNotOurs = comment.Errorf(comment.Conflict, "it was emptied, or belongs to another table")
+	errPutBack = comment.Errorf(comment.Conflict, "it or the table was put back to an earlier state")
+)

@@ -71,3 +71,20 @@ func (s sight) objection(now time.Time, lag time.Duration) error {
 func unavailable(message string, cause error) error {
 	return &comment.Error{Kind: comment.Unavailable, Message: message, Cause: cause}
 }
+
+// reasonToBuild returns why the store is not complete, for people.
+func reasonToBuild(now sight) string {
+	switch {
+	case now.store.Identity == "":
+		return "it was never built"
+	case identityOf(now.covers) != now.store.Identity:
+		return errNotOurs.Message
+	case now.store.Open():
+		return now.store.Reason
+	case now.store.Built == "":
+		return "an earlier build did not end"
+	case tokenOf(now.covers) == now.store.Token(now.state):
+		return errPutBack.Message
+	}
+	return "all comments were counted anew, or an earlier build did not end"
+}

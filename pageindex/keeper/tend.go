@@ -206,19 +206,3 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now sight) {
 		k.Logger.Warn("building a store of page numbers failed and is tried again", "store", k.Name, "error", err)
 	}
 }
-
-func reasonToBuild(now sight) string {
-	switch {
-	case now.store.Identity == "":
-		return "it was never built"
-	case identityOf(now.covers) != now.store.Identity:
-		return errNotOurs.Message
-	case now.store.Open():
-		return now.store.Reason
-	case now.store.Built == "":
-		return "an earlier build did not end"
-	case tokenOf(now.covers) == now.store.Token(now.state):
-		return errPutBack.Message
-	}
-	return "all comments were counted anew, or an earlier build did not end"
-}

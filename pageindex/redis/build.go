@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -30,11 +29,6 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 		return nil, s.name.Failed(err)
 	}
 	return b, s.name.Failed(s.sweep(ctx))
-}
-
-// overtaken is the error of a build that cannot be finished any more.
-func (s *Store) overtaken() error {
-	return comment.Errorf(comment.Conflict, "this build of page numbers in %s has ended: another one has begun, or the store was emptied", s.name)
 }
 
 // Add implements pageindex.Build.

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // The store has one content that answers, and beside it the one that a build makes. Each has a name
@@ -92,4 +94,9 @@ return 1
 func text(value any) string {
 	s, _ := value.(string)
 	return s
+}
+
+// overtaken is the error of a build that cannot be finished any more.
+func (s *Store) overtaken() error {
+	return comment.Errorf(comment.Conflict, "this build of page numbers in %s has ended: another one has begun, or the store was emptied", s.name)
 }
