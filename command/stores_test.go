@@ -363,7 +363,8 @@ func TestFolderIsPutBack(t *testing.T) {
 			run("import", "--no-count", file)
 		}
 		eventually(t, "the store is complete", func() bool {
-			return strings.Contains(s.ask(`{ product(id: "vase") { comments(first: 5, page: 30) { totalCount pageCount } } }`), fmt.Sprintf(`"totalCount":%d`, want))
+			answer := s.ask(`{ product(id: "vase") { comments(first: 5, page: 30) { totalCount pageCount } } }`)
+			return strings.Contains(answer, fmt.Sprintf(`"totalCount":%d`, want)) && !strings.Contains(answer, "errors")
 		})
 		s.signal(os.Interrupt)
 		s.wait()

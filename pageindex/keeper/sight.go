@@ -81,10 +81,10 @@ func reasonToBuild(now sight) string {
 		return errNotOurs.Message
 	case now.store.Open():
 		return now.store.Reason
-	case now.store.Built == "":
-		return "an earlier build did not end"
 	case tokenOf(now.covers) == now.store.Token(now.state):
 		return errPutBack.Message
+	case now.store.Built == "":
+		return "an earlier build did not end"
 	}
 	return "all comments were counted anew, or an earlier build did not end"
 }
