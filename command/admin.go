@@ -8,8 +8,6 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/net/netutil"
-
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/telemetry"
@@ -126,11 +124,12 @@ func (f AdminFlags) listen(ctx context.Context, scraped *telemetry.Prometheus, a
 			"--admin-listen 127.0.0.1:PORT shows them to this one alone", "address", on.Addr().String())
 	}
 	said := httpapi.NewServerLog(log)
-	return &adminListener{on: netutil.LimitListener(on, telemetry.AdminConnections), said: said, http: &http.Server{
+	server := &http.Server{
 		Handler:           telemetry.NewAdmin(telemetry.AdminOptions{Metrics: scraped, API: api, FromHere: auth.FromHere, Loopback: loopback}),
 		ReadHeaderTimeout: readHeaderTimeout, ReadTimeout: readTimeout, WriteTimeout: telemetry.AdminWriteTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeaderBytes, ErrorLog: said.Logger(),
-	}}, nil
+	}
+	return &adminListener{on: httpapi.NewConnections(telemetry.AdminConnections, 0).Bound(server, on), said: said, http: server}, nil
 }
 
 func (l *adminListener) start(log *slog.Logger) {

@@ -15,14 +15,15 @@ import (
 )
 
 // With more connections than there are file descriptors, whatever they are used for, new clients
-// are answered, and so is who asks for the server's health.
+// are answered, and so is who asks for the server's health. The same holds of the admin port.
 func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := follow(t, exec.Command("sh", "-c", `ulimit -n 300 && exec "$0" "$@"`, program, "serve", "--listen", "127.0.0.1:0",
+	admin := freeAddress(t)
+	s := follow(t, exec.Command("sh", "-c", `ulimit -n 300 && exec "$0" "$@"`, program, "serve", "--listen", "127.0.0.1:0", "--admin-listen", admin,
 		"--engine", dynamotest.DynoxideBinary(t), "--data", filepath.Join(t.TempDir(), "data")))
 	for _, row := range []struct{ sent, reason string }{
 		{"", "they say nothing"},
@@ -30,29 +31,43 @@ func TestMoreConnectionsThanDescriptors(t *testing.T) {
 		{"GET /graphql HTTP/1.1\r\nHost: localhost\r\nX-Filler: ", "they do not end a head"},
 		{"POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{", "they do not end a body"},
 	} {
-		for range 400 {
-			conn, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() { _ = conn.Close() })
-			_, _ = io.WriteString(conn, row.sent) // it may be closed
-			if strings.HasPrefix(row.sent, "GET /healthz") {
-				if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 200 {
-					t.Fatalf("while %s: %v", row.reason, err)
-				}
-			}
-		}
+		occupy(t, strings.TrimPrefix(s.address, "http://"), 400, row.sent)
+		occupy(t, admin, 40, row.sent)
 		client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 4 * time.Second} // below the time for a head
-		for _, path := range []string{"/healthz", "/readyz", "/graphql?query={__typename}"} {
-			answer, err := client.Get(s.address + path)
+		for _, url := range []string{
+			s.address + "/healthz", s.address + "/readyz", s.address + "/graphql?query={__typename}",
+			"http://" + admin + "/healthz", "http://" + admin + "/readyz", "http://" + admin + "/metrics",
+		} {
+			answer, err := client.Get(url)
 			if err != nil {
-				t.Fatalf("while %s: %v", row.reason, err)
+				t.Errorf("while %s: %v", row.reason, err)
+				continue
 			}
 			_ = answer.Body.Close()
 			if answer.StatusCode != http.StatusOK {
-				t.Errorf("while %s: %s is %s", row.reason, path, answer.Status)
+				t.Errorf("while %s: %s is %s", row.reason, url, answer.Status)
 			}
+		}
+	}
+}
+
+// occupy opens connections until the test ends, and sends the same over each.
+func occupy(t *testing.T, address string, connections int, sent string) {
+	t.Helper()
+	for range connections {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = io.WriteString(conn, sent) // it may be closed
+		if !strings.HasPrefix(sent, "GET /healthz") {
+			continue
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(4 * time.Second)) // it fails once the connection is closed
+		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 200 {
+			t.Errorf("an idle connection is not answered: %v", err)
+			return
 		}
 	}
 }

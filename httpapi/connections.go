@@ -51,8 +51,9 @@ func NewConnections(maxOpen, maxArriving int) *Connections {
 }
 
 // Bound prepares a server for these bounds, and returns the listener to serve on in place of the
-// given one. The server's handler must be made with these connections in its Options.
+// given one. Bounds on answers need these connections in the Options of the server's handler, too.
 func (c *Connections) Bound(server *http.Server, listener net.Listener) net.Listener {
+	server.Handler = c.entered(server.Handler)
 	server.ConnState = c.changed
 	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, connectionUnder(conn))
@@ -108,7 +109,7 @@ func (c *Connections) leastUsed(added *connection) *connection {
 // end. One of HTTP/2 is idle before its first request, too.
 func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 	if known := connectionUnder(conn); known != nil && state == http.StateIdle {
-		c.update(known, func() {
+		known.update(func() {
 			known.http2 = known.http2 || !known.busy
 			known.busy = false
 			known.forgetHead()
@@ -117,11 +118,11 @@ func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 }
 
 // update changes the state of a connection, and notes that something happened on it now.
-func (c *Connections) update(of *connection, change func()) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
+func (c *connection) update(change func()) {
+	c.all.mu.Lock()
+	defer c.all.mu.Unlock()
 	change()
-	of.since = time.Now()
+	c.since = time.Now()
 }
 
 // entered notes which connections have a request. While the server drains, it marks each answer as the
@@ -130,7 +131,7 @@ func (c *Connections) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.last(w)
 		by := c.of(r.Context())
-		c.update(by, func() {
+		by.update(func() {
 			by.busy, by.http2 = true, r.ProtoMajor == 2
 			by.forgetHead()
 		})

@@ -23,7 +23,7 @@ func New(o Options) http.Handler {
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))
 	mux.Handle(graphQLPath, api)
-	return o.Connections.entered(strict(o.HSTSAge)(recorded(o.observed(mux, false))))
+	return strict(o.HSTSAge)(recorded(o.observed(mux, false)))
 }
 
 // around wraps the API in everything that happens to a request before it is executed, and to its

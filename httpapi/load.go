@@ -128,8 +128,8 @@ func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, con
 			ctx, cancel := context.WithTimeout(r.Context(), operationTimeout)
 			defer cancel()
 			connection := connections.of(ctx)
-			connections.update(connection, func() { connection.working++ })
-			defer connections.update(connection, func() { connection.working-- })
+			connection.update(func() { connection.working++ })
+			defer connection.update(func() { connection.working-- })
 			place, err := turn.Wait(ctx)
 			if err != nil {
 				overloaded.write(w)

@@ -49,7 +49,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		waiting := s.hold(to, built.body.Cap())
 		defer s.unsent.remove(waiting)
 		s.connections.last(built) // the server may be stopping by now
-		built.send(func() { s.connections.update(to, func() {}) })
+		built.send(func() { to.update(func() {}) })
 	})
 }
 

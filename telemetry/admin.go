@@ -24,7 +24,8 @@ const (
 	mostSeconds = 60
 	// AdminWriteTimeout is the longest time for an answer: that of a profile, and some for sending it.
 	AdminWriteTimeout = (mostSeconds + 15) * time.Second
-	// AdminConnections is how many connections are open at a time.
+	// AdminConnections is how many connections are open at a time. Beyond it, the one that was idle
+	// for longest is closed: waiting for it would keep health checks out.
 	AdminConnections = 16
 )
 
