@@ -309,10 +309,10 @@ func TestPagesWithoutAnIndex(t *testing.T) {
 		code, says string
 		nodes      int // of the page, which stands beside the error
 	}{
-		{"a page by number", nil, "first: 5, page: 2", "nodes { id }", "UNAVAILABLE", off, 0},
-		{"the number of pages", nil, "first: 5", "nodes { id } pageCount", "UNAVAILABLE", off, 5},
-		{"the number of the page", nil, "first: 5", "nodes { id } pageNumber", "UNAVAILABLE", off, 5},
-		{"links", nil, "first: 5", "nodes { id } pageCursors { next { page } }", "UNAVAILABLE", off, 5},
+		{"a page by number", nil, "first: 5, page: 2", "nodes { id }", "BAD_INPUT", off, 0},
+		{"the number of pages", nil, "first: 5", "nodes { id } pageCount", "BAD_INPUT", off, 5},
+		{"the number of the page", nil, "first: 5", "nodes { id } pageNumber", "BAD_INPUT", off, 5},
+		{"links", nil, "first: 5", "nodes { id } pageCursors { next { page } }", "BAD_INPUT", off, 5},
 		{"a count of a range is read", nil, `first: 5, filter: {createdAfter: "2001-01-01T00:00:00Z"}`, "nodes { id } totalCount", "", "", 5},
 		{"near the start", away{}, "first: 5, page: 2", "nodes { id } pageNumber", "", "", 5},
 		{"far from it", away{}, "first: 5, page: 200", "nodes { id }", "UNAVAILABLE", gone, 0},

@@ -16,8 +16,8 @@ type lookup struct {
 	err   error
 }
 
-// errNoNumbers says that page numbers are off.
-var errNoNumbers = comment.Errorf(comment.Unavailable, "page numbers are off on this server: page with cursors, or start it with --pages table or another store")
+// errNoNumbers says that page numbers are off. A retry would fail too.
+var errNoNumbers = comment.Errorf(comment.BadInput, "page numbers are off on this server: page with cursors, or start it with --pages table or another store")
 
 // errNotIndexed says that the index does not know a condition of the filter.
 var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers with this filter: page with cursors")

@@ -1455,7 +1455,7 @@ type Product implements Node {
 
     A page that is not near an end of its list is found by an index of page numbers. While the index
     is away or being built, such a page is an error with the code ` + "`" + `UNAVAILABLE` + "`" + `, and cursors go on
-    working.
+    working. Where page numbers are off, every page by number is an error with the code ` + "`" + `BAD_INPUT` + "`" + `.
     """
     page: Int
   ): CommentConnection
@@ -1571,7 +1571,8 @@ type CommentConnection {
   stats: CommentStats
   """
   How many pages of this size the whole list has: 0 if it has no comments, null if the size is 0. An
-  error with the code ` + "`" + `UNAVAILABLE` + "`" + ` while the index of page numbers is off, away or being built.
+  error with the code ` + "`" + `UNAVAILABLE` + "`" + ` while the index of page numbers is away or being built, and with
+  ` + "`" + `BAD_INPUT` + "`" + ` where page numbers are off.
   """
   pageCount: Int
   """

@@ -190,6 +190,12 @@ func pagesWithoutNumbers(t *testing.T, ctx context.Context, s shop) {
 		click(".pages [rel=prev]"),
 		says(".list .title", "Title 0"),
 	)
+	// Where numbers are off, the first page of the same list stands for all of its pages by number.
+	browsertest.Visit(t, ctx, s.address+"/shop/off?a-navigate=&rating=5&page=2",
+		holds(idle),
+		holds("location.search === '?a-navigate=&rating=5'"),
+		holds(root+".querySelectorAll('.pages .step').length === 1 && "+root+".querySelector('.error') === null"),
+	)
 	// A cursor of another list: the reader starts again.
 	browsertest.Visit(t, ctx, s.address+"/shop/elsewhere?a-navigate=&after=c99",
 		says(".result", "130 comments"),

@@ -252,6 +252,9 @@ func answer(v variables) object {
 			}
 		}
 	}
+	if len(problemsOf(v)) > 0 && v.Page > 1 {
+		product["list"] = nil
+	}
 	data := object{"product": product}
 	switch v.ID {
 	case "signed":
@@ -262,12 +265,18 @@ func answer(v variables) object {
 	return object{"data": data, "errors": problemsOf(v)}
 }
 
-// problemsOf are the errors beside an answer that is good otherwise.
+// problemsOf are the errors beside an answer that is good otherwise. Page numbers of "cursors" are away,
+// and those of "off" are off.
 func problemsOf(v variables) []object {
-	if v.ID != "cursors" {
+	code := map[string]string{"cursors": "UNAVAILABLE", "off": "BAD_INPUT"}[v.ID]
+	path := []string{"product", "list", "pageCount"}
+	switch {
+	case code == "":
 		return nil
+	case v.Page > 1:
+		path = path[:2]
 	}
-	return []object{{"message": "no numbers", "path": []string{"product", "list", "pageCount"}, "extensions": object{"code": "UNAVAILABLE"}}}
+	return []object{{"message": "no numbers", "path": path, "extensions": object{"code": code}}}
 }
 
 func filtered(all []made, v variables, byRating bool) []made {
@@ -302,7 +311,7 @@ func listOf(v variables, wanted, page []made, from, size int) object {
 			"startCursor": fmt.Sprint("c", from), "endCursor": fmt.Sprint("c", from+len(page)-1),
 		},
 	}
-	if v.ID == "cursors" {
+	if len(problemsOf(v)) > 0 {
 		list["pageCount"], list["pageNumber"] = nil, nil
 	}
 	return list

@@ -137,10 +137,10 @@ func (a answer) writingOff() bool {
 	return json.Unmarshal(a.Data.Viewer, &viewer) == nil && viewer.CannotWriteReason == "WRITING_OFF"
 }
 
-// tooMuch reports whether the API refuses to read because the query asks for too much. A retry
-// would be refused too.
-func (a answer) tooMuch() bool {
-	return slices.ContainsFunc(a.Errors, func(err apiError) bool { return err.Extensions.Code == "TOO_COMPLEX" })
+// refusesList reports whether the API refuses to read the list: it cannot understand the arguments,
+// or they ask for too much. A retry would be refused too.
+func (a answer) refusesList() bool {
+	return a.refuses("product", "list") || slices.ContainsFunc(a.Errors, func(err apiError) bool { return err.Extensions.Code == "TOO_COMPLEX" })
 }
 
 // refuses reports whether the API cannot understand the arguments of the field at a path.

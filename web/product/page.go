@@ -15,6 +15,7 @@ import (
 	"encoding/json"
 	"html/template"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/talkback/talkback/web/inprocess"
@@ -99,9 +100,9 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	switch {
 	case a.refuses("product") || a.code("product") == "BODY_TOO_LARGE": // by its id, which alone has no bound
 		return p.missing(t, "missing.product")
-	case a.tooMuch() && s.Page > 1: // a page is dearer than the first one of the same list
+	case a.refusesList() && s.Page > 1: // page numbers may be off, or it is dearer than the first one
 		return redirect(s.at(1))
-	case (a.refuses("product", "list") || a.tooMuch()) && !s.isFirst():
+	case a.refusesList() && !s.isFirst():
 		return redirect(s.all())
 	}
 	return p.answered(t, s, a, reply, base)
@@ -131,17 +132,22 @@ func (p *Pages) answered(t *texts, s state, a answer, reply inprocess.Reply, bas
 	switch {
 	case status == http.StatusOK:
 		page.Version = p.version(t, s, a, base)
-	case status != http.StatusNotFound:
+	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		page.Header.Set("Retry-After", retryAfter(reply))
 	}
 	return page
 }
+
+// lasting are codes of errors that a retry meets again. Visitors cannot help it: the operation is ours.
+var lasting = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "QUERY_TOO_LONG", "INTERNAL"}
 
 // statusOf returns the status of the page of an answer.
 func statusOf(s state, a answer, reply inprocess.Reply) int {
 	switch product := a.Data.Product; {
 	case reply.Status == http.StatusTooManyRequests:
 		return reply.Status
+	case (product == nil || product.List == nil) && slices.Contains(lasting, a.code("product", "list")):
+		return http.StatusInternalServerError
 	case product == nil || product.List == nil:
 		return http.StatusServiceUnavailable
 	case s.beyond(product.List):

@@ -145,9 +145,9 @@ export function isTooMuch(error: unknown): boolean {
   return error instanceof Failure && error.code === 'TOO_COMPLEX';
 }
 
-/** Whether the list was asked for with what no list has, such as a cursor of another one. */
+/** Whether the list was asked for with what no list has: a cursor of another one, or a number where numbers are off. */
 export function isRefused({ errors }: Answer): boolean {
-  return errors.some((error) => error.path?.[1] === 'list' && /^BAD_(CURSOR|INPUT)$/.test(codeOf(error)));
+  return errors.some((error) => error.path?.length === 2 && error.path[1] === 'list' && /^BAD_(CURSOR|INPUT)$/.test(codeOf(error)));
 }
 
 /** The problem of a mutation that was not made, or of which nobody knows. */

@@ -77,6 +77,8 @@ export class Session {
     const { signal } = (this.#underWay = new AbortController());
     const { product, pageSize, client } = this.settings;
     const variables = variablesOf(product, choice, pageSize);
+    // What a refused choice leads to: the first page of its list, else all comments.
+    const instead = choice.page > 1 ? changed(choice, {}) : everything;
     this.busy = true;
     this.problem = null;
     this.listener.changed();
@@ -85,14 +87,13 @@ export class Session {
       const answer = await ask(client, operation, variables, signal);
       if (signal.aborted) return;
       const milliseconds = performance.now() - started;
-      if (isRefused(answer) && !isFirst(choice)) return await this.load(everything);
+      if (isRefused(answer) && !isFirst(choice)) return await this.load(instead);
       this.problem = problemOf(answer, choice.page > 1);
       take(answer, milliseconds);
       this.listener.answered({ plan: planOf(answer.data?.product?.list), variables, milliseconds });
     } catch (error) {
       if (signal.aborted) return;
-      // A page is dearer than the first one of the same list.
-      if (isTooMuch(error) && !isFirst(choice)) return await this.load(choice.page > 1 ? changed(choice, {}) : everything);
+      if (isTooMuch(error) && !isFirst(choice)) return await this.load(instead);
       this.problem = error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) };
     }
     this.busy = false;
