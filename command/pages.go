@@ -153,7 +153,7 @@ func (p *pages) open(ctx context.Context, session *Session) error {
 // newCounter makes the counter of a session's table, which feeds the page numbers too. The follower
 // hears of the changes; nil for none.
 func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.Counter {
-	options := counts.CounterOptions{Feed: p.keeper, Logger: p.log, Follower: follower}
+	options := counts.CounterOptions{Feed: p.keeper, Logger: p.log, Follower: follower, Patience: counts.Patience}
 	if p.table != nil {
 		options.Pages = p.table
 	}

@@ -60,20 +60,28 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 	return response, nil
 }
 
-// process processes records[:done]: all of them unless there is an error.
+// process processes records[:done]: all of them unless there is an error. It goes on behind records
+// that wait.
 func (f *Function) process(ctx context.Context, records []Record) (done int, err error) {
-	for done < len(records) {
-		failures, n, err := Deliver(ctx, f.handler, records[done:min(done+atOnce, len(records))])
+	var waiting error
+	for next := 0; next < len(records); next += atOnce {
+		chunk := records[next:min(next+atOnce, len(records))]
+		failures, n, err := Deliver(ctx, f.handler, chunk)
 		for _, failure := range failures {
 			if _, err := WriteDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
 				return done, err // records processed since come again, which is harmless
 			}
 		}
-		if done += n; err != nil {
+		if waiting == nil {
+			done += n
+			waiting = err
+		}
+		var named RecordErrors
+		if err != nil && !errors.As(err, &named) {
 			return done, err
 		}
 	}
-	return done, nil
+	return done, waiting
 }
 
 // eventRecords returns the records of an event, in its order. They equal the records, with the same

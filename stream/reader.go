@@ -22,17 +22,32 @@ type reader struct {
 	// heard receives a value when a heartbeat of this reader came through.
 	heard chan struct{}
 
-	// iterator, pending and atEnd belong to the reading goroutine. pending is what was read and not
-	// handed over yet; atEnd says that no record follows it.
+	// What follows belongs to the reading goroutine. pending is what was read, from the first record
+	// on that is not processed; atEnd says that no record follows it. stuck says that more records
+	// than those that wait are not processed, so that no more are read.
 	iterator string
-	pending  []Record
+	pending  []pendingRecord
 	atEnd    bool
+	stuck    bool
 
 	mu       sync.Mutex
 	lease    Lease
 	progress progress
 	clock    steps
 }
+
+// pendingRecord is a record that was read. It may be processed while an earlier one waits.
+type pendingRecord struct {
+	Record
+	processed bool
+}
+
+// mostWaiting is how many records of a shard wait before no more are read. They stay in memory,
+// with some kilobytes each.
+const mostWaiting = 4000
+
+// longestWait is the longest rest while records wait, in which no others are read.
+const longestWait = time.Second
 
 // began is when the program began. Times since then are by the monotonic clock.
 var began = time.Now()
@@ -159,8 +174,11 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 		if failures++; err == nil {
 			failures = 0
 		} else {
-			r.report(ctx, failures, err, "a shard cannot be read on", "shard", r.status().Shard)
-			rest = r.backoff(failures)
+			what := "a shard cannot be read on"
+			if rest = r.backoff(failures); !r.stuck {
+				rest, what = min(rest, longestWait), "a shard has records that wait"
+			}
+			r.report(ctx, failures, err, what, "shard", r.status().Shard)
 		}
 		if task.Wait(ctx, rest) != nil {
 			return false
@@ -174,7 +192,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	if err := r.checkReach(ctx); err != nil {
 		return false, err
 	}
-	if len(r.pending) == 0 && !r.atEnd {
+	if !r.stuck && !r.atEnd && len(r.unprocessed()) < mostWaiting {
 		if err := r.fetch(ctx); err != nil {
 			return false, r.recoverFrom(ctx, err)
 		}
@@ -182,7 +200,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	if err := r.handOver(ctx); err != nil {
 		return false, err
 	}
-	if r.atEnd {
+	if r.atEnd && len(r.pending) == 0 {
 		return r.close(ctx)
 	}
 	return false, nil
@@ -206,7 +224,7 @@ func (r *reader) startOver(ctx context.Context, reason string) error {
 	if err := r.gap(ctx, Gap{Found: time.Now(), Shard: r.status().Shard, Reason: reason}); err != nil {
 		return err
 	}
-	r.iterator, r.pending, r.atEnd = "", nil, false
+	r.iterator, r.pending, r.atEnd, r.stuck = "", nil, false, false
 	r.advance(progress.fromHorizon)
 	return nil
 }
@@ -223,11 +241,15 @@ func (r *reader) recoverFrom(ctx context.Context, err error) error {
 	return err
 }
 
-// fetch reads the next records. Without an iterator it starts after the last processed record.
+// fetch reads the next records. Without an iterator it starts after the last record that was read.
 func (r *reader) fetch(ctx context.Context) error {
-	now := r.status()
 	if r.iterator == "" {
-		iterator, err := r.source.Open(ctx, r.label, now.Shard, now.Checkpoint)
+		now := r.status()
+		after := now.Checkpoint
+		if n := len(r.pending); n > 0 {
+			after = r.pending[n-1].Sequence
+		}
+		iterator, err := r.source.Open(ctx, r.label, now.Shard, after)
 		if err != nil {
 			return err
 		}
@@ -237,19 +259,38 @@ func (r *reader) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r.iterator, r.pending, r.atEnd = batch.Next, batch.Records, batch.Next == ""
+	r.iterator, r.atEnd = batch.Next, batch.Next == ""
+	for _, record := range batch.Records {
+		r.pending = append(r.pending, pendingRecord{Record: record})
+	}
 	behind := len(batch.Records) > 0 && time.Since(batch.Records[len(batch.Records)-1].Created) > behindAfter
 	r.advance(func(p progress) progress { p.behind = behind; return p })
 	return nil
 }
 
-// handOver hands over what was read. The checkpoint moves past a record only once that is processed
-// or dead-lettered.
+// unprocessed returns the places of records that are not processed.
+func (r *reader) unprocessed() (at []int) {
+	for i, record := range r.pending {
+		if !record.processed {
+			at = append(at, i)
+		}
+	}
+	return at
+}
+
+// handOver hands over what was read and is not processed. The checkpoint moves past a record only
+// once that is processed or dead-lettered, and all before it are.
 func (r *reader) handOver(ctx context.Context) error {
-	if len(r.pending) == 0 {
+	at := r.unprocessed()
+	if len(at) == 0 {
 		return nil
 	}
-	failures, done, err := Deliver(ctx, r.handler, r.pending)
+	records := make([]Record, len(at))
+	for i := range at {
+		records[i] = r.pending[at[i]].Record
+	}
+	r.stuck = true
+	failures, done, err := Deliver(ctx, r.handler, records)
 	for _, failure := range failures { // the counts will lack them
 		gap, err := WriteDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
 		if err != nil {
@@ -257,13 +298,45 @@ func (r *reader) handOver(ctx context.Context) error {
 		}
 		r.tell(gap)
 	}
-	if done > 0 {
-		last := r.pending[done-1]
-		r.advance(func(p progress) progress { return p.through(last, len(failures)) })
-		r.hear(r.pending[:done])
-		r.pending = r.pending[done:]
+	var waiting RecordErrors
+	errors.As(err, &waiting)
+	for i := range records {
+		r.pending[at[i]].processed = i < done || waiting != nil && waiting[i] == nil
 	}
-	return err
+	r.pass(len(failures))
+	switch {
+	case err == nil, waiting != nil && len(waiting) < len(records):
+		r.stuck = false
+		return nil
+	default:
+		r.stuck = waiting == nil || comment.KindOf(err) != comment.Throttled
+		return err
+	}
+}
+
+// pass moves the checkpoint up to the first record that is not processed. It forgets what no
+// checkpoint will need.
+func (r *reader) pass(deadLetters int) {
+	passed := 0
+	for passed < len(r.pending) && r.pending[passed].processed {
+		passed++
+	}
+	r.advance(func(p progress) progress {
+		if passed == 0 {
+			p.deadLetters += deadLetters
+			return p
+		}
+		return p.through(r.pending[passed-1].Record, deadLetters)
+	})
+	r.hear(r.pending[:passed])
+	left := r.pending[passed:]
+	r.pending = nil
+	for i, record := range left {
+		_, heartbeat := r.leases.HeartbeatOf(record.Record)
+		if heartbeat || !record.processed || i == len(left)-1 || !left[i+1].processed {
+			r.pending = append(r.pending, record)
+		}
+	}
 }
 
 // errChildless is for a closed shard without listed children.
@@ -346,10 +419,10 @@ func (r *reader) nextHeartbeats() []Heartbeat {
 }
 
 // hear notes the heartbeats among processed records.
-func (r *reader) hear(records []Record) {
+func (r *reader) hear(records []pendingRecord) {
 	shard := r.status().Shard
 	for _, record := range records {
-		heartbeat, ok := r.leases.HeartbeatOf(record)
+		heartbeat, ok := r.leases.HeartbeatOf(record.Record)
 		if !ok {
 			continue
 		}

@@ -28,6 +28,7 @@ type simRecord struct {
 	settled      bool      // handed over with success
 	poison       bool
 	alone        bool // was tried alone, so it may be dead-lettered
+	waited       bool // was handed over in time, and is to be handed over again
 	deadLettered bool
 	trimmed      bool
 	counted      bool // by a rebuild
@@ -474,27 +475,49 @@ func (p *process) PutDeadLetter(ctx context.Context, _ string, letter DeadLetter
 
 var errPoison = errors.New("poison")
 
-// Handle processes records up to the first that cannot be processed.
+var errContended = &comment.Error{Kind: comment.Throttled, Message: "others write it"}
+
+// Handle processes records up to the first that cannot be processed. Those of the first item wait
+// now and then.
 func (p *process) Handle(ctx context.Context, records []Record) error {
 	return p.call(ctx, "handle", func() error {
-		for _, record := range records {
+		waiting, contended := RecordErrors{}, p.faulty && p.draw("contended", 3) > 0
+		for i, record := range records {
+			if contended && keyOf(record) == 0 {
+				history, at := p.place(record)
+				waiting[i], history[at].waited = errContended, true
+				continue
+			}
 			if err := p.settle(record, len(records) == 1); err != nil {
 				return err
 			}
+		}
+		if len(waiting) > 0 {
+			return waiting
 		}
 		return nil
 	})
 }
 
-// settle checks that all earlier changes of the item are settled, or known to be lost.
-func (p *process) settle(record Record, alone bool) error {
-	key, _ := strconv.Atoi(record.Keys["PK"].(*types.AttributeValueMemberS).Value)
-	history := p.history[key]
-	at, _ := slices.BinarySearchFunc(history, record.Position, func(r *simRecord, position Position) int {
+// place returns the changes of a record's item, and which of them the record is.
+func (w *world) place(record Record) (history []*simRecord, at int) {
+	history = w.history[keyOf(record)]
+	at, _ = slices.BinarySearchFunc(history, record.Position, func(r *simRecord, position Position) int {
 		return compareText(r.Position, position)
 	})
+	return history, at
+}
+
+func keyOf(record Record) int {
+	key, _ := strconv.Atoi(record.Keys["PK"].(*types.AttributeValueMemberS).Value)
+	return key
+}
+
+// settle checks that all earlier changes of the item are settled, or known to be lost.
+func (p *process) settle(record Record, alone bool) error {
+	history, at := p.place(record)
 	for i := at - 1; i >= 0; i-- {
-		if before := history[i]; !p.excused(before) && !(before.poison && before.alone) {
+		if before := history[i]; !p.excused(before) && !(before.poison && before.alone) && !before.waited {
 			p.violate("record %s was handed over before record %s of the same item (trimmed: %v)", record.Sequence, history[i].Sequence, history[i].trimmed)
 			break
 		}

@@ -73,7 +73,7 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 		}
 		options.Name, options.Store = pages.Name, store
 	}
-	counting := counts.CounterOptions{Feed: keeper.New(options), Logger: logger}
+	counting := counts.CounterOptions{Feed: keeper.New(options), Logger: logger, Patience: counts.Patience}
 	if pages.Name == keeper.InTable {
 		counting.Pages = pagetable.New(numbers, table)
 	}

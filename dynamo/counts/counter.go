@@ -1,9 +1,9 @@
 package counts
 
 import (
+	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -34,10 +34,6 @@ import (
 // one, and refuses records at or before that. So a reader that lost its shard, and applies old
 // records late, does no harm.
 
-// standingsPerRound is how many comments of one product are looked up at once: the most that can
-// fit into one transaction.
-const standingsPerRound = maxItemsPerTransaction - 2
-
 // countClient is the part of the SDK's client that a Counter works with.
 type countClient interface {
 	call.BatchGetter
@@ -55,6 +51,8 @@ type Counter struct {
 	pages  *pages
 	// follower hears of the changes; nil for none.
 	follower Follower
+	patience time.Duration
+	turns    turns
 }
 
 var _ stream.Handler = (*Counter)(nil)
@@ -80,11 +78,20 @@ type CounterOptions struct {
 	Logger *slog.Logger
 	// Follower receives the changes.
 	Follower Follower
+	// Patience is how long Handle waits for products that are contended or throttled. It then names
+	// their records, which are to be handed over again. 0 is longestPatience.
+	Patience time.Duration
 }
+
+// longestPatience is as long as call.Retry tries.
+const longestPatience = 20 * time.Second
 
 // NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
 func NewCounter(client countClient, table string, options CounterOptions) *Counter {
-	c := &Counter{client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower}
+	c := &Counter{
+		client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower,
+		patience: cmp.Or(options.Patience, longestPatience), turns: turns{queues: map[string]*queue{}},
+	}
 	if options.Pages != nil {
 		c.pages = &pages{client: client, table: table, merging: newMerging(options.Pages, options.Logger)}
 	}
@@ -131,53 +138,47 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	return nil
 }
 
-// countChanges counts changes. It adds those that cannot be counted to failed. An error concerns
-// all changes.
+// countChanges counts changes. It adds those to failed that cannot be counted, or not for now. Any
+// other error concerns all changes.
 func (c *Counter) countChanges(ctx context.Context, changes []Change, failed stream.RecordErrors) error {
-	pending := workload{}
-	for _, change := range changes {
-		pending.add(change.Product, standing{ID: change.ID, Cell: change.After, position: change.Position})
-	}
-	refused := refusals{}
-	if err := c.count(ctx, pending, refused); err != nil {
-		return err
-	}
-	for _, change := range changes {
-		if err := refused[counted{change.Product, change.ID}]; err != nil {
-			failed[change.record] = fmt.Errorf("record %s: %w", change.Position, err)
+	patient, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	shares, why := c.turns.join(changes), error(errWaits)
+	defer func() { c.turns.leave(shares, why, failed) }()
+	for patient.Err() == nil {
+		now, left, busy, wait := c.turns.begin(shares)
+		switch {
+		case !left:
+			return nil
+		case len(now.shares) > 0:
+			if err := c.countTurn(ctx, now); err != nil {
+				if why = err; !call.Transient(err) {
+					return err
+				}
+			}
+		default:
+			select {
+			case <-busy:
+			case <-time.After(wait):
+			case <-patient.Done():
+			}
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
-// counted is a comment of a product.
-type counted struct {
-	product string
-	id      comment.ID
-}
-
-// refusals maps comments that cannot be counted to the reasons.
-type refusals map[counted]error
-
-// workload is the standings still to be counted, by product.
-type workload map[string][]standing
-
-// add adds a standing, which replaces an earlier one of the same comment.
-func (w workload) add(product string, s standing) {
-	if i := slices.IndexFunc(w[product], func(earlier standing) bool { return earlier.ID == s.ID }); i >= 0 {
-		earlier := w[product][i]
-		s.moved = earlier.moved || !sameCell(earlier.Cell, s.Cell)
-		w[product][i] = s
-		return
-	}
-	w[product] = append(w[product], s)
+// countTurn counts the work of a turn, and ends it.
+func (c *Counter) countTurn(ctx context.Context, now turn) (err error) {
+	refused := refusals{}
+	defer func() { c.turns.end(now, refused, err) }()
+	return c.count(ctx, now.work, refused, now.apart)
 }
 
 // count counts standings, in as many rounds as that takes. It adds those that cannot be counted to
-// refused.
-func (c *Counter) count(ctx context.Context, pending workload, refused refusals) error {
+// refused. If apart is set, each product has a transaction of its own.
+func (c *Counter) count(ctx context.Context, pending workload, refused refusals, apart bool) error {
 	for len(pending) > 0 {
-		err := call.Retry(ctx, func() (further bool, err error) { return c.round(ctx, pending, refused) })
+		_, err := c.round(ctx, pending, refused, apart)
 		if invalid(err) {
 			return c.halve(ctx, pending, refused, err)
 		}
@@ -196,12 +197,16 @@ func (c *Counter) halve(ctx context.Context, pending workload, refused refusals,
 		for product, standings := range first {
 			refused[counted{product, standings[0].ID}] = cause
 		}
+		clear(pending)
 		return nil
 	}
-	if err := c.count(ctx, first, refused); err != nil {
-		return err
+	for _, half := range []workload{first, second} {
+		if err := c.count(ctx, half, refused, false); err != nil {
+			return err
+		}
 	}
-	return c.count(ctx, second, refused)
+	clear(pending)
+	return nil
 }
 
 // invalid reports whether DynamoDB calls a request invalid, so that a retry fails too.
@@ -211,27 +216,9 @@ func invalid(err error) bool {
 		(api.ErrorCode() == "ValidationException" || api.ErrorCode() == "TransactionCanceledException")
 }
 
-// halves splits standings into two workloads, by product if there are several. The second is empty
-// if there is only one standing.
-func (w workload) halves() (first, second workload) {
-	first, second = workload{}, workload{}
-	products := slices.Sorted(maps.Keys(w))
-	for i, product := range products {
-		switch standings := w[product]; {
-		case len(products) > 1 && i < len(products)/2 || len(products) == 1 && len(standings) == 1:
-			first[product] = standings
-		case len(products) > 1:
-			second[product] = standings
-		default:
-			first[product], second[product] = standings[:len(standings)/2], standings[len(standings)/2:]
-		}
-	}
-	return first, second
-}
-
 // round counts the first standings of each product. It removes those that are counted or refused
 // from pending.
-func (c *Counter) round(ctx context.Context, pending workload, refused refusals) (further bool, err error) {
+func (c *Counter) round(ctx context.Context, pending workload, refused refusals, apart bool) (further bool, err error) {
 	parts := workload{}
 	for product, standings := range pending {
 		parts[product] = standings[:min(len(standings), standingsPerRound)]
@@ -260,49 +247,23 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals)
 		}
 		tallies = append(tallies, t)
 	}
-	progress, failed := c.transactAll(ctx, tallies, settings, pending)
+	progress, failed := c.transactAll(ctx, packs(tallies, settings, c.table, c.now(), apart), settings, pending)
 	return further || progress, errors.Join(err, failed)
 }
 
-// sift checks the first standings of a product. It moves those that the ledger objects to into
-// refused, and returns the others.
-func (w workload) sift(l ledger, first int, refused refusals) (left []standing) {
-	standings := w[l.product]
-	if l.broken != nil {
-		first = len(standings)
-	}
-	for _, s := range standings[:first] {
-		if err := l.objection(s); err != nil {
-			refused[counted{l.product, s.ID}] = err
-			continue
-		}
-		left = append(left, s)
-	}
-	if len(left) < first {
-		w[l.product] = slices.Concat(left, standings[first:])
-		w.done(l.product, 0)
-	}
-	return left
-}
-
-// done drops the first standings of a product.
-func (w workload) done(product string, standings int) {
-	if w[product] = w[product][standings:]; len(w[product]) == 0 {
-		delete(w, product)
-	}
-}
-
-// transactAll writes tallies, several at once. It removes the standings of those that succeeded
-// from pending.
-func (c *Counter) transactAll(ctx context.Context, tallies []tally, settings leaderSettings, pending workload) (progress bool, err error) {
+// transactAll writes packs, several at once. It removes the standings of those that succeeded from
+// pending.
+func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leaderSettings, pending workload) (progress bool, err error) {
 	var mu sync.Mutex
 	var group errgroup.Group
 	group.SetLimit(countCalls)
-	for _, pack := range packs(tallies, settings, c.table, c.now()) {
+	within, cancel := context.WithTimeout(ctx, c.patience) // for merges that are far behind
+	defer cancel()
+	for _, pack := range packs {
 		group.Go(task.Guarded(func() error {
 			err := c.transact(ctx, pack, settings)
 			for _, t := range pack.tallies {
-				c.pages.counted(ctx, t, err)
+				c.pages.counted(within, t, err)
 			}
 			if err != nil {
 				return err
@@ -326,14 +287,14 @@ type pack struct {
 	writes  []types.TransactWriteItem
 }
 
-// packs fills transactions with tallies. It leaves one place for the condition that new products
-// need.
-func packs(tallies []tally, settings leaderSettings, table string, now time.Time) []pack {
+// packs fills transactions with tallies, or gives each its own. It leaves one place for the
+// condition that new products need.
+func packs(tallies []tally, settings leaderSettings, table string, now time.Time, apart bool) []pack {
 	var out []pack
 	for _, t := range tallies {
 		writes := t.writes(table, settings.shards, now)
 		last := len(out) - 1
-		if last < 0 || len(out[last].writes)+len(writes) > maxItemsPerTransaction-1 {
+		if last < 0 || apart || len(out[last].writes)+len(writes) > maxItemsPerTransaction-1 {
 			out = append(out, pack{})
 			last++
 		}

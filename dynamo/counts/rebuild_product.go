@@ -229,7 +229,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 				pending.add(product, standing{ID: m.id, Cell: m.cell, improper: m.improper})
 			}
 			refused := refusals{}
-			further, err = r.counter.round(ctx, pending, refused)
+			further, err = r.counter.round(ctx, pending, refused, false)
 			for _, cause := range refused {
 				return false, cause
 			}

@@ -1,0 +1,164 @@
+package counts
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
+)
+
+// The comments of one product come through all shards of the stream. If the reader of each shard
+// wrote the product's statistics, all but one would fail and try again. So the calls of Handle in a
+// process take turns at a product, and a turn counts what all of them have of it. A product that
+// other processes write too, or that is throttled, gets fewer turns, and other products do not wait
+// for it.
+
+// Patience is how long Handle should wait for a product where others would wait with it.
+const Patience = 500 * time.Millisecond
+
+// The wait after a turn that failed doubles from the first to the longest, and is halved by one
+// that did not. Each is drawn at random up to its full length.
+const (
+	turnFirstWait   = 50 * time.Millisecond
+	turnLongestWait = 5 * time.Second
+)
+
+// errWaits is for changes of a product that is not counted in time.
+var errWaits = comment.Errorf(comment.Throttled, "a product is changed more often than it can be counted; try again")
+
+// turns are the products that calls of Handle count.
+type turns struct {
+	mu     sync.Mutex
+	queues map[string]*queue // by product
+}
+
+// queue is what calls of Handle have to count of a product.
+type queue struct {
+	shares []*share // the oldest first
+	// taken is closed when the turn of a call ends; nil if none has the turn.
+	taken chan struct{}
+	// failures is how often the wait has doubled, and due is its end.
+	failures int
+	due      time.Time
+}
+
+// share is what one change asks of a turn.
+type share struct {
+	standing
+	record int // as in the change
+	done   bool
+	err    error // why it is refused
+}
+
+// turn is what one call of Handle counts at once.
+type turn struct {
+	shares map[string][]*share // by product
+	work   workload
+	// apart says that a turn at one of the products failed.
+	apart bool
+}
+
+// join queues changes, and returns their shares by product.
+func (t *turns) join(changes []Change) map[string][]*share {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	shares := map[string][]*share{}
+	for _, c := range changes {
+		q := t.queues[c.Product]
+		if q == nil {
+			q = &queue{}
+			t.queues[c.Product] = q
+		}
+		s := &share{standing: standing{ID: c.ID, Cell: c.After, position: c.Position}, record: c.record}
+		q.shares, shares[c.Product] = append(q.shares, s), append(shares[c.Product], s)
+	}
+	return shares
+}
+
+// begin takes the turn at the products of shares that are left, if they are due and no other call
+// has it. Without a turn, left tells whether there are such products at all. busy is closed when
+// another call's turn at one of them ends, and one is due after a wait.
+func (t *turns) begin(shares map[string][]*share) (now turn, left bool, busy <-chan struct{}, wait time.Duration) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now, wait = turn{shares: map[string][]*share{}, work: workload{}}, turnLongestWait
+	for product, own := range shares {
+		if !slices.ContainsFunc(own, func(s *share) bool { return !s.done }) {
+			continue
+		}
+		left = true
+		q := t.queues[product]
+		if q.taken != nil {
+			busy = q.taken
+			continue
+		}
+		if early := time.Until(q.due); early > 0 {
+			wait = min(wait, early)
+			continue
+		}
+		q.taken = make(chan struct{})
+		now.apart = now.apart || q.failures > 0
+		now.shares[product] = slices.Clone(q.shares[:min(len(q.shares), standingsPerRound)])
+		for _, s := range now.shares[product] {
+			now.work.add(product, s.standing)
+		}
+	}
+	return now, left, busy, wait
+}
+
+// end ends a turn. What an error left of its work stays queued.
+func (t *turns) end(now turn, refused refusals, err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for product, shares := range now.shares {
+		q, left := t.queues[product], now.work[product]
+		for _, s := range shares {
+			s.done = !slices.ContainsFunc(left, func(l standing) bool { return l.ID == s.ID })
+			s.err = refused[counted{product, s.ID}]
+		}
+		if q.failures = max(0, q.failures-1); len(left) > 0 {
+			if comment.KindOf(err) == comment.Throttled {
+				q.failures += 2
+			}
+			q.due = time.Now().Add(rand.N(min(turnFirstWait<<q.failures, turnLongestWait)))
+		}
+		close(q.taken)
+		q.taken = nil
+		t.drop(product)
+	}
+}
+
+// leave takes shares out of their queues. It adds those that are refused to failed, and those that
+// are left with the reason for that.
+func (t *turns) leave(shares map[string][]*share, why error, failed stream.RecordErrors) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for product, own := range shares {
+		for _, s := range own {
+			if !s.done {
+				s.done, s.err = true, why
+			}
+			if s.err != nil {
+				failed[s.record] = fmt.Errorf("record %s: %w", s.position, s.err)
+			}
+		}
+		t.drop(product)
+	}
+}
+
+// drop forgets shares that are done, and an empty queue of a product that does not wait. The caller
+// holds the lock.
+func (t *turns) drop(product string) {
+	q := t.queues[product]
+	if q == nil {
+		return
+	}
+	q.shares = slices.DeleteFunc(q.shares, func(s *share) bool { return s.done })
+	if len(q.shares) == 0 && q.taken == nil && q.failures == 0 {
+		delete(t.queues, product)
+	}
+}
