@@ -399,3 +399,24 @@ func (a *api) units(query string) (taken, estimated float64) {
 	}
 	return got.Extensions.Cost.ReadUnits, got.Extensions.Cost.EstimatedReadUnits
 }
+
+// A page that is refused tells nothing to the fields beside it.
+func TestRefusedPageBesideNewestComments(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	comments := commenttest.Many(commenttest.Rand(t), "x", 40)
+	a.load(comments...)
+	a.pages = a.inTable(t, comments...)
+	a.useClient(a.session.Client)
+	const newest = "latestPositive { id createdAt } latestNegative { id createdAt } lastCommentedAt"
+	alone := a.ask("{ product(id: \"x\") { "+newest+" } }", nil)
+	for _, arguments := range []string{
+		"page: 1, last: 5, order: OLDEST_FIRST", "page: 0", "page: -1", "page: 1, first: 0", "first: 3, last: 3", "first: 101", "first: -1",
+		"last: -1, order: OLDEST_FIRST", "filter: {ratings: [9]}", `page: 1, after: "x"`, "page: 1, settledOnly: true", `last: 5, order: OLDEST_FIRST, before: "x"`,
+	} {
+		got := a.ask("{ product(id: \"x\") { comments("+arguments+") { nodes { id } } "+newest+" } }", nil)
+		without := strings.Replace(string(got.Data), `"comments":null,`, "", 1)
+		if len(got.Errors) != 1 || without != string(alone.Data) {
+			t.Errorf("beside comments(%s): %s with %d errors, want %s with one", arguments, without, len(got.Errors), alone.Data)
+		}
+	}
+}

@@ -31,8 +31,11 @@ const Undetermined Language = "und"
 func ParseLanguage(text string) (Language, error) {
 	form := text
 	for range canonicalSteps {
+		if form == "" || len(form) > maxLanguageBytes { // parsing takes quadratic time
+			break
+		}
 		tag, err := language.Parse(form)
-		if err != nil || form == "" || len(form) > maxLanguageBytes {
+		if err != nil {
 			break
 		}
 		next := tag.String()

@@ -78,9 +78,15 @@ func pageOf(given arguments) *Page {
 }
 
 // fromNewest reports whether a page begins, or from the end of its list ends, with the newest
-// comment of those with the ratings of its filter.
+// comment of those with the ratings of its filter. One that its field refuses does not.
 func (p *Page) fromNewest(given arguments) bool {
-	return p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
+	slice := comment.Slice{Size: p.Size, FromEnd: p.FromEnd, Page: p.Number}
+	refused := slice.Check(p.Order)
+	if given.named("page") != nil {
+		refused = slice.CheckPage()
+	}
+	return refused == nil && p.Refused == nil && !p.BothEnds &&
+		p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
 		given.named("after") == nil && given.named("before") == nil && given.named("settledOnly") != true
 }
 

@@ -178,6 +178,10 @@ func TestFromNewest(t *testing.T) {
 		"(last: 3)": false, "(order: OLDEST_FIRST)": false, "(page: 2)": false, `(after: "x")`: false, `(last: 1, order: OLDEST_FIRST, before: "x")`: false,
 		"(settledOnly: true)": false, `(filter: {languages: ["de"]})`: false, `(filter: {createdBefore: "2024-05-01T00:00:00Z"})`: false,
 		`(filter: {createdAfter: "2024-05-01T00:00:00Z"})`: false,
+
+		// What the field refuses is no page of anything.
+		"(page: 1, last: 5, order: OLDEST_FIRST)": false, "(page: 0)": false, "(page: 1, first: 0)": false, "(first: 3, last: 3)": false,
+		"(first: 101)": false, "(first: -1)": false, "(filter: {ratings: [9]})": false,
 	} {
 		if got := comments(t, arguments, "__typename", variables).Page.FromNewest; got != want {
 			t.Errorf("comments%s: %v", arguments, got)

@@ -1,10 +1,6 @@
 package lookahead
 
-import (
-	"slices"
-
-	"github.com/talkback/talkback/comment"
-)
+import "slices"
 
 // SampleSize is how many of the newest comments of a product are looked at for several fields if no
 // page is asked for: with one beyond, about as many as half a read unit reads.
@@ -79,7 +75,7 @@ func (n Newest) Sampled() bool { return n.latest > 1 }
 // lists reports whether a page lists the newest comments of a product with some ratings, and
 // perhaps others. One of none does not tell which they are.
 func (p *Page) lists(ratings []int) bool {
-	if !p.FromNewest || p.BothEnds || p.Size < 1 || p.Size > comment.MaxPageSize {
+	if !p.FromNewest || p.Size < 1 {
 		return false
 	}
 	other := func(rating int) bool { return !slices.Contains(p.Filter.Ratings, rating) }

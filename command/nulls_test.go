@@ -1,0 +1,48 @@
+package command_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// A variable whose type can be null may stand where null cannot, if it has a default. Null is then
+// an error of the field, and of nothing else.
+func TestNullWhereNoneCanBe(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	const (
+		author  = `author: {id: "c", name: "C"}`
+		rest    = `rating: 5, language: "en", text: "x"`
+		payload = `{ comment { text } userErrors { code } }`
+	)
+	for _, row := range []struct{ why, query, want, refused string }{
+		{"an id", `query($v: ID = "x") { product(id: $v) { id } other: product(id: "y") { id } }`, `{"product":null,"other":{"id":"y"}}`, "[product]"},
+		{"a list", `query($v: [ID!] = ["x"]) { products(ids: $v) { id } }`, `null`, "[products]"},
+		{"an element", `query($v: ID = "x") { products(ids: [$v, "y"]) { id } }`, `null`, "[products]"},
+		{"of a filter", `query($v: Int = 5) { product(id: "x") { comments(filter: {ratings: [4, $v]}) { totalCount } } }`, `{"product":{"comments":null}}`, "[product comments]"},
+		{"of the schema", `query($v: String = "Query") { __type(name: $v) { name } }`, `{"__type":null}`, "[__type]"},
+		{"an input", `mutation($v: AddCommentInput = {productId: "p", ` + rest + `, ` + author + `}) { addComment(input: $v) ` + payload + ` }`, `{"addComment":null}`, "[addComment]"},
+		{"a product", `mutation($v: ID = "p") { addComment(input: {productId: $v, ` + rest + `, ` + author + `}) ` + payload + ` }`, `{"addComment":null}`, "[addComment]"},
+		{"a text", `mutation($v: String = "p") { addComment(input: {productId: "p", rating: 5, language: "en", text: $v, ` + author + `}) ` + payload + ` }`, `{"addComment":null}`, "[addComment]"},
+		{"a rating", `mutation($v: Int = 5) { addComment(input: {productId: "p", rating: $v, language: "en", text: "", ` + author + `}) ` + payload + ` }`, `{"addComment":null}`, "[addComment]"},
+		{"an author", `mutation($v: AuthorInput = {id: "c", name: "C"}) { addComment(input: {productId: "p", ` + rest + `, author: $v}) ` + payload + ` }`, `{"addComment":null}`, "[addComment]"},
+		{"a customer", `mutation($v: ID = "c") { addComment(input: {productId: "p", ` + rest + `, author: {id: $v, name: "C"}}) ` + payload + ` }`, `{"addComment":null}`, "[addComment]"},
+
+		{"can be null", `query($v: Boolean) { product(id: "x") { comments(settledOnly: $v) { totalCount } } }`, `{"product":{"comments":{"totalCount":0}}}`, ""},
+		{"can be null, with a default", `query($v: Int = 5) { product(id: "x") { comments(first: $v) { totalCount } } }`, `{"product":{"comments":{"totalCount":0}}}`, ""},
+		{"can be null within a filter", `query($v: [Int!] = 5) { product(id: "x") { comments(filter: {ratings: $v}) { totalCount } } }`, `{"product":{"comments":{"totalCount":0}}}`, ""},
+	} {
+		answer := a.ask(row.query, map[string]any{"v": nil})
+		refused := ""
+		for _, err := range answer.Errors {
+			refused += fmt.Sprint(err.Path)
+			if err.Extensions["code"] != "BAD_INPUT" {
+				t.Errorf("%s: %s with the code %v", row.why, err.Message, err.Extensions["code"])
+			}
+		}
+		if string(answer.Data) != row.want || refused != row.refused {
+			t.Errorf("%s: %s, errors at %q, want %s and %q", row.why, answer.Data, refused, row.want, row.refused)
+		}
+	}
+}
