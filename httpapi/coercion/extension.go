@@ -32,7 +32,6 @@ type Extension struct {
 var _ interface {
 	graphql.HandlerExtension
 	graphql.OperationParameterMutator
-	graphql.FieldInterceptor
 } = (*Extension)(nil)
 
 // ExtensionName implements [graphql.HandlerExtension].
@@ -80,18 +79,18 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 	return document.Operations.ForName(request.OperationName), nil
 }
 
-// InterceptField implements [graphql.FieldInterceptor]. It fails a field that a variable gives null
-// where null cannot stand. A variable whose type can be null is valid there if it or the argument has
-// a default (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads such a null as
-// "null", 0 or an empty object.
-func (*Extension) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
+// CheckNulls returns a BadInput error for a field that a variable gives null where null cannot stand.
+// A variable whose type can be null is valid there if it or the argument has a default
+// (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads such a null as "null", 0
+// or an empty object.
+func CheckNulls(ctx context.Context) error {
 	for _, argument := range graphql.GetFieldContext(ctx).Field.Arguments {
 		if variable := nullWithin(argument.Value, graphql.GetOperationContext(ctx).Variables); variable != "" {
-			return nil, comment.Errorf(comment.BadInput,
+			return comment.Errorf(comment.BadInput,
 				"the variable $%.40s is null, which %s cannot be: give a value, or leave the variable out to get its default", variable, argument.Name)
 		}
 	}
-	return next(ctx)
+	return nil
 }
 
 // nullWithin returns a variable within a value that is null where null cannot stand, empty if there

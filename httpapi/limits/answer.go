@@ -10,6 +10,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/talkback/talkback/httpapi/coercion"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -22,8 +23,12 @@ type sized interface {
 // InterceptField implements [graphql.FieldInterceptor]. It counts the bytes of a field's value,
 // which may be hundreds of kilobytes. Once the answer is too large, it leaves texts out, so that
 // the answer is never built in memory; InterceptResponse then answers with an error. A text for
-// which the operation or the process has no memory left fails its field.
+// which the operation or the process has no memory left fails its field, as does null where none can
+// be.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
+	if err := coercion.CheckNulls(ctx); err != nil {
+		return nil, err
+	}
 	value, err := next(ctx)
 	if err != nil {
 		return value, err
