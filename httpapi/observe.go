@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// observed tells the observers of every request that a handler answers. inside says that these come
+// observed reports every request that a handler answers to the observers. inside says that these come
 // from pages of this server.
 func (o Options) observed(next http.Handler, inside bool) http.Handler {
 	if len(o.Observers) == 0 {

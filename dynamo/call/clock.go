@@ -21,7 +21,7 @@ const (
 )
 
 // Clock compares the clock of this machine with that of the table, by the header Date of answers. It
-// compares one answer a second, and the others cost a look at the time and at the header. It is safe
+// compares one answer a second; any other costs reading the time and the header. It is safe
 // for concurrent use.
 type Clock struct {
 	told func(ahead time.Duration, apart bool)

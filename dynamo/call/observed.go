@@ -47,7 +47,7 @@ func Observed(client *dynamodb.Client, to Observer) *dynamodb.Client {
 	})
 }
 
-// observed are the middlewares that tell an observer of calls.
+// observed are the middlewares that report calls to an observer.
 type observed struct{ to Observer }
 
 // add adds the middlewares to the stack of a call.
@@ -57,7 +57,7 @@ func (o observed) add(stack *middleware.Stack) error {
 		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("ObserveThrottling", o.attempt), middleware.Before))
 }
 
-// call has a call ask for its units, and tells them.
+// call makes a call ask for its units, and reports them.
 func (o observed) call(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -69,7 +69,7 @@ func (o observed) call(
 	return out, metadata, err
 }
 
-// attempt tells that an attempt was throttled.
+// attempt reports an attempt that was throttled.
 func (o observed) attempt(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
@@ -189,7 +189,7 @@ func asList(consumed *types.ConsumedCapacity) []types.ConsumedCapacity {
 	return []types.ConsumedCapacity{*consumed}
 }
 
-// observedHTTP is an HTTP client that tells an observer of attempts.
+// observedHTTP is an HTTP client that reports attempts to an observer.
 type observedHTTP struct {
 	under dynamodb.HTTPClient
 	to    Observer

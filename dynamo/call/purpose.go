@@ -19,31 +19,25 @@ const (
 	ForMaintenance  = "MAINTENANCE"
 )
 
-// For returns a client like another one, whose calls are for a purpose. Of several, the last one
-// counts: its middleware comes first. A client that is not the SDK's is returned as it is.
+// For returns a client like another one, whose calls are for a purpose unless their context has one.
+// Of several, the last one counts: its middleware comes first. A client that is not the SDK's is returned as it is.
 func For[C any](client C, purpose string) C {
 	sdk, ok := any(client).(*dynamodb.Client)
 	if !ok {
 		return client
 	}
-	labelled := dynamodb.New(sdk.Options(), func(o *dynamodb.Options) {
-		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
-			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Purpose", labelling(purpose)), middleware.Before)
-		})
-	})
-	return any(labelled).(C)
-}
-
-// labelling gives calls a purpose, unless their context has one.
-func labelling(purpose string) func(
-	context.Context, middleware.InitializeInput, middleware.InitializeHandler,
-) (middleware.InitializeOutput, middleware.Metadata, error) {
-	return func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
+	label := func(ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler) (middleware.InitializeOutput, middleware.Metadata, error) {
 		if purposeOf(ctx) == "" {
 			ctx = WithPurpose(ctx, purpose)
 		}
 		return next.HandleInitialize(ctx, in)
 	}
+	labelled := dynamodb.New(sdk.Options(), func(o *dynamodb.Options) {
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return stack.Initialize.Add(middleware.InitializeMiddlewareFunc("Purpose", label), middleware.Before)
+		})
+	})
+	return any(labelled).(C)
 }
 
 type purposeKey struct{}
