@@ -48,6 +48,9 @@ func coercing(tb testing.TB) []attack {
 		sent(tb, "coercing/unknown fields of an input", invalid, filtered, map[string]any{"f": map[string]any{repeat("k", 50_000): 1}}),
 		sent(tb, "coercing/a null for a condition", invalid, `query($a:Boolean=true){__typename@include(if:$a)}`, map[string]any{"a": nil}),
 		sent(tb, "coercing/a long text for a language", badInput, filtered, map[string]any{"f": map[string]any{"languages": []any{repeat("x-", 20_000)}}}),
+		sent(tb, "coercing/a long text for the language of many products", badInput, `query($ids:[ID!]!,$l:Language!){products(ids:$ids){stats(lang:$l){total}}}`,
+			map[string]any{"ids": strings.Fields(distinct("p%d ", 100)), "l": "en" + repeat("-t-en", 10_000)}),
+		sent(tb, "coercing/a long text for the language of a leaderboard", badInput, `query($l:Language){leaderboard(language:$l){rank}}`, map[string]any{"l": "en" + repeat("-t-en", 10_000)}),
 		sent(tb, "coercing/a long text for an enum", invalid, `query($o:CommentOrder){product(id:"x"){comments(order:$o){nodes{id}}}}`, map[string]any{"o": repeat("N", 50_000)}),
 		sent(tb, "coercing/a long text for a time", badInput, filtered, map[string]any{"f": map[string]any{"createdAfter": repeat("9", 50_000)}}),
 		sent(tb, "coercing/a long cursor", "BAD_CURSOR", `query($c:String){product(id:"x"){comments(after:$c){nodes{id}}}}`, map[string]any{"c": repeat("A", 50_000)}),
@@ -110,6 +113,9 @@ func reading(tb testing.TB) []attack {
 		asked(tb, "reading/a range counted for each comment of a page", "TOO_COMPLEX", `{product(id:"x"){comments(first:100){nodes{product{comments(first:1 filter:{createdBefore:"2024-05-01T00:00:00Z"}){totalCount}}}}}}`),
 		asked(tb, "reading/leaderboards by the dozen", "TOO_COMPLEX", `{`+distinct("a%d:leaderboard(first:100){product{stats{total}}}", 20)+`}`),
 		asked(tb, "reading/statistics of products by the thousand", "TOO_COMPLEX", `{`+distinct("a%d:products(ids:"+all+"){stats{total}}", 5)+`}`),
+		{name: "reading/filters of many languages, as many as are served", code: fine, answerKB: 256, allocKB: 64 << 10, body: envelope(tb,
+			`query($f:CommentFilter){products(ids:`+all+`){`+distinct(`a%d:comments(first:0 filter:$f){totalCount}`, 1)+`}}`,
+			map[string]any{"f": map[string]any{"languages": many("en"+repeat("-1994", 6), 100)}})},
 		{name: "reading/one page, as a measure", code: fine, body: envelope(tb, "{"+page+"}", nil), answerKB: 64, allocKB: 4096},
 	}
 }

@@ -46,3 +46,25 @@ func TestNullWhereNoneCanBe(t *testing.T) {
 		}
 	}
 }
+
+// Fields that answer under one name in one place are the same field with the same arguments, or can
+// never be of one object and have the same shape. Otherwise one of them would be left unanswered.
+func TestFieldsUnderOneName(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	for _, row := range []struct {
+		why, query string
+		merges     bool
+	}{
+		{"lists that differ", `{ products(ids: ["a"]) { id } products(ids: ["b"]) { id } }`, false},
+		{"filters that differ", `{ product(id: "x") { comments(filter: {ratings: [1]}) { totalCount } comments(filter: {ratings: [5]}) { totalCount } } }`, false},
+		{"a leaf and an object", `{ node(id: "x") { ... on Product { x: id } ... on Comment { x: author { id } } } }`, false},
+		{"leaves of two types", `{ node(id: "x") { ... on Product { x: id } ... on Comment { x: rating } } }`, false},
+		{"a field of the interface and one of an object", `{ node(id: "x") { x: id ... on Comment { x: rating } } }`, false},
+		{"the same", `{ product(id: "x") { comments(filter: {ratings: [1], languages: "en"}) { totalCount } comments(filter: {languages: "en", ratings: [1]}) { totalCount } } }`, true},
+		{"of two objects, in one shape", `{ node(id: "x") { ... on Product { x: id } ... on Comment { x: id } } }`, true},
+	} {
+		if answer := a.ask(row.query, nil); (len(answer.Errors) == 0) != row.merges {
+			t.Errorf("%s: %s with the errors %v", row.why, answer.Data, answer.Errors)
+		}
+	}
+}
