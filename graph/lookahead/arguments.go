@@ -33,6 +33,36 @@ func (a arguments) named(name string) (value any) {
 	return value
 }
 
+// NullGiven returns an argument of a field that a variable gives null where null cannot stand, and that
+// variable; both are empty if there is none. A variable whose type can be null is valid there if it or
+// the argument has a default (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads
+// such a null as "null", 0 or an empty object.
+func NullGiven(field *ast.Field, variables map[string]any) (argument, variable string) {
+	for _, given := range field.Arguments {
+		if variable = nullWithin(given.Value, variables); variable != "" {
+			return given.Name, variable
+		}
+	}
+	return "", ""
+}
+
+// nullWithin returns a variable within a value that is null where null cannot stand, empty if there
+// is none.
+func nullWithin(value *ast.Value, variables map[string]any) (variable string) {
+	if value.Kind == ast.Variable {
+		if given, told := variables[value.Raw]; told && given == nil && value.ExpectedType.NonNull {
+			return value.Raw
+		}
+		return ""
+	}
+	for _, child := range value.Children {
+		if variable = nullWithin(child.Value, variables); variable != "" {
+			return variable
+		}
+	}
+	return ""
+}
+
 // readArguments reads the arguments of a field that has some.
 func (f *Field) readArguments(given arguments) {
 	switch f.Kind {

@@ -10,8 +10,6 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
 	"github.com/vektah/gqlparser/v2/validator/rules"
-
-	"github.com/talkback/talkback/comment"
 )
 
 // name is the name of the extension, under which it keeps errors with the operation.
@@ -77,37 +75,6 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 		document = parsed
 	}
 	return document.Operations.ForName(request.OperationName), nil
-}
-
-// CheckNulls returns a BadInput error for a field that a variable gives null where null cannot stand.
-// A variable whose type can be null is valid there if it or the argument has a default
-// (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads such a null as "null", 0
-// or an empty object.
-func CheckNulls(ctx context.Context) error {
-	for _, argument := range graphql.GetFieldContext(ctx).Field.Arguments {
-		if variable := nullWithin(argument.Value, graphql.GetOperationContext(ctx).Variables); variable != "" {
-			return comment.Errorf(comment.BadInput,
-				"the variable $%.40s is null, which %s cannot be: give a value, or leave the variable out to get its default", variable, argument.Name)
-		}
-	}
-	return nil
-}
-
-// nullWithin returns a variable within a value that is null where null cannot stand, empty if there
-// is none.
-func nullWithin(value *ast.Value, variables map[string]any) (variable string) {
-	if value.Kind == ast.Variable {
-		if given, told := variables[value.Raw]; told && given == nil && value.ExpectedType.NonNull {
-			return value.Raw
-		}
-		return ""
-	}
-	for _, child := range value.Children {
-		if variable = nullWithin(child.Value, variables); variable != "" {
-			return variable
-		}
-	}
-	return ""
 }
 
 // Others returns the errors of an operation after the first that MutateOperationParameters

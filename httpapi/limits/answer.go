@@ -10,7 +10,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph/lookahead"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -26,8 +27,10 @@ type sized interface {
 // which the operation or the process has no memory left fails its field, as does null where none can
 // be.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
-	if err := coercion.CheckNulls(ctx); err != nil {
-		return nil, err
+	argument, variable := lookahead.NullGiven(graphql.GetFieldContext(ctx).Field.Field, graphql.GetOperationContext(ctx).Variables)
+	if variable != "" {
+		return nil, comment.Errorf(comment.BadInput,
+			"the variable $%.40s is null, which %s cannot be: give a value, or leave the variable out to get its default", variable, argument)
 	}
 	value, err := next(ctx)
 	if err != nil {
