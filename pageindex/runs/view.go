@@ -180,6 +180,9 @@ func (v *View) Load(key Key, c Chunk) error {
 	if len(c.Runs) == 0 || part.segments[0].from != was.from || part.end() != was.chunk.End {
 		return fmt.Errorf("chunk %s has other bounds than the directory says: %w", key, ErrTorn)
 	}
+	if sum := sumOf(c.Runs, v.inRow); !maps.Equal(sum, was.chunk.Counts) {
+		return fmt.Errorf("chunk %s has other counts than the directory says: %w", key, ErrTorn)
+	}
 	for _, change := range was.changes {
 		part.change(change)
 	}
