@@ -3,6 +3,7 @@ package auth
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -11,7 +12,7 @@ import (
 // Store stores comments. It makes no change twice, even if answers are lost, and its errors have
 // kinds of package comment.
 type Store interface {
-	// Comment returns the current comment with an ID, or a NotFound error.
+	// Comment returns the current comment with an ID, a NotFound error, or comment.ErrImproper.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
 	// Add writes a new comment. With a key, a repeat returns the comment that the first call added,
 	// or a KeyReused error if the content differs.
@@ -19,7 +20,8 @@ type Store interface {
 	// Replace writes after in place of before. It returns a Conflict error if before is no longer
 	// the stored version.
 	Replace(ctx context.Context, before, after comment.Comment) error
-	// Delete removes a comment. It returns a Conflict error if c is no longer the stored version.
+	// Delete removes a comment. It returns a Conflict error if c is no longer the stored version,
+	// unless c has version 0.
 	Delete(ctx context.Context, c comment.Comment) error
 }
 
@@ -118,10 +120,14 @@ func (w *Writer) timeOfEdit(before comment.Comment) *time.Time {
 }
 
 // Delete removes a comment and returns its last state. A version that is given must be the
-// comment's. Without one, an edit at the same time does not prevent the delete.
+// comment's. Without one, an edit at the same time does not prevent the delete. A stored item that is
+// no proper comment is deleted for a caller who may write as any author; its last state is not known.
 func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
 	for {
 		c, err := w.writable(ctx, id, version)
+		if errors.Is(err, comment.ErrImproper) && version == nil && w.Viewer(ctx).CustomerID == nil {
+			c, err = comment.Comment{ID: comment.ID(id)}, nil
+		}
 		if err == nil {
 			err = w.Store.Delete(ctx, c)
 		}

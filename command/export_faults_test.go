@@ -76,7 +76,7 @@ func exportTo(t *testing.T, where string, session *Session, file string) {
 
 func importFrom(t *testing.T, where string, session *Session, file string, rows int) {
 	t.Helper()
-	in, err := importer.Open(t.Context(), file, reviewfile.Options{Format: reviewfile.JSONLines}, nil)
+	in, err := importer.Open(t.Context(), file, reviewfile.Options{Format: reviewfile.JSONLines, Restore: true}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

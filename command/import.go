@@ -32,6 +32,7 @@ type Import struct {
 	Rejects    string   `help:"File for rejected rows: line, reason, row. Default: the name of the imported file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Force      bool     `help:"Replace an existing file of rejected rows."`
 	Calls      int      `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Restore    bool     `help:"Take lines of talkback export as they are: ids, authors, dates and versions. Only for a file that you exported yourself."`
 	Revive     bool     `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
 	MaxRejects string   `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
 	DryRun     bool     `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
@@ -126,12 +127,15 @@ func importedText(summary string, screen output.Screen) string {
 
 // Options returns how the flags say to read the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
-	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File), Customers: c.Customers}
+	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File), Customers: c.Customers, Restore: c.Restore}
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)
 	}
 	if err := checkCalls(c.Calls); err != nil {
 		return o, err
+	}
+	if c.Restore && (c.Customers || c.Language != "" || len(c.Map)+len(c.LanguageOf) > 0) {
+		return o, errors.New("--restore takes all from the lines themselves: leave out --map, --language, --language-of and --authors-are-customers")
 	}
 	if c.Language != "" {
 		language, err := comment.ParseLanguage(c.Language)

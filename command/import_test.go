@@ -125,7 +125,7 @@ func TestImportOfDeletedComments(t *testing.T) {
 	file, export := write(t, "reviews.csv", fewReviews), write(t, "export.jsonl", old)
 	where := "The rejected rows, with line and reason, are in " + file + ".rejects.tsv\n"
 	i.want(summary(6, 2, 0, 1, 3)+where, file)
-	i.want(summary(1, 1, 0, 0, 0), export)
+	i.want(summary(1, 1, 0, 0, 0), export, "--restore")
 
 	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
 	a.useClient(a.session.Client)
@@ -142,7 +142,7 @@ func TestImportOfDeletedComments(t *testing.T) {
 	}
 	const advice = "Deleted comments stay deleted; --revive writes them again\n"
 	i.want("6 rows = 0 written + 0 already there + 2 deleted before + 1 repeated in the file + 3 rejected, in a while\n"+advice+where, file, "--force")
-	i.want("1 rows = 0 written + 0 already there + 1 deleted before + 0 repeated in the file + 0 rejected, in a while\n"+advice, export)
+	i.want("1 rows = 0 written + 0 already there + 1 deleted before + 0 repeated in the file + 0 rejected, in a while\n"+advice, export, "--restore")
 	if got := a.page(all.variables(false, nil)).Edges; len(got) != 0 {
 		t.Errorf("they are back: %+v", got)
 	}

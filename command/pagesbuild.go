@@ -60,7 +60,7 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 // add brings all comments of an export into an index. A row that cannot be read ends it: an index
 // that lacks one is wrong everywhere behind it.
 func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pageindex.Build, progress *output.Progress) (count int, err error) {
-	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(c.From)})
+	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(c.From), Restore: true})
 	if err != nil {
 		return 0, err
 	}

@@ -25,6 +25,8 @@ const (
 	MaxIDBytes = 128
 	// MaxNameBytes bounds the name of an author.
 	MaxNameBytes = 512
+	// MaxVersion bounds the version: answers hold an Int of GraphQL, of 32 bits.
+	MaxVersion = math.MaxInt32
 )
 
 // Node is an object that can be fetched again by its ID: a Product or a Comment.
@@ -90,7 +92,7 @@ type Comment struct {
 	Author Author
 	// UpdatedAt is the time of the last edit, to the millisecond; nil if there was none.
 	UpdatedAt *time.Time
-	// Version is 1 for a new comment, and increases by one with each edit.
+	// Version is 1 for a new comment, and increases by one with each edit, to MaxVersion at most.
 	Version int
 }
 
@@ -126,8 +128,8 @@ func (c Comment) Check() error {
 	if !IsTime(c.CreatedAt()) || c.UpdatedAt != nil && !IsTime(*c.UpdatedAt) {
 		return Errorf(BadInput, "a time of the comment is not within the years 0 to 9999")
 	}
-	if c.Version < 1 || c.Version > math.MaxInt32 {
-		return Errorf(BadInput, "the version %d is not 1 to %d", c.Version, math.MaxInt32)
+	if c.Version < 1 || c.Version > MaxVersion {
+		return Errorf(BadInput, "the version %d is not 1 to %d", c.Version, MaxVersion)
 	}
 	if err := checkText("author's id", c.Author.ID, 1, MaxIDBytes); err != nil {
 		return err
@@ -154,10 +156,8 @@ func CheckProductID(id string) error {
 	if strings.HasPrefix(id, AuthorIDPrefix) {
 		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of authors", AuthorIDPrefix)
 	}
-	for _, r := range id {
-		if unicode.IsControl(r) {
-			return Errorf(BadInput, "a product id cannot hold control characters; this one holds %U", r)
-		}
+	if strings.ContainsAny(id, "\n\t") {
+		return Errorf(BadInput, "a product id cannot hold a newline or a tab")
 	}
 	return nil
 }
@@ -171,8 +171,14 @@ func checkText(what, text string, least, most int) error {
 	case !utf8.ValidString(text):
 		return Errorf(BadInput, "the %s is not valid UTF-8", what)
 	}
+	if at := strings.IndexFunc(text, isControl); at >= 0 {
+		return Errorf(BadInput, "the %s holds the control character %U: remove it", what, []rune(text[at:])[0])
+	}
 	return nil
 }
+
+// isControl reports whether no text of a comment may hold a character.
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // String identifies the comment for a log. It shows nothing of its content.
 func (c Comment) String() string {

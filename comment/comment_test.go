@@ -58,6 +58,11 @@ func TestCheck(t *testing.T) {
 		"time":        func(c *comment.Comment) { late := time.UnixMilli(math.MaxInt64); c.UpdatedAt = &late },
 		"version":     func(c *comment.Comment) { c.Version = math.MaxInt32 + 1 },
 		"version 0":   func(c *comment.Comment) { c.Version = 0 },
+		"name holds":  func(c *comment.Comment) { c.Author.Name = "Ada\x1b[2J" },
+		"id holds":    func(c *comment.Comment) { c.Author.ID = "7\u0085" },
+		"text holds":  func(c *comment.Comment) { c.Text = "a\r\nb" },
+		"title holds": func(c *comment.Comment) { c.Title = new("\x00") },
+		"newline":     func(c *comment.Comment) { c.ProductID = "4\n2" },
 	} {
 		bad := good
 		spoil(&bad)

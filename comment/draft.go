@@ -3,7 +3,6 @@ package comment
 import (
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 )
 
@@ -109,6 +108,9 @@ func (c Change) Apply(to Comment) (Comment, []Problem) {
 	}
 	if c.Text != nil && *c.Text != to.Text {
 		to.Text = p.text(*c.Text)
+	}
+	if to.Version >= MaxVersion {
+		p.add(ProblemOutOfRange, []string{"version"}, "the comment has the highest version, and cannot be edited again: delete it, or leave it as it is")
 	}
 	return to, p
 }
@@ -217,10 +219,7 @@ func (p *problems) plain(path []string, text string, most int) {
 	if length := utf8.RuneCountInString(text); length > most {
 		p.add(ProblemTooLong, path, "the %s has %d characters; at most %d are taken", what, length, most)
 	}
-	for _, r := range text {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			p.add(ProblemMalformed, path, "the %s holds the control character %U; only newline and tab are taken", what, r)
-			return
-		}
+	if at := strings.IndexFunc(text, isControl); at >= 0 {
+		p.add(ProblemMalformed, path, "the %s holds the control character %U; only newline and tab are taken", what, []rune(text[at:])[0])
 	}
 }

@@ -86,6 +86,9 @@ func KindOf(err error) Kind {
 	return Internal
 }
 
+// ErrImproper is the cause of an error about a stored item that is no proper comment.
+var ErrImproper = errors.New("the item is no proper comment")
+
 // MessageOf returns the message of an error that may be shown to the caller, empty if there is
 // none.
 func MessageOf(err error) string {

@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,11 +86,14 @@ func (g *gettingByID) decode(ctx context.Context, items []layout.Item) {
 		}
 		id := layout.IDOfKey(it)
 		c, err := heldComment(ctx, it, !g.withoutText)
-		if err != nil {
+		switch {
+		case err == nil:
+			g.found[id] = c
+		case comment.KindOf(err) == comment.Internal: // not for want of memory
+			g.failed[id] = fmt.Errorf("%w: %w", comment.ErrImproper, err)
+		default:
 			g.failed[id] = err
-			continue
 		}
-		g.found[id] = c
 	}
 }
 

@@ -36,7 +36,8 @@ const (
 	attrDigest  = "d" // S, a hash of that comment's content when it was added
 )
 
-// Comment returns the current comment with an ID. It returns a NotFound error if there is none.
+// Comment returns the current comment with an ID. It returns a NotFound error if there is none, and
+// comment.ErrImproper if its item is not a proper comment.
 func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
 	found, failed, err := s.CommentsByID(ctx, []comment.ID{id}, false)
 	if err = errors.Join(err, failed[id]); err != nil {
@@ -215,7 +216,8 @@ func replaced(there layout.Item, mark string, after comment.Comment, again bool)
 }
 
 // Delete replaces a comment with a tombstone. It returns a Conflict error if another change came
-// first, and a NotFound error if the comment is already deleted.
+// first, and a NotFound error if the comment is already deleted. A comment without a version, of
+// which only the ID is known, is deleted as it is.
 func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
@@ -248,11 +250,15 @@ func isMarked(it layout.Item, mark string) bool {
 	return r.Text(layout.AttrMark) == mark
 }
 
-// versionIs returns the condition that a comment exists and has a version. The item of a first
-// version has no version attribute.
+// versionIs returns the condition that a comment exists and has a version, or any if it is 0. The
+// item of a first version has no version attribute.
 func versionIs(version int) (condition *string, values layout.Item) {
-	if version == 1 {
-		return aws.String("attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + layout.AttrVersion + ") AND attribute_not_exists(" + layout.AttrDeleted + ")"), nil
+	const exists = "attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + layout.AttrDeleted + ")"
+	switch version {
+	case 0:
+		return aws.String(exists), nil
+	case 1:
+		return aws.String(exists + " AND attribute_not_exists(" + layout.AttrVersion + ")"), nil
 	}
 	return aws.String(layout.AttrVersion + " = :version"), layout.Item{":version": layout.Number(int64(version))}
 }

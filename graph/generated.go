@@ -1363,7 +1363,10 @@ type EditCommentPayload {
 
 "The result of deleteComment."
 type DeleteCommentPayload {
-  "The comment before it was deleted; null if there are userErrors."
+  """
+  The comment before it was deleted. Null if there are userErrors, or if a moderator deleted what was
+  stored under the id and was not a valid comment.
+  """
   comment: Comment
   "The problems of the input; empty if the comment was deleted."
   userErrors: [UserError!]!

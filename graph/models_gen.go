@@ -89,7 +89,8 @@ type DeleteCommentInput struct {
 
 // The result of deleteComment.
 type DeleteCommentPayload struct {
-	// The comment before it was deleted; null if there are userErrors.
+	// The comment before it was deleted. Null if there are userErrors, or if a moderator deleted what was
+	// stored under the id and was not a valid comment.
 	Comment *comment.Comment `json:"comment,omitempty"`
 	// The problems of the input; empty if the comment was deleted.
 	UserErrors []*comment.Problem `json:"userErrors"`

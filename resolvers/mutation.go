@@ -66,9 +66,9 @@ func orEmpty(title graphql.Omittable[*string]) *string {
 	return value
 }
 
-// written returns the comment, nil if problems kept it from being written.
+// written returns the comment, nil if problems kept it from being written, or if it is not known.
 func written(ctx context.Context, c comment.Comment, problems []comment.Problem) *comment.Comment {
-	if len(problems) > 0 {
+	if len(problems) > 0 || c.Version == 0 {
 		return nil
 	}
 	expectStats(ctx, c.ProductID)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -218,7 +217,7 @@ func checkAnswerable(c *comment.Comment) error {
 		return fmt.Errorf("attribute %q has a time after the year 9999", AttrPK)
 	case c.UpdatedAt != nil && !comment.IsTime(*c.UpdatedAt):
 		return fmt.Errorf("attribute %q is not a time of the years 0 to 9999", attrUpdated)
-	case c.Version < 1 || c.Version > math.MaxInt32:
+	case c.Version < 1 || c.Version > comment.MaxVersion:
 		return fmt.Errorf("attribute %q is not a version", AttrVersion)
 	case c.Author.Imported && !utf8.ValidString(c.Author.ID):
 		return fmt.Errorf("attribute %q is not UTF-8", attrAuthorID)

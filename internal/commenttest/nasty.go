@@ -11,7 +11,7 @@ import (
 // pieces are what texts of Nasty comments consist of: characters that have a meaning in some
 // format.
 var pieces = []string{
-	"", " ", "  ", "\t", "\n", "\r\n", "\r", "\x00", "\x1b[31m", "\x7f", "\u0085", "\u2028", "\u202e", "\ufeff", "\ufffd", "\U0010ffff",
+	"", " ", "  ", "\t", "\n", "\u2028", "\u202e", "\ufeff", "\ufffd", "\U0010ffff",
 	`"`, `\`, `\n`, `\u0000`, "'", ",", "{", "}", "[", "#", "/", "&amp;", "&", "&#39;", "<br />", "<br>", "<b>", "</script>",
 	"ß", "日本語", "👩‍👧", "e\u0301", "null", "0", "1e5", "-", "true",
 }

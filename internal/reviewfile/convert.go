@@ -29,6 +29,9 @@ type converter struct {
 
 // comment makes a comment of a record. Errors are reasons for people and hold nothing of the text.
 func (r *converter) comment(rec record) (comment.Comment, error) {
+	if rec.exported != nil {
+		return comment.Comment{}, errExported
+	}
 	if !slices.Equal(r.layout.columns, rec.columns) {
 		r.layout = layoutOf(rec.columns, r.options, r.headlineIsText)
 	}

@@ -1,6 +1,6 @@
 package reviewfile
 
-// The lines of Talkback's own export. A line holds all of a comment, and reading it back changes
+// The lines of Talkback's own export. A line holds all of a comment, and restoring it changes
 // nothing: no entity is resolved, no space is trimmed, and the ID, the version and the time of the
 // last edit stay. A member of its own marks the line as exported. An ID alone would not do, since
 // others may copy IDs from the API.
@@ -8,6 +8,7 @@ package reviewfile
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -70,14 +71,17 @@ func Append(line []byte, c comment.Comment) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-// isExported reports whether Talkback wrote the row. A column of the same name in another file does
-// not count.
-func (r record) isExported() bool { return r.exported != nil }
+// errExported is the reason for an exported line in a file that is not to be restored. Any file can
+// hold one, in the name of any customer.
+var errExported = errors.New("written by talkback export: --restore takes it as it is, with its authors, dates and versions")
 
 // restorer makes comments of rows that Talkback wrote.
 type restorer struct{ dates dateParser }
 
 func (r *restorer) comment(rec record) (comment.Comment, error) {
+	if rec.exported == nil {
+		return comment.Comment{}, errors.New("not written by talkback export: import it without --restore")
+	}
 	m := members{object: rec.exported}
 	if version := m.number(exportMark); m.err == nil && version != exportVersion {
 		return comment.Comment{}, fmt.Errorf("the line was written in form %d of exports; this program reads form %d: use a newer one", version, exportVersion)

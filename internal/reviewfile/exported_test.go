@@ -40,7 +40,7 @@ func TestExportedLinesReadBack(t *testing.T) {
 		if got := bytes.Count(lines, []byte("\n")); got != len(want) {
 			t.Fatalf("%d lines for %d comments", got, len(want))
 		}
-		reader, err := reviewfile.NewReader(bytes.NewReader(lines), reviewfile.Options{Format: reviewfile.JSONLines})
+		reader, err := reviewfile.NewReader(bytes.NewReader(lines), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestExportedLinesReadBack(t *testing.T) {
 func exportedComment() comment.Comment {
 	title, updated := "A <b> & \"c\"", time.Date(2024, 5, 29, 1, 2, 3, 4e6, time.UTC)
 	return comment.Comment{
-		ID: "c_01HZ0000000000000000000000", ProductID: "p", Rating: 4, Language: "pt-BR", Title: &title, Text: " &amp;<br />\r\n",
+		ID: "c_01HZ0000000000000000000000", ProductID: "p", Rating: 4, Language: "pt-BR", Title: &title, Text: " &amp;<br />\n",
 		Author: comment.Author{ID: "7", Name: "Ada "}, UpdatedAt: &updated, Version: 3,
 	}
 }
@@ -68,8 +68,8 @@ func exportedComment() comment.Comment {
 func TestExportedLine(t *testing.T) {
 	bare := exportedComment()
 	bare.Title, bare.UpdatedAt, bare.Version = nil, nil, 1
-	const want = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
-{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\r\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
+	const want = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
+{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
 `
 	if diff := cmp.Diff(want, string(appended(t, exportedComment(), bare))); diff != "" {
 		t.Error(diff)
@@ -92,6 +92,14 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"version":3`, `"version":0`, "version 0", "a version before the first"},
 		{`"version":3`, `"version":2147483648`, "version 2147483648", "a version that no answer can hold"},
 		{`"version":3`, `"version":"3"`, "not a whole number", "a text for a number"},
+		{`"version":3`, `"version":2147483647`, "", "the highest version"},
+		{`"Ada "`, `"Ada \u001b[2J"`, "author's name holds the control character U+001B", "a name that clears a terminal"},
+		{`"author":"7"`, `"author":"7\u0000"`, "author's id holds the control character U+0000", "an id that no token can have"},
+		{`"author":"7"`, `"author":""`, "author's id is empty", "no id"},
+		{`&amp;<br`, `&amp;\u0085<br`, "text holds the control character U+0085", "a control character beyond ASCII"},
+		{`"title":"A`, `"title":"\rA`, "title holds the control character U+000D", "a title that begins its line anew"},
+		{`"product":"p"`, `"product":"author:p"`, "a product id cannot start", "a product that would pass for an author"},
+		{`"talkback":1,`, ``, "import it without --restore", "a line that says nothing of an export"},
 		{`"Ada "`, `"Ada \uD83D"`, "half of a character", "half of a pair"},
 		{`"Ada "`, `"Ada \uD83D\uDE00"`, "", "a pair"},
 		{`"rating":4`, `"rating":6`, "1 to 5 stars", "too many stars"},
@@ -103,7 +111,7 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"2024-05-29T`, `"soon`, "updatedAt: ", "no time of an edit"},
 	} {
 		changed := strings.Replace(line, row.old, row.new, 1)
-		reader, err := reviewfile.NewReader(strings.NewReader(line+"\n"+changed), reviewfile.Options{Format: reviewfile.JSONLines})
+		reader, err := reviewfile.NewReader(strings.NewReader(line+"\n"+changed), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true})
 		if err != nil || changed == line {
 			t.Fatalf("%s: %v", row.why, err)
 		}
@@ -127,15 +135,17 @@ func TestLinesThatLookLikeAnExport(t *testing.T) {
 	}
 }
 
-// Flags that say how to read a file are refused for an exported file, which says it all.
-func TestExportNeedsNoFlags(t *testing.T) {
-	for _, options := range []reviewfile.Options{
-		{Language: "en"}, {Customers: true}, {LanguageOf: map[string]comment.Language{"x": "en"}}, {Columns: map[reviewfile.Field]string{reviewfile.Text: "title"}},
-	} {
-		options.Format = reviewfile.JSONLines
-		_, err := reviewfile.NewReader(bytes.NewReader(appended(t, exportedComment())), options)
-		if err == nil || !strings.Contains(err.Error(), "leave out --map") {
-			t.Errorf("%+v: %v", options, err)
-		}
+// Without being asked for, no line is taken as an exported one, wherever in the file it stands: any
+// file can hold one in the name of any customer.
+func TestExportedLinesAreRestoredByNameOnly(t *testing.T) {
+	line := string(appended(t, exportedComment()))
+	_, err := reviewfile.NewReader(strings.NewReader(line), reviewfile.Options{Format: reviewfile.JSONLines})
+	if err == nil || !strings.Contains(err.Error(), "--restore") {
+		t.Errorf("a file of them: %v", err)
+	}
+	const review = `{"id":"r","product":"p","rating":4,"language":"en","text":"a","createdAt":"2024-05-01"}` + "\n"
+	got := readAll(strings.NewReader(strings.Repeat(review, 150)+line), reviewfile.Options{Format: reviewfile.JSONLines})
+	if len(got) != 151 || !strings.Contains(got[150], "--restore") || strings.Contains(got[149], "--restore") {
+		t.Errorf("one behind reviews: %d rows, %s", len(got), got[len(got)-1])
 	}
 }

@@ -19,17 +19,18 @@ func FuzzRow(f *testing.F) {
 	f.Add([]byte(`{"product":"p","stars":5.0,"lang":"en","text":"a","date":1439115072,"x":{"y":[null]}}`))
 	f.Add([]byte(`{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":1,"language":"en","text":"","author":"a","authorName":"A","createdAt":"2024-05-28T16:19:36.576Z","version":3}`))
 	f.Fuzz(func(t *testing.T, input []byte) {
-		for _, format := range []reviewfile.Format{reviewfile.TSV, reviewfile.CSV, reviewfile.JSONLines} {
-			first, second := fuzzRead(t, input, format), fuzzRead(t, input, format)
+		for _, options := range []reviewfile.Options{{Format: reviewfile.TSV}, {Format: reviewfile.CSV}, {Format: reviewfile.JSONLines}, {Format: reviewfile.JSONLines, Restore: true}} {
+			first, second := fuzzRead(t, input, options), fuzzRead(t, input, options)
 			if !bytes.Equal(first, second) {
-				t.Errorf("%s: ids differ from one reading to the next", format)
+				t.Errorf("%+v: ids differ from one reading to the next", options)
 			}
 		}
 	})
 }
 
-func fuzzRead(t *testing.T, input []byte, format reviewfile.Format) (ids []byte) {
-	reader, err := reviewfile.NewReader(bytes.NewReader(input), reviewfile.Options{Format: format})
+func fuzzRead(t *testing.T, input []byte, options reviewfile.Options) (ids []byte) {
+	reader, err := reviewfile.NewReader(bytes.NewReader(input), options)
+	format := options.Format
 	if err != nil {
 		return nil
 	}

@@ -52,6 +52,9 @@ type Options struct {
 	// Customers says that author IDs in the file are those of the shop's own customers. Otherwise
 	// authors are imported ones, as are those without an ID in any case.
 	Customers bool
+	// Restore says that Talkback's own export wrote the lines. They are taken as they are, with
+	// their authors and versions, so a file that a stranger wrote must not be read like this.
+	Restore bool
 }
 
 // Field is a field of a comment that a column of a file can hold.

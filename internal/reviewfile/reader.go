@@ -53,9 +53,11 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 	if len(columns) == 0 { // there are no rows
 		return reader, nil
 	}
-	needless := len(options.Columns) > 0 || options.Language != "" || len(options.LanguageOf) > 0 || options.Customers
-	if needless && slices.ContainsFunc(reader.ahead, func(p pending) bool { return p.record.isExported() }) {
-		return nil, errors.New("the file was written by talkback export and tells all by itself: leave out --map, --language, --language-of and --authors-are-customers")
+	if options.Restore {
+		return reader, nil
+	}
+	if slices.ContainsFunc(reader.ahead, func(p pending) bool { return p.record.exported != nil }) {
+		return nil, errExported
 	}
 	h := headerOf(columns)
 	if err := h.check(options); err != nil {
@@ -115,7 +117,7 @@ func (r *Reader) Next() (Row, error) {
 		return Row{}, err
 	}
 	convert := r.convert.comment
-	if rec.isExported() {
+	if r.options.Restore {
 		convert = r.restore.comment
 	}
 	c, err := convert(rec)

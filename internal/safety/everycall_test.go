@@ -111,7 +111,7 @@ func export(t *testing.T, r *rand.Rand, comments int) (file string) {
 func filled(t *testing.T, r *rand.Rand) *site {
 	t.Helper()
 	s := &site{t: t, direct: dynamotest.Dynoxide(t), table: dynamotest.TableName(t), log: &text{}}
-	if err := s.talkback(t.Context(), s.direct, "import", "--create-table", export(t, r, 300)); err != nil {
+	if err := s.talkback(t.Context(), s.direct, "import", "--restore", "--create-table", export(t, r, 300)); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -231,8 +231,8 @@ func TestEveryCallOfEveryCommand(t *testing.T) {
 		},
 		"writing": {
 			{arguments: []string{"rebuild"}, stride: 200, faults: 1, counted: true},
-			{arguments: []string{"import"}, stride: 80, faults: 1, counted: true},
-			{arguments: []string{"import", "--no-count"}, stride: 20, faults: 2},
+			{arguments: []string{"import", "--restore"}, stride: 80, faults: 1, counted: true},
+			{arguments: []string{"import", "--restore", "--no-count"}, stride: 20, faults: 2},
 		},
 	} {
 		r := rand.New(rand.NewPCG(r.Uint64(), 0))

@@ -147,7 +147,7 @@ func (s *site) imports(ctx context.Context, lines []byte) error {
 	if err := os.WriteFile(file, lines, 0o600); err != nil {
 		return err
 	}
-	return s.talkback(ctx, s.engine, "import", "--no-count", file)
+	return s.talkback(ctx, s.engine, "import", "--restore", "--no-count", file)
 }
 
 // While parts of the table are in trouble, one after the other, no page, count, leaderboard or

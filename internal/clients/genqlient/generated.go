@@ -212,7 +212,8 @@ func (v *DeleteCommentInput) GetVersion() *int { return v.Version }
 //
 // The result of deleteComment.
 type DeleteDeleteCommentDeleteCommentPayload struct {
-	// The comment before it was deleted; null if there are userErrors.
+	// The comment before it was deleted. Null if there are userErrors, or if a moderator deleted what was
+	// stored under the id and was not a valid comment.
 	Comment *DeleteDeleteCommentDeleteCommentPayloadComment `json:"comment"`
 	// The problems of the input; empty if the comment was deleted.
 	UserErrors []DeleteDeleteCommentDeleteCommentPayloadUserErrorsUserError `json:"userErrors"`
