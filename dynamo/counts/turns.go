@@ -25,6 +25,8 @@ const Patience = 500 * time.Millisecond
 const (
 	turnFirstWait   = 50 * time.Millisecond
 	turnLongestWait = 5 * time.Second
+	// turnDoublings is how often the first wait has doubled when it is the longest.
+	turnDoublings = 7
 )
 
 // errWaits is for changes of a product that is not counted in time.
@@ -122,7 +124,7 @@ func (t *turns) end(now turn, refused refusals, err error) {
 		}
 		if q.failures = max(0, q.failures-1); len(left) > 0 {
 			if comment.KindOf(err) == comment.Throttled {
-				q.failures += 2
+				q.failures = min(q.failures+2, turnDoublings)
 			}
 			q.due = time.Now().Add(rand.N(min(turnFirstWait<<q.failures, turnLongestWait)))
 		}
