@@ -33,21 +33,25 @@ type Connections struct {
 	max      int
 	arriving *budget
 
-	stopping atomic.Bool // see Stop
-	draining atomic.Bool // see Drain
+	stopping atomic.Bool     // see Stop
+	draining context.Context // ends with drain, see Drain
+	drain    context.CancelFunc
 
 	mu   sync.Mutex
 	open map[*connection]struct{}
+	held int // requests, see hold
 }
 
 // NewConnections bounds the number of open connections, and the bytes of requests that are still
 // arriving. Zero stands for DefaultMaxConnections and DefaultMaxArriving.
 func NewConnections(maxOpen, maxArriving int) *Connections {
-	return &Connections{
+	c := &Connections{
 		max:      cmp.Or(maxOpen, DefaultMaxConnections),
 		arriving: newBudget(cmp.Or(maxArriving, DefaultMaxArriving)),
 		open:     map[*connection]struct{}{},
 	}
+	c.draining, c.drain = context.WithCancel(context.Background())
+	return c
 }
 
 // Bound prepares a server for these bounds, and returns the listener to serve on in place of the
@@ -142,7 +146,7 @@ func (c *Connections) entered(next http.Handler) http.Handler {
 // last marks an answer as the last of its connection, if the server drains. net/http sends GOAWAY in
 // place of the header over HTTP/2.
 func (c *Connections) last(w http.ResponseWriter) {
-	if c.draining.Load() {
+	if c.draining.Err() != nil {
 		w.Header().Set("Connection", "close")
 	}
 }
@@ -181,7 +185,8 @@ type connection struct {
 	working int  // requests that are being processed or wait for their turn
 	head    *held
 	since   time.Time
-	expired bool // the server closes it in its end unless a request is arriving
+	refused time.Time // when a request was last refused for the load
+	expired bool      // the server closes it in its end unless a request is arriving
 }
 
 // use is what a connection is used for, from the least to the most.

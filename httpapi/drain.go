@@ -27,7 +27,7 @@ func (c *Connections) Stop() { c.stopping.Store(true) }
 // requests that it has just read. So it comes after Drain, which leaves it nothing but HTTP/2.
 func (c *Connections) Drain(ctx context.Context) error {
 	c.Stop()
-	c.draining.Store(true)
+	c.drain()
 	for c.expireQuiet(time.Now()) > 0 {
 		if err := task.Wait(ctx, lookEvery); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math/rand/v2"
 	"net/http"
 	"time"
 
@@ -33,14 +34,53 @@ func refused(checks ...check) func(http.Handler) http.Handler {
 	}
 }
 
-// checkLoad refuses requests while others are refused.
-func checkLoad(limiter *concurrency.Limiter) check {
-	return func(http.ResponseWriter, *http.Request) *refusal {
+// checkLoad refuses requests while others are refused. It holds those back that come again early.
+func checkLoad(limiter *concurrency.Limiter, connections *Connections) check {
+	return func(_ http.ResponseWriter, r *http.Request) *refusal {
+		if limiter.Full() {
+			connections.hold(r)
+		}
 		if limiter.Refuse() {
-			return overloaded
+			return connections.refuse(r)
 		}
 		return nil
 	}
+}
+
+// refuse notes on the connection of a request that it is refused for the load.
+func (c *Connections) refuse(r *http.Request) *refusal {
+	by := c.of(r.Context())
+	by.update(func() { by.refused = time.Now() })
+	return overloaded
+}
+
+// longestHold is for how long a request is held at most. Each is held for a little less, by chance: many
+// that were refused at once are not to come back at once.
+const longestHold = retryAfter * 3 / 4
+
+// hold waits if the connection of a request was refused less than retryAfter ago. A client that asks
+// again at once gets its place or its next refusal only then: otherwise it would ask for refusals as
+// quickly as they are made, and these would take the processor from answers. Requests that a proxy
+// passed on are not held, since its clients share connections. As many may be held as there may be
+// connections. A server that drains holds none.
+func (c *Connections) hold(r *http.Request) {
+	by := c.of(r.Context())
+	c.mu.Lock()
+	wait := min(longestHold-rand.N(longestHold/3), time.Until(by.refused.Add(retryAfter)))
+	if wait <= 0 || c.held >= c.max || r.Header.Get(forwardedFor) != "" {
+		c.mu.Unlock()
+		return
+	}
+	c.held++
+	c.mu.Unlock()
+	select {
+	case <-time.After(wait):
+	case <-r.Context().Done():
+	case <-c.draining.Done():
+	}
+	c.mu.Lock()
+	c.held--
+	c.mu.Unlock()
 }
 
 // checkBody reads the body of a POST up to a limit in bytes, before the request takes anything that
@@ -122,7 +162,7 @@ func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, con
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			turn, err := limiter.Enter()
 			if err != nil {
-				overloaded.write(w)
+				connections.refuse(r).write(w)
 				return
 			}
 			ctx, cancel := context.WithTimeout(r.Context(), operationTimeout)
@@ -132,7 +172,7 @@ func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, con
 			defer connection.update(func() { connection.working-- })
 			place, err := turn.Wait(ctx)
 			if err != nil {
-				overloaded.write(w)
+				connections.refuse(r).write(w)
 				return
 			}
 			class := concurrency.Unmeasured // unless it ends well

@@ -5,7 +5,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/httpapi/concurrency"
@@ -41,6 +43,105 @@ func TestPlacesComeBack(t *testing.T) {
 	}
 	if status := answer(t.Context(), func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }); status != http.StatusTeapot {
 		t.Errorf("afterwards: status %d", status)
+	}
+}
+
+// A connection that asks again at once after a refusal waits for the next one; nobody else does, and
+// not longer than anything is full. Time is simulated.
+func TestAskingAgainAtOnce(t *testing.T) {
+	for _, row := range []struct {
+		reason  string
+		pause   time.Duration // between the first refusal and the next request
+		other   bool          // the next request comes on another connection
+		header  string
+		during  func(release func(), hangUp func(), c *Connections) // 100 ms after that request
+		least   time.Duration                                       // that it takes
+		most    time.Duration
+		refused bool
+	}{
+		{"at once", 0, false, "", nil, 500 * time.Millisecond, 750 * time.Millisecond, true},
+		{"a little early", 900 * time.Millisecond, false, "", nil, 100 * time.Millisecond, 100 * time.Millisecond, true},
+		{"as it was told", retryAfter, false, "", nil, 0, 0, true},
+		{"on another connection", 0, true, "", nil, 0, 0, true},
+		{"through a proxy, whose clients share connections", 0, false, "192.0.2.1", nil, 0, 0, true},
+		{"while places become free", 0, false, "", func(release, _ func(), _ *Connections) { release() }, 500 * time.Millisecond, 750 * time.Millisecond, false},
+		{"and hangs up", 0, false, "", func(_, hangUp func(), _ *Connections) { hangUp() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
+		{"of a server that stops", 0, false, "", func(_, _ func(), c *Connections) { c.drain() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			limiter, release := fullLimiter(t)
+			all := NewConnections(2, 0)
+			check := checkLoad(limiter, all)
+			ctx, hangUp := context.WithCancel(t.Context())
+			first := &connection{all: all}
+			ask := func(on *connection) bool {
+				r := httptest.NewRequest(http.MethodPost, "/graphql", nil).WithContext(context.WithValue(ctx, connectionKey{}, on))
+				r.Header.Set(forwardedFor, row.header)
+				return check(nil, r) != nil
+			}
+			ask(first)
+			time.Sleep(row.pause)
+			if row.during != nil {
+				time.AfterFunc(100*time.Millisecond, func() { row.during(release, hangUp, all) })
+			}
+			on := first
+			if row.other {
+				on = &connection{all: all}
+			}
+			began := time.Now()
+			refused := ask(on)
+			if took := time.Since(began); refused != row.refused || took < row.least || took > row.most {
+				t.Errorf("%s: refused %t after %v, want %t after %v to %v", row.reason, refused, took, row.refused, row.least, row.most)
+			}
+			if all.held != 0 {
+				t.Errorf("%s: %d are held afterwards", row.reason, all.held)
+			}
+			hangUp()
+		})
+	}
+}
+
+// No more requests are held than there may be connections, over however few they come.
+func TestHeldAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limiter, _ := fullLimiter(t)
+		all := NewConnections(2, 0)
+		on, check := &connection{all: all}, checkLoad(limiter, all)
+		ask := func() {
+			check(nil, httptest.NewRequest(http.MethodPost, "/graphql", nil).WithContext(context.WithValue(t.Context(), connectionKey{}, on)))
+		}
+		ask()
+		var quick atomic.Int64
+		var streams sync.WaitGroup
+		for range 5 {
+			streams.Go(func() {
+				began := time.Now()
+				if ask(); time.Since(began) == 0 {
+					quick.Add(1)
+				}
+			})
+		}
+		streams.Wait()
+		if quick.Load() != 3 {
+			t.Errorf("%d of 5 are refused at once, want 3", quick.Load())
+		}
+	})
+}
+
+// fullLimiter returns a limiter that refuses requests until release is called.
+func fullLimiter(t *testing.T) (full *concurrency.Limiter, release func()) {
+	t.Helper()
+	full = concurrency.New(1, 1)
+	var turns [3]concurrency.Turn
+	for i := range turns {
+		turns[i], _ = full.Enter() // the last one is refused
+	}
+	return full, func() {
+		for _, turn := range turns[:2] {
+			if place, err := turn.Wait(t.Context()); err == nil {
+				place.Leave(concurrency.Unmeasured)
+			}
+		}
 	}
 }
 

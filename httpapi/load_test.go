@@ -78,12 +78,19 @@ func TestRefusedAtOnce(t *testing.T) {
 		if got.status != 503 || got.header.Get("Retry-After") != "1" || got.code(t) != "OVERLOADED" || allowed != strings.Contains(request, "shop.example") {
 			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
 		}
-		if next := ask(announced); next.status != 503 { // the observer was told of the first one by now
+		forwarded := strings.Replace(announced, "\r\n", "\r\nX-Forwarded-For: 192.0.2.1\r\n", 1)
+		if next := ask(forwarded); next.status != 503 { // the observer was told of the first one by now
 			t.Errorf("after %s: %d %s", name, next.status, next.body)
 		}
 		if first := told.of(got.header.Get("X-Request-Id")); first.Outcome != httpapi.OutcomeRefused || first.Refused != "limit" {
 			t.Errorf("%s: observed as %+v", name, first)
 		}
+	}
+	ask := asker(t, server)
+	ask(announced)
+	began := time.Now()
+	if got := ask(announced); got.status != 503 || time.Since(began) < 400*time.Millisecond {
+		t.Errorf("asked again at once: %d after %v", got.status, time.Since(began))
 	}
 	release()
 	if got := asker(t, server)(announced); got.status != 200 {

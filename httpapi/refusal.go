@@ -55,6 +55,9 @@ var (
 	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1", reason: "unread"}
 )
 
+// retryAfter is the time after which clients may ask again that were refused for the load.
+const retryAfter = time.Second
+
 const (
 	methods    = "GET, HEAD, POST, OPTIONS"
 	acceptPost = jsonType

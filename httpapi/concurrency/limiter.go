@@ -66,6 +66,17 @@ func (l *Limiter) enter(now time.Time) (Turn, error) {
 // refuses reports whether a request that comes now is refused at once, and counts it if it is. The
 // caller holds the lock.
 func (l *Limiter) refuses(now time.Time) bool {
+	if !l.full(now) {
+		return false
+	}
+	l.counted.Full++
+	l.gradient.refuse()
+	l.refusing = true
+	return true
+}
+
+// full reports whether a request that comes now is refused at once. The caller holds the lock.
+func (l *Limiter) full(now time.Time) bool {
 	l.gradient.tick(now)
 	l.admit(now)
 	if len(l.queue) == 0 {
@@ -75,13 +86,7 @@ func (l *Limiter) refuses(now time.Time) bool {
 			return false
 		}
 	}
-	if l.worthWaiting(now) {
-		return false
-	}
-	l.counted.Full++
-	l.gradient.refuse()
-	l.refusing = true
-	return true
+	return !l.worthWaiting(now)
 }
 
 // Refuse reports whether a request is refused that comes while others are: since one was refused at
@@ -91,6 +96,13 @@ func (l *Limiter) Refuse() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refusing && l.refuses(time.Now())
+}
+
+// Full reports whether Refuse would refuse a request now, and counts none.
+func (l *Limiter) Full() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.refusing && l.full(time.Now())
 }
 
 // Turn is that of a request to be in progress.

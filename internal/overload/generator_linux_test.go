@@ -49,6 +49,7 @@ type flow struct {
 	*target
 	due   []time.Duration // since the run began, in order
 	again time.Duration   // until when a client that has its answer asks again
+	rude  bool            // its clients do not pause after a refusal
 	sent  int
 	outcomes
 }
@@ -89,7 +90,8 @@ func newGenerator(t *testing.T) *generator {
 	return g
 }
 
-// to returns the target at a URL, which is sent the bodies one after the other.
+// to returns the target at a URL, which is sent the bodies one after the other. Its connections are
+// shared by clients, as those of a proxy are.
 func to(t *testing.T, url string, bodies func() string) *target {
 	t.Helper()
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
@@ -99,7 +101,7 @@ func to(t *testing.T, url string, bodies func() string) *target {
 	}
 	return &target{
 		address: unix.SockaddrInet4{Port: int(address.Port()), Addr: address.Addr().As4()},
-		head:    fmt.Sprintf("POST /%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: overload\r\nContent-Type: application/json\r\nContent-Length: ", path, host),
+		head:    fmt.Sprintf("POST /%s HTTP/1.1\r\nHost: %s\r\nUser-Agent: overload\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Type: application/json\r\nContent-Length: ", path, host),
 		bodies:  bodies,
 	}
 }
@@ -287,7 +289,7 @@ func (g *generator) read(c *connection) {
 // answered notes the answer of a connection, which is then free for the next request.
 func (g *generator) answered(c *connection) {
 	c.asking.answered(c.answer.status, g.now()-c.due)
-	if c.answer.status == http.StatusOK {
+	if c.answer.status == http.StatusOK || c.asking.rude {
 		g.ended(c, 0)
 	} else {
 		g.ended(c, pause)
@@ -323,6 +325,11 @@ func (g *generator) ended(c *connection, after time.Duration) {
 func (g *generator) close(c *connection) {
 	delete(g.open, c.descriptor)
 	_ = unix.Close(c.descriptor) // nothing is lost
+}
+
+// direct returns the same target for clients that have connections of their own.
+func (t *target) direct() *target {
+	return &target{address: t.address, head: strings.Replace(t.head, "X-Forwarded-For: 192.0.2.1\r\n", "", 1), bodies: t.bodies}
 }
 
 // prepare opens connections, so that a burst need not wait for them.

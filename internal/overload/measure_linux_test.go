@@ -55,6 +55,8 @@ const (
 	stepTime, calmTime = 2 * time.Second, time.Second / 2
 	// rounds is how often each load is sent to each server. Of each figure the median is told.
 	rounds = 5
+	// crowdRounds is how often each crowd is sent, and crowdTime for how long.
+	crowdRounds, crowdTime = 3, 3 * time.Second
 	// besides is how many requests a second a server that refuses everything gets at the same time.
 	besides = 100
 	// prepared is how many connections are open to each server before it is measured.
@@ -64,19 +66,52 @@ const (
 	overloadTime, afterwards = 10 * time.Second, 10
 )
 
+// crowds are numbers of clients that ask again at once, also when they are refused.
+var crowds = []int{16, 64, 256, 1024}
+
+// Clients that ask again at once take little from the answers: a closed loop.
+func TestCrowds(t *testing.T) {
+	if *program == "" {
+		t.Skip("it takes a minute: make overload")
+	}
+	m := begin(t, variants[0])
+	of := make([][]figure, len(crowds))
+	for range crowdRounds {
+		for i, clients := range crowds {
+			time.Sleep(calmTime)
+			server := m.servers[0].direct()
+			f := &flow{target: server, due: make([]time.Duration, clients), again: crowdTime, rude: true}
+			m.run(t, f)
+			for _, c := range server.idle {
+				m.generator.close(c)
+			}
+			of[i] = append(of[i], figure{tally: f.tally(crowdTime)})
+			t.Logf("%d clients get %+v", clients, f.tally(crowdTime))
+		}
+	}
+	var rows []row
+	for i, clients := range crowds {
+		rows = append(rows, row{clients, median(of[i]).tally})
+	}
+	fmt.Println(crowded(rows))
+	if *out != "" {
+		write(t, *out+"-crowds.csv", tallies("clients", rows))
+	}
+}
+
 // The servers of all variants stand over one table. Those that disturb others come last.
 func TestMeasure(t *testing.T) {
 	if *program == "" {
 		t.Skip("it takes minutes: make overload")
 	}
-	m := begin(t)
+	m := begin(t, variants...)
 	figures := m.rounds(t, 0, considerate)
 	seconds := m.recover(t, m.servers[0])
 	figures = append(figures, m.rounds(t, considerate, len(variants))...)
 	fmt.Println(markdown(m.capacity, figures, seconds))
 	if *out != "" {
 		write(t, *out+".csv", lines(figures))
-		write(t, *out+"-recovery.csv", recoveryLines(seconds))
+		write(t, *out+"-recovery.csv", tallies("second", seconds))
 		write(t, *out+".svg", picture(figures))
 	}
 }
@@ -91,7 +126,7 @@ type measurement struct {
 	r         *rand.Rand
 }
 
-func begin(t *testing.T) *measurement {
+func begin(t *testing.T, variants ...variant) *measurement {
 	t.Helper()
 	on := divide(t)
 	// The generator's thread has one, and need not wait for another when it comes from the kernel.
@@ -187,7 +222,7 @@ func (m *measurement) step(t *testing.T, number int, v variant, load float64) fi
 }
 
 // recover looks at half the load before and after an overload.
-func (m *measurement) recover(t *testing.T, s *server) []second {
+func (m *measurement) recover(t *testing.T, s *server) []row {
 	t.Helper()
 	at := func(load float64, lasting time.Duration) tally {
 		f := &flow{target: s.target, due: atRandom(m.r, load*m.capacity, lasting)}
@@ -195,10 +230,10 @@ func (m *measurement) recover(t *testing.T, s *server) []second {
 		return f.tally(lasting)
 	}
 	time.Sleep(calmTime)
-	seconds := []second{{0, at(0.5, stepTime)}}
+	seconds := []row{{0, at(0.5, stepTime)}}
 	t.Logf("for %v: %+v", overloadTime, at(loads[len(loads)-1], overloadTime))
 	for number := range afterwards {
-		seconds = append(seconds, second{number + 1, at(0.5, time.Second)})
+		seconds = append(seconds, row{number + 1, at(0.5, time.Second)})
 	}
 	return seconds
 }

@@ -48,8 +48,9 @@ type figure struct {
 	Busy   float64       // seconds of a processor that the server used in each second
 }
 
-// second is what became of half the load in one of the seconds after an overload, 0 for before it.
-type second struct {
+// row is what became of requests by a number: of half the load by the second after an overload, 0 for
+// before it, or of those of clients that ask again at once by how many these are.
+type row struct {
 	Number int
 	tally
 }
@@ -96,13 +97,13 @@ func lines(figures []figure) []byte {
 	return table(rows)
 }
 
-// recoveryLines has a line for each second.
-func recoveryLines(seconds []second) []byte {
-	rows := [][]string{slices.Concat([]string{"second"}, tallyHead)}
-	for _, s := range seconds {
-		rows = append(rows, slices.Concat([]string{strconv.Itoa(s.Number)}, s.cells()))
+// tallies has a line for each row.
+func tallies(numbers string, rows []row) []byte {
+	all := [][]string{slices.Concat([]string{numbers}, tallyHead)}
+	for _, r := range rows {
+		all = append(all, slices.Concat([]string{strconv.Itoa(r.Number)}, r.cells()))
 	}
-	return table(rows)
+	return table(all)
 }
 
 var tallyHead = []string{"offered_per_s", "good_per_s", "refused_per_s", "failed_per_s", "median_ms", "p99_ms", "refused_median_ms", "refused_p99_ms", "late_median_ms", "late_p99_ms"}
@@ -175,8 +176,8 @@ func TestReport(t *testing.T) {
 	if got, want := median(rounds), (figure{"", 1, tally{Good: 2, P99: 8}, 40, 0, 0, 2}); got != want {
 		t.Errorf("medians are %+v, want %+v", got, want)
 	}
-	seconds := []second{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}}
-	if got := strings.Count(string(recoveryLines(seconds)), "\n"); got != 1+len(seconds) {
+	seconds := []row{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}}
+	if got := strings.Count(string(tallies("second", seconds)), "\n"); got != 1+len(seconds) {
 		t.Errorf("%d lines of seconds", got)
 	}
 	if drawn := string(picture(figures)); strings.Count(drawn, "<polyline") != 3*len(variants) {

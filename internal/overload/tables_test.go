@@ -9,7 +9,7 @@ import (
 )
 
 // markdown is the tables of docs/measurements.md.
-func markdown(capacity float64, figures []figure, seconds []second) string {
+func markdown(capacity float64, figures []figure, seconds []row) string {
 	return fmt.Sprintf("The capacity is %.0f a second.\n\n", capacity) +
 		strings.Join([]string{aims(figures), answers(figures), refusals(figures), costs(figures), recovery(seconds)}, "\n")
 }
@@ -78,7 +78,7 @@ func costs(figures []figure) string {
 }
 
 // recovery is what became of half the load in each second.
-func recovery(seconds []second) string {
+func recovery(seconds []row) string {
 	var b strings.Builder
 	b.WriteString("| half the load | good a second | refused a second | median | 99 % within |\n|---|---|---|---|---|\n")
 	for _, s := range seconds {
@@ -87,6 +87,16 @@ func recovery(seconds []second) string {
 			when = "before"
 		}
 		fmt.Fprintf(&b, "| %s | %.0f | %.0f | %s ms | %s ms |\n", when, s.Good, s.Refused, milliseconds(s.Median), milliseconds(s.P99))
+	}
+	return b.String()
+}
+
+// crowded is what clients get that ask again at once.
+func crowded(rows []row) string {
+	var b strings.Builder
+	b.WriteString("| clients | good a second | refused a second | median | 99 % within |\n|---|---|---|---|---|\n")
+	for _, r := range rows {
+		fmt.Fprintf(&b, "| %d | %.0f | %.0f | %s ms | %s ms |\n", r.Number, r.Good, r.Refused, milliseconds(r.Median), milliseconds(r.P99))
 	}
 	return b.String()
 }
@@ -104,8 +114,10 @@ func TestTables(t *testing.T) {
 			figures = append(figures, figure{v.Name, load, tally{Good: good, Refused: 7, P99: 10 * ms, RefusedMedian: ms, RefusedP99: 2 * ms, LateMedian: ms / 10, LateP99: ms / 2}, 50, 3 * ms, ms / 5, 0.5})
 		}
 	}
-	text := markdown(600, figures, []second{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}})
+	text := markdown(600, figures, []row{{0, tally{Good: 50}}, {1, tally{Good: 40, Refused: 10}}})
+	text += crowded([]row{{1024, tally{Good: 300, Refused: 9}}})
 	for _, want := range []string{
+		"| 1024 | 300 | 9 | 0.0 ms | 0.0 ms |",
 		"The capacity is 600 a second.",
 		"| adaptive, at 3 times the capacity | wanted | measured |",
 		"| 85 % or more | 95 %: 1235 of 1300, at 2 times |",
