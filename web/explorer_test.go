@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/cdproto/storage"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -295,6 +296,42 @@ func (e explorer) narrow(t *testing.T) {
 		browsertest.Click(part("Examples")), visible(".graphiql-plugin"), has(`document.querySelector('.graphiql-plugin').innerText`, "Examples"),
 		chromedp.EmulateViewport(768, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}),
 		chromedp.EmulateViewport(1280, 800), visible(".graphiql-plugin", ".graphiql-query-editor", ".graphiql-response"), is(fits, []string{}))
+}
+
+// shifts tells how far parts of the page moved while it loaded, and which.
+const shifts = `(() => {
+	const shifts = [];
+	const add = (list) => shifts.push(...list);
+	const observer = new PerformanceObserver((list) => add(list.getEntries()));
+	observer.observe({ type: 'layout-shift', buffered: true });
+	return new Promise((done) => setTimeout(() => { add(observer.takeRecords()); done(shifts.map(({ value, sources }) => ({ value, parts: sources.map(
+		({ node, previousRect: from, currentRect: to }) => (node?.className || node?.id || node?.nodeName || 'gone') + ': ' + [from.x, from.y, from.width, from.height] + ' to ' + [to.x, to.y, to.width, to.height]) }))); }, 300));
+})()`
+
+// Nothing that a visitor sees moves while the explorer loads, on a phone and elsewhere. Browsers score
+// moves from 0, and call up to 0.1 good.
+func TestExplorerStaysInPlace(t *testing.T) {
+	address := serve(t)
+	for _, size := range [][2]int64{{360, 640}, {768, 800}, {1280, 800}} {
+		var answer string
+		var moved []struct {
+			Value float64
+			Parts []string
+		}
+		ctx := browsertest.Open(t)
+		if err := chromedp.Run(ctx, chromedp.EmulateViewport(size[0], size[1])); err != nil {
+			t.Fatal(err)
+		}
+		browsertest.Visit(t, ctx, address+"/playground", browsertest.Answer(&answer), has(planShown, "P#1/5"),
+			chromedp.Evaluate(shifts, &moved, func(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }))
+		sum := 0.0
+		for _, move := range moved {
+			sum += move.Value
+		}
+		if sum >= 0.02 {
+			t.Errorf("at %d px the layout shifts by %.3f: %+v", size[0], sum, moved)
+		}
+	}
 }
 
 // The explorer is committed as built; this notices without Node when the colours have moved on
