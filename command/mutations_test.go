@@ -228,7 +228,7 @@ func (o *oracle) payload(g *group, out verdict) string {
 		case inside.Name == "comment" && out.problem != "":
 			return "null"
 		case inside.Name == "comment":
-			at := place{path: []any{g.Alias}}.field(fmt.Sprintf("comment(id: %q)", out.id), "comment", inside.Alias)
+			at := position{path: []any{g.Alias}}.field(fmt.Sprintf("comment(id: %q)", out.id), "comment", inside.Alias)
 			return o.object(at, "Comment", inside.sets)
 		}
 		var parts []string

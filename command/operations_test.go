@@ -355,7 +355,7 @@ func TestOperations(t *testing.T) {
 			}
 			answered.Add(1)
 			o.ask, o.memory = apart.ask, memory
-			want := o.object(place{}, "Query", []ast.SelectionSet{o.operation.SelectionSet})
+			want := o.object(position{}, "Query", []ast.SelectionSet{o.operation.SelectionSet})
 			o.compare(got, want)
 		})
 	}

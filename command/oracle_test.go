@@ -24,19 +24,19 @@ type oracle struct {
 	errors    map[string]string // codes of errors, by path in the whole answer
 }
 
-// place is a place in an answer.
-type place struct {
+// position is a place in an answer.
+type position struct {
 	fields []string // how it is asked for apart
 	apart  []any    // its path in the answer to that
 	path   []any    // its path in the whole answer
 }
 
-func (p place) field(text, name, alias string) place {
-	return place{append(slices.Clip(p.fields), text), append(slices.Clip(p.apart), name), append(slices.Clip(p.path), alias)}
+func (p position) field(text, name, alias string) position {
+	return position{append(slices.Clip(p.fields), text), append(slices.Clip(p.apart), name), append(slices.Clip(p.path), alias)}
 }
 
-func (p place) element(i int) place {
-	return place{p.fields, append(slices.Clip(p.apart), i), append(slices.Clip(p.path), i)}
+func (p position) element(i int) position {
+	return position{p.fields, append(slices.Clip(p.apart), i), append(slices.Clip(p.path), i)}
 }
 
 // single is the answer to an operation that asks for one leaf.
@@ -46,7 +46,7 @@ type single struct {
 }
 
 // single asks for the one leaf of a place.
-func (o *oracle) single(p place) single {
+func (o *oracle) single(p position) single {
 	query := "{ " + strings.Join(p.fields, " { ")
 	query += strings.Repeat(" }", strings.Count(query, "{")-strings.Count(query, "}"))
 	if known, ok := o.memory.Load(query); ok {
@@ -138,7 +138,7 @@ func (o *oracle) is(object, condition string) bool {
 }
 
 // object returns the answer to the fields of an object: null if one is null that cannot be.
-func (o *oracle) object(at place, object string, sets []ast.SelectionSet) string {
+func (o *oracle) object(at position, object string, sets []ast.SelectionSet) string {
 	return o.joined(object, sets, func(g *group) string { return o.field(at, object, g) })
 }
 
@@ -162,7 +162,7 @@ func (o *oracle) joined(object string, sets []ast.SelectionSet, value func(*grou
 }
 
 // field returns the answer to a field of an object.
-func (o *oracle) field(at place, object string, g *group) string {
+func (o *oracle) field(at position, object string, g *group) string {
 	arguments, ok := o.arguments(g.Field)
 	text := g.Name
 	if given := literal(arguments); len(arguments) > 0 {
@@ -184,7 +184,7 @@ func (o *oracle) field(at place, object string, g *group) string {
 }
 
 // value returns what is at a place, by an answer that has it.
-func (o *oracle) value(at place, answer single, of *ast.Type, sets []ast.SelectionSet) string {
+func (o *oracle) value(at position, answer single, of *ast.Type, sets []ast.SelectionSet) string {
 	if code, failed := answer.codes[fmt.Sprint(at.apart)]; failed {
 		o.errors[fmt.Sprint(at.path)] = code
 	}
