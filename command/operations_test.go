@@ -18,7 +18,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/schematest"
 )
 
