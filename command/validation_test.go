@@ -30,6 +30,7 @@ func TestNullWhereNoneCanBe(t *testing.T) {
 		{"a customer", `mutation($v: ID = "c") { addComment(input: {productId: "p", ` + rest + `, author: {id: $v, name: "C"}}) ` + payload + ` }`, `{"addComment":null}`, "[addComment]"},
 
 		{"can be null", `query($v: Boolean) { product(id: "x") { comments(settledOnly: $v) { totalCount } } }`, `{"product":{"comments":{"totalCount":0}}}`, ""},
+		{"can be null, and has a default", `query($v: Boolean = true) { product(id: "x") { comments(settledOnly: $v) { totalCount } } }`, `{"product":{"comments":{"totalCount":0}}}`, ""},
 		{"can be null, with a default", `query($v: Int = 5) { product(id: "x") { comments(first: $v) { totalCount } } }`, `{"product":{"comments":{"totalCount":0}}}`, ""},
 		{"can be null within a filter", `query($v: [Int!] = 5) { product(id: "x") { comments(filter: {ratings: $v}) { totalCount } } }`, `{"product":{"comments":{"totalCount":0}}}`, ""},
 	} {

@@ -2,6 +2,7 @@ package limits
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -113,12 +114,11 @@ func changes(operation *lookahead.Operation) (n int) {
 }
 
 // checkConditions refuses null as a condition of @skip and @include. Validation accepts a variable
-// with a default value there, but execution cannot handle a null. Elsewhere the schema accepts no
-// such variables.
+// with a default value there, but execution cannot handle a null.
 func checkConditions(operation *graphql.OperationContext) *gqlerror.Error {
 	for _, definition := range operation.Operation.VariableDefinitions {
 		value, given := operation.Variables[definition.Variable]
-		if !given || value != nil || definition.Type.NamedType != "Boolean" || definition.DefaultValue == nil {
+		if !given || value != nil || definition.DefaultValue == nil || !isCondition(definition.Variable, operation.Operation.SelectionSet) {
 			continue
 		}
 		err := gqlerror.ErrorPosf(definition.Position, "the variable $%s must be true or false, not null: leave it out to get its default", definition.Variable)
@@ -126,4 +126,24 @@ func checkConditions(operation *graphql.OperationContext) *gqlerror.Error {
 		return err
 	}
 	return nil
+}
+
+// isCondition reports whether a variable is a condition of @skip or @include in a selection.
+func isCondition(variable string, set ast.SelectionSet) bool {
+	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
+		var directives ast.DirectiveList
+		var inside ast.SelectionSet
+		switch s := selection.(type) {
+		case *ast.Field:
+			directives, inside = s.Directives, s.SelectionSet
+		case *ast.InlineFragment:
+			directives, inside = s.Directives, s.SelectionSet
+		case *ast.FragmentSpread:
+			directives, inside = s.Directives, s.Definition.SelectionSet
+		}
+		return isCondition(variable, inside) || slices.ContainsFunc(directives, func(directive *ast.Directive) bool {
+			condition := directive.Arguments[0].Value
+			return condition.Kind == ast.Variable && condition.Raw == variable
+		})
+	})
 }
