@@ -139,6 +139,7 @@ func (c *composer) mutation(there *[]comment.Comment, product string, number int
 	}
 	kind := strings.ToUpper(name[:1]) + name[1:] + "Comment"
 	argument := c.schema.Mutation.Fields.ForName(name + "Comment").Arguments[0].Type
+	c.deleting = name == "delete"
 	text := fmt.Sprintf("m%d: %sComment(input: %s)", number, name, c.given(argument, input))
 	return text + " { comment { id } userErrors { code path } " + c.selection(c.schema.Types[kind+"Payload"], 3)[1:]
 }

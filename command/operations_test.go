@@ -27,6 +27,7 @@ type composer struct {
 	*shop
 	r         *rand.Rand
 	writing   bool   // whether comments are being written, so none is settled
+	deleting  bool   // whether a payload is of a deletion: its product is as after that, and its comment as before
 	product   string // the product that is asked for at the moment
 	names     int
 	declared  []string
@@ -78,7 +79,7 @@ func (c *composer) selection(of *ast.Definition, depth int) string {
 			field = of.Fields.ForName("product")
 		}
 		inside := c.schema.Types[field.Type.Name()]
-		if strings.HasPrefix(field.Name, "__") || slices.Contains([]string{"plan", "asOf", "message"}, field.Name) || inside.IsCompositeType() && depth == 0 {
+		if strings.HasPrefix(field.Name, "__") || slices.Contains([]string{"plan", "asOf", "message"}, field.Name) || c.deleting && field.Name == "product" || inside.IsCompositeType() && depth == 0 {
 			continue
 		}
 		head := c.head(of, field)
@@ -161,7 +162,7 @@ func (c *composer) wrapped(of *ast.Definition, field *ast.FieldDefinition, text 
 
 // arguments returns values for some arguments of a field.
 func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
-	var id func() any = func() any { return string(pick(c.r, c.comments...).ID) }
+	id := func() any { return string(pick(c.r, c.comments...).ID) }
 	if c.r.IntN(5) > 0 && !strings.HasPrefix(field.Name, "comment") && (field.Name[0] == 'p' || c.r.IntN(2) == 0) {
 		id = func() any { return pick(c.r, c.products...) }
 	}
@@ -314,7 +315,7 @@ func TestOperations(t *testing.T) {
 	s.comments = append(commenttest.Many(r, "vase", 40), commenttest.Many(r, "cup", 6)...)
 	apart.load(s.comments...)
 	apart.serve.Limits = limits.Default()
-	apart.serve.Limits.Aliases, apart.serve.Limits.Tokens, apart.serve.Limits.ReadUnits = 500, 10_000, 2000
+	apart.serve.Limits.Aliases, apart.serve.Limits.Tokens, apart.serve.Limits.Variables, apart.serve.Limits.ReadUnits = 500, 10_000, 200, 2000
 	apart.pages = apart.inTable(t, s.comments...)
 	apart.useClient(apart.session.Client)
 	whole := *apart
