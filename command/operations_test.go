@@ -210,7 +210,7 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 	}
 	names := []string{"id", "ids", "lang", "language", "around"}
 	if field.Name == "comments" {
-		names = strings.Fields(pick(c.r, "", "first", "last", "first page", "page", "first after", "last before", "after before", "last page", "first settledOnly", "first last", "first after before"))
+		names = strings.Fields(pick(c.r, "", "first", "last", "first page", "page", "first after", "last before", "after before", "last page", "last page", "first settledOnly", "first last", "first after before"))
 		names = append(names, "order", "filter")
 	} else if field.Name == "leaderboard" {
 		names = append(names, "first")
@@ -225,6 +225,9 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 		if optional && c.r.IntN(12) == 0 {
 			out[argument.Name] = nil
 		}
+	}
+	if out["last"] != nil && out["page"] != nil { // refused, and else from the end that the newest are at
+		out["last"], out["page"], out["order"], out["filter"] = 5, 1, "OLDEST_FIRST", nil
 	}
 	return out
 }
