@@ -104,7 +104,7 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 	}
 	if p.store != nil {
 		options.Name, options.Store = target.Name, p.store
-		options.Counted = shared
+		options.Progress = shared
 		options.Entries = counts.NewEntries(call.For(session.Client, call.ForPageNumbers), session.Table, 0)
 	}
 	p.keeper = keeper.New(options)

@@ -13,17 +13,17 @@ import (
 type answering struct {
 	list      listing
 	placement planner.Placement // of a page by number
-	lookup    *lookup           // nil if nothing is looked up
+	numbers   *numbersLookup    // nil if nothing is looked up
 	count     *counting         // nil if nothing is counted by reading
 }
 
-func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Known) *answering {
+func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Knowledge) *answering {
 	a := new(answering)
 	a.list.begin(s, q, key, known)
 	if q.Slice.Page > 0 {
-		a.placement = a.list.planner.Place(q, s.lookups.expected())
+		a.placement = a.list.planner.Place(q, s.lookupPrices.expected())
 	}
-	a.lookup = s.newLookup(q, a.list.planner, a.placement.By == comment.ByIndex)
+	a.numbers = s.newNumbersLookup(q, a.list.planner, a.placement.By == comment.ByIndex)
 	return a
 }
 
@@ -38,16 +38,16 @@ func (a *answering) place(ctx context.Context) error {
 		a.list.moveTo(comment.Slice{Size: a.placement.Size, FromEnd: a.placement.FromEnd}, a.placement.Skip)
 		return nil
 	}
-	if err := a.lookup.begin(ctx); err != nil {
+	if err := a.numbers.begin(ctx); err != nil {
 		return call.Wrap(err, "place of page %d of product %q", a.list.query.Slice.Page, a.list.query.Product)
 	}
-	rank, start := a.list.query.Slice.Rank(), a.lookup.Start
-	if rank >= a.lookup.Counts.Total() {
+	rank, start := a.list.query.Slice.Rank(), a.numbers.Start
+	if rank >= a.numbers.Counts.Total() {
 		a.list.moveTo(comment.Slice{FromEnd: true}, 0) // beyond the end: is there anything before it?
 		return nil
 	}
 	if !a.list.query.Numbering.Links {
-		a.list.store.lookups.learn(a.lookup.Cost, rank-start.Rank)
+		a.list.store.lookupPrices.learn(a.numbers.Cost, rank-start.Rank)
 	}
 	a.list.moveTo(comment.Slice{Size: a.list.query.Slice.Size, After: start.After}, rank-start.Rank)
 	return nil
@@ -56,10 +56,10 @@ func (a *answering) place(ctx context.Context) error {
 // aside looks up what is left, and counts by reading what could not be looked up. Its error is nil:
 // the page stands without all of it.
 func (a *answering) aside(ctx context.Context) error {
-	if a.lookup != nil {
-		a.lookup.finish(ctx)
+	if a.numbers != nil {
+		a.numbers.finish(ctx)
 	}
-	if a.list.query.Count == comment.CountNothing || a.lookup.counted() != nil {
+	if a.list.query.Count == comment.CountNothing || a.numbers.listCounts() != nil {
 		return nil
 	}
 	a.count = a.list.store.newCounting(ctx, a.list.query, a.list.planner.Known)
@@ -69,9 +69,9 @@ func (a *answering) aside(ctx context.Context) error {
 // page puts the answer together.
 func (a *answering) page() sharedPage {
 	page := a.list.page
-	page.Numbered = a.lookup.told(a.list.query)
+	page.Numbered = a.numbers.pageNumbers(a.list.query)
 	if a.list.query.Count != comment.CountNothing {
-		page.Counted = a.lookup.counted()
+		page.Counted = a.numbers.listCounts()
 	}
 	if a.count != nil {
 		page.Counted = a.count.result()
@@ -91,7 +91,7 @@ func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
 
 // position says how the page was found, nil if there is nothing to say.
 func (a *answering) position() *comment.PagePosition {
-	looked := a.lookup != nil && a.lookup.Numbers != nil && a.lookup.Cost.Calls > 0
+	looked := a.numbers != nil && a.numbers.Numbers != nil && a.numbers.Cost.Calls > 0
 	if a.list.query.Slice.Page == 0 && !looked {
 		return nil
 	}
@@ -100,9 +100,9 @@ func (a *answering) position() *comment.PagePosition {
 		out.By, out.Rank = a.placement.By, new(a.list.query.Slice.Rank())
 	}
 	if looked {
-		cost := a.lookup.Cost
+		cost := a.numbers.Cost
 		out.Calls, out.Waves, out.ReadUnits = cost.Calls, cost.Waves, cost.ReadUnits
-		out.Counted = a.list.query.Count != comment.CountNothing && a.lookup.err == nil
+		out.Counted = a.list.query.Count != comment.CountNothing && a.numbers.err == nil
 	}
 	return out
 }

@@ -17,12 +17,12 @@ type bulkhead struct {
 	most int
 
 	mu         sync.Mutex
-	calls      map[caller]int
+	calls      map[productOperation]int
 	operations map[string]int // that have calls for a product
 }
 
-// caller is an operation that has calls for a product.
-type caller struct {
+// productOperation is an operation that has calls for a product.
+type productOperation struct {
 	product   string
 	operation any
 }
@@ -30,7 +30,7 @@ type caller struct {
 // newBulkhead returns a bulkhead that lets at most the given number of operations have calls for
 // one product in progress.
 func newBulkhead(most int) *bulkhead {
-	return &bulkhead{most: most, calls: map[caller]int{}, operations: map[string]int{}}
+	return &bulkhead{most: most, calls: map[productOperation]int{}, operations: map[string]int{}}
 }
 
 // enter counts a call of an operation until leave is called. It returns an Overloaded error, at
@@ -40,7 +40,7 @@ func (b *bulkhead) enter(product string, operation any) (leave func(), err error
 	if b == nil {
 		return func() {}, nil
 	}
-	c := caller{product, operation}
+	c := productOperation{product, operation}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	calls := b.calls[c]
@@ -55,7 +55,7 @@ func (b *bulkhead) enter(product string, operation any) (leave func(), err error
 	return func() { b.end(c) }, nil
 }
 
-func (b *bulkhead) end(c caller) {
+func (b *bulkhead) end(c productOperation) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if less(b.calls, c) {

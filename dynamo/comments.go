@@ -22,12 +22,12 @@ import (
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	key := keyOf(q)
 	page, cached := s.cache.find(key, s.changes.last(q.Product))
-	s.looked(cached)
+	s.observeCache(cached)
 	if !cached {
 		var err error
 		flight := flightKey{key, s.changes.number(q.Product)}
 		page, err = s.flights.join(ctx, flight, func(ctx context.Context) (sharedPage, error) {
-			return s.answer(ctx, q, key, s.known(q))
+			return s.answer(ctx, q, key, s.knowledge(q))
 		})
 		if err != nil {
 			return comment.Page{}, err
@@ -37,13 +37,13 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 }
 
 // answer reads a page and caches it. It looks up and counts beside it what the query asks for.
-func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Known) (sharedPage, error) {
+func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Knowledge) (sharedPage, error) {
 	began := s.now()
 	a := s.newAnswering(q, key, known)
 	err := a.place(ctx)
 	switch {
 	case err != nil:
-	case a.lookup == nil && q.Count == comment.CountNothing:
+	case a.numbers == nil && q.Count == comment.CountNothing:
 		err = a.list.read(ctx)
 	default:
 		steps := [...]func(context.Context) error{a.list.read, a.aside}
@@ -52,7 +52,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	if err != nil {
 		return sharedPage{}, err
 	}
-	s.pageRead(known, a.list.execution)
+	s.observePage(known, a.list.execution)
 	page := a.page()
 	page.Explain = a.explain(s.now().Sub(began))
 	s.cache.keep(key, page, began)
@@ -105,20 +105,20 @@ func (s *Store) Warm(ctx context.Context, product string) error {
 	return err
 }
 
-// looked tells the observer of a lookup in the page cache, if there are both.
-func (s *Store) looked(hit bool) {
+// observeCache tells the observer of a lookup in the page cache, if there are both.
+func (s *Store) observeCache(hit bool) {
 	if s.options.Observer != nil && s.cache != nil {
-		s.options.Observer.Looked("pages", hit)
+		s.options.Observer.CacheLookup("pages", hit)
 	}
 }
 
-// pageRead tells the observer of a page that was read.
-func (s *Store) pageRead(known planner.Known, e execution) {
+// observePage tells the observer of a page that was read.
+func (s *Store) observePage(known planner.Knowledge, e execution) {
 	if s.options.Observer == nil {
 		return
 	}
 	warm := known.Stats != nil
-	s.options.Observer.Looked("statistics", warm)
+	s.options.Observer.CacheLookup("statistics", warm)
 	estimated, consumed := 0.0, 0.0
 	if e.page != nil && e.page.plan.Estimated() {
 		estimated, consumed = e.page.plan.Chosen.Units, e.page.units()

@@ -19,7 +19,7 @@ type counting struct {
 // countCure is what to ask for instead of a count that met its bound.
 const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
 
-func (s *Store) newCounting(ctx context.Context, q comment.Query, known planner.Known) *counting {
+func (s *Store) newCounting(ctx context.Context, q comment.Query, known planner.Knowledge) *counting {
 	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
 	return &counting{run: s.newRun(ctx, layout.NewMeter(planner.CountEstimate(q), countCure), p.Count(q.Count))}
 }

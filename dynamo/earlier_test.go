@@ -19,7 +19,7 @@ import (
 func TestPageReadAgain(t *testing.T) {
 	s := &warehouse{comments: commenttest.Many(commenttest.Rand(t), "42", 400)}
 	model := commenttest.NewModel(s.comments...)
-	for _, known := range []planner.Known{{}, {Stats: model.Stats("42"), Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 800, Deviation: 300}}}} {
+	for _, known := range []planner.Knowledge{{}, {Stats: model.Stats("42"), Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 800, Deviation: 300}}}} {
 		for _, ratings := range [][]int{{1, 4}, {1, 2, 3}} {
 			filter := comment.Filter{Ratings: ratings}
 			cursor := model.List("42", filter, comment.NewestFirst)[30].ID.Position()
@@ -36,7 +36,7 @@ func TestPageReadAgain(t *testing.T) {
 }
 
 // askedTwice returns the plan with which a store reads a page the second time.
-func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Known) comment.QueryPlan {
+func askedTwice(t *testing.T, store *Store, q comment.Query, known planner.Knowledge) comment.QueryPlan {
 	t.Helper()
 	var page sharedPage
 	for range 2 {
@@ -53,7 +53,7 @@ func TestPageReadAgainIsRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
-		known := planner.Known{Stats: commenttest.AnyStats(t)}
+		known := planner.Knowledge{Stats: commenttest.AnyStats(t)}
 		store := NewStore(s, "comments", Options{})
 		for range 4 {
 			page, err := store.answer(t.Context(), q, keyOf(q), known)
@@ -163,7 +163,7 @@ func BenchmarkPageAgain(b *testing.B) {
 	stats := comment.Stats{"de": {250, 60, 160, 400, 3130}}
 	b.ReportAllocs()
 	for b.Loop() {
-		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Known{Stats: stats}}
+		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Knowledge{Stats: stats}}
 		known.Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21, Last: p.of(keyOf(q))})
 	}
 }

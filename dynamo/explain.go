@@ -66,10 +66,10 @@ func report(r *run, to *comment.QueryPlan) {
 		to.ItemsRead += one.ItemsRead
 		to.ReadUnits += one.ReadUnits
 	}
-	to.Lookups += r.lookups.keys
-	to.Queries += r.lookups.calls
-	to.ItemsRead += r.lookups.items
-	to.ReadUnits += r.lookups.units
+	to.Lookups += r.fetches.keys
+	to.Queries += r.fetches.calls
+	to.ItemsRead += r.fetches.items
+	to.ReadUnits += r.fetches.units
 	for _, plan := range r.plans {
 		for _, partition := range plan.Empty {
 			to.Skipped = append(to.Skipped, reportSkip(plan, partition))
@@ -123,8 +123,8 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 		for _, plan := range r.plans {
 			b.WriteString(plan.String() + "\n")
 		}
-		if r.lookups.keys > 0 {
-			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", count(r.lookups.keys, "comment"))
+		if r.fetches.keys > 0 {
+			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", count(r.fetches.keys, "comment"))
 		}
 	}
 	fmt.Fprintf(&b, "%s in %s scanned %s for %.1f read units of at most %.0f; the page shows %d",

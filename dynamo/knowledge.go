@@ -60,20 +60,20 @@ func (s *Store) noteMove(product string, m move) {
 	s.moves.note(product, m)
 }
 
-// known returns the knowledge of the product of a query.
-func (s *Store) known(q comment.Query) planner.Known {
-	if s.options.Known != nil {
-		return s.options.Known(q)
+// knowledge returns the knowledge of the product of a query.
+func (s *Store) knowledge(q comment.Query) planner.Knowledge {
+	if s.options.Knowledge != nil {
+		return s.options.Knowledge(q)
 	}
 	known := s.memory.recall(q)
 	known.Sizes = s.sizes.of(q.Product)
 	return known
 }
 
-// knownMeanwhile returns the knowledge of the product of a query after a first read for its page.
-func (s *Store) knownMeanwhile(q comment.Query, known planner.Known) planner.Known {
-	if s.options.Known != nil {
-		given := s.options.Known(q)
+// knowledgeMeanwhile returns the knowledge of the product of a query after a first read for its page.
+func (s *Store) knowledgeMeanwhile(q comment.Query, known planner.Knowledge) planner.Knowledge {
+	if s.options.Knowledge != nil {
+		given := s.options.Knowledge(q)
 		given.Sizes = known.Sizes
 		return given
 	}

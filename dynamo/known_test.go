@@ -191,7 +191,7 @@ func TestUntrustedStatisticsChangeNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
-		known := planner.Known{Stats: comment.Stats{}, AsOf: time.Now(), Age: time.Minute}
+		known := planner.Knowledge{Stats: comment.Stats{}, AsOf: time.Now(), Age: time.Minute}
 		for range rapid.IntRange(0, 4).Draw(t, "wrong counts") {
 			known.Stats.Add(comment.Cell{Language: rapid.SampledFrom(commenttest.Languages).Draw(t, "language"), Rating: rapid.IntRange(1, 5).Draw(t, "rating")}, 1)
 		}
@@ -208,7 +208,7 @@ func TestWhatIsLikelyChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
-		known := planner.Known{}
+		known := planner.Knowledge{}
 		known.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1, 300, 3000, 1e6}).Draw(t, "bytes")
 		page := answerOf(t, s, q, known)
 		checkAnswer(t, q, page, commenttest.NewModel(s.comments...).List("42", q.Filter, q.Order))
@@ -225,7 +225,7 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 		s, cursors := anyWorld(t)
 		q := anyQuestion(t, cursors)
 		model := commenttest.NewModel(s.comments...)
-		page := answerOf(t, s, q, planner.Known{Stats: model.Stats("42"), Newest: newestOf(s.comments), AsOf: time.Now(), Trusted: true})
+		page := answerOf(t, s, q, planner.Knowledge{Stats: model.Stats("42"), Newest: newestOf(s.comments), AsOf: time.Now(), Trusted: true})
 		list := model.List("42", q.Filter, q.Order)
 		checkAnswer(t, q, page, list)
 		counted := comment.Filter{Languages: q.Filter.Languages, Ratings: q.Filter.Ratings} // as far as statistics know
@@ -271,7 +271,7 @@ func partitionIsEmpty(comments []comment.Comment, read comment.PlanRead, filter 
 }
 
 // answerOf returns the answer of a store with the given statistics.
-func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Known) comment.Page {
+func answerOf(t *rapid.T, s *warehouse, q comment.Query, known planner.Knowledge) comment.Page {
 	store := NewStore(s, "comments", Options{})
 	page, err := store.answer(context.Background(), q, keyOf(q), known)
 	if err != nil {

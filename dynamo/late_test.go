@@ -73,6 +73,6 @@ func TestACommentThatIsPublishedLateIsFound(t *testing.T) {
 // forget makes the store read a watermark again.
 func forget(mark *watermark) {
 	mark.turn <- struct{}{}
-	mark.asked = time.Time{}
+	mark.read = time.Time{}
 	<-mark.turn
 }

@@ -37,7 +37,7 @@ func (m *memory) newest(product string, ratings []int, among int) (position comm
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	now := r.known(m.now(), m.maxAge, m.writes.last(product))
+	now := r.knowledge(m.now(), m.maxAge, m.writes.last(product))
 	switch {
 	case !now.Trusted:
 		return position, false

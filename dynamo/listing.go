@@ -34,7 +34,7 @@ type listing struct {
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
 // begin sets the page that is to be read.
-func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Known) {
+func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Knowledge) {
 	l.store, l.query, l.key = s, q, key
 	l.size, l.fromEnd = q.Slice.Size, q.Slice.FromEnd
 	l.meter = layout.NewMeter(planner.PageEstimate(q), pageCure)
@@ -169,7 +169,7 @@ func (l *listing) execute(ctx context.Context, attemptUnits float64, request pla
 	}
 	r = l.store.newRun(ctx, l.meter, l.planner.Attempt(request, attemptUnits))
 	r.most = attemptUnits
-	r.meanwhile = func(known planner.Known) planner.Known { return l.store.knownMeanwhile(l.query, known) }
+	r.meanwhile = func(known planner.Knowledge) planner.Knowledge { return l.store.knowledgeMeanwhile(l.query, known) }
 	taken, err = r.take(ctx)
 	if r.failed {
 		l.store.attempts.fail(attempt)
@@ -202,7 +202,7 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	if len(absent) == 0 {
 		return taken, nil
 	}
-	found, err := s.lookUp(ctx, r, absent[:min(len(absent), maxLookups)])
+	found, err := s.fetchByID(ctx, r, absent[:min(len(absent), maxLookups)])
 	if err != nil {
 		return nil, call.Wrap(err, "comments that were just edited")
 	}
@@ -212,8 +212,8 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	return taken[:min(len(taken), r.plan.Want)], nil
 }
 
-// lookUp fetches comments by their positions, consistently. Those that do not exist are left out.
-func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
+// fetchByID fetches comments by their positions, consistently. Those that do not exist are left out.
+func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
 	r.waves++
 	keys := make([]layout.Item, len(positions))
 	for i, position := range positions {
@@ -228,6 +228,6 @@ func (s *Store) lookUp(ctx context.Context, r *run, positions []comment.Position
 	if len(got.Left) > 0 {
 		return nil, call.ErrBusy
 	}
-	r.lookups = lookups{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units}
+	r.fetches = fetches{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units}
 	return r.decode(slices.DeleteFunc(got.Items, layout.NoComment), new(read))
 }

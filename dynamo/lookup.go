@@ -8,9 +8,9 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// lookup is what the index of page numbers is asked for one page. Its error is kept, since a page
+// numbersLookup is what the index of page numbers is asked for one page. Its error is kept, since a page
 // can do without all of it unless it was asked for by number.
-type lookup struct {
+type numbersLookup struct {
 	*pageindex.Numbers
 	begun bool
 	err   error
@@ -22,26 +22,26 @@ var errNoNumbers = comment.Errorf(comment.BadInput, "page numbers are off on thi
 // errNotIndexed says that the index does not know a condition of the filter.
 var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers with this filter: page with cursors")
 
-// newLookup returns the lookup for a query, nil if it needs none. A count of a range of dates is
+// newNumbersLookup returns the lookup for a query, nil if it needs none. A count of a range of dates is
 // looked up if there is an index, and otherwise read.
-func (s *Store) newLookup(q comment.Query, list planner.Planner, place bool) *lookup {
+func (s *Store) newNumbersLookup(q comment.Query, list planner.Planner, place bool) *numbersLookup {
 	counts := q.Count != comment.CountNothing && s.options.PageNumbers != nil && q.Filter.OfCells()
 	switch {
 	case !place && !counts && !q.Numbering.Asks():
 		return nil
 	case s.options.PageNumbers == nil:
-		return &lookup{err: errNoNumbers}
+		return &numbersLookup{err: errNoNumbers}
 	case !q.Filter.OfCells():
-		return &lookup{err: errNotIndexed}
+		return &numbersLookup{err: errNotIndexed}
 	}
-	return &lookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
+	return &numbersLookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: q.Order},
 		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(),
 	})}
 }
 
 // begin makes the first call, unless it was made.
-func (l *lookup) begin(ctx context.Context) error {
+func (l *numbersLookup) begin(ctx context.Context) error {
 	if l.err == nil && !l.begun {
 		l.begun = true
 		l.err = l.Begin(ctx)
@@ -50,22 +50,22 @@ func (l *lookup) begin(ctx context.Context) error {
 }
 
 // finish makes the calls that are left.
-func (l *lookup) finish(ctx context.Context) {
+func (l *numbersLookup) finish(ctx context.Context) {
 	if l.begin(ctx) == nil {
 		l.err = l.Finish(ctx)
 	}
 }
 
-// counted returns the counts of the list, nil if they have to be read.
-func (l *lookup) counted() *comment.Counted {
+// listCounts returns the counts of the list, nil if they have to be read.
+func (l *numbersLookup) listCounts() *comment.Counted {
 	if l == nil || l.err != nil {
 		return nil
 	}
 	return &comment.Counted{Total: l.Counts.Total(), ByRating: l.Counts}
 }
 
-// told is what the page tells of page numbers, nil for nothing.
-func (l *lookup) told(q comment.Query) *comment.Numbered {
+// pageNumbers is what the page tells of page numbers, nil for nothing.
+func (l *numbersLookup) pageNumbers(q comment.Query) *comment.Numbered {
 	switch {
 	case l == nil || l.err != nil && !q.Numbering.Asks():
 		return nil

@@ -79,12 +79,12 @@ type memory struct {
 type recollection struct {
 	stats comment.Stats // nil before any were read
 	// newest are the positions of the newest comments as they were last read; nil before any were.
-	newest *layout.Bounds
-	asOf   time.Time // the watermark when both were read; zero when it is unknown or too old to skip by them
-	asked  time.Time // when a query last had use for them
-	tried  time.Time // when a background fetch last began
-	read   time.Time // when they were last read
-	apart  aparts    // newest comments that no page showed
+	newest  *layout.Bounds
+	asOf    time.Time // the watermark when both were read; zero when it is unknown or too old to skip by them
+	queried time.Time // when a query last had use for them
+	tried   time.Time // when a background fetch last began
+	read    time.Time // when they were last read
+	apart   aparts    // newest comments that no page showed
 }
 
 func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
@@ -98,53 +98,53 @@ func newMemory(source Watermark, maxAge time.Duration, read func(context.Context
 // recall returns the knowledge of a query's product, and starts a background fetch if its
 // statistics are due. A query without conditions has no use for statistics, as its only partition
 // is hardly ever empty. It needs them only to know where the list ends.
-func (m *memory) recall(q comment.Query) planner.Known {
+func (m *memory) recall(q comment.Query) planner.Knowledge {
 	if m == nil {
-		return planner.Known{}
+		return planner.Knowledge{}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
 	r, _ := m.products.Get(q.Product)
-	known := r.known(now, m.maxAge, m.writes.last(q.Product))
+	known := r.knowledge(now, m.maxAge, m.writes.last(q.Product))
 	if len(q.Filter.Conditions()) == 0 && q.Slice.Rank() == 0 && !q.Numbering.Links {
 		return known
 	}
 	if r.due(now, m.maxAge) && m.refresh(q.Product) {
 		r.tried = now
 	}
-	r.asked = now
+	r.queried = now
 	m.products.Add(q.Product, r)
 	return known
 }
 
 // peek returns the knowledge of a product. It does not count as a query, and fetches nothing.
-func (m *memory) peek(product string) planner.Known {
+func (m *memory) peek(product string) planner.Knowledge {
 	if m == nil {
-		return planner.Known{}
+		return planner.Knowledge{}
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Peek(product)
-	return r.known(m.now(), m.maxAge, m.writes.last(product))
+	return r.knowledge(m.now(), m.maxAge, m.writes.last(product))
 }
 
-// known is what a plan may know at a moment. Statistics are trusted when they are young and include
+// knowledge is what a plan may know at a moment. Statistics are trusted when they are young and include
 // this Store's last write.
-func (r recollection) known(now time.Time, maxAge time.Duration, written time.Time) planner.Known {
+func (r recollection) knowledge(now time.Time, maxAge time.Duration, written time.Time) planner.Knowledge {
 	if r.asOf.IsZero() {
-		return planner.Known{Stats: r.stats, Newest: r.newest}
+		return planner.Knowledge{Stats: r.stats, Newest: r.newest}
 	}
 	age := now.Sub(r.asOf)
 	trusted := age <= maxAge && r.asOf.After(written.Add(clockMargin))
-	return planner.Known{Stats: r.stats, Newest: r.newest, AsOf: r.asOf, Age: age, Trusted: trusted}
+	return planner.Knowledge{Stats: r.stats, Newest: r.newest, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
 
 // due tells whether statistics should be fetched: the product is queried often enough, and no fetch
 // has just begun.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
-	again := !r.asked.IsZero()
-	worth := again && r.read.IsZero() || now.Sub(r.asked) <= worthwhile
+	again := !r.queried.IsZero()
+	worth := again && r.read.IsZero() || now.Sub(r.queried) <= worthwhile
 	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
@@ -277,7 +277,7 @@ type watermark struct {
 	now    func() time.Time
 
 	turn  chan struct{} // held while the source is asked; other callers wait for its answer
-	asked time.Time
+	read  time.Time
 	at    time.Time
 	known bool
 	ahead time.Time // when one was too far ahead; zero for never
@@ -291,7 +291,7 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	case <-ctx.Done():
 		return time.Time{}, false, ctx.Err()
 	}
-	if w.now().Sub(w.asked) < watermarkAge {
+	if w.now().Sub(w.read) < watermarkAge {
 		return w.at, w.known, nil
 	}
 	began := w.now()
@@ -300,7 +300,7 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 		w.ahead = began
 	}
 	doubtful := !w.ahead.IsZero() && began.Sub(w.ahead) < doubtFor
-	w.at, w.known, w.asked = notAhead(at, began), known && err == nil && !doubtful, w.now()
+	w.at, w.known, w.read = notAhead(at, began), known && err == nil && !doubtful, w.now()
 	return w.at, w.known, err
 }
 

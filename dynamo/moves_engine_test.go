@@ -39,8 +39,8 @@ func (b *between) Do(request *http.Request) (*http.Response, error) {
 
 // rareEnds are counts by which hardly any comment has one star or five, so that pages of these are
 // read from their partitions.
-func rareEnds(comment.Query) planner.Known {
-	return planner.Known{Stats: comment.Stats{"en": {1e3, 1e6, 1e6, 1e6, 1e3}}}
+func rareEnds(comment.Query) planner.Knowledge {
+	return planner.Knowledge{Stats: comment.Stats{"en": {1e3, 1e6, 1e6, 1e6, 1e3}}}
 }
 
 // A comment that an edit toggles between 1 and 5 stars, between the reads of a page, is on each
@@ -52,7 +52,7 @@ func TestToggledCommentIsOnEachPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Known: rareEnds})
+	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds})
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
 		comments[i].Rating = []int{1, 5}[i%2]
@@ -101,7 +101,7 @@ func TestToggledCommentInFrontOfAPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	network := &between{HTTPClient: client.Options().HTTPClient, then: func() {}}
-	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Known: rareEnds, PageNumbers: noIndex{}})
+	store := dynamo.NewStore(call.Over(client, network), table, dynamo.Options{Knowledge: rareEnds, PageNumbers: noIndex{}})
 	texts := map[comment.ID]string{}
 	comments := commenttest.Many(r, "42", 12)
 	for i := range comments {
@@ -140,7 +140,7 @@ type noIndex struct{ pageindex.Index }
 // the lookup finds nothing.
 func TestLookupOfWhatIsGone(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	store := dynamo.NewStore(client, newTable(t, client), dynamo.Options{Known: rareEnds})
+	store := dynamo.NewStore(client, newTable(t, client), dynamo.Options{Knowledge: rareEnds})
 	before := commenttest.Random(commenttest.Rand(t), "42")
 	before.Rating, before.Version = 1, 1
 	after := before

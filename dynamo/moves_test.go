@@ -160,8 +160,8 @@ func pageBesideEdits(t *rapid.T) {
 		first[c.ID] = c
 	}
 	l := &lagging{lag: rapid.IntRange(0, 6).Draw(t, "lag"), random: random, states: []map[comment.ID]comment.Comment{first}}
-	known := planner.Known{}
-	store := NewStore(l, "comments", Options{Known: func(comment.Query) planner.Known { return known }})
+	known := planner.Knowledge{}
+	store := NewStore(l, "comments", Options{Knowledge: func(comment.Query) planner.Knowledge { return known }})
 	ids := slices.Sorted(maps.Keys(first))
 	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	l.edit = editor(t, l, store, ids[:min(len(ids), 12)])
@@ -183,7 +183,7 @@ func pageBesideEdits(t *rapid.T) {
 		}
 	}
 	if rapid.Bool().Draw(t, "zero skip") { // by counts of before the edits
-		known = planner.Known{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
+		known = planner.Knowledge{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
 	}
 	began := max(0, len(l.states)-1-l.lag)
 	page, err := store.Comments(context.Background(), q)
@@ -275,7 +275,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		filter := comment.Filter{Ratings: []int{1, 5}}
 		from := at(1)
 		w := planner.WindowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: &from}})
-		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Known{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 3})
+		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Knowledge{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 3})
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}

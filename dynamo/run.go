@@ -28,7 +28,7 @@ type run struct {
 	bulkhead *bulkhead        // of all products; nil bounds nothing
 	most     float64          // what reads with a residual filter may cost in read units
 	// meanwhile returns the knowledge of the product by now; nil if that is the plan's.
-	meanwhile func(planner.Known) planner.Known
+	meanwhile func(planner.Knowledge) planner.Knowledge
 
 	plan   *planner.Plan   // the first
 	plans  []*planner.Plan // all of them
@@ -36,8 +36,8 @@ type run struct {
 	waves  int
 	merger *merge.Merger[layout.Compressed]
 	failed bool // whether reads by counts were replaced, as they would have cost more than most
-	// lookups are the comments fetched by id, since edits moved them.
-	lookups lookups
+	// fetches are the comments fetched by id, since edits moved them.
+	fetches fetches
 }
 
 // read is how far one read of a plan has come, and what it has cost.
@@ -58,8 +58,8 @@ type read struct {
 	cells []comment.Cell
 }
 
-// lookups are what fetching comments by their ids took.
-type lookups struct {
+// fetches are what fetching comments by their ids took.
+type fetches struct {
 	keys, calls, items int
 	units              float64
 }

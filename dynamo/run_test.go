@@ -53,13 +53,13 @@ func planFor(ratings ...int) planner.Plan {
 	filter := comment.Filter{Ratings: ratings}
 	q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst}
 	w := planner.WindowOf(q)
-	return plannerOf(q, planner.Known{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21})
+	return plannerOf(q, planner.Knowledge{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 21})
 }
 
 // rareEnds are counts by which hardly any comment has one star or five, so that pages of these are
 // read from their partitions.
-func rareEnds(comment.Query) planner.Known {
-	return planner.Known{Stats: comment.Stats{"en": {1e3, 1e6, 1e6, 1e6, 1e3}}}
+func rareEnds(comment.Query) planner.Knowledge {
+	return planner.Knowledge{Stats: comment.Stats{"en": {1e3, 1e6, 1e6, 1e6, 1e3}}}
 }
 
 // execute runs a plan, and returns the comments without their compressed texts.
@@ -117,7 +117,7 @@ func TestTextIsOfTheVersionShown(t *testing.T) {
 		f := &fakeQuerier{query: func(_ context.Context, in *dynamodb.QueryInput) (*dynamodb.QueryOutput, error) {
 			return &dynamodb.QueryOutput{Items: []layout.Item{layout.Encode(versions[partitionKey(in)])}}, nil
 		}}
-		store := NewStore(readOnly{fakeQuerier: f}, "comments", Options{Known: rareEnds})
+		store := NewStore(readOnly{fakeQuerier: f}, "comments", Options{Knowledge: rareEnds})
 		page, err := store.Comments(t.Context(), comment.Query{
 			Product: "42", Filter: comment.Filter{Ratings: []int{1, 5}}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 3},
 		})

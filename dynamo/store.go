@@ -75,11 +75,11 @@ type Options struct {
 	Observer Observer
 	// Improper is called once for each item that a list or a leaderboard leaves out, up to a bound.
 	Improper func(layout.Improper)
-	// Known returns the knowledge of the product of a query, in place of the statistics and sizes
+	// Knowledge returns the knowledge of the product of a query, in place of the statistics and sizes
 	// that the Store remembers. It is for callers that know their products better, and to measure
 	// what knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide
 	// comments. It is called by many goroutines, and again for what a second wave is planned by.
-	Known func(comment.Query) planner.Known
+	Knowledge func(comment.Query) planner.Knowledge
 }
 
 // Observer observes pages. Its methods are called by many goroutines, so they must be quick.
@@ -88,8 +88,8 @@ type Observer interface {
 	// were known. estimated and consumed are the read units of its comments; 0 if there was only one
 	// way to read them, which is not estimated. waves includes what lies beyond the page.
 	PageRead(warm bool, estimated, consumed float64, waves int)
-	// Looked is called after a lookup in a cache: pages or statistics.
-	Looked(cache string, hit bool)
+	// CacheLookup is called after a lookup in a cache: pages or statistics.
+	CacheLookup(cache string, hit bool)
 }
 
 // Store reads and writes the comments of one table. It is safe for use by many goroutines.
@@ -107,11 +107,11 @@ type Store struct {
 	options Options
 
 	// Hints for plans.
-	memory   *memory       // statistics of products; nil without a Watermark
-	sizes    *sizes        // of the comments of products
-	recent   *recent       // what pages held when they were last read
-	attempts *attempts     // that were given up lately
-	lookups  *lookupPrices // what finding pages by their numbers took
+	memory       *memory       // statistics of products; nil without a Watermark
+	sizes        *sizes        // of the comments of products
+	recent       *recent       // what pages held when they were last read
+	attempts     *attempts     // that were given up lately
+	lookupPrices *lookupPrices // what finding pages by their numbers took
 
 	// What keeps pages fresh.
 	changes *changes // of products, by this Store or heard from the stream
@@ -129,7 +129,7 @@ type Store struct {
 func NewStore(client client, table string, options Options) *Store {
 	s := &Store{
 		client: call.For(client, call.ForComments), table: table, now: time.Now, options: options,
-		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookups: newLookupPrices(), changes: newChanges(), moves: newMoves(),
+		sizes: newSizes(), recent: newRecent(), attempts: newAttempts(), lookupPrices: newLookupPrices(), changes: newChanges(), moves: newMoves(),
 	}
 	if options.Improper != nil {
 		s.malformed = layout.NewReporter(options.Improper)

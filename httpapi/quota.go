@@ -38,14 +38,14 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		v := c.visit(client, r.Method)
+		v := c.limit(client, r.Method)
 		w.Header().Set("RateLimit-Policy", policies)
 		if refused := v.enter(); refused != nil {
 			v.tell(w.Header())
 			refused.write(w)
 			return
 		}
-		requestOf(r.Context()).visit = v
+		requestOf(r.Context()).limited = v
 		next.ServeHTTP(w, r)
 		v.tell(w.Header())
 	})
@@ -63,8 +63,8 @@ func (c *ClientLimits) policies() string {
 	return strings.Join(items, ", ")
 }
 
-func (c *ClientLimits) visit(client quota.Client, method string) *visit {
-	v := &visit{client: client, kept: method == http.MethodGet}
+func (c *ClientLimits) limit(client quota.Client, method string) *limitedRequest {
+	v := &limitedRequest{client: client, kept: method == http.MethodGet}
 	if c.Reads != nil {
 		v.reads = &spending{Quota: c.Reads}
 	}
@@ -79,7 +79,7 @@ type charging struct{}
 
 // Charge implements limits.Quota.
 func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror.Error {
-	v := requestOf(ctx).visit
+	v := requestOf(ctx).limited
 	if v == nil {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror
 // Left implements limits.Quota. An answer that its client may keep does not tell: it would be
 // another one each time. The RateLimit field does, also without an answer.
 func (charging) Left(ctx context.Context) (remaining int, resetAt time.Time, told bool) {
-	v := requestOf(ctx).visit
+	v := requestOf(ctx).limited
 	if v == nil || v.reads == nil || v.kept {
 		return 0, time.Time{}, false
 	}

@@ -17,8 +17,8 @@ func TestRefusalsAreFree(t *testing.T) {
 	}
 	ada := quota.Customer("ada")
 	run := func(units float64, writes int) error {
-		v := limits.visit(ada, http.MethodPost)
-		ctx := &request{Context: t.Context(), visit: v}
+		v := limits.limit(ada, http.MethodPost)
+		ctx := &request{Context: t.Context(), limited: v}
 		defer func() { v.settle(ctx, units) }()
 		if err := (charging{}).Charge(ctx, units, writes); err != nil {
 			return err
@@ -59,7 +59,7 @@ func TestSettle(t *testing.T) {
 	} {
 		limits := &ClientLimits{Reads: quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.1, Burst: 100})}
 		client := quota.Customer("ada")
-		v := limits.visit(client, http.MethodPost)
+		v := limits.limit(client, http.MethodPost)
 		ctx, cancel := context.WithCancel(t.Context())
 		if refused := v.charge(ctx, row.estimated, 0); refused != nil {
 			t.Fatalf("%s: %s", row.why, refused.message)
@@ -72,7 +72,7 @@ func TestSettle(t *testing.T) {
 		if got := v.reads.left.Units; got < row.left-1 || got > row.left+1 {
 			t.Errorf("%s: %v units are left, want %v", row.why, got, row.left)
 		}
-		if refused := limits.visit(client, http.MethodPost).enter(); (refused == nil) != row.letIn {
+		if refused := limits.limit(client, http.MethodPost).enter(); (refused == nil) != row.letIn {
 			t.Errorf("%s: it is let in: %v", row.why, refused == nil)
 		}
 	}

@@ -15,11 +15,11 @@ type request struct {
 	context.Context // as net/http made it
 
 	id       string
-	exchange *Exchange // nil if the request is not observed
-	visit    *visit    // nil if its client is not limited
-	body     []byte    // of a POST that has arrived
-	units    float64   // read from the table, once the answer is built
-	writes   int       // comments written by then
+	exchange *Exchange       // nil if the request is not observed
+	limited  *limitedRequest // nil if its client is not limited
+	body     []byte          // of a POST that has arrived
+	units    float64         // read from the table, once the answer is built
+	writes   int             // comments written by then
 }
 
 type requestKey struct{}

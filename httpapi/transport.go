@@ -37,7 +37,7 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, known := usage.With(loaders.With(r.Context(), t.Loaders), account), requestOf(r.Context())
 	defer func() {
 		known.units, known.writes = account.Units(), account.Writes()
-		known.visit.settle(ctx, known.units)
+		known.limited.settle(ctx, known.units)
 	}()
 	defer t.recovered(ctx, w)
 	if r.Method == http.MethodOptions {
@@ -96,7 +96,7 @@ func (t *transport) run(ctx context.Context, method string, params *graphql.RawP
 		return nil, changeByGET
 	}
 	known := requestOf(ctx)
-	if v := known.visit; v != nil && v.refused != nil {
+	if v := known.limited; v != nil && v.refused != nil {
 		return nil, v.refused
 	}
 	e, began := cmp.Or(known.exchange, new(Exchange)), time.Now() // nobody sees one that is new

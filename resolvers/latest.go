@@ -13,11 +13,11 @@ import (
 // is none. It looks in the page that is read anyway, then at what statistics tell, and then in the
 // index.
 func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
-	asked := newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}
+	asked := newestFields{lookahead.NewestOf(lookahead.Beside(ctx))}
 	if c, certain := r.inPage(ctx, asked, product.ID, ratings); certain {
 		return c, nil
 	}
-	if told := r.told(ctx, asked, product.ID, ratings); told.Known {
+	if told := r.newestOfStats(ctx, asked, product.ID, ratings); told.Known {
 		return told.Comment, nil
 	}
 	page, err := r.Comments.Comments(ctx, comment.Query{
@@ -32,7 +32,7 @@ func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings
 
 // inPage looks for a newest comment in the page that the fields share. It is not certain of any if
 // there is no page, or if it failed: the field then reads for itself.
-func (r *Resolver) inPage(ctx context.Context, asked newestAsked, product string, ratings []int) (c *comment.Comment, certain bool) {
+func (r *Resolver) inPage(ctx context.Context, asked newestFields, product string, ratings []int) (c *comment.Comment, certain bool) {
 	source, any := asked.page(product, ratings)
 	if !any {
 		return nil, false
@@ -44,9 +44,9 @@ func (r *Resolver) inPage(ctx context.Context, asked newestAsked, product string
 	return newestIn(source.query, page, ratings)
 }
 
-// told returns what statistics tell of a newest comment that no page showed. All of these that are
+// newestOfStats returns what statistics tell of a newest comment that no page showed. All of these that are
 // asked of the product are fetched together.
-func (r *Resolver) told(ctx context.Context, asked newestAsked, product string, ratings []int) loaders.NewestComment {
+func (r *Resolver) newestOfStats(ctx context.Context, asked newestFields, product string, ratings []int) loaders.NewestComment {
 	want := asked.wanted(product)
 	want.Ratings = slices.DeleteFunc(want.Ratings, func(other []int) bool {
 		_, certain := r.inPage(ctx, asked, product, other)

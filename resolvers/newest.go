@@ -11,8 +11,8 @@ import (
 // sample stands in a key for the field that asks for a sample: none.
 type sample struct{ text bool }
 
-// newestAsked is what fields of one product, beside each other, ask of its newest comments.
-type newestAsked struct{ lookahead.Newest }
+// newestFields is what fields of one product, beside each other, ask of its newest comments.
+type newestFields struct{ lookahead.Newest }
 
 // newestPage is a page of the newest comments of a product.
 type newestPage struct {
@@ -21,7 +21,7 @@ type newestPage struct {
 }
 
 // page returns the page to look in for the newest comment with one of some ratings; false for none.
-func (a newestAsked) page(product string, ratings []int) (newestPage, bool) {
+func (a newestFields) page(product string, ratings []int) (newestPage, bool) {
 	if field := a.Page(ratings); field != nil {
 		return a.pageOf(product, field), true
 	}
@@ -33,7 +33,7 @@ func (a newestAsked) page(product string, ratings []int) (newestPage, bool) {
 }
 
 // pageOf returns the page that a field asks for, as its resolver reads it.
-func (a newestAsked) pageOf(product string, field *lookahead.Field) newestPage {
+func (a newestFields) pageOf(product string, field *lookahead.Field) newestPage {
 	page := field.Page
 	query := comment.Query{
 		Product: product, Filter: page.Filter, Order: page.Order,
@@ -68,7 +68,7 @@ func wantLatest(to *loaders.Loaders, below *lookahead.Field) {
 	if !below.WantsLatest {
 		return
 	}
-	if asked := (newestAsked{lookahead.NewestOf(below.Fields)}); len(asked.Rated) > 0 {
+	if asked := (newestFields{lookahead.NewestOf(below.Fields)}); len(asked.Rated) > 0 {
 		to.WantLatest(asked.wanted(""))
 	}
 	for i := range below.Fields {
@@ -77,7 +77,7 @@ func wantLatest(to *loaders.Loaders, below *lookahead.Field) {
 }
 
 // wanted says which newest comments statistics may have to tell.
-func (a newestAsked) wanted(product string) comment.Latest {
+func (a newestFields) wanted(product string) comment.Latest {
 	want := comment.Latest{Ratings: slices.Clone(a.Rated), WithoutText: !a.Text}
 	for _, ratings := range a.Rated {
 		if source, any := a.page(product, ratings); any {

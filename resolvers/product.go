@@ -24,7 +24,7 @@ func (r productResolver) Comments(
 		return nil, err
 	}
 	var read comment.Page
-	switch beside := (newestAsked{lookahead.NewestOf(lookahead.Beside(ctx))}); {
+	switch beside := (newestFields{lookahead.NewestOf(lookahead.Beside(ctx))}); {
 	case field.Page.OnlyCounts: // no page is read
 	case field.Page.FromNewest && beside.Any(): // one page for all these fields
 		read, err = r.readShared(ctx, beside.pageOf(product.ID, field))

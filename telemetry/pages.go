@@ -31,8 +31,8 @@ func (m *Pages) PageRead(warm bool, estimated, consumed float64, waves int) {
 	}
 }
 
-// Looked counts a look into a cache.
-func (m *Pages) Looked(cache string, hit bool) {
+// CacheLookup counts a look into a cache.
+func (m *Pages) CacheLookup(cache string, hit bool) {
 	result := "miss"
 	if hit {
 		result = "hit"

@@ -41,7 +41,7 @@ func everything(t *testing.T) map[string]shown {
 	m.Table.Wrote("all", "COMMENT", 1)
 	m.Table.Hedged(true)
 	m.Pages.PageRead(true, 1, 1, 1)
-	m.Pages.Looked("pages", true)
+	m.Pages.CacheLookup("pages", true)
 	m.Pages.Batched("comments", 1)
 	m.WatchPlaces(func() telemetry.Places { return telemetry.Places{} })
 	m.WatchClients("writes", func() int { return 1 })

@@ -150,7 +150,7 @@ func TestSeriesAreBounded(t *testing.T) {
 		m.Table.Throttled(word())
 		m.Table.Read(word(), word(), 1)
 		m.Table.Wrote(word(), word(), 1)
-		m.Pages.Looked(word(), true)
+		m.Pages.CacheLookup(word(), true)
 		m.Pages.Batched(word(), 1)
 	}
 	var all metricdata.ResourceMetrics
@@ -188,7 +188,7 @@ func TestMeasuringAllocatesNextToNothing(t *testing.T) {
 			m.Table.Read("byRating", "PAGE", 1.5)
 		}
 		m.Pages.PageRead(true, 2, 2.5, 1)
-		m.Pages.Looked("statistics", true)
+		m.Pages.CacheLookup("statistics", true)
 		m.Requests.Ended(context.Background(), "POST", "http", "/graphql", 200, time.Millisecond)
 		m.Requests.Answered(context.Background(), telemetry.Operation{Type: "query", Outcome: "ok", Units: 2.5, EstimatedUnits: 4})
 	}

@@ -81,7 +81,7 @@ func TestFunctionFeeds(t *testing.T) {
 	defer store.Close()
 	shared := leases.NewLeases(client, table)
 	builder := keeper.New(keeper.Options{
-		Name: target.Name, Store: store, Table: keeper.NewTableRegistry(client, table), Counted: shared,
+		Name: target.Name, Store: store, Table: keeper.NewTableRegistry(client, table), Progress: shared,
 		Entries: counts.NewEntries(client, table, 1), Logger: slog.New(slog.DiscardHandler),
 		Pace: keeper.Pace{Look: time.Millisecond, Feed: time.Second, Find: time.Second, Build: time.Minute, Finish: time.Minute, Heartbeat: time.Second, Lag: time.Hour},
 	})

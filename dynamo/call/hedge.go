@@ -36,7 +36,7 @@ func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient {
 		h := &hedger{under: under}
 		if observed, ok := under.(*observedHTTP); ok {
-			h.told = observed.to.Hedged
+			h.observe = observed.to.Hedged
 		}
 		return h
 	})
@@ -44,8 +44,8 @@ func Hedged(client *dynamodb.Client) *dynamodb.Client {
 
 // hedger is the HTTP client of a client that hedges.
 type hedger struct {
-	under dynamodb.HTTPClient
-	told  func(won bool) // of each second call; nil if nobody asks
+	under   dynamodb.HTTPClient
+	observe func(won bool) // of each second call; nil if nobody asks
 
 	mu     sync.Mutex
 	times  []time.Duration // durations of the latest reads, a ring buffer
@@ -80,8 +80,8 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	if h.spend() {
 		second := race.start()
 		response, winner, err := race.between(first, second)
-		if h.told != nil {
-			h.told(winner == second)
+		if h.observe != nil {
+			h.observe(winner == second)
 		}
 		return response, err
 	}

@@ -64,7 +64,7 @@ func (o observed) call(
 	in.Parameters = askingForUnits(in.Parameters)
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err == nil {
-		o.tell(indexOf(in.Parameters), cmp.Or(purposeOf(ctx), ForMaintenance), out.Result)
+		o.report(indexOf(in.Parameters), cmp.Or(purposeOf(ctx), ForMaintenance), out.Result)
 	}
 	return out, metadata, err
 }
@@ -119,11 +119,11 @@ func indexOf(in any) string {
 	return cmp.Or(aws.ToString(name), tableIndex)
 }
 
-// tell reports the units of an answer, and a batch with unprocessed items. DynamoDB returns
+// report reports the units of an answer, and a batch with unprocessed items. DynamoDB returns
 // unprocessed items without an error when it throttles. It also does so above 16 MB an answer: 100
 // comments of 160 KB each.
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchGetItem.html
-func (o observed) tell(index, purpose string, out any) {
+func (o observed) report(index, purpose string, out any) {
 	consumed, written := consumption(out)
 	units := o.to.Read
 	if written {

@@ -195,7 +195,7 @@ func (c *Counter) halve(ctx context.Context, pending workload, refused refusals,
 	first, second := pending.halves()
 	if len(second) == 0 {
 		for product, standings := range first {
-			refused[counted{product, standings[0].ID}] = cause
+			refused[productComment{product, standings[0].ID}] = cause
 		}
 		clear(pending)
 		return nil
@@ -240,7 +240,7 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals,
 		}
 		t := tallyUp(ledgers[product], part, maxItemsPerTransaction-1)
 		if len(t.markers) == 0 {
-			c.pages.counted(ctx, t, nil)
+			c.pages.startMerges(ctx, t, nil)
 			pending.done(product, t.standings)
 			further = true
 			continue
@@ -263,7 +263,7 @@ func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leader
 		group.Go(task.Guarded(func() error {
 			err := c.transact(ctx, pack, settings)
 			for _, t := range pack.tallies {
-				c.pages.counted(within, t, err)
+				c.pages.startMerges(within, t, err)
 			}
 			if err != nil {
 				return err

@@ -132,7 +132,7 @@ func entriesOfMarkers(items []layout.Item) []pageindex.Entry {
 		}
 		entry := pageindex.Entry{Product: layout.ProductOfKey(it), Position: id.Position(), Cell: m.cell, Follows: m.position}
 		if m.looked {
-			entry.Follows = m.lookedAfter()
+			entry.Follows = m.entryPosition()
 		}
 		out = append(out, entry)
 	}

@@ -47,8 +47,8 @@ const (
 	afterRecord   = "~" // sorts between a record and the next
 )
 
-// lookedAfter returns the position of an entry that follows a look at the comment of a marker.
-func (m marker) lookedAfter() stream.Position {
+// entryPosition returns the position of an entry that follows a look at the comment of a marker.
+func (m marker) entryPosition() stream.Position {
 	if m.position == "" {
 		return beforeRecords
 	}

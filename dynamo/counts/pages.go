@@ -74,8 +74,8 @@ func (p *pages) newest(ctx context.Context, product string) (comment.Position, e
 	return comment.Position{}, nil
 }
 
-// counted starts merges that a transaction made due. If its outcome is unknown, it may have.
-func (p *pages) counted(ctx context.Context, t tally, err error) {
+// startMerges starts merges that a transaction made due. If its outcome is unknown, it may have.
+func (p *pages) startMerges(ctx context.Context, t tally, err error) {
 	if p == nil || err != nil && comment.KindOf(err) == comment.Throttled {
 		return
 	}

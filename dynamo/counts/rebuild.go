@@ -75,7 +75,7 @@ const (
 
 // rebuildClient is the part of the SDK's client that a Rebuilder works with.
 type rebuildClient interface {
-	looker
+	examinerClient
 	call.Transactor
 	leases.LeaseClient
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)

@@ -57,7 +57,7 @@ func repairOf(seen *examined, after statistics, index pageHead, settings leaderS
 	after.changes, after.head, after.newest = seen.before.next(), index.head, seen.bounds.In(after.stats)
 	fix := repair{
 		product: seen.product, before: seen.before, after: after, page: index,
-		difference: differenceOf(seen.counted(), seen.marked),
+		difference: differenceOf(seen.counts(), seen.marked),
 	}
 	right := placesOf(seen.product, seen.marked, settings.shards)
 	languages := slices.AppendSeq(slices.Collect(maps.Keys(right)), maps.Keys(seen.places))
@@ -172,7 +172,7 @@ func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err erro
 		return false, comment.Errorf(comment.Throttled, "the statistics of product %q change too often to be counted anew; run the rebuild again, it goes on where it was", rc.product)
 	}
 	started := time.Now()
-	seen, err := r.lookAndSettle(ctx, rc)
+	seen, err := r.examineAndSettle(ctx, rc)
 	if err != nil {
 		return false, err
 	}
@@ -187,14 +187,14 @@ func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err erro
 	return false, nil
 }
 
-// lookAndSettle looks at the markers of a product. The first look also counts comments whose
+// examineAndSettle looks at the markers of a product. The first look also counts comments whose
 // markers do not match.
-func (r *recounter) lookAndSettle(ctx context.Context, rc *recount) (*examined, error) {
+func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examined, error) {
 	if rc.settled {
-		return r.look(ctx, rc.product, nil)
+		return r.examine(ctx, rc.product, nil)
 	}
 	fits := true
-	seen, err := r.look(ctx, rc.product, func(ctx context.Context, ids []comment.ID) error {
+	seen, err := r.examine(ctx, rc.product, func(ctx context.Context, ids []comment.ID) error {
 		fits = false
 		return r.settle(ctx, rc.product, ids)
 	})
@@ -205,7 +205,7 @@ func (r *recounter) lookAndSettle(ctx context.Context, rc *recount) (*examined, 
 	if rc.settled = true; fits {
 		return seen, nil
 	}
-	return r.look(ctx, rc.product, nil)
+	return r.examine(ctx, rc.product, nil)
 }
 
 // settle counts comments as they are, unless they are counted so already.

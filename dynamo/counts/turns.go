@@ -120,7 +120,7 @@ func (t *turns) end(now turn, refused refusals, err error) {
 		q, left := t.queues[product], now.work[product]
 		for _, s := range shares {
 			s.done = !slices.ContainsFunc(left, func(l standing) bool { return l.ID == s.ID })
-			s.err = refused[counted{product, s.ID}]
+			s.err = refused[productComment{product, s.ID}]
 		}
 		if q.failures = max(0, q.failures-1); len(left) > 0 {
 			if comment.KindOf(err) == comment.Throttled {

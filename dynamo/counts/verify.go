@@ -57,7 +57,7 @@ type Verifier struct {
 }
 
 // NewVerifier makes a verifier of a table, whose keys and indexes must be those of Definition.
-func NewVerifier(client looker, table string, options VerifyOptions) *Verifier {
+func NewVerifier(client examinerClient, table string, options VerifyOptions) *Verifier {
 	if options.Calls < 1 {
 		options.Calls = call.DefaultScanCalls
 	}
@@ -95,7 +95,7 @@ func (v *Verifier) Run(ctx context.Context, progress func(items int)) (Verified,
 	if err := run.scan(ctx, progress); err != nil {
 		return Verified{}, err
 	}
-	err = run.lookAgain(ctx)
+	err = run.recheck(ctx)
 	slices.SortFunc(run.out.Drifts, Drift.compare)
 	slices.Sort(run.out.Restless)
 	run.out.Improper = layout.SortedImproper(run.out.Improper)
@@ -153,8 +153,8 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 	progress(v.items)
 }
 
-// lookAgain looks at the suspects until each is cleared, confirmed or given up.
-func (v *verifying) lookAgain(ctx context.Context) error {
+// recheck looks at the suspects until each is cleared, confirmed or given up.
+func (v *verifying) recheck(ctx context.Context) error {
 	giveUp := time.Now().Add(v.patience)
 	for pause := v.wait; len(v.suspects) > 0; pause = min(2*pause, verifyLongest) {
 		if err := task.Wait(ctx, pause); err != nil {
@@ -208,7 +208,7 @@ func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
 // inspect looks at a product, and decides whether to look again.
 func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 	markers := &markerDrifts{examiner: v.examiner, product: s.product}
-	seen, err := v.look(ctx, s.product, markers.tell)
+	seen, err := v.examine(ctx, s.product, markers.tell)
 	if err != nil {
 		return err
 	}

@@ -87,7 +87,7 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 		add(UnreadableStatistics, false, "%v", err)
 		return out
 	}
-	counted := e.counted()
+	counted := e.counts()
 	for cell := range cellsThatDiffer(counted, e.listed) {
 		add(WrongCount, true, "%s: %d counted, and there are %d", cellName(cell), at(counted, cell), at(e.listed, cell))
 	}
@@ -123,7 +123,7 @@ func (e *examined) indexDrifts(add func(kind DriftKind, follows bool, detail str
 
 // leaderDrifts compares the leaderboards with the comments.
 func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind, follows bool, detail string, args ...any)) {
-	right, counted := placesOf(e.product, e.listed, settings.shards), placesOf(e.product, e.counted(), settings.shards)
+	right, counted := placesOf(e.product, e.listed, settings.shards), placesOf(e.product, e.counts(), settings.shards)
 	moving := right
 	if settings.was != 0 { // a rebuild is moving the products between shards
 		moving = placesOf(e.product, e.listed, settings.was)
@@ -174,11 +174,11 @@ func (m misfit) drift(product string) Drift {
 	case m.unreadable != nil:
 		return Drift{Product: product, Kind: UnreadableMarker, Detail: m.unreadable.Error()}
 	case m.cell == nil:
-		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.counted))}
-	case m.counted == nil:
+		return Drift{Product: product, Kind: StrayMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is not there", m.id, textOf(m.marked))}
+	case m.marked == nil:
 		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
 	}
-	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.counted), textOf(m.cell))}
+	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.marked), textOf(m.cell))}
 }
 
 func cellName(cell comment.Cell) string {

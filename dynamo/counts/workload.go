@@ -11,14 +11,14 @@ import (
 // fit into one transaction.
 const standingsPerRound = maxItemsPerTransaction - 2
 
-// counted is a comment of a product.
-type counted struct {
+// productComment is a comment of a product.
+type productComment struct {
 	product string
 	id      comment.ID
 }
 
 // refusals maps comments that cannot be counted to the reasons.
-type refusals map[counted]error
+type refusals map[productComment]error
 
 // workload is the standings still to be counted, by product.
 type workload map[string][]standing
@@ -64,7 +64,7 @@ func (w workload) sift(l ledger, first int, refused refusals) (left []standing) 
 	}
 	for _, s := range standings[:first] {
 		if err := l.objection(s); err != nil {
-			refused[counted{l.product, s.ID}] = err
+			refused[productComment{l.product, s.ID}] = err
 			continue
 		}
 		left = append(left, s)

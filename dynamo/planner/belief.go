@@ -87,7 +87,7 @@ func (m mix) belief(s *Sample) *belief {
 		inLanguages[i] = posterior(inLanguages[i], b.languages, s.languages[language], s.returned)
 	}
 	before := min(rated*named/b.sampled, 1)
-	list := posterior(before, m.known(s.partition.Index), s.returned, s.scanned)
+	list := posterior(before, m.weight(s.partition.Index), s.returned, s.scanned)
 	b.shares = m.fill(s.partition, b.sampled*list, (1-list)/max(1-before, leastShare), inRatings, inLanguages)
 	whole := wholeProduct(m.filter)
 	b.list, _ = b.shares.wanted(&whole)
@@ -95,9 +95,9 @@ func (m mix) belief(s *Sample) *belief {
 	return b
 }
 
-// known says how well the share of the list in a part is known, as a number of comments.
-func (b *belief) known(part *Part, s share) float64 {
-	return b.mix.known(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
+// weight says how well the share of the list in a part is known, as a number of comments.
+func (b *belief) weight(part *Part, s share) float64 {
+	return b.mix.weight(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
 }
 
 // sampled is the share of the product in the partition of a sample, nil for none.
@@ -111,8 +111,8 @@ func (m mix) sampled(s *Sample) float64 {
 	return 1
 }
 
-// known is how many comments the share of the list in a partition of an index counts as.
-func (m mix) known(index layout.Index) float64 {
+// weight is how many comments the share of the list in a partition of an index counts as.
+func (m mix) weight(index layout.Index) float64 {
 	if index.SplitsByLanguage() || len(m.languages) == 0 {
 		return ratingsAlike
 	}
@@ -172,7 +172,7 @@ func (b *belief) spread(part *Part, s share, n, wanted, others float64) (float64
 	wanted *= 1 + (n-1)/(known+1) // a Dirichlet-multinomial number
 	if s.held > s.wanted {
 		in := float64(s.wanted) / float64(s.held)
-		held := b.known(part, s)
+		held := b.weight(part, s)
 		between := n * float64(s.held-s.wanted) / float64(s.matches)
 		others += between * between * min(2, 1/(held*in+1)+1/(held*(1-in)+1)) // of the odds of a beta distribution
 	}

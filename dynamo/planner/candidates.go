@@ -9,8 +9,8 @@ import (
 )
 
 // newEstimator makes the estimator of a request for a part of a list.
-func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
-	e := &estimator{Known: known, filter: filter, want: r.Want, last: r.Last, wave: wavePrice}
+func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator {
+	e := &estimator{Knowledge: known, filter: filter, want: r.Want, last: r.Last, wave: wavePrice}
 	if r.Sample != nil {
 		e.wave = thirdWavePrice
 	}
@@ -22,15 +22,15 @@ func newEstimator(known Known, filter comment.Filter, r Request) *estimator {
 		whole := e.covers[len(e.covers)-1]
 		listed, _ := e.grid.wanted(&whole.Cover[0])
 		e.matches = max(listed, 1)
-		e.known = make([]cumulated, 0, len(counted))
+		e.sums = make([]cumulated, 0, len(certainSize))
 		return e
 	}
 	e.belief, e.Trusted = newBelief(filter, r), false
 	e.grid = e.belief.shares
 	e.matches = max(e.belief.list, 1)
-	e.known = make([]cumulated, 0, len(e.belief.sizes))
+	e.sums = make([]cumulated, 0, len(e.belief.sizes))
 	if r.Sample == nil {
-		e.rest = &rest{one: e.afterwards(1), all: e.afterwards(e.want)}
+		e.secondWave = &secondWave{one: e.afterwards(1), all: e.afterwards(e.want)}
 	}
 	return e
 }

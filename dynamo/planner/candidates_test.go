@@ -22,7 +22,7 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := Planner{Filter: filter, Known: Known{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}}
+		p := Planner{Filter: filter, Known: Knowledge{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}}
 		p.Known.Sizes.Any = rapid.SampledFrom([]ItemSize{{}, {Mean: 60, Deviation: 20}, {Mean: 900, Deviation: 300}}).Draw(t, "sizes")
 		p.Known.Sizes.ByRating[0] = p.Known.Sizes.Any
 		p.Known.Sizes.ByRating[0].Mean *= rapid.SampledFrom([]float64{0, 1, 3}).Draw(t, "worst")

@@ -10,7 +10,7 @@ import (
 // estimator estimates the cost of reads from the knowledge of a product, and from likely values
 // where that is missing. Wrong estimates cost read units, never comments.
 type estimator struct {
-	Known
+	Knowledge
 	// filter is that of the list, want how many comments of it are to be read.
 	filter comment.Filter
 	want   int
@@ -26,17 +26,17 @@ type estimator struct {
 	belief *belief
 	// wave is the price of a further wave.
 	wave float64
-	// rest is the price of a second wave after a sample. It is nil if there are counts, or a sample.
-	rest *rest
+	// secondWave is the price of a second wave after a sample. It is nil if there are counts, or a sample.
+	secondWave *secondWave
 	// firsts are the first calls that were estimated so far. Many parts are alike, and covers share
 	// parts.
 	firsts []partCall
-	// known is room for what holdings know, one after the other.
-	known []cumulated
+	// sums is room for what holdings know, one after the other.
+	sums []cumulated
 }
 
-// rest is the price of a second wave, for one comment of a large product and for all that are wanted.
-type rest struct{ one, all float64 }
+// secondWave is the price of a second wave, for one comment of a large product and for all that are wanted.
+type secondWave struct{ one, all float64 }
 
 const (
 	// wavePrice is the price of a further wave of reads, in read units: half a unit or more for its
@@ -114,11 +114,11 @@ func (e *estimator) first(part *Part, s share) firstCall {
 // further is the price of what follows a call with a limit that is not enough. If the part holds the
 // whole list, the call is a sample: another plan, made from what it told, follows for what is missing.
 func (e *estimator) further(s share, limit int) float64 {
-	if e.rest == nil || !s.residual || s.wanted != s.matches {
+	if e.secondWave == nil || !s.residual || s.wanted != s.matches {
 		return e.wave
 	}
 	missing := max(0, float64(e.want-1)-float64(limit)*float64(s.wanted)/float64(s.held))
-	return waitPrice + e.rest.one + (e.rest.all-e.rest.one)*missing/float64(max(e.want-1, 1))
+	return waitPrice + e.secondWave.one + (e.secondWave.all-e.secondWave.one)*missing/float64(max(e.want-1, 1))
 }
 
 // cheapest is the first call of a part that has the lowest expected price. Only a few limits can be
@@ -228,7 +228,7 @@ func (e *estimator) share(part *Part) (s share, none bool) {
 
 // holding is how many comments a part may hold.
 func (e *estimator) holding(s share, size ItemSize) holding {
-	h := holding{size: size, numbers: counted, times: float64(s.held), of: 1, known: e.known[:0]}
+	h := holding{size: size, numbers: certainSize, times: float64(s.held), of: 1, sums: e.sums[:0]}
 	if e.belief != nil {
 		h.numbers, h.of = e.belief.sizes, shareTotal
 	}
@@ -242,7 +242,7 @@ func (e *estimator) shortage(part *Part, s share) shortage {
 	out := shortage{share: s, want: e.want}
 	out.mean, out.deviation = e.need(part, s)
 	whole := s.wanted == s.matches
-	if e.belief == nil || !s.residual || e.last.current(e.want) || !whole && e.rest != nil {
+	if e.belief == nil || !s.residual || e.last.current(e.want) || !whole && e.secondWave != nil {
 		return out
 	}
 	if !whole {
@@ -250,7 +250,7 @@ func (e *estimator) shortage(part *Part, s share) shortage {
 		wanted, _ := e.belief.spread(part, s, float64(e.want), float64(e.want)*in*(1-in), 0)
 		out.want = min(e.want, int(math.Ceil(float64(e.want)*in+2.5*math.Sqrt(wanted)))+1)
 	}
-	out.returned = newBetaBinomial(float64(s.wanted)/float64(s.held), e.belief.known(part, s))
+	out.returned = newBetaBinomial(float64(s.wanted)/float64(s.held), e.belief.weight(part, s))
 	return out
 }
 

@@ -18,13 +18,13 @@ func skewed() comment.Stats {
 }
 
 func TestWhatIsChosen(t *testing.T) {
-	sized := func(stats comment.Stats, bytes float64) Known {
-		return Known{Stats: stats, Sizes: Sizes{Any: ItemSize{Mean: bytes, Deviation: bytes / 2}}}
+	sized := func(stats comment.Stats, bytes float64) Knowledge {
+		return Knowledge{Stats: stats, Sizes: Sizes{Any: ItemSize{Mean: bytes, Deviation: bytes / 2}}}
 	}
 	for _, row := range []struct {
 		why    string
 		filter comment.Filter
-		known  Known
+		known  Knowledge
 		want   int
 		chosen string
 	}{
@@ -41,7 +41,7 @@ func TestWhatIsChosen(t *testing.T) {
 		{"a rare rating of both large languages: across the languages, of which hardly any is left out",
 			comment.Filter{Languages: languages("de", "en"), Ratings: []int{2}}, sized(skewed(), 500), 21, "ratings"},
 		{"nothing is known: most products are small, and one read finds all of them",
-			comment.Filter{Ratings: []int{1, 3, 4, 5}}, Known{}, 21, "whole product"},
+			comment.Filter{Ratings: []int{1, 3, 4, 5}}, Knowledge{}, 21, "whole product"},
 		{"counts that know of no such comment are as good as none",
 			comment.Filter{Languages: languages("fr"), Ratings: []int{1}}, sized(skewed(), 500), 21, "cells"},
 	} {
@@ -59,7 +59,7 @@ func TestWhatIsChosen(t *testing.T) {
 // What is not computed on the way to the best limit is not better: every limit that counts is dearer.
 func TestCheapestLeavesOutNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		known := Known{}
+		known := Knowledge{}
 		if rapid.Bool().Draw(t, "known") {
 			known.Stats = commenttest.AnyStats(t)
 		}
@@ -136,15 +136,15 @@ func BenchmarkPlan(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			p := Planner{Product: "p", Filter: filter, Known: Known{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
+			p := Planner{Product: "p", Filter: filter, Known: Knowledge{Stats: stats, Sizes: Sizes{Any: unknownSize}}}
 			w := WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 			trusted := p.Known
 			trusted.Trusted = true
 			for _, plan := range []struct {
 				name  string
-				known Known
+				known Knowledge
 				last  *LastPage
-			}{{"counted", p.Known, nil}, {"again", trusted, pageOf(filter)}, {"likely", Known{}, nil}} {
+			}{{"counted", p.Known, nil}, {"again", trusted, pageOf(filter)}, {"likely", Knowledge{}, nil}} {
 				p.Known = plan.known
 				b.Run(plan.name, func(b *testing.B) {
 					b.ReportAllocs()
@@ -182,7 +182,7 @@ func TestCoversAreEstimatedApart(t *testing.T) {
 			Languages: rapid.SampledFrom([][]comment.Language{{"en"}, {"de", "is"}, {"de", "en", "is"}}).Draw(t, "languages"),
 			Ratings:   rapid.SampledFrom([][]int{{4}, {1, 4}, {1, 2, 3}, {1, 3, 4, 5}}).Draw(t, "ratings"),
 		}
-		known := Known{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}
+		known := Knowledge{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}
 		for _, language := range filter.Languages { // few numbers, so that parts have the same shares
 			known.Stats[language] = rapid.SampledFrom([]comment.Counts{{50, 0, 0, 50, 900}, {50, 0, 50, 0, 50}, {300, 300, 0, 0, 300}}).Draw(t, "counts")
 		}
@@ -212,7 +212,7 @@ func TestUnitsAndPrice(t *testing.T) {
 		{"13 items fit into half a unit, 10 of deviation 2.74 are needed: a further wave has a probability of 0.18 for each read",
 			comment.Stats{"en": {2000, 2000, 2000, 2000, 2000}}, 2.0, 2.3 + 4*0.18*wavePrice},
 	} {
-		known := Known{Stats: row.stats, Sizes: Sizes{Any: ItemSize{Mean: 300, Deviation: 1}}}
+		known := Knowledge{Stats: row.stats, Sizes: Sizes{Any: ItemSize{Mean: 300, Deviation: 1}}}
 		filter := comment.Filter{Ratings: []int{1, 2, 3, 4}}
 		units, price := newEstimator(known, filter, Request{Want: 40}).estimate(covers(filter)[0].Cover, math.Inf(1))
 		if math.Abs(units-row.units) > 0.01 || math.Abs(price-row.price) > 0.02 {

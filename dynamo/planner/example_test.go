@@ -21,7 +21,7 @@ func ExamplePlanner_Take() {
 	list := planner.Planner{Product: "kettle", Filter: comment.Filter{Ratings: []int{1, 3}}}
 	fmt.Println(list.Take(firstPage()))
 
-	list.Known = planner.Known{
+	list.Known = planner.Knowledge{
 		Stats: comment.Stats{"en": {600, 150, 400, 1000, 7850}},
 		Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 400, Deviation: 200}},
 	}
@@ -42,7 +42,7 @@ func ExamplePlanner_Take_skipped() {
 	list := planner.Planner{
 		Product: "kettle",
 		Filter:  comment.Filter{Languages: []comment.Language{"de", "is"}, Ratings: []int{1}},
-		Known: planner.Known{
+		Known: planner.Knowledge{
 			Stats:   comment.Stats{"de": {40, 10, 20, 60, 300}, "en": {600, 150, 400, 1000, 7850}, "is": {0, 1, 0, 2, 4}},
 			Age:     time.Second,
 			Trusted: true,

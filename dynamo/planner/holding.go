@@ -59,28 +59,28 @@ type holding struct {
 	// times/of.
 	numbers   likelySizes
 	times, of float64
-	// known has a value for each of the first numbers, once a limit was above it.
-	known []cumulated
+	// sums has a value for each of the first numbers, once a limit was above it.
+	sums []cumulated
 }
 
 // cumulated is what reading all numbers up to one is expected to cost together, and the probability
 // that the partition holds none of them.
 type cumulated struct{ units, left float64 }
 
-// counted is the one number of a product whose counts are known: one of each.
-var counted = likelySizes{{comments: 1, probability: 1}}
+// certainSize is the one number of a product whose counts are known: one of each.
+var certainSize = likelySizes{{comments: 1, probability: 1}}
 
 // call is what a call with a limit is expected to cost in read units, and the probability that it
 // does not come to the end of the partition.
 func (h *holding) call(limit int) (units, goesOn float64) {
 	goesOn = 1
 	for i := 0; i < len(h.numbers) && h.comments(i) < float64(limit); i++ {
-		if i == len(h.known) {
+		if i == len(h.sums) {
 			all := int(min(max(math.Round(h.comments(i)), 1), MaxLimit))
 			likely := h.numbers[i].probability
-			h.known = append(h.known, cumulated{units: units + likely*h.size.expected(all), left: goesOn - likely})
+			h.sums = append(h.sums, cumulated{units: units + likely*h.size.expected(all), left: goesOn - likely})
 		}
-		units, goesOn = h.known[i].units, h.known[i].left
+		units, goesOn = h.sums[i].units, h.sums[i].left
 	}
 	if goesOn < 1e-9 {
 		return units, 0

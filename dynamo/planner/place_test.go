@@ -54,16 +54,16 @@ func TestTotalIsKnownOnlyIfItIsExact(t *testing.T) {
 	day := time.Unix(0, 0)
 	for _, row := range []struct {
 		why             string
-		known           Known
+		known           Knowledge
 		filter          comment.Filter
 		total, believed int
 	}{
-		{"nothing is known", Known{}, comment.Filter{}, -1, 0},
-		{"counts that may be old", Known{Stats: stats}, comment.Filter{}, -1, 41},
-		{"counts of the last seconds", Known{Stats: stats, Trusted: true}, comment.Filter{}, 41, 41},
-		{"of one language", Known{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"en"}}, 40, 40},
-		{"a language that shares a row", Known{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"fr"}}, -1, 0},
-		{"counts know no dates", Known{Stats: stats, Trusted: true}, comment.Filter{CreatedAfter: &day}, -1, 0},
+		{"nothing is known", Knowledge{}, comment.Filter{}, -1, 0},
+		{"counts that may be old", Knowledge{Stats: stats}, comment.Filter{}, -1, 41},
+		{"counts of the last seconds", Knowledge{Stats: stats, Trusted: true}, comment.Filter{}, 41, 41},
+		{"of one language", Knowledge{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"en"}}, 40, 40},
+		{"a language that shares a row", Knowledge{Stats: stats, Trusted: true}, comment.Filter{Languages: []comment.Language{"fr"}}, -1, 0},
+		{"counts know no dates", Knowledge{Stats: stats, Trusted: true}, comment.Filter{CreatedAfter: &day}, -1, 0},
 	} {
 		p := Planner{Filter: row.filter, Known: row.known}
 		if p.total() != row.total || p.Total() != row.believed {

@@ -51,7 +51,7 @@ type Plan struct {
 	// the list.
 	Empty []layout.Partition
 	// Known is what was known of the product when the plan was made.
-	Known Known
+	Known Knowledge
 }
 
 // Read is the first read of one partition.

@@ -25,10 +25,10 @@ func planOf(t *testing.T, q comment.Query) Plan {
 		q.Order = comment.NewestFirst
 	}
 	w := WindowOf(q)
-	return plannerOf(q, Known{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size)})
+	return plannerOf(q, Knowledge{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size)})
 }
 
-func plannerOf(q comment.Query, known Known) *Planner {
+func plannerOf(q comment.Query, known Knowledge) *Planner {
 	return &Planner{Product: q.Product, Filter: q.Filter, Known: known}
 }
 
@@ -50,7 +50,7 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 	grid := commenttest.ManyLanguages(42) // two that no filter names
 	rapid.Check(t, func(t *rapid.T) {
 		filter := anyFilter(t)
-		known := Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}
+		known := Knowledge{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}
 		candidates := newEstimator(known, filter, Request{Want: rapid.IntRange(1, 102).Draw(t, "want")}).candidates()
 		if len(candidates[0].Cover) > maxReads {
 			t.Fatalf("%d reads at once", len(candidates[0].Cover))
@@ -68,7 +68,7 @@ func TestCoversHoldWhatIsChosen(t *testing.T) {
 // comments.
 func TestEveryReadLooksAtSomething(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		p := Planner{Filter: anyFilter(t), Known: Known{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
+		p := Planner{Filter: anyFilter(t), Known: Knowledge{Stats: commenttest.AnyStats(t), Trusted: rapid.Bool().Draw(t, "trusted")}}
 		p.Known.Sizes.Any.Mean = rapid.SampledFrom([]float64{0, 1e-9, 100, 5000, 1e9}).Draw(t, "bytes")
 		want := rapid.IntRange(1, 102).Draw(t, "want")
 		for _, read := range p.Take(Request{Window: WindowOf(comment.Query{Filter: p.Filter}), Purpose: comment.ReadPage, Want: want}).Reads {

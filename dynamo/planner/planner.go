@@ -34,7 +34,7 @@ type Planner struct {
 	// Filter says which of them are listed. It must be normalized.
 	Filter comment.Filter
 	// Known is the knowledge of the product.
-	Known Known
+	Known Knowledge
 }
 
 // Take plans to read a stretch of the list from the cover with the lowest expected price.

@@ -140,13 +140,13 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 
 	lookahead.Comments:     priced.page,
 	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
-	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.counted(inside, comment.CountTotal) },
-	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.counted(inside, comment.CountByRating) },
-	lookahead.PageCount:    func(f priced, inside *place) float64 { return f.looked(inside, 1) },
-	lookahead.PageNumber:   func(f priced, inside *place) float64 { return f.looked(inside, 2) },
+	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountTotal) },
+	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountByRating) },
+	lookahead.PageCount:    func(f priced, inside *place) float64 { return f.lookup(inside, 1) },
+	lookahead.PageNumber:   func(f priced, inside *place) float64 { return f.lookup(inside, 2) },
 	lookahead.PageLinks: func(f priced, inside *place) float64 {
 		// the page itself, or two cursors, those around it, and its neighbours and the last page
-		return f.looked(inside, 2*inside.page.Numbering.Around+5)
+		return f.lookup(inside, 2*inside.page.Numbering.Around+5)
 	},
 	lookahead.LinksAround: func(_ priced, inside *place) float64 {
 		inside.times *= float64(1 + 2*inside.page.Numbering.Around)
@@ -196,14 +196,14 @@ func (f priced) page(inside *place) float64 {
 	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number)}
 	units := dynamo.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: slice})
 	if slice.Rank() > 0 {
-		units += f.looked(inside, 1)
+		units += f.lookup(inside, 1)
 	}
 	return units
 }
 
-// looked returns the price of looking up places in the list of the page above. All page numbers of
+// lookup returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
-func (f priced) looked(inside *place, places int) float64 {
+func (f priced) lookup(inside *place, places int) float64 {
 	return raise(&inside.list.places, dynamo.LookupUnits(places), 1)
 }
 
@@ -241,9 +241,9 @@ func (f priced) statsOfLanguage(inside *place) float64 {
 // their product.
 func (f priced) rows(languages int) float64 { return float64(languages) * dynamo.StatsUnits() }
 
-// counted returns the price of counting the list of the page above. If the statistics do not have
+// count returns the price of counting the list of the page above. If the statistics do not have
 // its counts, it is counted once, for the field that wants most.
-func (f priced) counted(inside *place, counting comment.Counting) float64 {
+func (f priced) count(inside *place, counting comment.Counting) float64 {
 	filter := inside.page.Filter
 	if inside.page.Counted {
 		return f.stats(inside) + f.rows(len(filter.Languages))

@@ -30,8 +30,8 @@ func newWalker(t *testing.T, comments []comment.Comment) walker {
 	for _, c := range comments {
 		stats.Add(c.Cell(), 1)
 	}
-	return walker{table.Store(dynamo.Options{Known: func(comment.Query) planner.Known {
-		return planner.Known{Stats: stats, AsOf: time.Unix(0, 0), Trusted: true}
+	return walker{table.Store(dynamo.Options{Knowledge: func(comment.Query) planner.Knowledge {
+		return planner.Knowledge{Stats: stats, AsOf: time.Unix(0, 0), Trusted: true}
 	}})}
 }
 

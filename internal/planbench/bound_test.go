@@ -24,7 +24,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		large := rapid.IntRange(0, 4).Draw(t, "large") == 0
 		p := hostile(t, large)
-		q, beliefs := anyPage(t, p), planner.Known{
+		q, beliefs := anyPage(t, p), planner.Knowledge{
 			Stats: anyBelief(t, p),
 			Sizes: planner.Sizes{Any: planner.ItemSize{Mean: rapid.Float64Range(50, 9000).Draw(t, "mean"), Deviation: 100}},
 		}
@@ -70,7 +70,7 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Languages: manyTongues[:40]}, Order: comment.NewestFirst, Slice: comment.Slice{Size: 5}}
-	store := p.table.Store(knowing(planner.Known{Stats: nothingElse(q.Filter)}))
+	store := p.table.Store(knowing(planner.Knowledge{Stats: nothingElse(q.Filter)}))
 	attempts := func() (residual int) {
 		page, err := store.Comments(t.Context(), q)
 		if err != nil {

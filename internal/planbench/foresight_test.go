@@ -43,7 +43,7 @@ func TestForesightIsTheLeast(t *testing.T) {
 		if want := p.tryAll(v, p.cellsOf(v.query.Filter), map[layout.Partition][]comment.Filter{}); least != want {
 			t.Fatalf("foresight says %v, and the cheapest of all covers costs %v", least, want)
 		}
-		known := planner.Known{Stats: anyBelief(t, p), Sizes: planner.Sizes{Any: planner.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}}
+		known := planner.Knowledge{Stats: anyBelief(t, p), Sizes: planner.Sizes{Any: planner.ItemSize{Mean: rapid.Float64Range(0, 9000).Draw(t, "mean"), Deviation: 100}}}
 		if _, cost, err := ask(t.Context(), p.table.Store(knowing(known)), v.query); err != nil || cost.Units < least {
 			t.Fatalf("%v, a plan costs %v, and foresight %v", err, cost.Units, least)
 		}

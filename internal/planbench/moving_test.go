@@ -65,8 +65,8 @@ func watched(t *testing.T, products []*Product, remembering bool) tally {
 		for set := 1; set < 1<<comment.MaxRating; set++ {
 			q := comment.Query{Product: products[0].id, Filter: comment.Filter{Languages: languages, Ratings: ratingSet(set)},
 				Order: comment.NewestFirst, Slice: comment.Slice{Size: PageSize}}
-			now, known := new(Table), planner.Known{}
-			options := dynamo.Options{Known: func(comment.Query) planner.Known { return known }}
+			now, known := new(Table), planner.Knowledge{}
+			options := dynamo.Options{Knowledge: func(comment.Query) planner.Knowledge { return known }}
 			store := now.Store(options)
 			for moment, p := range products {
 				*now, known = *p.table, p.known()

@@ -82,7 +82,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 		pages := comment.Pages(len(list), q.Slice.Size)
 		q.Slice.Page = rapid.IntRange(1, pages+2).Draw(t, "page")
 
-		known := rapid.SampledFrom([]planner.Known{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
+		known := rapid.SampledFrom([]planner.Knowledge{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
 		options := knowing(known)
 		options.PageNumbers = indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least")}
 		store := p.table.Store(options)
@@ -195,7 +195,7 @@ func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 	index := p.index(t)
 	held := func(slice comment.Slice) int {
 		pool := usage.NewPool(1 << 40)
-		options := knowing(planner.Known{})
+		options := knowing(planner.Knowledge{})
 		options.PageNumbers = indexed{model: index}
 		store := p.table.Store(options)
 		q := comment.Query{Product: generatedProduct, Order: comment.NewestFirst, Slice: slice}

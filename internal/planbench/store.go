@@ -28,6 +28,6 @@ func (t *Table) Store(options dynamo.Options) *dynamo.Store {
 }
 
 // knowing returns the options of a Store with the given knowledge of every product.
-func knowing(known planner.Known) dynamo.Options {
-	return dynamo.Options{Known: func(comment.Query) planner.Known { return known }}
+func knowing(known planner.Knowledge) dynamo.Options {
+	return dynamo.Options{Knowledge: func(comment.Query) planner.Knowledge { return known }}
 }

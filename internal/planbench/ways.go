@@ -74,7 +74,7 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case Narrowest:
 		return p.simply(ctx, q, narrowest(q.Filter))
 	case Cold:
-		return ask(ctx, p.table.Store(knowing(planner.Known{})), q)
+		return ask(ctx, p.table.Store(knowing(planner.Knowledge{})), q)
 	case Planned:
 		return ask(ctx, p.table.Store(knowing(p.known())), q)
 	case Again:
@@ -88,8 +88,8 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 }
 
 // known returns what a Store knows if it has the product's statistics.
-func (p *Product) known() planner.Known {
-	return planner.Known{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
+func (p *Product) known() planner.Knowledge {
+	return planner.Knowledge{Stats: p.stats, AsOf: time.Unix(0, 0), Trusted: true, Sizes: p.sizes}
 }
 
 // ask makes a Store plan and read a page.

@@ -66,7 +66,7 @@ func (b *build) acquire(ctx context.Context) error {
 		}
 		s := registry.Stores[b.Name]
 		alive := looks > 0 && b.seen.alive(s)
-		b.seen = b.seen.look(s, time.Now())
+		b.seen = b.seen.observe(s, time.Now())
 		switch {
 		case s.Work.free(b.Engine) || b.seen.silent(b.Pace):
 			s.Work = Work{Owner: b.owner, Who: b.Who, Engine: b.Engine, Heartbeat: s.Work.Heartbeat + 1}
@@ -150,10 +150,10 @@ func (b *build) work(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := task.Wait(ctx, b.Pace.Settle-b.seen.look(s, time.Now()).settled(time.Now())); err != nil {
+	if err := task.Wait(ctx, b.Pace.Settle-b.seen.observe(s, time.Now()).settled(time.Now())); err != nil {
 		return err
 	}
-	state, _, err := b.Counted.Current(ctx)
+	state, _, err := b.Progress.Current(ctx)
 	if err != nil {
 		return err
 	}

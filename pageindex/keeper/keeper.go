@@ -33,7 +33,7 @@ type Keeper struct {
 	Options
 
 	registry *cached[Registry]
-	seen     *cached[sight]
+	seen     *cached[storeStatus]
 	fed      *cached[string] // the identity of the store
 	unmoved  atomic.Bool     // entries were fed since store and table moved on
 	wake     chan struct{}   // holds one signal when the store is to be looked at
@@ -46,7 +46,7 @@ func New(options Options) *Keeper {
 	}
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
 	k.registry = newCached(k.Pace.Look, k.Table.Registry)
-	k.seen = newCached(k.Pace.Look, k.look)
+	k.seen = newCached(k.Pace.Look, k.readStatus)
 	k.fed = newCached[string](k.Pace.Look, nil) // only by advance, which commands that only read do not call
 	return k
 }

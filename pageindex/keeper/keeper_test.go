@@ -78,7 +78,7 @@ func (f *faulty) Apply(ctx context.Context, entries []pageindex.Entry) error {
 // newKeeper makes a keeper of a store of a table, which logs to said.
 func newKeeper(table *memory, store pageindex.Store, said *bytes.Buffer) *Keeper {
 	return New(Options{
-		Name: "store", Store: store, Table: table, Counted: table, Entries: table, Who: "a test",
+		Name: "store", Store: store, Table: table, Progress: table, Entries: table, Who: "a test",
 		Logger: slog.New(slog.NewTextHandler(said, nil)),
 	})
 }
@@ -226,27 +226,27 @@ func TestOneBuildsAtATime(t *testing.T) {
 // are told what to do meanwhile, and nothing about the store.
 func TestObjection(t *testing.T) {
 	now := time.Unix(1000, 0)
-	complete := sight{state: stream.State{Complete: true, Since: time.Unix(7, 0)}, store: Registration{Identity: "A", Gaps: 2, Begun: 2, Moments: "x y"}, covers: "A/2/7000@y"}
+	complete := storeStatus{state: stream.State{Complete: true, Since: time.Unix(7, 0)}, store: Registration{Identity: "A", Gaps: 2, Begun: 2, Moments: "x y"}, covers: "A/2/7000@y"}
 	for _, row := range []struct {
 		why    string
-		change func(*sight)
+		change func(*storeStatus)
 		want   string
 		needs  need
 	}{
-		{"complete", func(*sight) {}, "", nothing},
-		{"counted half a minute ago", func(s *sight) { s.known, s.upTo = true, now.Add(-30*time.Second) }, "", nothing},
-		{"late", func(s *sight) { s.known, s.upTo = true, now.Add(-31*time.Second) }, lateCounts + " by 31s" + meanwhile, nothing},
-		{"records were lost", func(s *sight) { s.state.Complete = false }, notCounted, counting},
-		{"away", func(s *sight) { s.away = errors.New("secret host") }, storeAway, presence},
-		{"away after lost records", func(s *sight) { s.away, s.state.Complete = errors.New("x"), false }, notCounted, counting},
-		{"emptied", func(s *sight) { s.covers = "" }, notBuilt, building},
-		{"given an identity", func(s *sight) { s.covers = "A/" }, notBuilt, building},
-		{"about to move on", func(s *sight) { s.covers = "A/2/7000@x" }, "", nothing},
-		{"put back", func(s *sight) { s.covers = "A/2/7000@w" }, notBuilt, building},
-		{"another's", func(s *sight) { s.covers = "B/2/7000@y" }, notBuilt, building},
-		{"a gap", func(s *sight) { s.store.Gaps++ }, notBuilt, building},
-		{"counted anew", func(s *sight) { s.state.Since = time.Unix(8, 0) }, notBuilt, building},
-		{"not known", func(s *sight) { s.store = Registration{} }, notBuilt, building},
+		{"complete", func(*storeStatus) {}, "", nothing},
+		{"counted half a minute ago", func(s *storeStatus) { s.known, s.upTo = true, now.Add(-30*time.Second) }, "", nothing},
+		{"late", func(s *storeStatus) { s.known, s.upTo = true, now.Add(-31*time.Second) }, lateCounts + " by 31s" + meanwhile, nothing},
+		{"records were lost", func(s *storeStatus) { s.state.Complete = false }, notCounted, counting},
+		{"away", func(s *storeStatus) { s.away = errors.New("secret host") }, storeAway, presence},
+		{"away after lost records", func(s *storeStatus) { s.away, s.state.Complete = errors.New("x"), false }, notCounted, counting},
+		{"emptied", func(s *storeStatus) { s.covers = "" }, notBuilt, building},
+		{"given an identity", func(s *storeStatus) { s.covers = "A/" }, notBuilt, building},
+		{"about to move on", func(s *storeStatus) { s.covers = "A/2/7000@x" }, "", nothing},
+		{"put back", func(s *storeStatus) { s.covers = "A/2/7000@w" }, notBuilt, building},
+		{"another's", func(s *storeStatus) { s.covers = "B/2/7000@y" }, notBuilt, building},
+		{"a gap", func(s *storeStatus) { s.store.Gaps++ }, notBuilt, building},
+		{"counted anew", func(s *storeStatus) { s.state.Since = time.Unix(8, 0) }, notBuilt, building},
+		{"not known", func(s *storeStatus) { s.store = Registration{} }, notBuilt, building},
 	} {
 		s := complete
 		row.change(&s)

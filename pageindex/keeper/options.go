@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Counted says how far the comments of the table are counted.
-type Counted interface {
+// CountProgress says how far the comments of the table are counted.
+type CountProgress interface {
 	// Current returns the state and the leases of the stream that is being read.
 	Current(ctx context.Context) (stream.State, []stream.Lease, error)
 }
@@ -60,9 +60,9 @@ type Options struct {
 	Store pageindex.Store
 	// Table keeps the registry. Required.
 	Table Table
-	// Counted and Entries are required for Find, Build and Run.
-	Counted Counted
-	Entries Entries
+	// Progress and Entries are required for Find, Build and Run.
+	Progress CountProgress
+	Entries  Entries
 	// Who describes this process to others that want to build the same store.
 	Who string
 	// Engine names the run of the local engine that serves the table, as in counts.Rebuilder.

@@ -335,7 +335,7 @@ func (w *world) start(ctx context.Context, feeds bool, running *sync.WaitGroup) 
 	p := &process{world: w}
 	pace := DefaultPace()
 	pace.Build, pace.Finish = hangs, hangs
-	options := Options{Name: "store", Pace: pace, Table: tableOf{p}, Counted: tableOf{p}, Entries: tableOf{p}, Who: "simulated", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	options := Options{Name: "store", Pace: pace, Table: tableOf{p}, Progress: tableOf{p}, Entries: tableOf{p}, Who: "simulated", Logger: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if os.Getenv("SIM") != "" {
 		options.Logger = slog.New(slog.NewTextHandler(os.Stderr, nil)).With("feeds", feeds)
 	}

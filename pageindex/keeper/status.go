@@ -35,7 +35,7 @@ func (s Registration) StatusOf(name string, state stream.State) Status {
 
 // Status asks the table and the store how far the store is.
 func (k *Keeper) Status(ctx context.Context) (Status, error) {
-	now, err := k.look(ctx)
+	now, err := k.readStatus(ctx)
 	if err != nil {
 		return Status{}, err
 	}

@@ -40,7 +40,7 @@ const (
 )
 
 // needs decides what a store needs.
-func (s sight) needs() need {
+func (s storeStatus) needs() need {
 	switch {
 	case !s.state.Complete:
 		return counting
@@ -58,9 +58,9 @@ func (k *Keeper) Run(ctx context.Context) {
 	var t tending
 	defer k.lastAdvance(ctx)
 	for ctx.Err() == nil {
-		var now sight
+		var now storeStatus
 		err := task.Try(func() (err error) {
-			now, err = k.look(ctx)
+			now, err = k.readStatus(ctx)
 			return err
 		})
 		if ctx.Err() != nil {
@@ -160,7 +160,7 @@ func (k *Keeper) lastAdvance(ctx context.Context) {
 }
 
 // tellAway logs that the store does not answer, and that it does again.
-func (k *Keeper) tellAway(t *tending, now sight) {
+func (k *Keeper) tellAway(t *tending, now storeStatus) {
 	switch {
 	case now.away != nil && !t.away:
 		k.Logger.Warn("a store of page numbers does not answer; until it does, page numbers are unavailable", "store", k.Name, "error", now.away)
@@ -171,7 +171,7 @@ func (k *Keeper) tellAway(t *tending, now sight) {
 }
 
 // rebuild builds the store after a pause.
-func (k *Keeper) rebuild(ctx context.Context, t *tending, now sight) {
+func (k *Keeper) rebuild(ctx context.Context, t *tending, now storeStatus) {
 	if task.Wait(ctx, t.next(time.Now())) != nil {
 		return
 	}

@@ -11,17 +11,17 @@ import (
 // Timely is an index that is kept in the transactions that count. It cannot miss what is counted, so
 // all it needs is that counting is complete and not late.
 type Timely struct {
-	index   pageindex.Index
-	counted *cached[sight]
-	lag     time.Duration
+	index  pageindex.Index
+	status *cached[storeStatus]
+	lag    time.Duration
 }
 
 // NewTimely makes an index that answers as another, with the default pace of a Keeper.
-func NewTimely(index pageindex.Index, counted Counted) *Timely {
+func NewTimely(index pageindex.Index, counted CountProgress) *Timely {
 	pace := DefaultPace()
-	return &Timely{index: index, lag: pace.Lag, counted: newCached(pace.Look, func(ctx context.Context) (sight, error) {
+	return &Timely{index: index, lag: pace.Lag, status: newCached(pace.Look, func(ctx context.Context) (storeStatus, error) {
 		state, leases, err := counted.Current(ctx)
-		now := sight{state: state}
+		now := storeStatus{state: state}
 		now.upTo, now.known = stream.ProcessedUpTo(leases)
 		now.store.Moments = "now"
 		now.covers = at(now.store.Token(state), "now") // there is nothing that it could lack
@@ -32,7 +32,7 @@ func NewTimely(index pageindex.Index, counted Counted) *Timely {
 // Find implements pageindex.Index. The error is of the kind Unavailable while not all comments are
 // counted, and while counting is late.
 func (t *Timely) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
-	now, err := t.counted.get(ctx)
+	now, err := t.status.get(ctx)
 	if err == nil {
 		err = now.objection(time.Now(), t.lag)
 	}
@@ -51,10 +51,10 @@ func (k *Keeper) Lag(ctx context.Context) (lag time.Duration, known, answers boo
 
 // Lag does the same for an index that cannot miss what is counted.
 func (t *Timely) Lag(ctx context.Context) (lag time.Duration, known, answers bool) {
-	return lagOf(ctx, t.counted, t.lag)
+	return lagOf(ctx, t.status, t.lag)
 }
 
-func lagOf(ctx context.Context, seen *cached[sight], most time.Duration) (lag time.Duration, known, answers bool) {
+func lagOf(ctx context.Context, seen *cached[storeStatus], most time.Duration) (lag time.Duration, known, answers bool) {
 	s, err := seen.get(ctx)
 	if err != nil {
 		return 0, false, false

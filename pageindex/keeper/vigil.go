@@ -22,8 +22,8 @@ type vigil struct {
 	closed time.Time
 }
 
-// look returns the vigil after another look.
-func (v vigil) look(s Registration, now time.Time) vigil {
+// observe returns the vigil after another look.
+func (v vigil) observe(s Registration, now time.Time) vigil {
 	next := vigil{last: s, still: v.still, closed: v.closed}
 	if v.still.IsZero() || v.alive(s) {
 		next.still = now
@@ -69,7 +69,7 @@ func (k *Keeper) watch(ctx context.Context) vigil {
 		case s.Work.free(k.Engine):
 			return vigil{}
 		default:
-			if seen = seen.look(s, time.Now()); seen.silent(k.Pace) {
+			if seen = seen.observe(s, time.Now()); seen.silent(k.Pace) {
 				return seen
 			}
 		}

@@ -51,7 +51,7 @@ func (s *Store) deleteGone(ctx context.Context, written map[string]bool, g gener
 			continue
 		}
 		for product := range products {
-			if err := s.deletePart(ctx, part{generation, product}); err != nil {
+			if err := s.deleteProduct(ctx, generationProduct{generation, product}); err != nil {
 				return err
 			}
 		}
@@ -87,7 +87,7 @@ func byProduct(entries []pageindex.Entry) map[string][]pageindex.Entry {
 func (s *Store) write(ctx context.Context, generation string, products map[string][]pageindex.Entry) error {
 	names := slices.Sorted(maps.Keys(products))
 	return call.Parallel(ctx, len(names), func(ctx context.Context, i int) error {
-		p := part{generation, names[i]}
+		p := generationProduct{generation, names[i]}
 		turn := s.turn(p)
 		turn.Lock()
 		defer turn.Unlock()
@@ -100,15 +100,15 @@ func (s *Store) write(ctx context.Context, generation string, products map[strin
 	})
 }
 
-// known is what the store has of a comment.
-type known struct {
+// storedEntry is what the store has of a comment.
+type storedEntry struct {
 	cell    string // empty for a comment that is not there any more
 	follows stream.Position
 }
 
 // change brings entries of a product in, all or none. The header's version is another then, and each
 // write wants the one that it read: so all writes of a product are one after the other.
-func (s *Store) change(ctx context.Context, p part, entries []pageindex.Entry) error {
+func (s *Store) change(ctx context.Context, p generationProduct, entries []pageindex.Entry) error {
 	before, err := s.header(ctx, p, nil)
 	if err != nil {
 		return err
@@ -134,7 +134,7 @@ func (s *Store) change(ctx context.Context, p part, entries []pageindex.Entry) e
 
 // entries reads what the store has of comments. The header is read before: if it is the same when
 // it is written, these were its entries.
-func (s *Store) entries(ctx context.Context, p part, entries []pageindex.Entry) (map[comment.Position]known, error) {
+func (s *Store) entries(ctx context.Context, p generationProduct, entries []pageindex.Entry) (map[comment.Position]storedEntry, error) {
 	keys := make([]layout.Item, len(entries))
 	for i, e := range entries {
 		keys[i] = p.entryKey(e.Position)
@@ -143,14 +143,14 @@ func (s *Store) entries(ctx context.Context, p part, entries []pageindex.Entry) 
 	if err == nil && len(got.Left) > 0 {
 		err = call.ErrBusy
 	}
-	out := map[comment.Position]known{}
+	out := map[comment.Position]storedEntry{}
 	for _, in := range got.Items {
 		at, err := positionOf(in)
 		if err != nil {
 			return nil, err
 		}
 		r := layout.NewReader(in)
-		out[at] = known{cell: r.OptionalText(attrCell), follows: stream.Position(r.OptionalText(attrFollows))}
+		out[at] = storedEntry{cell: r.OptionalText(attrCell), follows: stream.Position(r.OptionalText(attrFollows))}
 	}
 	return out, call.Wrap(err, "BatchGetItem of %d entries", len(keys))
 }
@@ -164,7 +164,7 @@ type change struct {
 }
 
 // changeOf decides what to write. The entries ascend by position.
-func changeOf(p part, before header, was map[comment.Position]known, entries []pageindex.Entry, now time.Time) change {
+func changeOf(p generationProduct, before header, was map[comment.Position]storedEntry, entries []pageindex.Entry, now time.Time) change {
 	c := change{after: before.clone(), lowest: map[string]comment.Position{}}
 	for _, e := range entries {
 		old, there := was[e.Position]
@@ -201,7 +201,7 @@ func (c *change) count(cell string, by int, at comment.Position) {
 	}
 }
 
-func entryItem(p part, e pageindex.Entry, cell string, now time.Time) layout.Item {
+func entryItem(p generationProduct, e pageindex.Entry, cell string, now time.Time) layout.Item {
 	out := p.entryKey(e.Position)
 	if e.Follows != "" {
 		out[attrFollows] = layout.Text(string(e.Follows))

@@ -94,7 +94,7 @@ func load(t testing.TB, size int) *costs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, h := part{g.current, "4711"}, header{version: "1", cells: map[string]state{}}
+	p, h := generationProduct{g.current, "4711"}, header{version: "1", cells: map[string]state{}}
 	stamps := map[string][]comment.Position{}
 	items := []layout.Item{p.productKey()}
 	for n := range size {

@@ -10,9 +10,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// deletePart deletes everything of a product in a generation, its header last: until then, it says
+// deleteProduct deletes everything of a product in a generation, its header last: until then, it says
 // which cells there are.
-func (s *Store) deletePart(ctx context.Context, p part) error {
+func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
 	h, err := s.header(ctx, p, nil)
 	if err != nil {
 		return err

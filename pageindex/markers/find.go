@@ -29,7 +29,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 }
 
 func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageindex.Target, m *meter) (pageindex.Found, int, error) {
-	l, err := s.look(ctx, list, m)
+	l, err := s.attempt(ctx, list, m)
 	if err != nil || len(l.cells) == 0 {
 		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, l.waves, err
 	}
@@ -45,14 +45,14 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, l.waves, err
 }
 
-// look reads the header.
-func (s *Store) look(ctx context.Context, list pageindex.List, m *meter) (*look, error) {
-	l := &look{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, meter: m, waves: 2}
+// attempt reads the header.
+func (s *Store) attempt(ctx context.Context, list pageindex.List, m *meter) (*attempt, error) {
+	l := &attempt{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, meter: m, waves: 2}
 	g, err := s.get(ctx, generationsKey(), m)
 	if err != nil {
 		return l, err
 	}
-	l.part = part{layout.NewReader(g).OptionalText(attrCurrent), list.Product}
+	l.part = generationProduct{layout.NewReader(g).OptionalText(attrCurrent), list.Product}
 	h, err := s.header(ctx, l.part, m)
 	if err != nil {
 		return l, err
@@ -72,7 +72,7 @@ func (s *Store) look(ctx context.Context, list pageindex.List, m *meter) (*look,
 
 // answer finds the targets. What is at a position is found in each cell by itself; a rank is found
 // across cells.
-func (l *look) answer(ctx context.Context, targets []pageindex.Target) (found pageindex.Found, err error) {
+func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found pageindex.Found, err error) {
 	low, high := l.list.Filter.Range()
 	if low.Compare(high) > 0 {
 		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, nil
@@ -103,7 +103,7 @@ func (l *look) answer(ctx context.Context, targets []pageindex.Target) (found pa
 
 // place is the first position behind a target by position, where comments ascend; the lowest one for
 // a rank.
-func (l *look) place(t pageindex.Target) comment.Position {
+func (l *attempt) place(t pageindex.Target) comment.Position {
 	switch {
 	case t.At == nil:
 		return comment.Position{}
@@ -115,7 +115,7 @@ func (l *look) place(t pageindex.Target) comment.Position {
 
 // indexes returns for each cell how many comments are below each of some positions. All are below
 // the highest.
-func (l *look) indexes(ctx context.Context, places []comment.Position) ([][]int, error) {
+func (l *attempt) indexes(ctx context.Context, places []comment.Position) ([][]int, error) {
 	out := make([][]int, len(l.cells))
 	for i := range out {
 		out[i] = make([]int, len(places))

@@ -39,22 +39,24 @@ const (
 	positionBytes = len(comment.Position{})
 )
 
-// part is a product in a generation.
-type part struct{ generation, product string }
+// generationProduct is a product in a generation.
+type generationProduct struct{ generation, product string }
 
-func (p part) pk() string { return pkPrefix + p.generation + "#/" + p.product }
-func (p part) cellPK(cell string) string {
+func (p generationProduct) pk() string { return pkPrefix + p.generation + "#/" + p.product }
+func (p generationProduct) cellPK(cell string) string {
 	return pkPrefix + p.generation + "#" + cell + "/" + p.product
 }
-func (p part) headerKey() layout.Item  { return layout.StreamKey(p.pk(), headerSK) }
-func (p part) productKey() layout.Item { return layout.StreamKey(pkPrefix+p.generation, p.product) }
-func (p part) entryKey(at comment.Position) layout.Item {
+func (p generationProduct) headerKey() layout.Item { return layout.StreamKey(p.pk(), headerSK) }
+func (p generationProduct) productKey() layout.Item {
+	return layout.StreamKey(pkPrefix+p.generation, p.product)
+}
+func (p generationProduct) entryKey(at comment.Position) layout.Item {
 	return layout.StreamKey(p.pk(), entryPrefix+at.String())
 }
-func (p part) memberKey(cell string, at comment.Position) layout.Item {
+func (p generationProduct) memberKey(cell string, at comment.Position) layout.Item {
 	return layout.StreamKey(p.cellPK(cell), memberPrefix+at.String())
 }
-func (p part) chunkKey(cell string, chunk int) layout.Item {
+func (p generationProduct) chunkKey(cell string, chunk int) layout.Item {
 	return layout.StreamKey(p.cellPK(cell), fmt.Sprintf("%s%08d", chunkPrefix, chunk))
 }
 
@@ -84,7 +86,7 @@ type header struct {
 	cells   map[string]state
 }
 
-func encodeHeader(p part, h header) layout.Item {
+func encodeHeader(p generationProduct, h header) layout.Item {
 	cells := layout.Item{}
 	for cell, s := range h.cells {
 		cells[cell] = layout.Text(fmt.Sprintf("%d %d %d %s", s.count, s.stamped, s.chunks, s.last))

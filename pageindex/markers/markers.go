@@ -60,7 +60,7 @@ func Open(client Client, table string) *Store {
 func (s *Store) Close() error { return nil }
 
 // turn returns the lock of a product.
-func (s *Store) turn(p part) *sync.Mutex {
+func (s *Store) turn(p generationProduct) *sync.Mutex {
 	return &s.turns[maphash.String(s.seed, p.product)%uint64(len(s.turns))]
 }
 
@@ -76,7 +76,7 @@ func (s *Store) get(ctx context.Context, key layout.Item, m *meter) (layout.Item
 	return output.Item, nil
 }
 
-func (s *Store) header(ctx context.Context, p part, m *meter) (header, error) {
+func (s *Store) header(ctx context.Context, p generationProduct, m *meter) (header, error) {
 	in, err := s.get(ctx, p.headerKey(), m)
 	if err != nil {
 		return header{}, err
@@ -85,7 +85,7 @@ func (s *Store) header(ctx context.Context, p part, m *meter) (header, error) {
 }
 
 // stamps reads a chunk of stamps.
-func (s *Store) stamps(ctx context.Context, p part, cell string, chunk int, m *meter) ([]comment.Position, error) {
+func (s *Store) stamps(ctx context.Context, p generationProduct, cell string, chunk int, m *meter) ([]comment.Position, error) {
 	in, err := s.get(ctx, p.chunkKey(cell, chunk), m)
 	return decodeStamps(in), err
 }
@@ -123,7 +123,7 @@ func stampsBelow(c state, perChunk int, at comment.Position, read func(chunk int
 
 // members returns comments of a cell from one position to another, both inclusive. It returns the
 // oldest first, and at most the given number.
-func (s *Store) members(ctx context.Context, p part, cell string, from, to comment.Position, most int, m *meter) ([]comment.Position, error) {
+func (s *Store) members(ctx context.Context, p generationProduct, cell string, from, to comment.Position, most int, m *meter) ([]comment.Position, error) {
 	var out []comment.Position
 	if from.Compare(to) > 0 || most == 0 {
 		return nil, nil

@@ -19,10 +19,10 @@ var (
 	errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
 )
 
-// look is one attempt at an answer.
-type look struct {
+// attempt is one attempt at an answer.
+type attempt struct {
 	store *Store
-	part  part
+	part  generationProduct
 	list  pageindex.List
 	// version is the header's, cells those that the filter selects, names their names in keys.
 	version string
@@ -41,7 +41,7 @@ type look struct {
 const readThrough = 4
 
 // stamps reads a chunk of stamps of a cell, once for all that search it, also at the same time.
-func (l *look) stamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
+func (l *attempt) stamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
 	at := [2]int{cell, chunk}
 	l.mu.Lock()
 	read := l.chunks[at]
@@ -54,7 +54,7 @@ func (l *look) stamps(ctx context.Context, cell, chunk int) ([]comment.Position,
 }
 
 // readStamps reads a chunk of stamps of a cell. Wrong ones are left out.
-func (l *look) readStamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
+func (l *attempt) readStamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
 	stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk, l.meter)
 	if err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (l *look) readStamps(ctx context.Context, cell, chunk int) ([]comment.Posit
 }
 
 // stamp returns the position of stamp number n of a cell, from 0.
-func (l *look) stamp(ctx context.Context, cell, n int) (comment.Position, error) {
+func (l *attempt) stamp(ctx context.Context, cell, n int) (comment.Position, error) {
 	stamps, err := l.stamps(ctx, cell, n/l.store.perChunk)
 	if err != nil {
 		return comment.Position{}, err
@@ -77,7 +77,7 @@ func (l *look) stamp(ctx context.Context, cell, n int) (comment.Position, error)
 
 // below returns how many comments of a cell are below a position: those up to a stamp, and those
 // between it and the position.
-func (l *look) below(ctx context.Context, cell int, at comment.Position) (int, error) {
+func (l *attempt) below(ctx context.Context, cell int, at comment.Position) (int, error) {
 	c := l.cells[cell]
 	n, last, err := stampsBelow(c, l.store.perChunk, at, func(chunk int) ([]comment.Position, error) { return l.stamps(ctx, cell, chunk) })
 	if err != nil {
@@ -91,7 +91,7 @@ func (l *look) below(ctx context.Context, cell int, at comment.Position) (int, e
 }
 
 // checkStamped refuses to read behind the last right stamp while too much there is not stamped.
-func (l *look) checkStamped(cell, stamps int) error {
+func (l *attempt) checkStamped(cell, stamps int) error {
 	c := l.cells[cell]
 	if stamps == c.stamped && c.count-c.stamped*l.store.perStamp > readThrough*l.store.perStamp {
 		return errUnstamped
@@ -101,7 +101,7 @@ func (l *look) checkStamped(cell, stamps int) error {
 
 // sample is a pageindex.Sampler. Of a range that has few comments it takes all, otherwise the stamps
 // of one item in its middle; and the first comment of a range that should have stamps and has none.
-func (l *look) sample(ranges []pageindex.Range) []pageindex.Probe {
+func (l *attempt) sample(ranges []pageindex.Range) []pageindex.Probe {
 	var probes []pageindex.Probe
 	for i, r := range ranges {
 		first, behind := (r.Low+l.store.perStamp)/l.store.perStamp-1, min(r.High/l.store.perStamp, l.cells[i].stamped)
@@ -123,7 +123,7 @@ func (l *look) sample(ranges []pageindex.Range) []pageindex.Probe {
 }
 
 // read is a pageindex.ReadProbes: a wave for stamps and one for comments between them.
-func (l *look) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
+func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
 	runs := runsOf(probes)
 	read := make([][]comment.Position, len(runs))
 	l.waves += 2
@@ -171,7 +171,7 @@ func runsOf(probes []pageindex.Probe) (runs []run) {
 
 // readRun reads a run: a single stamp from its item, and otherwise all comments from the stamp
 // before it on.
-func (l *look) readRun(ctx context.Context, r run) ([]comment.Position, error) {
+func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error) {
 	from, to, each := r.indexes[0], r.indexes[len(r.indexes)-1], l.store.perStamp
 	if n := (from + 1) / each; from == to && (from+1)%each == 0 && n <= l.cells[r.cell].stamped {
 		position, err := l.stamp(ctx, r.cell, n-1)
@@ -189,7 +189,7 @@ func (l *look) readRun(ctx context.Context, r run) ([]comment.Position, error) {
 
 // membersFrom reads the comments of a cell from the last stamp before an index to another index, and
 // returns the index of the first.
-func (l *look) membersFrom(ctx context.Context, cell, from, to int) (members []comment.Position, first int, err error) {
+func (l *attempt) membersFrom(ctx context.Context, cell, from, to int) (members []comment.Position, first int, err error) {
 	stamps := min(from/l.store.perStamp, l.cells[cell].stamped)
 	if err := l.checkStamped(cell, stamps); err != nil {
 		return nil, 0, err

@@ -19,7 +19,7 @@ const (
 // restamp stamps what is not stamped in any cell of a product, and deletes chunks that no stamp is
 // left for. The caller has the product's turn. It can be interrupted anywhere: the header says which
 // stamps are right.
-func (s *Store) restamp(ctx context.Context, p part) error {
+func (s *Store) restamp(ctx context.Context, p generationProduct) error {
 	for done := false; !done; {
 		err := call.Retry(ctx, func() (bool, error) {
 			h, err := s.header(ctx, p, nil)
@@ -54,7 +54,7 @@ func (s *Store) unstamped(h header) (cell string, done bool) {
 func (s *Store) chunksFor(stamps int) int { return (stamps + s.perChunk - 1) / s.perChunk }
 
 // stampSome writes the next stamps of a cell, as many as one transaction takes.
-func (s *Store) stampSome(ctx context.Context, p part, before header, cell string) error {
+func (s *Store) stampSome(ctx context.Context, p generationProduct, before header, cell string) error {
 	after := before.clone()
 	c := after.cells[cell]
 	// Stamps of the chunk that is only partly right stay in it.

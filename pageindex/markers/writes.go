@@ -12,7 +12,7 @@ import (
 
 // headerWrites replaces a header, on condition that it is still the one that was read. Cells of
 // which nothing is left go, and with the last of them the header.
-func headerWrites(p part, before, after header) []types.TransactWriteItem {
+func headerWrites(p generationProduct, before, after header) []types.TransactWriteItem {
 	maps.DeleteFunc(after.cells, func(_ string, s state) bool { return s.count == 0 && s.chunks == 0 })
 	condition, values := "attribute_not_exists("+layout.AttrPK+")", layout.Item(nil)
 	if before.version != "" {

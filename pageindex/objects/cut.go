@@ -136,7 +136,7 @@ func (c *cutter) cutShared() {
 // write adds a chunk, and writes its files. The items belong to it from then on.
 func (c *cutter) write(chunk Chunk, items []Item) {
 	records, guards := encodeRecords(items), encodeGuards(items)
-	chunk.Name, chunk.Records, chunk.Guards = uniqueName(), records.Part, guards.Part
+	chunk.Name, chunk.Records, chunk.Guards = uniqueName(), records.FileInfo, guards.FileInfo
 	for _, item := range items {
 		if item.Guarded() {
 			chunk.Seen = max(chunk.Seen, item.Seen)

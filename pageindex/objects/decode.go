@@ -33,7 +33,7 @@ func decodeItems(c *Chunk, records, guards []byte) ([]Item, error) {
 }
 
 // decodeFile returns the items of all blocks of a file.
-func decodeFile(part Part, data []byte, decode func(*Head, *Product, []byte) []Item) ([]Item, error) {
+func decodeFile(part FileInfo, data []byte, decode func(*Head, *Product, []byte) []Item) ([]Item, error) {
 	if part.Count == 0 {
 		return nil, nil
 	}
@@ -79,7 +79,7 @@ func join(there, guarded []Item) []Item {
 }
 
 // Decode reads the head that the part's file begins with. It must be the very one.
-func (p Part) Decode(data []byte) (*Head, error) {
+func (p FileInfo) Decode(data []byte) (*Head, error) {
 	h, err := decodeHead(data[:min(p.Head, len(data))])
 	if err != nil {
 		return nil, err

@@ -9,7 +9,7 @@ import (
 
 // File is a file of records or guards, and what its chunk says of it.
 type File struct {
-	Part
+	FileInfo
 	// Bytes are all of the file, nil if it would have no records.
 	Bytes []byte
 }
@@ -163,5 +163,5 @@ func (e *encoder) file() File {
 	out = append(append(out, e.prefix...), e.directory...)
 	crc := crcOf(out[checked:])
 	big.PutUint32(out[len(fileMagic):], crc)
-	return File{Part{Count: e.count, Head: length, CRC: crc}, append(out, e.records...)}
+	return File{FileInfo{Count: e.count, Head: length, CRC: crc}, append(out, e.records...)}
 }

@@ -98,7 +98,7 @@ func (m *Merger) kept(chunks []Chunk) []Chunk {
 	out := make([]Chunk, 0, len(chunks))
 	for _, c := range chunks {
 		if c.Guards.Count > 0 && m.ended(c.Seen) {
-			c.Guards, c.Seen = Part{}, 0
+			c.Guards, c.Seen = FileInfo{}, 0
 		}
 		if c.Guards.Count > 0 || c.Records.Count > 0 {
 			out = append(out, c)
@@ -181,7 +181,7 @@ func sorted(items []Item) []Item {
 func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
 	var files [2][]byte
 	for i, kind := range []Kind{Records, Guards} {
-		if c.Part(kind).Count == 0 {
+		if c.File(kind).Count == 0 {
 			continue
 		}
 		file, err := s.get(ctx, c.objectName(kind), "")

@@ -47,21 +47,21 @@ type reads struct {
 	heads  map[string]*Head
 	blocks map[blockKey][]byte
 
-	wantHeads  map[string]Part
+	wantHeads  map[string]FileInfo
 	wantBlocks map[blockKey]*Head
 }
 
 func newReads(s storage, cache *Cache) *reads {
 	return &reads{
 		storage: s, cache: cache, heads: map[string]*Head{}, blocks: map[blockKey][]byte{},
-		wantHeads: map[string]Part{}, wantBlocks: map[blockKey]*Head{},
+		wantHeads: map[string]FileInfo{}, wantBlocks: map[blockKey]*Head{},
 	}
 }
 
 // head returns the head of one of a chunk's files, nil if it has to be read first. A file that the
 // chunk does not have has an empty head.
 func (r *reads) head(c *Chunk, kind Kind) *Head {
-	part, name := c.Part(kind), c.objectName(kind)
+	part, name := c.File(kind), c.objectName(kind)
 	if part.Count == 0 {
 		return &Head{}
 	}
@@ -123,7 +123,7 @@ func (r *reads) wave(ctx context.Context) error {
 	return nil
 }
 
-func (r *reads) readHead(ctx context.Context, name string, part Part) error {
+func (r *reads) readHead(ctx context.Context, name string, part FileInfo) error {
 	data, err := r.storage.getRange(ctx, name, 0, part.Head)
 	if err != nil {
 		return err

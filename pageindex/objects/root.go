@@ -37,7 +37,7 @@ type Chunk struct {
 	// unless the product began in an earlier chunk.
 	First Key
 	// Records and Guards are its files.
-	Records, Guards Part
+	Records, Guards FileInfo
 	// Seen is when its newest guard came, in seconds since 1970.
 	Seen uint32
 	// Single is a chunk of one product only, which may have more chunks. All others hold whole
@@ -48,8 +48,8 @@ type Chunk struct {
 	Last  comment.Position
 }
 
-// Part is what a chunk says of one of its files.
-type Part struct {
+// FileInfo is what a chunk says of one of its files.
+type FileInfo struct {
 	// Count is how many records the file has. Without any there is no file.
 	Count int
 	// Head is the size of its head, in bytes, CRC the checksum that the head must have.
@@ -71,8 +71,8 @@ func (c *Chunk) objectName(kind Kind) string {
 	return chunkFolder + c.Name + ".records"
 }
 
-// Part returns what the chunk says of one of its files.
-func (c *Chunk) Part(kind Kind) Part {
+// File returns what the chunk says of one of its files.
+func (c *Chunk) File(kind Kind) FileInfo {
 	if kind == Guards {
 		return c.Guards
 	}
@@ -133,7 +133,7 @@ func appendChunk(out []byte, c *Chunk) []byte {
 	out = appendText8(out, c.Name)
 	out = appendText16(out, c.First.Product)
 	out = append(out, c.First.Position[:]...)
-	for _, part := range []Part{c.Records, c.Guards} {
+	for _, part := range []FileInfo{c.Records, c.Guards} {
 		out = big.AppendUint32(out, uint32(part.Count))
 		out = big.AppendUint32(out, uint32(part.Head))
 		out = big.AppendUint32(out, part.CRC)
@@ -175,4 +175,4 @@ func (p *parser) chunk() Chunk {
 	}
 }
 
-func (p *parser) part() Part { return Part{int(p.u32()), int(p.u32()), p.u32()} }
+func (p *parser) part() FileInfo { return FileInfo{int(p.u32()), int(p.u32()), p.u32()} }

@@ -23,7 +23,7 @@ const mostTries = 20
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	calls := 0
 	for range mostTries {
-		l := look{store: s, list: list}
+		l := attempt{store: s, list: list}
 		found, err := l.find(ctx, targets)
 		calls += l.calls
 		if errors.Is(err, errChanged) || errors.Is(err, pageindex.ErrMoved) {
@@ -38,8 +38,8 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 // errChanged says that the product changed between two waves.
 var errChanged = errors.New("the product changed meanwhile")
 
-// look is one attempt at an answer.
-type look struct {
+// attempt is one attempt at an answer.
+type attempt struct {
 	store *Store
 	list  pageindex.List
 	// of starts the keys of the product.
@@ -51,7 +51,7 @@ type look struct {
 	calls int
 }
 
-func (l *look) find(ctx context.Context, targets []pageindex.Target) (pageindex.Found, error) {
+func (l *attempt) find(ctx context.Context, targets []pageindex.Target) (pageindex.Found, error) {
 	low, high := l.list.Filter.Range()
 	any, err := l.open(ctx)
 	if err != nil || !any || low.Compare(high) > 0 {
@@ -70,7 +70,7 @@ func (l *look) find(ctx context.Context, targets []pageindex.Target) (pageindex.
 }
 
 // open reads which cells the product has, and whether it has any that the filter selects.
-func (l *look) open(ctx context.Context) (any bool, err error) {
+func (l *attempt) open(ctx context.Context) (any bool, err error) {
 	l.calls += 2
 	g, err := l.store.generations(ctx)
 	if err != nil {
@@ -97,10 +97,10 @@ func (l *look) open(ctx context.Context) (any bool, err error) {
 }
 
 // key returns the sorted set of a cell.
-func (l *look) key(i int) string { return l.of + cellText(&l.cells[i]) }
+func (l *attempt) key(i int) string { return l.of + cellText(&l.cells[i]) }
 
 // wave sends reads in one pipeline that ends with the version.
-func (l *look) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) error {
+func (l *attempt) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) error {
 	l.calls++
 	var version *goredis.StringCmd
 	_, err := l.store.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
@@ -116,7 +116,7 @@ func (l *look) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) err
 
 // bounds returns which elements of each cell are in the range of the filter's dates, and near which
 // elements the positions among the targets are.
-func (l *look) bounds(ctx context.Context, low, high comment.Position, targets []pageindex.Target) ([]pageindex.Range, []pageindex.CellTarget, error) {
+func (l *attempt) bounds(ctx context.Context, low, high comment.Position, targets []pageindex.Target) ([]pageindex.Range, []pageindex.CellTarget, error) {
 	ranges := make([]*within, len(l.cells))
 	near := make([][]*within, len(targets))
 	ask := func(pipe goredis.Pipeliner) {
@@ -148,7 +148,7 @@ type within struct {
 	before, until *goredis.IntCmd // nil where it is the beginning or the end of the cell
 }
 
-func (l *look) within(ctx context.Context, pipe goredis.Pipeliner, cell int, low, high comment.Position) *within {
+func (l *attempt) within(ctx context.Context, pipe goredis.Pipeliner, cell int, low, high comment.Position) *within {
 	w := &within{size: l.sizes[cell]}
 	if low != (comment.Position{}) {
 		w.before = pipe.ZCount(ctx, l.key(cell), "-inf", fmt.Sprint("(", milliseconds(low)))
@@ -176,7 +176,7 @@ func cellsOf(asked []*within) []pageindex.Range {
 }
 
 // read reads elements of cells, neighbours in one command.
-func (l *look) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
+func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
 	var asked []*goredis.StringSliceCmd
 	err := l.wave(ctx, func(pipe goredis.Pipeliner) {
 		for from := 0; from < len(probes); {

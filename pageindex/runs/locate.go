@@ -72,15 +72,15 @@ func (v *View) Locate(list List, targets []Target) (Found, Needs) {
 type locator struct {
 	view  *View
 	list  List
-	parts []part
+	parts []segmentRange
 	// hidden says that the filter selects languages which share a row in segments that were not
 	// loaded.
 	hidden bool
 	wanted map[*segment]bool
 }
 
-// part is the part of a segment that the list's dates select, in the order of the list.
-type part struct {
+// segmentRange is the part of a segment that the list's dates select, in the order of the list.
+type segmentRange struct {
 	*segment
 	// from and last are its bounds.
 	from, last comment.Position
@@ -102,7 +102,7 @@ func (v *View) locator(list List) *locator {
 		slices.Reverse(segments)
 	}
 	for _, s := range segments {
-		p := part{segment: s, from: later(s.from, low), last: earlier(s.last, high), leastBefore: least, mostBefore: most}
+		p := segmentRange{segment: s, from: later(s.from, low), last: earlier(s.last, high), leastBefore: least, mostBefore: most}
 		if p.from.Compare(p.last) > 0 {
 			continue
 		}
@@ -128,7 +128,7 @@ func earlier(a, b comment.Position) comment.Position {
 }
 
 // count returns bounds of the number of the list's comments in a part.
-func (l *locator) count(p part) (least, most int) {
+func (l *locator) count(p segmentRange) (least, most int) {
 	if p.revealed {
 		n := l.counts(p).Total()
 		return n, n
@@ -146,7 +146,7 @@ func (l *locator) count(p part) (least, most int) {
 }
 
 // counts returns the exact number of the list's comments in a part, by rating.
-func (l *locator) counts(p part) (sum comment.Counts) {
+func (l *locator) counts(p segmentRange) (sum comment.Counts) {
 	if !p.revealed {
 		if p.most > 0 {
 			sum = p.counts.Counts(l.list.Filter)
@@ -160,7 +160,7 @@ func (l *locator) counts(p part) (sum comment.Counts) {
 }
 
 // selected returns the list's comments in a part whose markers are known, in the list's order.
-func (l *locator) selected(p part) []Marker {
+func (l *locator) selected(p segmentRange) []Marker {
 	var out []Marker
 	for _, m := range p.markers {
 		if m.Position.Compare(p.from) >= 0 && m.Position.Compare(p.last) <= 0 && l.list.Filter.AllowsCell(m.Cell) {
@@ -200,7 +200,7 @@ const (
 	all
 )
 
-func (p part) upTo(at comment.Position, order comment.Order) share {
+func (p segmentRange) upTo(at comment.Position, order comment.Order) share {
 	first, last := at.Compare(p.from), at.Compare(p.last)
 	if order.Descends() {
 		first, last = -last, -first
@@ -278,7 +278,7 @@ func (l *locator) rankOf(at comment.Position) Boundary {
 }
 
 // before returns how many of the list's comments in a part are at or before a position.
-func (l *locator) before(p part, at comment.Position) int {
+func (l *locator) before(p segmentRange, at comment.Position) int {
 	if !p.revealed {
 		return 0 // there are none in all of the part
 	}

@@ -9,23 +9,23 @@ import (
 
 // leaf returns a field that has no fields of its own, and no texts.
 func leaf[T any](typ string, write func(out []byte, of T) []byte) field[T] {
-	return field[T]{typ: typ, asked: func(*graphql.OperationContext, graphql.CollectedField) (part[T], bool) {
-		return part[T]{write: write}, true
+	return field[T]{typ: typ, writer: func(*graphql.OperationContext, graphql.CollectedField) (writer[T], bool) {
+		return writer[T]{write: write}, true
 	}}
 }
 
 // text returns a field that holds a text, of a type such as "ID". It is never null.
 func text[T any](typ string, get func(T) string) field[T] {
-	written := part[T]{
+	written := writer[T]{
 		texts: func(of T) int { return len(get(of)) },
 		write: func(out []byte, of T) []byte { return appendText(out, get(of)) },
 	}
-	return field[T]{typ: typ + "!", asked: func(*graphql.OperationContext, graphql.CollectedField) (part[T], bool) { return written, true }}
+	return field[T]{typ: typ + "!", writer: func(*graphql.OperationContext, graphql.CollectedField) (writer[T], bool) { return written, true }}
 }
 
 // optionalText returns a field that holds a text or null.
 func optionalText[T any](typ string, get func(T) *string) field[T] {
-	written := part[T]{
+	written := writer[T]{
 		texts: func(of T) int {
 			if text := get(of); text != nil {
 				return len(*text)
@@ -39,7 +39,7 @@ func optionalText[T any](typ string, get func(T) *string) field[T] {
 			return append(out, null...)
 		},
 	}
-	return field[T]{typ: typ, asked: func(*graphql.OperationContext, graphql.CollectedField) (part[T], bool) { return written, true }}
+	return field[T]{typ: typ, writer: func(*graphql.OperationContext, graphql.CollectedField) (writer[T], bool) { return written, true }}
 }
 
 // code returns a field that holds a text that JSON does not escape, such as a language. It is never
@@ -77,8 +77,8 @@ func optionalMoment[T any](get func(T) *time.Time) field[T] {
 func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
 	return within(field[*U]{
 		typ: inner.name() + "!",
-		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[*U], bool) {
-			return inner.asked(operation, asked.Selections)
+		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[*U], bool) {
+			return inner.writer(operation, asked.Selections)
 		},
 	}, get)
 }
@@ -87,8 +87,8 @@ func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
 func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
 	return within(field[[]*U]{
 		typ: "[" + inner.name() + "!]!",
-		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[[]*U], bool) {
-			p, plain := inner.asked(operation, asked.Selections)
+		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[[]*U], bool) {
+			p, plain := inner.writer(operation, asked.Selections)
 			return listOf(p), plain
 		},
 	}, get)
@@ -98,9 +98,9 @@ func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
 func within[T, U any](of field[U], get func(T) U) field[T] {
 	return field[T]{
 		typ: of.typ,
-		asked: func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool) {
-			p, plain := of.asked(operation, asked)
-			return part[T]{
+		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[T], bool) {
+			p, plain := of.writer(operation, asked)
+			return writer[T]{
 				texts: func(of T) int { return p.size(get(of)) },
 				write: func(out []byte, of T) []byte { return p.write(out, get(of)) },
 			}, plain

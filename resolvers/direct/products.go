@@ -12,35 +12,35 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// counted is a product with its statistics.
-type counted struct {
+// productStats is a product with its statistics.
+type productStats struct {
 	id    string
 	stats comment.Stats
 	asOf  *time.Time
 }
 
 // products are in the list of a shop's category page, say, with how they are rated.
-var products = &object[counted]{
+var products = &object[productStats]{
 	types: []string{"Product", "Node"},
-	fields: map[string]field[*counted]{
-		"id":        text("ID", func(p *counted) string { return p.id }),
-		"stats":     {typ: counts.name() + "!", arguments: []string{"lang"}, asked: statsOf},
-		"languages": several(languages, func(p *counted) []*comment.LanguageCount { return pointers(p.stats.Languages()) }),
+	fields: map[string]field[*productStats]{
+		"id":        text("ID", func(p *productStats) string { return p.id }),
+		"stats":     {typ: counts.name() + "!", arguments: []string{"lang"}, writer: statsOf},
+		"languages": several(languages, func(p *productStats) []*comment.LanguageCount { return pointers(p.stats.Languages()) }),
 	},
 }
 
 // statsOf returns how to write the field stats, of all languages or of a single one.
-func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) (p part[*counted], plain bool) {
+func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
 	var filter comment.Filter
 	if given := asked.ArgumentMap(operation.Variables)["lang"]; given != nil {
 		language, err := scalar.UnmarshalLanguage(given)
 		if err != nil {
-			return part[*counted]{}, false // gqlgen reports it
+			return writer[*productStats]{}, false // gqlgen reports it
 		}
 		filter.Languages = []comment.Language{language}
 	}
-	written, plain := counts.asked(operation, asked.Selections)
-	return part[*counted]{write: func(out []byte, of *counted) []byte {
+	written, plain := counts.writer(operation, asked.Selections)
+	return writer[*productStats]{write: func(out []byte, of *productStats) []byte {
 		return written.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf})
 	}}, plain
 }
@@ -49,11 +49,11 @@ func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) 
 // fetches the statistics of all of them together. Otherwise it returns the products themselves,
 // also if a product is missing or its statistics failed, which gqlgen reports.
 func productList(ctx context.Context, list []*comment.Product) any {
-	part, plain := askedHere(ctx, products)
+	part, plain := writerHere(ctx, products)
 	if !plain {
 		return list
 	}
-	all := make([]counted, len(list))
+	all := make([]productStats, len(list))
 	for i, product := range list {
 		if product == nil {
 			return list
@@ -69,7 +69,7 @@ func productList(ctx context.Context, list []*comment.Product) any {
 // fetchStats fetches the statistics of products, and reports whether they have all that can be
 // asked for. Those of a product in very many languages do not: the rarer languages share a row,
 // whose parts are looked up by the resolver.
-func fetchStats(ctx context.Context, products []counted) bool {
+func fetchStats(ctx context.Context, products []productStats) bool {
 	ids := make([]string, len(products))
 	for i := range products {
 		ids[i] = products[i].id

@@ -16,7 +16,7 @@ type Value struct {
 }
 
 // valueOf returns the Value that a part writes of something.
-func valueOf[T any](p part[T], of T) Value {
+func valueOf[T any](p writer[T], of T) Value {
 	return Value{size: p.size(of), write: func(out []byte) []byte { return p.write(out, of) }}
 }
 
@@ -38,7 +38,7 @@ func oneOf[T any](ctx context.Context, of *object[T], one *T) any {
 	if one == nil {
 		return one
 	}
-	part, plain := askedHere(ctx, of)
+	part, plain := writerHere(ctx, of)
 	if !plain {
 		return one
 	}
@@ -48,19 +48,19 @@ func oneOf[T any](ctx context.Context, of *object[T], one *T) any {
 // allOf returns a Value of a list, or the list itself if its elements have to be resolved. None of
 // them is nil.
 func allOf[T any](ctx context.Context, of *object[T], list []*T) any {
-	part, plain := askedHere(ctx, of)
+	part, plain := writerHere(ctx, of)
 	if !plain {
 		return list
 	}
 	return valueOf(listOf(part), list)
 }
 
-// askedHere returns how to write what is asked of the field that is being resolved. It leaves a
+// writerHere returns how to write what is asked of the field that is being resolved. It leaves a
 // field that may hold several types to gqlgen, which chooses the fragments.
-func askedHere[T any](ctx context.Context, of *object[T]) (p part[*T], plain bool) {
+func writerHere[T any](ctx context.Context, of *object[T]) (p writer[*T], plain bool) {
 	field := graphql.GetFieldContext(ctx).Field
 	if field.Definition.Type.Name() != of.name() {
-		return part[*T]{}, false
+		return writer[*T]{}, false
 	}
-	return of.asked(graphql.GetOperationContext(ctx), field.Selections)
+	return of.writer(graphql.GetOperationContext(ctx), field.Selections)
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// lookedAtOnce is how many comments are compared with their markers in one call. Both fit into one
+// comparedAtOnce is how many comments are compared with their markers in one call. Both fit into one
 // read. As a rule, the comments that are counted anew fit into one transaction.
-const lookedAtOnce = 48
+const comparedAtOnce = 48
 
-// looker is the part of the SDK's client that reads statistics, markers and comments. It cannot
+// examinerClient is the part of the SDK's client that reads statistics, markers and comments. It cannot
 // write.
-type looker interface {
+type examinerClient interface {
 	call.ScanClient
 	call.BatchGetter
 }
 
 // examiner compares the counts of a product with its comments. It only reads.
 type examiner struct {
-	client looker
+	client examinerClient
 	table  string
 	// runs reads the page indexes that are compared with the markers; nil compares none.
 	runs runsReader
@@ -64,19 +64,19 @@ func (e *examined) steady() bool {
 	return e.before.changes == e.after.changes && (e.before.damaged == nil) == (e.after.damaged == nil)
 }
 
-// counted returns the counts of all languages.
-func (e *examined) counted() comment.Stats {
+// counts returns the counts of all languages.
+func (e *examined) counts() comment.Stats {
 	return statistics{stats: e.after.stats, others: e.rows}.grid()
 }
 
 // differ is called with comments whose markers seem not to match, at most lookedAtOnce.
 type differ func(ctx context.Context, ids []comment.ID) error
 
-// look reads the statistics and the markers of a product. With a differ it also reads the product's
+// examine reads the statistics and the markers of a product. With a differ it also reads the product's
 // comments in the index All, and compares the two side by side: both are in the order of their ids.
 // The index is a moment behind, so a difference may be none. While the statistics cannot be read,
 // nothing can be counted, and the comments are not read.
-func (e examiner) look(ctx context.Context, product string, tell differ) (*examined, error) {
+func (e examiner) examine(ctx context.Context, product string, tell differ) (*examined, error) {
 	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}, checked: e.runs != nil}
 	var err error
 	seen.before, err = call.Retried(ctx, func() (statistics, error) { return e.statistics(ctx, product) })
@@ -263,7 +263,7 @@ func (s *sideBySide) step(ctx context.Context, marker, c *placed) error {
 	if fits {
 		return nil
 	}
-	if s.found = append(s.found, id); len(s.found) == lookedAtOnce {
+	if s.found = append(s.found, id); len(s.found) == comparedAtOnce {
 		return s.flush(ctx)
 	}
 	return nil
@@ -322,9 +322,9 @@ func (p *pager) drain(ctx context.Context) error {
 // misfit is a comment that is not counted as it is.
 type misfit struct {
 	id comment.ID
-	// counted is the cell of the marker, cell that of the comment, nil when the comment does not
+	// marked is the cell of the marker, cell that of the comment, nil when the comment does not
 	// exist.
-	counted, cell *comment.Cell
+	marked, cell *comment.Cell
 	// unreadable is the error of a marker that cannot be read, else nil.
 	unreadable error
 	// improper holds the attributes of an improper comment, else nil.
@@ -349,7 +349,7 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 		m, unreadable := decodeMarker(items[keyOf(markerKey(product, id))])
 		cell, improper := cellIn(items[keyOf(layout.CommentKey(id))], product)
 		if unreadable != nil || !sameCell(m.cell, cell) {
-			out = append(out, misfit{id: id, counted: m.cell, cell: cell, unreadable: unreadable, improper: improper, follows: m.lookedAfter()})
+			out = append(out, misfit{id: id, marked: m.cell, cell: cell, unreadable: unreadable, improper: improper, follows: m.entryPosition()})
 		}
 	}
 	return out, nil

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// sight is what is known about a store at a time.
-type sight struct {
+// storeStatus is what is known about a store at a time.
+type storeStatus struct {
 	// state says whether all comments were counted, upTo how far, if known says so.
 	state stream.State
 	upTo  time.Time
@@ -23,10 +23,10 @@ type sight struct {
 	away   error
 }
 
-// look reads what is known about the store.
-func (o Options) look(ctx context.Context) (sight, error) {
-	var now sight
-	state, leases, err := o.Counted.Current(ctx)
+// readStatus reads what is known about the store.
+func (o Options) readStatus(ctx context.Context) (storeStatus, error) {
+	var now storeStatus
+	state, leases, err := o.Progress.Current(ctx)
 	if err != nil {
 		return now, err
 	}
@@ -39,7 +39,7 @@ func (o Options) look(ctx context.Context) (sight, error) {
 }
 
 // complete reports whether the store lacks nothing.
-func (s sight) complete() bool {
+func (s storeStatus) complete() bool {
 	return tokenOf(s.covers) == s.store.Token(s.state) && s.store.knows(s.covers)
 }
 
@@ -53,7 +53,7 @@ const (
 )
 
 // objection returns why a store must not be asked, nil if it may be.
-func (s sight) objection(now time.Time, lag time.Duration) error {
+func (s storeStatus) objection(now time.Time, lag time.Duration) error {
 	switch {
 	case !s.state.Complete:
 		return unavailable(notCounted, errors.New("the statistics are not complete"))
@@ -73,7 +73,7 @@ func unavailable(message string, cause error) error {
 }
 
 // reasonToBuild returns why the store is not complete, for people.
-func reasonToBuild(now sight) string {
+func reasonToBuild(now storeStatus) string {
 	switch {
 	case now.store.Identity == "":
 		return "it was never built"

@@ -7,8 +7,8 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// part writes something of a T: one field, or everything asked of it.
-type part[T any] struct {
+// writer writes something of a T: one field, or everything asked of it.
+type writer[T any] struct {
 	// texts returns the length of the texts that write appends, in bytes. It is nil if there are none.
 	texts func(T) int
 	// write appends JSON.
@@ -16,7 +16,7 @@ type part[T any] struct {
 }
 
 // size returns the length of the texts of a T, in bytes.
-func (p part[T]) size(of T) int {
+func (p writer[T]) size(of T) int {
 	if p.texts == nil {
 		return 0
 	}
@@ -31,9 +31,9 @@ type field[T any] struct {
 	// arguments are the names of those that asked reads. A field of the schema that has others is
 	// left to gqlgen.
 	arguments []string
-	// asked returns how to write what an operation asks of the field, and whether it can be
+	// writer returns how to write what an operation asks of the field, and whether it can be
 	// written.
-	asked func(operation *graphql.OperationContext, asked graphql.CollectedField) (part[T], bool)
+	writer func(operation *graphql.OperationContext, writer graphql.CollectedField) (writer[T], bool)
 }
 
 // takes reports whether the field knows all arguments that the schema has for it.
@@ -58,13 +58,13 @@ func (o *object[T]) name() string { return o.types[0] }
 
 // member is a field with what is written before it: the name under which it is asked for.
 type member[T any] struct {
-	part[T]
+	writer[T]
 	before string
 }
 
-// asked returns how to write what is asked of an object. It cannot be written if any of it has to
+// writer returns how to write what is asked of an object. It cannot be written if any of it has to
 // be resolved.
-func (o *object[T]) asked(operation *graphql.OperationContext, set ast.SelectionSet) (p part[*T], plain bool) {
+func (o *object[T]) writer(operation *graphql.OperationContext, set ast.SelectionSet) (p writer[*T], plain bool) {
 	collected := graphql.CollectFields(operation, set, o.types)
 	members, separator := make([]member[*T], 0, len(collected)), ""
 	for _, c := range collected {
@@ -79,20 +79,20 @@ func (o *object[T]) asked(operation *graphql.OperationContext, set ast.Selection
 }
 
 // member returns how to write one field of an object.
-func (o *object[T]) member(operation *graphql.OperationContext, c graphql.CollectedField) (p part[*T], plain bool) {
+func (o *object[T]) member(operation *graphql.OperationContext, c graphql.CollectedField) (p writer[*T], plain bool) {
 	if c.Name == "__typename" {
-		return part[*T]{write: func(out []byte, _ *T) []byte { return appendCode(out, o.name()) }}, true
+		return writer[*T]{write: func(out []byte, _ *T) []byte { return appendCode(out, o.name()) }}, true
 	}
 	field, known := o.fields[c.Name]
 	if !known || !field.takes(c.Definition.Arguments) {
-		return part[*T]{}, false
+		return writer[*T]{}, false
 	}
-	return field.asked(operation, c)
+	return field.writer(operation, c)
 }
 
 // whole writes an object of its members.
-func whole[T any](members []member[T]) part[T] {
-	return part[T]{
+func whole[T any](members []member[T]) writer[T] {
+	return writer[T]{
 		texts: func(of T) (size int) {
 			for i := range members {
 				size += members[i].size(of)
@@ -110,8 +110,8 @@ func whole[T any](members []member[T]) part[T] {
 }
 
 // listOf writes a list whose elements a part writes.
-func listOf[T any](p part[T]) part[[]T] {
-	return part[[]T]{
+func listOf[T any](p writer[T]) writer[[]T] {
+	return writer[[]T]{
 		texts: func(list []T) (size int) {
 			for _, of := range list {
 				size += p.size(of)

@@ -28,8 +28,8 @@ type Quota interface {
 // that reads nothing, or is refused, takes processor time all the same.
 const leastUnits = 0.5
 
-// visit is a request of a limited client.
-type visit struct {
+// limitedRequest is a request of a limited client.
+type limitedRequest struct {
 	client        quota.Client
 	kept          bool      // the client may keep the answer, so it must not change by itself
 	reads, writes *spending // nil for no limit
@@ -44,7 +44,7 @@ type spending struct {
 }
 
 // enter refuses a client that could not run even the cheapest operation.
-func (v *visit) enter() *refusal {
+func (v *limitedRequest) enter() *refusal {
 	if v.reads == nil {
 		return nil
 	}
@@ -64,7 +64,7 @@ func (s *spending) take(ctx context.Context, client quota.Client, units float64)
 }
 
 // charge takes what an operation may cost. It returns why the operation is refused, or nil.
-func (v *visit) charge(ctx context.Context, units float64, writes int) *refusal {
+func (v *limitedRequest) charge(ctx context.Context, units float64, writes int) *refusal {
 	if v.reads != nil && !v.reads.take(ctx, v.client, max(units, leastUnits)) {
 		left := v.reads.charge.Balance
 		return clientCost.after(left.Wait, whole(left.Units), int(math.Ceil(units)))
@@ -82,7 +82,7 @@ func whole(units float64) int { return max(0, int(units)) }
 // cut off pays at least what it was estimated at: calls under way are paid for, and nothing tells
 // what they cost. One that its client could not pay is free: a client that retries too early would
 // never have enough.
-func (v *visit) due(ctx context.Context, used float64) float64 {
+func (v *limitedRequest) due(ctx context.Context, used float64) float64 {
 	switch {
 	case v.refused != nil:
 		return 0
@@ -93,7 +93,7 @@ func (v *visit) due(ctx context.Context, used float64) float64 {
 }
 
 // settle corrects what was taken to what is due for the units that were used.
-func (v *visit) settle(ctx context.Context, used float64) {
+func (v *limitedRequest) settle(ctx context.Context, used float64) {
 	if v == nil || v.reads == nil {
 		return
 	}
@@ -103,7 +103,7 @@ func (v *visit) settle(ctx context.Context, used float64) {
 }
 
 // tell reports the balance to the client, in the RateLimit field.
-func (v *visit) tell(header http.Header) {
+func (v *limitedRequest) tell(header http.Header) {
 	var items []string
 	for _, s := range []*spending{v.reads, v.writes} {
 		if s != nil && s.left != nil {
