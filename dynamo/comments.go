@@ -105,14 +105,14 @@ func (s *Store) Warm(ctx context.Context, product string) error {
 	return err
 }
 
-// observeCache tells the observer of a lookup in the page cache, if there are both.
+// observeCache reports a lookup in the page cache to the observer, if there are both.
 func (s *Store) observeCache(hit bool) {
 	if s.options.Observer != nil && s.cache != nil {
 		s.options.Observer.CacheLookup("pages", hit)
 	}
 }
 
-// observePage tells the observer of a page that was read.
+// observePage reports a page that was read to the observer.
 func (s *Store) observePage(known planner.Knowledge, e execution) {
 	if s.options.Observer == nil {
 		return

@@ -70,7 +70,8 @@ func (s *Store) knowledge(q comment.Query) planner.Knowledge {
 	return known
 }
 
-// knowledgeMeanwhile returns the knowledge of the product of a query after a first read for its page.
+// knowledgeMeanwhile returns the knowledge of the product of a query after a first read for its
+// page.
 func (s *Store) knowledgeMeanwhile(q comment.Query, known planner.Knowledge) planner.Knowledge {
 	if s.options.Knowledge != nil {
 		given := s.options.Knowledge(q)

@@ -212,7 +212,8 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	return taken[:min(len(taken), r.plan.Want)], nil
 }
 
-// fetchByID fetches comments by their positions, consistently. Those that do not exist are left out.
+// fetchByID fetches comments by their positions, consistently. Those that do not exist are left
+// out.
 func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
 	r.waves++
 	keys := make([]layout.Item, len(positions))

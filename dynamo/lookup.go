@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// numbersLookup is what the index of page numbers is asked for one page. Its error is kept, since a page
-// can do without all of it unless it was asked for by number.
+// numbersLookup is the lookup of one page in the index of page numbers. It keeps its error: only a
+// page that was queried by number needs the answer.
 type numbersLookup struct {
 	*pageindex.Numbers
 	begun bool
@@ -22,8 +22,8 @@ var errNoNumbers = comment.Errorf(comment.BadInput, "page numbers are off on thi
 // errNotIndexed says that the index does not know a condition of the filter.
 var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers with this filter: page with cursors")
 
-// newNumbersLookup returns the lookup for a query, nil if it needs none. A count of a range of dates is
-// looked up if there is an index, and otherwise read.
+// newNumbersLookup returns the lookup for a query, nil if it needs none. A count of a range of
+// dates is looked up if there is an index, and otherwise read.
 func (s *Store) newNumbersLookup(q comment.Query, list planner.Planner, place bool) *numbersLookup {
 	counts := q.Count != comment.CountNothing && s.options.PageNumbers != nil && q.Filter.OfCells()
 	switch {
@@ -64,7 +64,7 @@ func (l *numbersLookup) listCounts() *comment.Counted {
 	return &comment.Counted{Total: l.Counts.Total(), ByRating: l.Counts}
 }
 
-// pageNumbers is what the page tells of page numbers, nil for nothing.
+// pageNumbers returns the page numbers for the answer, nil for none.
 func (l *numbersLookup) pageNumbers(q comment.Query) *comment.Numbered {
 	switch {
 	case l == nil || l.err != nil && !q.Numbering.Asks():

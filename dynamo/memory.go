@@ -129,8 +129,8 @@ func (m *memory) peek(product string) planner.Knowledge {
 	return r.knowledge(m.now(), m.maxAge, m.writes.last(product))
 }
 
-// knowledge is what a plan may know at a moment. Statistics are trusted when they are young and include
-// this Store's last write.
+// knowledge is what a plan may know at a moment. Statistics are trusted when they are young and
+// include this Store's last write.
 func (r recollection) knowledge(now time.Time, maxAge time.Duration, written time.Time) planner.Knowledge {
 	if r.asOf.IsZero() {
 		return planner.Knowledge{Stats: r.stats, Newest: r.newest}

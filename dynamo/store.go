@@ -75,10 +75,11 @@ type Options struct {
 	Observer Observer
 	// Improper is called once for each item that a list or a leaderboard leaves out, up to a bound.
 	Improper func(layout.Improper)
-	// Knowledge returns the knowledge of the product of a query, in place of the statistics and sizes
-	// that the Store remembers. It is for callers that know their products better, and to measure
-	// what knowledge is worth. Wrong hints cost reads; only counts that are Trusted can hide
-	// comments. It is called by many goroutines, and again for what a second wave is planned by.
+	// Knowledge returns the knowledge of the product of a query, in place of the statistics and
+	// sizes that the Store remembers. It is for callers that know their products better, and to
+	// measure what knowledge is worth. Wrong hints cost reads; only counts that are Trusted can
+	// hide comments. It is called by many goroutines, and again for what a second wave is planned
+	// by.
 	Knowledge func(comment.Query) planner.Knowledge
 }
 

@@ -28,7 +28,7 @@ type Quota interface {
 // that reads nothing, or is refused, takes processor time all the same.
 const leastUnits = 0.5
 
-// limitedRequest is a request of a limited client.
+// limitedRequest is a request whose client has quotas, and what it takes of them.
 type limitedRequest struct {
 	client        quota.Client
 	kept          bool      // the client may keep the answer, so it must not change by itself

@@ -74,7 +74,7 @@ func (c *ClientLimits) limit(client quota.Client, method string) *limitedRequest
 	return v
 }
 
-// charging connects what operations cost to the visits of their clients.
+// charging charges operations to the quotas of their clients.
 type charging struct{}
 
 // Charge implements limits.Quota.

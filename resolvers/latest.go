@@ -44,8 +44,8 @@ func (r *Resolver) inPage(ctx context.Context, asked newestFields, product strin
 	return newestIn(source.query, page, ratings)
 }
 
-// newestOfStats returns what statistics tell of a newest comment that no page showed. All of these that are
-// asked of the product are fetched together.
+// newestOfStats returns a newest comment that no page showed, as far as statistics know it. All
+// such comments of the product are fetched together.
 func (r *Resolver) newestOfStats(ctx context.Context, asked newestFields, product string, ratings []int) loaders.NewestComment {
 	want := asked.wanted(product)
 	want.Ratings = slices.DeleteFunc(want.Ratings, func(other []int) bool {

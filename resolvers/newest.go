@@ -11,7 +11,7 @@ import (
 // sample stands in a key for the field that asks for a sample: none.
 type sample struct{ text bool }
 
-// newestFields is what fields of one product, beside each other, ask of its newest comments.
+// newestFields are the fields of one product that select its newest comments.
 type newestFields struct{ lookahead.Newest }
 
 // newestPage is a page of the newest comments of a product.

@@ -45,7 +45,7 @@ func Hedged(client *dynamodb.Client) *dynamodb.Client {
 // hedger is the HTTP client of a client that hedges.
 type hedger struct {
 	under   dynamodb.HTTPClient
-	observe func(won bool) // of each second call; nil if nobody asks
+	observe func(won bool) // is called after each second call; may be nil
 
 	mu     sync.Mutex
 	times  []time.Duration // durations of the latest reads, a ring buffer

@@ -8,5 +8,5 @@
 // To read it, start with change.go (a record becomes a Change), counter.go and tally.go (changes
 // become one transaction), then the items: marker.go, statistics.go with rows.go, places.go and
 // settings.go. reader.go and leaders.go read them. rebuild.go and rebuild_product.go count anew,
-// verify.go only compares; both use verify_look.go to look at a product.
+// verify.go only compares; both use examiner.go to look at a product.
 package counts

@@ -14,12 +14,12 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// comparedAtOnce is how many comments are compared with their markers in one call. Both fit into one
-// read. As a rule, the comments that are counted anew fit into one transaction.
+// comparedAtOnce is how many comments are compared with their markers in one call. Both fit into
+// one read. As a rule, the comments that are counted anew fit into one transaction.
 const comparedAtOnce = 48
 
-// examinerClient is the part of the SDK's client that reads statistics, markers and comments. It cannot
-// write.
+// examinerClient is the part of the SDK's client that reads statistics, markers and comments. It
+// cannot write.
 type examinerClient interface {
 	call.ScanClient
 	call.BatchGetter
@@ -33,7 +33,7 @@ type examiner struct {
 	runs runsReader
 }
 
-// examined is the result of one look at a product.
+// examined is the result of examining a product once.
 type examined struct {
 	product string
 	// before is the statistics read before the markers, after those read after them.
@@ -72,10 +72,10 @@ func (e *examined) counts() comment.Stats {
 // differ is called with comments whose markers seem not to match, at most lookedAtOnce.
 type differ func(ctx context.Context, ids []comment.ID) error
 
-// examine reads the statistics and the markers of a product. With a differ it also reads the product's
-// comments in the index All, and compares the two side by side: both are in the order of their ids.
-// The index is a moment behind, so a difference may be none. While the statistics cannot be read,
-// nothing can be counted, and the comments are not read.
+// examine reads the statistics and the markers of a product. With a differ it also reads the
+// product's comments in the index All, and compares the two side by side: both are in the order of
+// their ids. The index is a moment behind, so a difference may be none. While the statistics cannot
+// be read, nothing can be counted, and the comments are not read.
 func (e examiner) examine(ctx context.Context, product string, tell differ) (*examined, error) {
 	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}, checked: e.runs != nil}
 	var err error

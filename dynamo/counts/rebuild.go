@@ -29,7 +29,7 @@ import (
 // were not passed. Making a product's statistics right takes two independent steps.
 //
 // Markers. The markers of a product and its comments in the index All have the same order and are
-// compared side by side (verify_look.go). Where they differ, the comment itself and the marker are
+// compared side by side (examiner.go). Where they differ, the comment itself and the marker are
 // read consistently. If they still differ, the comment is counted as it is. That uses the
 // transaction of counter.go with one more condition: that the comment is still so. The marker keeps
 // its position, so the records still to come are applied, in their order, up to the last. It also

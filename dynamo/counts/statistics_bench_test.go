@@ -35,8 +35,8 @@ func countedProducts(b *testing.B, client *dynamodb.Client, products int) (table
 	return table, ids
 }
 
-// productComment is a client that counts its calls.
-func productComment(client *dynamodb.Client) (*dynamodb.Client, *faulttest.Network) {
+// counted is a client that counts its calls.
+func counted(client *dynamodb.Client) (*dynamodb.Client, *faulttest.Network) {
 	return faulttest.Under(client, func(int) faulttest.Fault { return faulttest.None })
 }
 
@@ -46,7 +46,7 @@ func BenchmarkStatsOf100(b *testing.B) {
 	table, ids := countedProducts(b, direct, 100)
 	for _, size := range []int{100, 1} {
 		b.Run(fmt.Sprintf("by=%d", size), func(b *testing.B) {
-			client, network := productComment(direct)
+			client, network := counted(direct)
 			store := dynamo.NewStore(client, table, dynamo.Options{})
 			for b.Loop() {
 				for part := range slices.Chunk(ids, size) {
@@ -66,7 +66,7 @@ func BenchmarkLeaders(b *testing.B) {
 	table, _ := countedProducts(b, direct, 500)
 	for _, first := range []int{10, 100} {
 		b.Run(fmt.Sprintf("first=%d", first), func(b *testing.B) {
-			client, network := productComment(direct)
+			client, network := counted(direct)
 			store := dynamo.NewStore(client, table, dynamo.Options{})
 			for b.Loop() {
 				if leaders, err := store.Leaders(b.Context(), "", first); err != nil || len(leaders) != first {

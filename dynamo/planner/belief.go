@@ -95,7 +95,7 @@ func (m mix) belief(s *Sample) *belief {
 	return b
 }
 
-// weight says how well the share of the list in a part is known, as a number of comments.
+// weight is how many comments the share of the list in a part counts as.
 func (b *belief) weight(part *Part, s share) float64 {
 	return b.mix.weight(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
 }

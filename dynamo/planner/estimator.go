@@ -26,7 +26,8 @@ type estimator struct {
 	belief *belief
 	// wave is the price of a further wave.
 	wave float64
-	// secondWave is the price of a second wave after a sample. It is nil if there are counts, or a sample.
+	// secondWave is the price of a second wave after a sample. It is nil if there are counts, or a
+	// sample.
 	secondWave *secondWave
 	// firsts are the first calls that were estimated so far. Many parts are alike, and covers share
 	// parts.
@@ -35,7 +36,8 @@ type estimator struct {
 	sums []cumulated
 }
 
-// secondWave is the price of a second wave, for one comment of a large product and for all that are wanted.
+// secondWave is the price of a second wave, for one comment of a large product and for all that are
+// wanted.
 type secondWave struct{ one, all float64 }
 
 const (

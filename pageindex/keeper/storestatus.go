@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// storeStatus is what is known about a store at a time.
+// storeStatus is the status of a store, and of counting, at a time.
 type storeStatus struct {
 	// state says whether all comments were counted, upTo how far, if known says so.
 	state stream.State
@@ -23,7 +23,7 @@ type storeStatus struct {
 	away   error
 }
 
-// readStatus reads what is known about the store.
+// readStatus reads the status of the store.
 func (o Options) readStatus(ctx context.Context) (storeStatus, error) {
 	var now storeStatus
 	state, leases, err := o.Progress.Current(ctx)

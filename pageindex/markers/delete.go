@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// deleteProduct deletes everything of a product in a generation, its header last: until then, it says
-// which cells there are.
+// deleteProduct deletes everything of a product in a generation, its header last: until then, it
+// says which cells there are.
 func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
 	h, err := s.header(ctx, p, nil)
 	if err != nil {

@@ -45,7 +45,7 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, l.waves, err
 }
 
-// attempt reads the header.
+// attempt begins an attempt: it reads the header.
 func (s *Store) attempt(ctx context.Context, list pageindex.List, m *meter) (*attempt, error) {
 	l := &attempt{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, meter: m, waves: 2}
 	g, err := s.get(ctx, generationsKey(), m)

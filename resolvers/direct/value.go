@@ -15,7 +15,7 @@ type Value struct {
 	write func(out []byte) []byte
 }
 
-// valueOf returns the Value that a part writes of something.
+// valueOf returns the Value of something, as a writer writes it.
 func valueOf[T any](p writer[T], of T) Value {
 	return Value{size: p.size(of), write: func(out []byte) []byte { return p.write(out, of) }}
 }
@@ -55,7 +55,7 @@ func allOf[T any](ctx context.Context, of *object[T], list []*T) any {
 	return valueOf(listOf(part), list)
 }
 
-// writerHere returns how to write what is asked of the field that is being resolved. It leaves a
+// writerHere returns a writer of the selections of the field that is being resolved. It leaves a
 // field that may hold several types to gqlgen, which chooses the fragments.
 func writerHere[T any](ctx context.Context, of *object[T]) (p writer[*T], plain bool) {
 	field := graphql.GetFieldContext(ctx).Field

@@ -7,7 +7,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// writer writes something of a T: one field, or everything asked of it.
+// writer writes a T in JSON: one field, or all selected fields.
 type writer[T any] struct {
 	// texts returns the length of the texts that write appends, in bytes. It is nil if there are none.
 	texts func(T) int
@@ -31,8 +31,7 @@ type field[T any] struct {
 	// arguments are the names of those that asked reads. A field of the schema that has others is
 	// left to gqlgen.
 	arguments []string
-	// writer returns how to write what an operation asks of the field, and whether it can be
-	// written.
+	// writer returns a writer of the field as an operation selects it, and whether there is one.
 	writer func(operation *graphql.OperationContext, writer graphql.CollectedField) (writer[T], bool)
 }
 
@@ -62,8 +61,8 @@ type member[T any] struct {
 	before string
 }
 
-// writer returns how to write what is asked of an object. It cannot be written if any of it has to
-// be resolved.
+// writer returns a writer of the selected fields of an object. plain is false if any of them needs
+// a resolver.
 func (o *object[T]) writer(operation *graphql.OperationContext, set ast.SelectionSet) (p writer[*T], plain bool) {
 	collected := graphql.CollectFields(operation, set, o.types)
 	members, separator := make([]member[*T], 0, len(collected)), ""
@@ -109,7 +108,7 @@ func whole[T any](members []member[T]) writer[T] {
 	}
 }
 
-// listOf writes a list whose elements a part writes.
+// listOf returns a writer of lists, by the writer of an element.
 func listOf[T any](p writer[T]) writer[[]T] {
 	return writer[[]T]{
 		texts: func(list []T) (size int) {
