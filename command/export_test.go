@@ -420,7 +420,7 @@ func TestExportAndImportKilled(t *testing.T) {
 	}
 	from.must("export", file)
 	for _, pass := range []int32{0, 1, 7} {
-		kill(t, to, "BatchWriteItem", pass, "import", file, "--restore", "--calls", "1")
+		kill(t, to, "PutItem", pass, "import", file, "--restore", "--calls", "1")
 	}
 	if there := len(to.items()); there == 0 || there == 400 {
 		t.Errorf("after three imports that were killed, %d comments are there", there)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -148,15 +149,17 @@ func batchesOf(b *testing.B, file, table string) []*dynamodb.BatchWriteItemInput
 		}
 		comments = append(comments, row.Comment)
 	}
-	recorder := &batchRecorder{}
+	recorder := &batchRecorder{table: table}
 	if _, err := dynamo.NewLoader(recorder, table, 1).Load(b.Context(), comments); err != nil {
 		b.Fatal(err)
 	}
 	return recorder.batches
 }
 
-// batchRecorder is an empty table that keeps the calls and not the items.
+// batchRecorder is an empty table that keeps what is written, as batches of 25.
 type batchRecorder struct {
+	mu      sync.Mutex
+	table   string
 	batches []*dynamodb.BatchWriteItemInput
 }
 
@@ -164,7 +167,13 @@ func (r *batchRecorder) BatchGetItem(context.Context, *dynamodb.BatchGetItemInpu
 	return &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}, nil
 }
 
-func (r *batchRecorder) BatchWriteItem(_ context.Context, batch *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
-	r.batches = append(r.batches, batch)
-	return &dynamodb.BatchWriteItemOutput{}, nil
+func (r *batchRecorder) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.batches) == 0 || len(r.batches[len(r.batches)-1].RequestItems[r.table]) == call.MaxItemsPerWrite {
+		r.batches = append(r.batches, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{}})
+	}
+	last := r.batches[len(r.batches)-1].RequestItems
+	last[r.table] = append(last[r.table], types.WriteRequest{PutRequest: &types.PutRequest{Item: in.Item}})
+	return &dynamodb.PutItemOutput{}, nil
 }

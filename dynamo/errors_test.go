@@ -71,8 +71,8 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 	"TransactWriteItems of counts": func(ctx context.Context, client *dynamodb.Client) error {
 		return call.Transact(ctx, client, []types.TransactWriteItem{call.PutIf("t", layout.CommentKey(errorsID), "", nil)})
 	},
-	"BatchWriteItem": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewLoader(client, "t", 1).write(ctx, []comment.Comment{errorsComment})
+	"PutItem of a load": func(ctx context.Context, client *dynamodb.Client) error {
+		_, err := NewLoader(client, "t", 1).write(ctx, []comment.Comment{errorsComment}, nil)
 		return err
 	},
 	"DescribeTable": func(ctx context.Context, client *dynamodb.Client) error {
@@ -98,7 +98,7 @@ const (
 	reads         = "Query, GetItem, BatchGetItem, Scan"
 	singleWrites  = "PutItem, PutItem of an edit, PutItem of a delete"
 	transactions  = "TransactWriteItems"
-	dataCalls     = reads + ", " + singleWrites + ", PutItem of a lease, " + transactions + ", TransactWriteItems of counts, BatchWriteItem"
+	dataCalls     = reads + ", " + singleWrites + ", PutItem of a lease, " + transactions + ", TransactWriteItems of counts, PutItem of a load"
 	tableCalls    = "DescribeTable, CreateTable, UpdateTimeToLive"
 	allCalls      = dataCalls + ", " + tableCalls
 	again         = true
@@ -126,11 +126,11 @@ func TestWhatErrorsMean(t *testing.T) {
 		{"LimitExceededException", 400, "", "CreateTable, UpdateTimeToLive", comment.Throttled, again, false, "too many tables are being changed"},
 		{"TransactionConflictException", 400, "", singleWrites + ", PutItem of a lease", comment.Throttled, again, false, "a transaction is at work on the item"},
 		{"ReplicatedWriteConflictException", 400, "", singleWrites + ", PutItem of a lease", comment.Throttled, again, false, "another region is"},
-		{"ReplicatedWriteConflictException", 400, "", "BatchWriteItem", comment.Throttled, once, false, "another region is; the loader reads before it tries again"},
+		{"ReplicatedWriteConflictException", 400, "", "PutItem of a load", comment.Throttled, once, false, "another region is; the loader reads before it tries again"},
 		{"TransactionInProgressException", 400, "", transactions, comment.Unavailable, again, true, "an earlier copy of this call may be at work, and may succeed"},
 		{"TransactionInProgressException", 400, "", "TransactWriteItems of counts", comment.Throttled, again, false, "the counter reads what is there, and decides anew"},
 		{"IdempotentParameterMismatchException", 400, "", cancellations, comment.Internal, once, false, "tokens are made anew: a fault of ours"},
-		{"ItemCollectionSizeLimitExceededException", 400, "", singleWrites + ", BatchWriteItem", comment.Internal, once, false, "only tables with local indexes have this limit, and ours have none"},
+		{"ItemCollectionSizeLimitExceededException", 400, "", singleWrites + ", PutItem of a load", comment.Internal, once, false, "only tables with local indexes have this limit, and ours have none"},
 		{"ResourceInUseException", 400, "", "UpdateTimeToLive", comment.Unavailable, once, false, "the table is being made or changed"},
 		{"ResourceNotFoundException", 400, "", dataCalls + ", UpdateTimeToLive", comment.Unavailable, once, false, "no table: waiting makes none"},
 		{"InternalServerError", 500, "", reads, comment.Unavailable, again, false, "a fault of DynamoDB's"},
@@ -189,7 +189,7 @@ func TestWhatErrorsMean(t *testing.T) {
 
 // madeAgain reports whether a use retries its call itself. A loader retries elsewhere, after a
 // read.
-func madeAgain(use string) bool { return use != "BatchWriteItem" }
+func madeAgain(use string) bool { return use != "PutItem of a load" }
 
 func reasons(codes ...string) string {
 	list := make([]string, len(codes))

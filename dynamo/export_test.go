@@ -272,10 +272,11 @@ func TestScannerIsBounded(t *testing.T) {
 func encoded(t *testing.T, comments []comment.Comment) []map[string]types.AttributeValue {
 	t.Helper()
 	var out []map[string]types.AttributeValue
-	keep := putFunc(func(in *dynamodb.BatchWriteItemInput) {
-		for _, request := range in.RequestItems["t"] {
-			out = append(out, request.PutRequest.Item)
-		}
+	var mu sync.Mutex
+	keep := putFunc(func(in *dynamodb.PutItemInput) {
+		mu.Lock()
+		defer mu.Unlock()
+		out = append(out, in.Item)
 	})
 	if _, err := dynamo.NewLoader(keep, "t", 1).Load(t.Context(), comments); err != nil {
 		t.Fatal(err)
@@ -284,15 +285,15 @@ func encoded(t *testing.T, comments []comment.Comment) []map[string]types.Attrib
 }
 
 // putFunc is an empty table that passes on what is written.
-type putFunc func(*dynamodb.BatchWriteItemInput)
+type putFunc func(*dynamodb.PutItemInput)
 
 func (putFunc) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return &dynamodb.BatchGetItemOutput{}, nil
 }
 
-func (f putFunc) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+func (f putFunc) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	f(in)
-	return &dynamodb.BatchWriteItemOutput{}, nil
+	return &dynamodb.PutItemOutput{}, nil
 }
 
 // A damaged item ends a scan with an error that names the item. A copy without it would pass for a

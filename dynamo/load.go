@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -19,9 +20,9 @@ import (
 // takes many more.
 const DefaultLoadCalls = 4
 
-// maxBytesPerWrite bounds the texts of one BatchWriteItem: in JSON a byte of text can become six, and
-// a call has to stay well below DynamoDB's limit of 16 MB.
-const maxBytesPerWrite = 1 << 20
+// putsAtOnce is how many comments each call of a Loader writes at the same time, as many as a
+// BatchWriteItem would.
+const putsAtOnce = 25
 
 // rememberedIDs bounds the ids in each of the two maps of loaded comments. Together the maps take
 // about 40 MB at most.
@@ -30,7 +31,7 @@ const rememberedIDs = 1 << 19
 // bulkClient is the part of the SDK's client that a Loader uses.
 type bulkClient interface {
 	call.BatchGetter
-	call.BatchWriter
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
 // LoadCounts says what happened to the comments given to a Loader. Each comment is counted once.
@@ -56,15 +57,10 @@ func (n *LoadCounts) add(more LoadCounts) {
 // Loader writes many comments, some of which may be in the table already. It overwrites none, since
 // a comment may have been edited since. It does not restore deleted comments, unless Revive is set.
 //
-// BatchWriteItem has no conditions. So a Loader reads before it writes, consistently, and reads
-// again before it repeats a write whose outcome is unknown. The SDK's own retries, which would not
-// read first, are off. A race of some milliseconds between read and write remains: an edit or a
-// delete is lost only if, within this time, another load writes the same comment and a client edits
-// or deletes it.
-//
-// A conditional PutItem for each comment would close the race, and was as fast on the local engine.
-// But it takes 25 calls instead of one, and a second import of the same file would pay a write for
-// every existing comment.
+// A Loader reads before it writes, consistently, so a second import of the same file costs no
+// writes. Each write has a condition: it may take effect long after its answer was lost, and must
+// then neither undo an edit nor bring back what was deleted meanwhile. BatchWriteItem has no
+// conditions. The SDK's own retries are off, because they hide that a write was refused by itself.
 type Loader struct {
 	// Revive writes deleted comments like new ones.
 	Revive bool
@@ -176,7 +172,7 @@ func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCoun
 // try reads which pending comments are missing, and writes those. Without an error no comment stays
 // pending.
 func (l *Loader) try(ctx context.Context, p *partLoad) error {
-	there, deleted, err := l.look(ctx, p.pending)
+	there, tombstones, err := l.look(ctx, p.pending)
 	if err != nil {
 		return err
 	}
@@ -186,18 +182,17 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 		p.counts.Existing = len(there)
 	}
 	p.asked = true
-	missing := without(p.pending, there)
-	if !l.Revive {
-		p.counts.Deleted += len(deleted)
-		missing = without(missing, deleted)
-	}
-	p.pending, err = l.write(ctx, missing)
+	missing := slices.DeleteFunc(slices.Clone(p.pending), func(c comment.Comment) bool {
+		return there[c.ID] || !l.Revive && tombstones[c.ID] != nil
+	})
+	p.counts.Deleted += len(p.pending) - len(there) - len(missing)
+	p.pending, err = l.write(ctx, missing, tombstones)
 	p.counts.Written += len(missing) - len(p.pending)
 	return err
 }
 
-// look returns which comments are in the table now, and which have been deleted.
-func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, deleted map[comment.ID]bool, err error) {
+// look returns which comments are in the table now, and the tombstones of those that were deleted.
+func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there map[comment.ID]bool, tombstones map[comment.ID]layout.Item, err error) {
 	keys := make([]layout.Item, len(comments))
 	for i, c := range comments {
 		keys[i] = layout.CommentKey(c.ID)
@@ -213,80 +208,56 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, d
 	if len(got.Left) > 0 {
 		return nil, nil, call.ErrBusy
 	}
-	there, deleted = make(map[comment.ID]bool, len(got.Items)), map[comment.ID]bool{}
+	there, tombstones = make(map[comment.ID]bool, len(got.Items)), map[comment.ID]layout.Item{}
 	for _, it := range got.Items {
 		if layout.NoComment(it) {
-			deleted[layout.IDOfKey(it)] = true
+			tombstones[layout.IDOfKey(it)] = it
 			continue
 		}
 		there[layout.IDOfKey(it)] = true
 	}
-	return there, deleted, nil
+	return there, tombstones, nil
 }
 
-// write writes comments in calls as large as possible, until one fails. It returns the comments not
+// write writes comments, each in place of its tombstone if it has one. It returns the comments not
 // known to be written, with an error unless there are none.
-func (l *Loader) write(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
-	var unprocessed []comment.Comment
-	for len(comments) > 0 {
-		size := writeSize(comments)
-		left, err := l.writeOnce(ctx, comments[:size])
-		if err != nil {
-			return append(unprocessed, comments...), call.Wrap(err, "BatchWriteItem of %d comments", size)
-		}
-		unprocessed = append(unprocessed, left...)
-		comments = comments[size:]
-	}
-	if len(unprocessed) > 0 {
-		return unprocessed, call.ErrBusy
-	}
-	return nil, nil
-}
-
-// writeOnce makes one call and returns the comments that DynamoDB left unprocessed.
-func (l *Loader) writeOnce(ctx context.Context, comments []comment.Comment) ([]comment.Comment, error) {
-	requests := make([]types.WriteRequest, len(comments))
+func (l *Loader) write(ctx context.Context, comments []comment.Comment, tombstones map[comment.ID]layout.Item) (left []comment.Comment, err error) {
+	errs := make([]error, len(comments))
+	var group errgroup.Group
+	group.SetLimit(putsAtOnce)
 	for i, c := range comments {
-		requests[i].PutRequest = &types.PutRequest{Item: layout.Encode(c)}
+		group.Go(func() error {
+			errs[i] = l.put(ctx, c, tombstones[c.ID])
+			return nil
+		})
 	}
-	output, err := l.client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{
-		RequestItems: map[string][]types.WriteRequest{l.table: requests},
-	}, call.NoRetries)
-	if err != nil {
-		return nil, err
-	}
-	left := output.UnprocessedItems[l.table]
-	if len(left) == 0 {
-		return nil, nil
-	}
-	written := make(map[comment.ID]bool, len(comments))
-	for _, c := range comments {
-		written[c.ID] = true
-	}
-	for _, request := range left {
-		delete(written, layout.IDOfKey(request.PutRequest.Item))
-	}
-	return without(comments, written), nil
-}
-
-// writeSize returns how many of the first comments go into one call.
-func writeSize(comments []comment.Comment) int {
-	size := min(len(comments), call.MaxItemsPerWrite)
-	for i, bytes := 0, 0; i < size; i++ {
-		bytes += len(comments[i].Text)
-		if i > 0 && bytes > maxBytesPerWrite {
-			return i
+	_ = group.Wait() // the errors are in errs
+	for i, c := range comments {
+		if errs[i] != nil {
+			left = append(left, c)
+		}
+		if err == nil || errs[i] != nil && !call.Transient(errs[i]) {
+			err = errs[i]
 		}
 	}
-	return size
+	return left, err
 }
 
-func without(comments []comment.Comment, drop map[comment.ID]bool) []comment.Comment {
-	kept := make([]comment.Comment, 0, len(comments))
-	for _, c := range comments {
-		if !drop[c.ID] {
-			kept = append(kept, c)
-		}
+// put writes a comment unless something else than the tombstone is there.
+func (l *Loader) put(ctx context.Context, c comment.Comment, tombstone layout.Item) error {
+	input := &dynamodb.PutItemInput{
+		TableName:           aws.String(l.table),
+		Item:                layout.Encode(c),
+		ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
 	}
-	return kept
+	if tombstone != nil {
+		input.ConditionExpression = aws.String(layout.AttrDeleted + " = :deleted")
+		input.ExpressionAttributeValues = layout.Item{":deleted": tombstone[layout.AttrDeleted]}
+	}
+	_, err := l.client.PutItem(ctx, input, call.NoRetries)
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return call.ErrBusy // look again what came first
+	}
+	return call.Wrap(err, "PutItem of %s", c)
 }

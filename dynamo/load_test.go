@@ -2,7 +2,6 @@ package dynamo_test
 
 import (
 	"context"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -104,7 +103,7 @@ type faultyTable struct {
 	mu     sync.Mutex
 	items  map[string]bool // by partition key
 	calls  int
-	writes int // calls of BatchWriteItem
+	writes int // calls of PutItem
 }
 
 // fault is how a call fails.
@@ -168,34 +167,28 @@ func (f *faultyTable) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetIte
 	return out, nil
 }
 
-func (f *faultyTable) BatchWriteItem(ctx context.Context, in *dynamodb.BatchWriteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+func (f *faultyTable) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.calls++
 	f.writes++
 	f.checkOptions(options)
 	now := f.faults()
+	if now == leaveOut { // of batches alone
+		now = throttle
+	}
 	if now == throttle || now == failFirst || ctx.Err() != nil {
 		return nil, firstOf(ctx.Err(), f.err(now))
 	}
-	requests := in.RequestItems["t"]
-	if len(requests) > 25 {
-		f.t.Errorf("%d items are written at once", len(requests))
+	key := partitionKey(in.Item)
+	if aws.ToString(in.ConditionExpression) != "attribute_not_exists(PK)" {
+		f.t.Errorf("%s is written on condition %q", key, aws.ToString(in.ConditionExpression))
 	}
-	out := &dynamodb.BatchWriteItemOutput{}
-	if now == leaveOut {
-		half := len(requests) / 2
-		out.UnprocessedItems = map[string][]types.WriteRequest{"t": requests[half:]}
-		requests = requests[:half]
+	if f.items[key] {
+		return nil, &types.ConditionalCheckFailedException{}
 	}
-	for _, request := range requests {
-		key := partitionKey(request.PutRequest.Item)
-		if f.items[key] {
-			f.t.Errorf("%s is overwritten, and with it an edit", key)
-		}
-		f.items[key] = true
-	}
-	return out, f.err(now)
+	f.items[key] = true
+	return &dynamodb.PutItemOutput{}, f.err(now)
 }
 
 // checkOptions checks that the SDK's own retries are off.
@@ -344,32 +337,86 @@ func (b *brokenTable) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput,
 	return nil, b.err
 }
 
-func (b *brokenTable) BatchWriteItem(context.Context, *dynamodb.BatchWriteItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
+func (b *brokenTable) PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	b.calls++
 	return nil, b.err
 }
 
-// A load fills its calls, so that it makes as few as possible.
-func TestLoadFillsItsCalls(t *testing.T) {
-	for _, test := range []struct {
-		comments, bytes, calls int
-	}{
-		{0, 0, 0},
-		{1, 10, 1 + 1},
-		{100, 10, 1 + 4},
-		{250, 10, 3 + 10},
-		{8, comment.MaxTextBytes, 1 + 2},
-	} {
-		t.Run(fmt.Sprint(test.comments, " of ", test.bytes), func(t *testing.T) {
-			table := newFaultyTable(t, after(0, nothing))
-			comments := commenttest.Many(rand.New(rand.NewPCG(7, 7)), "p", test.comments)
-			for i := range comments {
-				comments[i].Text = strings.Repeat("x", test.bytes)
-			}
-			checkLoad(t, dynamo.NewLoader(table, "t", 1), comments, dynamo.LoadCounts{Written: test.comments})
-			if table.calls != test.calls {
-				t.Errorf("%d calls, want %d", table.calls, test.calls)
-			}
-		})
+// A load reads a hundred comments at once, and writes each once.
+func TestLoadMakesFewCalls(t *testing.T) {
+	for comments, calls := range map[int]int{0: 0, 1: 1 + 1, 100: 1 + 100, 250: 3 + 250} {
+		table := newFaultyTable(t, after(0, nothing))
+		checkLoad(t, dynamo.NewLoader(table, "t", 1), commenttest.Many(rand.New(rand.NewPCG(7, 7)), "p", comments), dynamo.LoadCounts{Written: comments})
+		if table.calls != calls {
+			t.Errorf("%d calls for %d comments, want %d", table.calls, comments, calls)
+		}
+	}
+}
+
+// A write that takes effect late, when its comment was written by a retry and then deleted or edited,
+// changes nothing.
+func TestLateWriteOfALoad(t *testing.T) {
+	for _, revive := range []bool{false, true} {
+		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+		if err := dynamo.CreateTable(ctx, client, table); err != nil {
+			t.Fatal(err)
+		}
+		store := dynamo.NewStore(client, table, dynamo.Options{})
+		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 2)
+		if revive {
+			checkLoad(t, dynamo.NewLoader(client, table, 1), comments, dynamo.LoadCounts{Written: 2})
+			remove(t, store, comments...)
+		}
+		late := &lateClient{Client: client}
+		loader := dynamo.NewLoader(late, table, 1)
+		loader.Revive = revive
+		checkLoad(t, loader, comments, dynamo.LoadCounts{Written: 2})
+		edited := comments[1]
+		edited.Text, edited.Version, edited.UpdatedAt = "edited", edited.Version+1, new(time.UnixMilli(1))
+		if err := store.Replace(ctx, comments[1], edited); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(2 * time.Millisecond) // tombstones differ by their time
+		remove(t, store, comments[0])
+		late.arrive(ctx)
+		if got, err := store.Comment(ctx, comments[0].ID); comment.KindOf(err) != comment.NotFound {
+			t.Errorf("revive %v: what was deleted is back: %+v, %v", revive, got, err)
+		}
+		if got, err := store.Comment(ctx, comments[1].ID); err != nil || got.Text != "edited" {
+			t.Errorf("revive %v: the edit is lost: %+v, %v", revive, got, err)
+		}
+	}
+}
+
+func remove(t *testing.T, store *dynamo.Store, comments ...comment.Comment) {
+	t.Helper()
+	for _, c := range comments {
+		if err := store.Delete(t.Context(), c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// lateClient keeps the first two writes back, as a network does that loses their connection.
+type lateClient struct {
+	*dynamodb.Client
+	mu   sync.Mutex
+	held []*dynamodb.PutItemInput
+}
+
+func (l *lateClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.held) < 2 {
+		l.held = append(l.held, in)
+		return nil, &smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer}
+	}
+	return l.Client.PutItem(ctx, in, options...)
+}
+
+// arrive makes the writes that were kept back. Their answers are lost.
+func (l *lateClient) arrive(ctx context.Context) {
+	for _, in := range l.held {
+		_, _ = l.Client.PutItem(ctx, in, call.NoRetries)
 	}
 }

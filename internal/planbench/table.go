@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -133,19 +134,22 @@ func numberSize(number string) int {
 }
 
 // collector stands in for the table that a Loader writes to.
-type collector struct{ items []item }
+type collector struct {
+	mu    sync.Mutex
+	items []item
+}
 
 // BatchGetItem finds nothing, so the Loader writes every comment.
 func (c *collector) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
 	return &dynamodb.BatchGetItemOutput{}, nil
 }
 
-// BatchWriteItem keeps the items.
-func (c *collector) BatchWriteItem(_ context.Context, in *dynamodb.BatchWriteItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchWriteItemOutput, error) {
-	for _, request := range in.RequestItems[tableName] {
-		c.items = append(c.items, request.PutRequest.Item)
-	}
-	return &dynamodb.BatchWriteItemOutput{}, nil
+// PutItem keeps the item.
+func (c *collector) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.items = append(c.items, in.Item)
+	return &dynamodb.PutItemOutput{}, nil
 }
 
 // consumed returns the consumed capacity in an answer.
