@@ -386,7 +386,7 @@ func (o *oracle) compare(got answer, want string) {
 
 func newOracle(tb testing.TB, schema *ast.Schema, text string, variables map[string]any) *oracle {
 	tb.Helper()
-	document, errs := gqlparser.LoadQuery(schema, text)
+	document, errs := gqlparser.LoadQueryWithRules(schema, text, nil)
 	if len(errs) > 0 {
 		tb.Fatalf("%s\nis not valid: %v", text, errs)
 	}
