@@ -193,7 +193,7 @@ func (s status) ofCounts() doctor.Finding {
 		return doctor.New(check, doctor.Problem, "%s", found).Cured("%s", cure)
 	case !s.state.Complete:
 		return doctor.New(check, doctor.Warning, "%s", found).Cured("run talkback serve, talkback stream or talkback rebuild")
-	case known && s.now.Sub(upTo) > lateCounts:
+	case known && s.now.Sub(upTo) > lateCounts, !known && !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) > stream.ScheduleLate:
 		return doctor.New(check, doctor.Warning, "%s", found).Cured("see docs/operate/monitor.md")
 	}
 	return doctor.New(check, doctor.OK, "%s", s.headline())

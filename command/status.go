@@ -88,6 +88,8 @@ func (s status) headline() string {
 			s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason))
 	case !s.state.Complete:
 		return "Incomplete: all comments are still to be counted; talkback serve, talkback stream and talkback rebuild do so"
+	case s.state.Label == "" && !s.state.Scheduled.IsZero():
+		return fmt.Sprintf("Complete: AWS Lambda processed an item of its schedule %s ago", lagText(s.now.Sub(s.state.Scheduled)))
 	case s.state.Label == "":
 		return "Complete: all comments were counted; the stream has not been read since"
 	case !known:

@@ -1,7 +1,12 @@
 package command_test
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -66,6 +71,31 @@ func TestFieldsUnderOneName(t *testing.T) {
 	} {
 		if answer := a.ask(row.query, nil); (len(answer.Errors) == 0) != row.merges {
 			t.Errorf("%s: %s with the errors %v", row.why, answer.Data, answer.Errors)
+		}
+	}
+}
+
+// An operation that shares a fragment with another one takes no default of the other's variables.
+func TestDefaultsOfAnotherOperation(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	var added struct {
+		AddComment struct{ Comment struct{ ID string } }
+	}
+	a.mustAsk(`mutation { addComment(input: {productId: "p", rating: 5, language: "en", title: "T", text: "x", author: {id: "c", name: "C"}}) { comment { id } } }`, nil, &added)
+	const operations = `mutation A($i: ID!, $v: Int!, $t: String) { ...F } mutation B($i: ID!, $v: Int!, $t: String = "other") { ...F }
+		fragment F on Mutation { editComment(input: {id: $i, version: $v, rating: 4, title: $t}) { comment { title } } }`
+	for version, row := range []struct{ operation, want string }{{"A", `"title":"T"`}, {"B", `"title":"other"`}} {
+		body, err := json.Marshal(map[string]any{"query": operations, "operationName": row.operation, "variables": map[string]any{"i": added.AddComment.Comment.ID, "v": version + 1}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		response, err := http.Post(a.server.URL+"/graphql", "application/json", bytes.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := io.ReadAll(response.Body)
+		if response.Body.Close(); err != nil || !strings.Contains(string(answer), row.want) {
+			t.Errorf("%s: %s, %v, want %s", row.operation, answer, err, row.want)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"errors"
+	"reflect"
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -155,7 +156,9 @@ func (l *Loader) remember(loaded []comment.Comment) {
 type partLoad struct {
 	pending []comment.Comment // not known to be in the table
 	asked   bool              // comments that existed before are counted
-	counts  LoadCounts
+	// tombstones are those of the first look. Later ones are of deletes since.
+	tombstones map[comment.ID]layout.Item
+	counts     LoadCounts
 }
 
 // loadPart writes at most MaxKeysPerGet different comments, with retries.
@@ -179,11 +182,12 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 	if p.asked {
 		p.counts.Written += len(there) // by a call of ours whose answer was lost
 	} else {
-		p.counts.Existing = len(there)
+		p.counts.Existing, p.tombstones = len(there), tombstones
 	}
 	p.asked = true
 	missing := slices.DeleteFunc(slices.Clone(p.pending), func(c comment.Comment) bool {
-		return there[c.ID] || !l.Revive && tombstones[c.ID] != nil
+		deleted := tombstones[c.ID]
+		return there[c.ID] || deleted != nil && (!l.Revive || !reflect.DeepEqual(deleted, p.tombstones[c.ID]))
 	})
 	p.counts.Deleted += len(p.pending) - len(there) - len(missing)
 	p.pending, err = l.write(ctx, missing, tombstones)

@@ -61,13 +61,14 @@ const longestHold = retryAfter * 3 / 4
 // hold waits if the connection of a request was refused less than retryAfter ago. A client that asks
 // again at once gets its place or its next refusal only then: otherwise it would ask for refusals as
 // quickly as they are made, and these would take the processor from answers. Requests that a proxy
-// passed on are not held, since its clients share connections. As many may be held as there may be
-// connections. A server that drains holds none.
+// passed on are not held, since its clients share connections, nor those of a page that is made for
+// everyone, which have no address. As many may be held as there may be connections. A server that
+// drains holds none.
 func (c *Connections) hold(r *http.Request) {
 	by := c.of(r.Context())
 	c.mu.Lock()
 	wait := min(longestHold-rand.N(longestHold/3), time.Until(by.refused.Add(retryAfter)))
-	if wait <= 0 || c.held >= c.max || r.Header.Get(forwardedFor) != "" {
+	if wait <= 0 || c.held >= c.max || r.Header.Get(forwardedFor) != "" || r.RemoteAddr == "" {
 		c.mu.Unlock()
 		return
 	}

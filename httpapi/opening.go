@@ -43,7 +43,7 @@ func (o *Opening) Open(handler http.Handler) {
 
 // ServeHTTP implements [http.Handler].
 func (o *Opening) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if o.handler.Load() == nil && r.URL.Path == graphQLPath {
+	if o.handler.Load() == nil && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" {
 		o.await(r.Context())
 	}
 	if handler := o.handler.Load(); handler != nil {

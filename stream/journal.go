@@ -21,7 +21,13 @@ type State struct {
 	Since time.Time
 	// Gap is the latest gap that no rebuild has closed, nil for none.
 	Gap *Gap
+	// Scheduled is when the last item was written that a schedule writes to see whether a function of
+	// AWS Lambda is alive, and which one processed. It is zero if none ever was.
+	Scheduled time.Time
 }
+
+// ScheduleLate is how long ago Scheduled may be: three items of the schedule.
+const ScheduleLate = 15 * time.Minute
 
 // Gap says that records were dropped before they were read, or that a record was dead-lettered.
 type Gap struct {

@@ -56,8 +56,28 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 		again := records[done]
 		f.log.Warn("records are to be handed over again", "from", string(again.Position), "records", len(records)-done, "error", err)
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
+		return response, nil
+	}
+	for _, r := range records {
+		if sortKey, _ := r.Keys["SK"].(*types.AttributeValueMemberS); sortKey != nil && sortKey.Value == scheduleSK {
+			f.noteSchedule(ctx, r.Created)
+		}
 	}
 	return response, nil
+}
+
+// scheduleSK is the sort key of the item that infra/lambda.json has a schedule write.
+const scheduleSK = "SCHEDULE"
+
+// noteSchedule notes that an item of the schedule was processed. If that fails, the next one will be.
+func (f *Function) noteSchedule(ctx context.Context, written time.Time) {
+	err := changeState(ctx, f.journal, func(state *State) error {
+		state.Scheduled = written
+		return nil
+	})
+	if err != nil {
+		f.log.Warn("it could not be noted how far the function has come", "error", err)
+	}
 }
 
 // process processes records[:done]: all of them unless there is an error. It goes on behind records

@@ -236,6 +236,29 @@ func worst(records []stream.Record, places map[stream.Position]int, bad map[int]
 	return err
 }
 
+// A record of the schedule's item is noted, once all of its event was processed.
+func TestScheduleIsNoted(t *testing.T) {
+	for broken, want := range map[bool]time.Time{false: time.Unix(1700000000, 0), true: {}} {
+		event := recorded(t, "comments.json")
+		last := &event.Records[len(event.Records)-1].Change
+		last.Keys["SK"] = events.NewStringAttribute("SCHEDULE")
+		last.ApproximateCreationDateTime.Time = time.Unix(1700000000, 0)
+		journal := &fakeJournal{}
+		handler := handlerFunc(func(context.Context, []stream.Record) error {
+			if broken {
+				return comment.Errorf(comment.Throttled, "slow down")
+			}
+			return nil
+		})
+		if _, err := stream.NewFunction(handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event); err != nil {
+			t.Fatal(err)
+		}
+		if !journal.state.Scheduled.Equal(want) {
+			t.Errorf("broken: %v: %v is noted, want %v", broken, journal.state.Scheduled, want)
+		}
+	}
+}
+
 // An event that does not tell which records it holds fails as a whole: any report would be wrong.
 func TestEventsThatCannotBeRead(t *testing.T) {
 	for _, row := range []struct {

@@ -259,11 +259,12 @@ func (r *reader) fetch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	waiting := len(r.pending) > 0
 	r.iterator, r.atEnd = batch.Next, batch.Next == ""
 	for _, record := range batch.Records {
 		r.pending = append(r.pending, pendingRecord{Record: record})
 	}
-	behind := len(batch.Records) > 0 && time.Since(batch.Records[len(batch.Records)-1].Created) > behindAfter
+	behind := waiting || len(batch.Records) > 0 && time.Since(batch.Records[len(batch.Records)-1].Created) > behindAfter
 	r.advance(func(p progress) progress { p.behind = behind; return p })
 	return nil
 }

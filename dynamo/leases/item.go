@@ -82,6 +82,7 @@ const (
 	attrStateGapFound  = "gt"
 	attrStateGapShard  = "gs"
 	attrStateGapReason = "gr"
+	attrStateScheduled = "s"
 )
 
 func stateItem(state stream.State) layout.Item {
@@ -90,6 +91,7 @@ func stateItem(state stream.State) layout.Item {
 	it[attrStateLabel] = layout.Text(state.Label)
 	it[attrStateComplete] = layout.Flag(state.Complete)
 	layout.SetOptionalTime(it, attrStateSince, state.Since)
+	layout.SetOptionalTime(it, attrStateScheduled, state.Scheduled)
 	if gap := state.Gap; gap != nil {
 		layout.SetOptionalTime(it, attrStateGapFound, gap.Found)
 		it[attrStateGapShard] = layout.Text(gap.Shard)
@@ -105,6 +107,8 @@ func stateOf(it layout.Item) stream.State {
 		Label:    r.Text(attrStateLabel),
 		Complete: r.Flag(attrStateComplete),
 		Since:    r.OptionalTime(attrStateSince),
+
+		Scheduled: r.OptionalTime(attrStateScheduled),
 	}
 	if it[attrStateGapReason] != nil {
 		state.Gap = &stream.Gap{

@@ -71,10 +71,37 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 		if errs := validator.ValidateWithRules(e.schema, parsed, e.Rules()); len(errs) > 0 {
 			return nil, errs
 		}
+		for _, fragment := range parsed.Fragments {
+			forget(fragment.SelectionSet)
+		}
 		e.Documents.Add(ctx, request.Query, parsed)
 		document = parsed
 	}
 	return document.Operations.ForName(request.OperationName), nil
+}
+
+// forget drops which operation declared the variables of a fragment, as several may share it. gqlparser
+// notes one of them, and would take its default for a variable that another operation lacks. Variables
+// has all defaults already.
+func forget(set ast.SelectionSet) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			for _, argument := range s.Arguments {
+				forgetIn(argument.Value)
+			}
+			forget(s.SelectionSet)
+		case *ast.InlineFragment:
+			forget(s.SelectionSet)
+		}
+	}
+}
+
+func forgetIn(value *ast.Value) {
+	value.VariableDefinition = nil
+	for _, child := range value.Children {
+		forgetIn(child.Value)
+	}
 }
 
 // Others returns the errors of an operation after the first that MutateOperationParameters

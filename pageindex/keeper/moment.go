@@ -29,18 +29,23 @@ func (s Registration) knows(covers string) bool {
 	return slices.Contains(strings.Fields(s.Moments), moment)
 }
 
+// mostMoments bounds the moments that the table knows while a store does not move on.
+const mostMoments = 40
+
 // toward returns the registration of a store that moves on to another moment. It stays at the moment
 // where it is until then, or moves to the last one known, which another process set.
 func (s Registration) toward(covers, next string) Registration {
 	_, moment, _ := strings.Cut(covers, "@")
 	known := strings.Fields(s.Moments)
-	var kept []string
-	for i, m := range known {
-		if m == moment || i == len(known)-1 {
-			kept = append(kept, m)
-		}
+	if i := slices.Index(known, moment); i >= 0 {
+		known = known[i:] // other processes may be moving it to those that follow
+	} else if len(known) > 0 {
+		known = known[len(known)-1:]
 	}
-	s.Moments = strings.Join(append(kept, next), " ")
+	if len(known) > mostMoments {
+		known = slices.Concat(known[:1], known[len(known)-mostMoments+1:])
+	}
+	s.Moments = strings.Join(append(slices.Clone(known), next), " ")
 	return s
 }
 

@@ -152,7 +152,7 @@ func decodeStore(it layout.Item) (Registration, error) {
 		Since:    r.OptionalTime(attrSince),
 		Reason:   r.Text(attrReason),
 		Built:    r.Text(attrBuilt),
-		Moments:  r.Text(attrMoments),
+		Moments:  r.OptionalText(attrMoments),
 		Work: Work{
 			Owner:     r.Text(attrOwner),
 			Who:       r.Text(attrWho),

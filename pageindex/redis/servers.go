@@ -31,7 +31,7 @@ func (s *Store) servers(ctx context.Context) (string, error) {
 		}
 		mu.Lock()
 		defer mu.Unlock()
-		ids = append(ids, field["run_id"]+"/"+field["master_replid"]+"/"+field["evicted_keys"])
+		ids = append(ids, field["run_id"]+"/"+field["master_replid2"]+"/"+field["evicted_keys"])
 		return nil
 	})
 	slices.Sort(ids)

@@ -491,3 +491,13 @@ func (w *world) settle(t *testing.T) {
 		t.Errorf("%d comments take %d bytes in %d chunks", len(w.markers), bytes, len(d.References))
 	}
 }
+
+// A directory whose sum of a chunk is wrong does not fit to the chunk.
+func TestWrongSum(t *testing.T) {
+	run := Run{From: comment.Position{}, End: comment.Position{1}, Counts: comment.Stats{"de": {0, 0, 3}}}
+	view := View{rows: map[comment.Language]bool{}}
+	view.addDirectory(Directory{References: []Reference{{Key: Key{}, From: run.From, End: run.End, Counts: comment.Stats{"de": {0, 0, 4}}}}})
+	if err := view.Load(Key{}, Chunk{Runs: []Run{run}}); !errors.Is(err, ErrTorn) {
+		t.Error(err)
+	}
+}

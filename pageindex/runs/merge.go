@@ -234,23 +234,6 @@ func joined(runs []Run) []Run {
 
 func (r Run) size() int { return r.Counts.Counts(comment.Filter{}).Total() }
 
-// sumOf returns the counts of runs, each in the row that a function names; nil for its own.
-func sumOf(runs []Run, inRow func(*comment.Cell) *comment.Cell) comment.Stats {
-	sum := comment.Stats{}
-	for _, run := range runs {
-		for language, counts := range run.Counts {
-			for i, n := range counts {
-				cell := &comment.Cell{Language: language, Rating: i + 1}
-				if inRow != nil {
-					cell = inRow(cell)
-				}
-				sum.Add(*cell, n)
-			}
-		}
-	}
-	return sum
-}
-
 func (v *View) reference(key Key, runs []Run) Reference {
 	return Reference{
 		Key: key, From: runs[0].From, End: runs[len(runs)-1].End,

@@ -157,6 +157,23 @@ func (v *View) inRow(cell *comment.Cell) *comment.Cell {
 	return &comment.Cell{Language: comment.OtherLanguages, Rating: cell.Rating}
 }
 
+// sumOf returns the counts of runs, each in the row that a function names; nil for its own.
+func sumOf(runs []Run, inRow func(*comment.Cell) *comment.Cell) comment.Stats {
+	sum := comment.Stats{}
+	for _, run := range runs {
+		for language, counts := range run.Counts {
+			for i, n := range counts {
+				cell := &comment.Cell{Language: language, Rating: i + 1}
+				if inRow != nil {
+					cell = inRow(cell)
+				}
+				sum.Add(*cell, n)
+			}
+		}
+	}
+	return sum
+}
+
 func (v *View) check() error {
 	for _, s := range v.segments {
 		if negative(s.counts) {
@@ -179,6 +196,9 @@ func (v *View) Load(key Key, c Chunk) error {
 	}
 	if len(c.Runs) == 0 || part.segments[0].from != was.from || part.end() != was.chunk.End {
 		return fmt.Errorf("chunk %s has other bounds than the directory says: %w", key, ErrTorn)
+	}
+	if sum := sumOf(c.Runs, v.inRow); !maps.Equal(sum, was.chunk.Counts) {
+		return fmt.Errorf("chunk %s has other counts than the directory says: %w", key, ErrTorn)
 	}
 	for _, change := range was.changes {
 		part.change(change)

@@ -1,0 +1,74 @@
+package objects
+
+import (
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/talkback/talkback/pageindex"
+)
+
+// Whichever file a process has no descriptor for: what comes afterwards is taken, and nothing is lost.
+func TestWithoutDescriptors(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "pages")
+	s, err := OpenFolder(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	n, refused := 0, 0
+	for spare := range uint64(8) {
+		tight := limit
+		tight.Cur = min(tight.Cur, 256)
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &tight); err != nil {
+			t.Fatal(err)
+		}
+		var taken []*os.File
+		for {
+			file, err := os.Open(os.DevNull)
+			if err != nil {
+				break
+			}
+			taken = append(taken, file)
+		}
+		for _, file := range taken[:spare] {
+			_ = file.Close()
+		}
+		if s.Apply(t.Context(), []pageindex.Entry{nth(n)}) != nil {
+			refused++
+		}
+		if _, err := s.Build(t.Context()); err != nil {
+			refused++
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range taken[spare:] {
+			_ = file.Close()
+		}
+		for range 2 {
+			if err := s.Apply(t.Context(), []pageindex.Entry{nth(n)}); err != nil {
+				t.Fatalf("with %d descriptors to spare before: %v", spare, err)
+			}
+			n++
+		}
+		check(t, s, n)
+	}
+	if refused == 0 {
+		t.Error("nothing was refused")
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if s, err = OpenFolder(t.Context(), folder); err != nil {
+		t.Fatal(err)
+	}
+	check(t, s, n)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
