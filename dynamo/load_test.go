@@ -388,6 +388,45 @@ func TestLateWriteOfALoad(t *testing.T) {
 	}
 }
 
+// What is deleted after a write whose answer was lost stays deleted, though the load revives.
+func TestReviveAndDelete(t *testing.T) {
+	for _, deletedBefore := range []bool{false, true} {
+		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+		if err := dynamo.CreateTable(ctx, client, table); err != nil {
+			t.Fatal(err)
+		}
+		store := dynamo.NewStore(client, table, dynamo.Options{})
+		comments := commenttest.Many(rand.New(rand.NewPCG(9, 9)), "p", 1)
+		if deletedBefore {
+			checkLoad(t, dynamo.NewLoader(client, table, 1), comments, dynamo.LoadCounts{Written: 1})
+			remove(t, store, comments...)
+		}
+		loader := dynamo.NewLoader(&deletingClient{Client: client, delete: sync.OnceFunc(func() {
+			time.Sleep(2 * time.Millisecond) // tombstones differ by their time
+			remove(t, store, comments...)
+		})}, table, 1)
+		loader.Revive = true
+		checkLoad(t, loader, comments, dynamo.LoadCounts{Deleted: 1})
+		if got, err := store.Comment(ctx, comments[0].ID); comment.KindOf(err) != comment.NotFound {
+			t.Errorf("deleted before: %v: what was deleted is back: %+v, %v", deletedBefore, got, err)
+		}
+	}
+}
+
+// deletingClient loses the answer of each write, after which what was written is deleted.
+type deletingClient struct {
+	*dynamodb.Client
+	delete func()
+}
+
+func (d *deletingClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	if _, err := d.Client.PutItem(ctx, in, options...); err != nil {
+		return nil, err
+	}
+	d.delete()
+	return nil, &smithy.GenericAPIError{Code: "InternalServerError", Fault: smithy.FaultServer}
+}
+
 func remove(t *testing.T, store *dynamo.Store, comments ...comment.Comment) {
 	t.Helper()
 	for _, c := range comments {

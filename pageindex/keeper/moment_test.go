@@ -3,6 +3,7 @@ package keeper
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"strings"
 	"sync"
@@ -118,6 +119,26 @@ func TestMovingOn(t *testing.T) {
 			t.Errorf("it covers %s, and before %s: %+v", now, last, table.registry)
 		}
 	})
+}
+
+// The table knows each moment to which a process may still be moving the store, however many do.
+func TestMomentsUnderWay(t *testing.T) {
+	s := Registration{Moments: "a"}
+	for _, next := range []string{"b", "c", "d"} { // each process saw the store at a
+		s = s.toward("token@a", next)
+	}
+	if s.Moments != "a b c d" {
+		t.Errorf("it knows %s while moves to b, c and d are under way", s.Moments)
+	}
+	if s = s.toward("token@c", "e"); s.Moments != "c d e" {
+		t.Errorf("it knows %s once the store is at c", s.Moments)
+	}
+	for n := range 100 {
+		s = s.toward("token@c", fmt.Sprint(n))
+	}
+	if known := strings.Fields(s.Moments); len(known) > 41 || known[0] != "c" {
+		t.Errorf("it knows %d moments, the first %s, of a store that stays", len(known), known[0])
+	}
 }
 
 // What was read before the machine was suspended is read again. The monotonic clock stood still.
