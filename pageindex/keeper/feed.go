@@ -51,6 +51,8 @@ func (k *Keeper) applyTo(ctx context.Context, name string, s Registration, entri
 		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, new(*unread)):
+		return err
 	}
 	return k.declareGap(ctx, name, reasonOf(err), err)
 }
@@ -127,9 +129,14 @@ func (k *Keeper) tellGap(name, reason string, cause error) {
 // leaves a store as it is that is in the table, is being built or is not ours.
 func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
 	k.unmoved.Store(false)
+	ctx, cancel := context.WithTimeout(ctx, k.Pace.Feed) // feeds wait for it
+	defer cancel()
 	registry, covers, away, err := k.glance(ctx)
-	if err = errors.Join(away, err); err != nil {
-		return "", err
+	switch {
+	case away != nil:
+		return "", away
+	case err != nil:
+		return "", &unread{err}
 	}
 	s, identity := registry.Stores[k.Name], identityOf(covers)
 	renewer, outside := k.Store.(pageindex.Renewer)
@@ -138,17 +145,22 @@ func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
 		return identity, nil
 	case !s.knows(covers):
 		return "", errPutBack
-	default:
-		next := newIdentity()
-		if err = k.Table.SwapRegistry(ctx, registry, registry.with(k.Name, s.toward(covers, next))); err == nil {
-			err = renewer.Renew(ctx, covers, at(token, next))
-		}
 	}
-	if err != nil {
+	moving, cancel := context.WithTimeout(ctx, k.Pace.Feed/4)
+	defer cancel()
+	next := newIdentity()
+	err = k.Table.SwapRegistry(moving, registry, registry.with(k.Name, s.toward(covers, next)))
+	if err == nil {
+		err = renewer.Renew(moving, covers, at(tokenOf(covers), next))
+	}
+	if err != nil { // another process moves them on or builds the store, or one of them is slow
 		k.unmoved.Store(true)
 	}
-	if comment.KindOf(err) == comment.Conflict {
-		err = nil // another process moves them on, or builds the store
-	}
-	return identity, err
+	return identity, nil
 }
+
+// unread is an error of the table, of which nothing follows about the store.
+type unread struct{ error }
+
+// Unwrap returns the error of the table.
+func (u *unread) Unwrap() error { return u.error }

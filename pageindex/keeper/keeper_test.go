@@ -27,6 +27,7 @@ type memory struct {
 	registry Registry
 	writes   int
 	err      error
+	hangs    bool // writes do, until their contexts end
 }
 
 func (m *memory) Registry(context.Context) (Registry, error) {
@@ -35,7 +36,11 @@ func (m *memory) Registry(context.Context) (Registry, error) {
 	return m.registry, m.err
 }
 
-func (m *memory) SwapRegistry(_ context.Context, old, next Registry) error {
+func (m *memory) SwapRegistry(ctx context.Context, old, next Registry) error {
+	if m.hangs {
+		<-ctx.Done()
+		return ctx.Err()
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old.Version != m.registry.Version {

@@ -3,6 +3,7 @@ package keeper
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"strings"
@@ -117,6 +118,24 @@ func TestMovingOn(t *testing.T) {
 		}
 		if now, _ := store.Covers(t.Context()); now == last || !strings.HasSuffix(table.registry.Stores["store"].Moments, now[strings.Index(now, "@")+1:]) {
 			t.Errorf("it covers %s, and before %s: %+v", now, last, table.registry)
+		}
+	})
+}
+
+// A table that is slow or fails tells nothing of the store, which is fed on or told of again.
+func TestTableInTrouble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		table, store := &memory{}, conformance.NewModel()
+		k := newKeeper(table, store, &bytes.Buffer{})
+		mustBuild(t, k)
+		table.hangs = true
+		if err := k.Apply(t.Context(), entries); err != nil || table.registry.Stores["store"].Open() {
+			t.Errorf("a slow table: %v, %+v", err, table.registry)
+		}
+		table.hangs, table.err = false, errors.New("throttled")
+		time.Sleep(k.Pace.Look)
+		if err := k.Apply(t.Context(), entries); err == nil || table.registry.Stores["store"].Open() {
+			t.Errorf("a table that fails: %v, %+v", err, table.registry)
 		}
 	})
 }
