@@ -73,6 +73,12 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 			if done += len(chunk); len(failed) < len(chunk) {
 				size *= 2
 			}
+			if len(wait) > 0 { // what follows may be of the same items
+				for i := done; i < len(records); i++ {
+					waiting[i] = waiting[waiting.first()]
+				}
+				return failures, done, waiting
+			}
 		case ctx.Err() != nil:
 			return failures, done, ctx.Err()
 		case passes(err):
@@ -80,9 +86,6 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 		default:
 			size = len(chunk) / 2
 		}
-	}
-	if len(waiting) > 0 {
-		return failures, done, waiting
 	}
 	return failures, done, nil
 }

@@ -147,3 +147,27 @@ func TestDeliverNamed(t *testing.T) {
 		}
 	})
 }
+
+// What follows a record that waits waits too, unless both were handed over at once: they may be of one
+// item.
+func TestNothingPassesARecordThatWaits(t *testing.T) {
+	busy := comment.Errorf(comment.Throttled, "busy")
+	handler := handlerFunc(func(_ context.Context, records []stream.Record) error {
+		if len(records) > 4 {
+			return errors.New("too much at once")
+		}
+		if records[0].Sequence == "a" {
+			return stream.RecordErrors{0: busy}
+		}
+		return nil
+	})
+	var records []stream.Record
+	for _, name := range "abcdefgh" {
+		records = append(records, stream.Record{Sequence: string(name)})
+	}
+	_, done, err := stream.Deliver(t.Context(), handler, records)
+	var waiting stream.RecordErrors
+	if !errors.As(err, &waiting) || done != 0 || len(waiting) != 5 || waiting[7] == nil || waiting[3] != nil {
+		t.Errorf("up to %d: %v", done, err)
+	}
+}

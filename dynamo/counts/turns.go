@@ -2,6 +2,7 @@ package counts
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -29,6 +30,9 @@ const (
 	turnDoublings = 7
 )
 
+// mostQueues is how many queues are kept before those are forgotten that nobody waits for.
+const mostQueues = 1000
+
 // errWaits is for changes of a product that is not counted in time.
 var errWaits = comment.Errorf(comment.Throttled, "a product is changed more often than it can be counted; try again")
 
@@ -36,6 +40,7 @@ var errWaits = comment.Errorf(comment.Throttled, "a product is changed more ofte
 type turns struct {
 	mu     sync.Mutex
 	queues map[string]*queue // by product
+	swept  time.Time         // when those that nobody waits for were forgotten
 }
 
 // queue is what calls of Handle have to count of a product.
@@ -68,6 +73,12 @@ type turn struct {
 func (t *turns) join(changes []Change) map[string][]*share {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	if len(t.queues) > mostQueues && time.Since(t.swept) > turnLongestWait {
+		t.swept = time.Now()
+		maps.DeleteFunc(t.queues, func(_ string, q *queue) bool {
+			return len(q.shares) == 0 && q.taken == nil && time.Since(q.due) > turnLongestWait
+		})
+	}
 	shares := map[string][]*share{}
 	for _, c := range changes {
 		q := t.queues[c.Product]

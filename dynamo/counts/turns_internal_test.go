@@ -1,7 +1,9 @@
 package counts
 
 import (
+	"fmt"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -28,4 +30,23 @@ func TestWaitsAfterALongOutage(t *testing.T) {
 	if failures := turns.queues["x"].failures; failures != 0 {
 		t.Errorf("the wait is still doubled %d times", failures)
 	}
+}
+
+// Products that were throttled once are forgotten.
+func TestQueuesAreForgotten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		turns := turns{queues: map[string]*queue{}}
+		for n := range 3 * mostQueues {
+			shares := turns.join([]Change{{Product: fmt.Sprint(n), ID: "c_1"}})
+			now, _, _, _ := turns.begin(shares)
+			turns.end(now, nil, errWaits)
+			time.Sleep(turnLongestWait)
+			now, _, _, _ = turns.begin(shares)
+			clear(now.work)
+			turns.end(now, nil, nil)
+		}
+		if len(turns.queues) > mostQueues+3 {
+			t.Errorf("%d queues are kept", len(turns.queues))
+		}
+	})
 }
