@@ -54,19 +54,21 @@ func TestAskingAgainAtOnce(t *testing.T) {
 		pause   time.Duration // between the first refusal and the next request
 		other   bool          // the next request comes on another connection
 		header  string
+		address string
 		during  func(release func(), hangUp func(), c *Connections) // 100 ms after that request
 		least   time.Duration                                       // that it takes
 		most    time.Duration
 		refused bool
 	}{
-		{"at once", 0, false, "", nil, 500 * time.Millisecond, 750 * time.Millisecond, true},
-		{"a little early", 900 * time.Millisecond, false, "", nil, 100 * time.Millisecond, 100 * time.Millisecond, true},
-		{"as it was told", retryAfter, false, "", nil, 0, 0, true},
-		{"on another connection", 0, true, "", nil, 0, 0, true},
-		{"through a proxy, whose clients share connections", 0, false, "192.0.2.1", nil, 0, 0, true},
-		{"while places become free", 0, false, "", func(release, _ func(), _ *Connections) { release() }, 500 * time.Millisecond, 750 * time.Millisecond, false},
-		{"and hangs up", 0, false, "", func(_, hangUp func(), _ *Connections) { hangUp() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
-		{"of a server that stops", 0, false, "", func(_, _ func(), c *Connections) { c.drain() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
+		{"at once", 0, false, "", "192.0.2.9:1", nil, 500 * time.Millisecond, 750 * time.Millisecond, true},
+		{"a little early", 900 * time.Millisecond, false, "", "192.0.2.9:1", nil, 100 * time.Millisecond, 100 * time.Millisecond, true},
+		{"as it was told", retryAfter, false, "", "192.0.2.9:1", nil, 0, 0, true},
+		{"on another connection", 0, true, "", "192.0.2.9:1", nil, 0, 0, true},
+		{"through a proxy, whose clients share connections", 0, false, "192.0.2.1", "192.0.2.9:1", nil, 0, 0, true},
+		{"for a page of this server that all see", 0, false, "", "", nil, 0, 0, true},
+		{"while places become free", 0, false, "", "192.0.2.9:1", func(release, _ func(), _ *Connections) { release() }, 500 * time.Millisecond, 750 * time.Millisecond, false},
+		{"and hangs up", 0, false, "", "192.0.2.9:1", func(_, hangUp func(), _ *Connections) { hangUp() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
+		{"of a server that stops", 0, false, "", "192.0.2.9:1", func(_, _ func(), c *Connections) { c.drain() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			limiter, release := fullLimiter(t)
@@ -77,6 +79,7 @@ func TestAskingAgainAtOnce(t *testing.T) {
 			ask := func(on *connection) bool {
 				r := httptest.NewRequest(http.MethodPost, "/graphql", nil).WithContext(context.WithValue(ctx, connectionKey{}, on))
 				r.Header.Set(forwardedFor, row.header)
+				r.RemoteAddr = row.address
 				return check(nil, r) != nil
 			}
 			ask(first)

@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// openingPatience is for how long a request to the API waits until the API is there. A proxy that
-	// does not ask whether a server is ready sends requests as soon as the port is open.
+	// openingPatience is for how long a request waits until there is a handler. A proxy that does not
+	// ask whether a server is ready sends requests as soon as the port is open.
 	openingPatience = 5 * time.Second
 	// openingPlaces is how many requests may wait so. Their bodies are not read yet.
 	openingPlaces = 256
 )
 
 // Opening answers from the moment the port is open until there is a handler. It says that the
-// process is alive, and why it is not ready. Some requests to the API wait for the handler instead.
-// Safe for concurrent use.
+// process is alive, and why it is not ready. Other requests than probes wait for the handler first, if
+// there is room. Safe for concurrent use.
 type Opening struct {
 	reason  atomic.Pointer[string]
 	handler atomic.Pointer[http.Handler]

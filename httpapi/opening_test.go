@@ -61,8 +61,8 @@ func TestWaitingForTheAPI(t *testing.T) {
 			opening.ServeHTTP(w, httptest.NewRequest(http.MethodPost, path, nil))
 			statuses <- w.Code
 		}
-		for range 300 {
-			go ask("/graphql")
+		for n := range 300 {
+			go ask([]string{"/graphql", "/products/x", "/"}[n%3])
 		}
 		synctest.Wait()
 		refused := len(statuses)
