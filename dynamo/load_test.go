@@ -228,7 +228,8 @@ func TestLoadThroughFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
-			table := newFaultyTable(t, func() fault { return max(0, fault(r.IntN(8))-3) })
+			// One of eight calls: a load gives up after twelve faults in a row, each of which the last comment meets alone.
+			table := newFaultyTable(t, func() fault { return max(0, fault(r.IntN(32))-27) })
 			comments := commenttest.Many(r, "p", 1+r.IntN(700))
 			before := comments[:r.IntN(len(comments))]
 			for _, c := range before {

@@ -103,6 +103,7 @@ func TestMovingOn(t *testing.T) {
 		defer end()
 		running.Go(func() { k.Run(ctx) })
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		before := table.writes
 		last := ""
 		for range 100 { // 10 s
@@ -113,6 +114,7 @@ func TestMovingOn(t *testing.T) {
 			time.Sleep(100 * time.Millisecond)
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if n := table.writes - before; n < 5 || n > 7 {
 			t.Errorf("%d writes in ten seconds and a minute", n)
 		}
