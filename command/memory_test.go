@@ -23,7 +23,8 @@ const memoryBound = 160 << 20
 // no more is in memory than is promised, however many ask for however much of them; and a client
 // that asks for little afterwards gets it.
 func TestMemoryHeldByTexts(t *testing.T) {
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryBound))
+	bound := memoryBound + heapOfOthers()
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(bound)))
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	a.load(longComments(r, "small", 100, func() string { return strings.Repeat("🫖", 10_000) })...)
@@ -34,10 +35,10 @@ func TestMemoryHeldByTexts(t *testing.T) {
 	}{
 		{"small", "id", 15}, {"large", "id", 5}, {"small", "text", 5}, {"large", "text", 15},
 	} {
-		peak := peakWhile(func() { a.askAtOnce(commenttest.Times(25, 60), row.pages, row.product, row.asked) })
+		peak := peakWhile(bound, func() { a.askAtOnce(commenttest.Times(25, 60), row.pages, row.product, row.asked) })
 		t.Logf("%s texts, %s asked for: the heap was at most %d MB", row.product, row.asked, peak>>20)
-		if peak > memoryBound {
-			t.Errorf("%s texts, %s asked for: the heap was %d MB, more than %d", row.product, row.asked, peak>>20, memoryBound>>20)
+		if peak > bound {
+			t.Errorf("%s texts, %s asked for: the heap was %d MB, more than %d", row.product, row.asked, peak>>20, bound>>20)
 		}
 	}
 	for _, product := range []string{"small", "large"} {
@@ -80,10 +81,19 @@ func (a *api) askAtOnce(requests, pages int, product, asked string) {
 	group.Wait()
 }
 
+// heapOfOthers is the size of the heap in bytes before the test: imports of other tests leave some
+// thousands of idle connections, which clients of the SDK close only after a while.
+func heapOfOthers() uint64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapInuse
+}
+
 // peakWhile returns the highest size of the heap in bytes while something was done. A heap above
 // the bound counts once it was collected: garbage stays longer when other processes take the
 // processors.
-func peakWhile(do func()) (highest uint64) {
+func peakWhile(bound uint64, do func()) (highest uint64) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -92,7 +102,7 @@ func peakWhile(do func()) (highest uint64) {
 	for {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
-		if m.HeapInuse > memoryBound {
+		if m.HeapInuse > bound {
 			runtime.GC()
 			runtime.ReadMemStats(&m)
 		}
