@@ -29,7 +29,7 @@ func TestExportAndImportThroughEveryFault(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	r := rand.New(rand.NewPCG(1, 11))
-	comments := make([]comment.Comment, 40)
+	comments := make([]comment.Comment, 8)
 	for i := range comments {
 		comments[i] = commenttest.Nasty(r, "p")
 	}
@@ -82,7 +82,7 @@ func importFrom(t *testing.T, where string, session *Session, file string, rows 
 	}
 	work := &importer.Import{
 		Input: in, Loader: dynamo.NewLoader(session.Client, session.Table, 1), Rejects: importer.PrintRejects(io.Discard),
-		Progress: output.NewProgress(io.Discard, -1, "rows"), ChunkRows: 25,
+		Progress: output.NewProgress(io.Discard, -1, "rows"), ChunkRows: 5,
 	}
 	err = work.Run(t.Context())
 	summary, _ := work.Report(nil, 0)

@@ -17,13 +17,9 @@ import (
 )
 
 // DefaultLoadCalls is the default number of parallel calls of a Loader. The local engine writes one
-// batch at a time: a few calls keep it busy while the Loader encodes and reads. A table on AWS
+// comment at a time: a few calls keep it busy while the Loader encodes and reads. A table on AWS
 // takes many more.
-const DefaultLoadCalls = 4
-
-// putsAtOnce is how many comments each call of a Loader writes at the same time, as many as a
-// BatchWriteItem would.
-const putsAtOnce = 25
+const DefaultLoadCalls = 16
 
 // rememberedIDs bounds the ids in each of the two maps of loaded comments. Together the maps take
 // about 40 MB at most.
@@ -68,7 +64,7 @@ type Loader struct {
 
 	client bulkClient
 	table  string
-	calls  int
+	calls  chan struct{} // holds one value for each call that is under way
 	// recent and older hold the ids of the latest loaded comments. When recent is full, it replaces
 	// older.
 	recent, older map[comment.ID]struct{}
@@ -80,7 +76,7 @@ func NewLoader(client bulkClient, table string, calls int) *Loader {
 	if calls < 1 {
 		calls = DefaultLoadCalls
 	}
-	return &Loader{client: client, table: table, calls: calls, recent: map[comment.ID]struct{}{}}
+	return &Loader{client: client, table: table, calls: make(chan struct{}, calls), recent: map[comment.ID]struct{}{}}
 }
 
 // Load writes those comments that are not in the table. Each must pass Comment.Check. On an error
@@ -94,7 +90,7 @@ func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCoun
 	parts := slices.Collect(slices.Chunk(fresh, call.MaxKeysPerGet))
 	counts := make([]LoadCounts, len(parts))
 	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(l.calls)
+	group.SetLimit(cap(l.calls))
 	for i, part := range parts {
 		group.Go(func() (err error) {
 			counts[i], err = l.loadPart(groupCtx, part)
@@ -201,6 +197,8 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there ma
 	for i, c := range comments {
 		keys[i] = layout.CommentKey(c.ID)
 	}
+	l.calls <- struct{}{}
+	defer func() { <-l.calls }()
 	got, err := call.GetItems(ctx, l.client, l.table, types.KeysAndAttributes{
 		Keys:                 keys,
 		ConsistentRead:       aws.Bool(true),
@@ -228,7 +226,6 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there ma
 func (l *Loader) write(ctx context.Context, comments []comment.Comment, tombstones map[comment.ID]layout.Item) (left []comment.Comment, err error) {
 	errs := make([]error, len(comments))
 	var group errgroup.Group
-	group.SetLimit(putsAtOnce)
 	for i, c := range comments {
 		group.Go(func() error {
 			errs[i] = l.put(ctx, c, tombstones[c.ID])
@@ -258,6 +255,8 @@ func (l *Loader) put(ctx context.Context, c comment.Comment, tombstone layout.It
 		input.ConditionExpression = aws.String(layout.AttrDeleted + " = :deleted")
 		input.ExpressionAttributeValues = layout.Item{":deleted": tombstone[layout.AttrDeleted]}
 	}
+	l.calls <- struct{}{}
+	defer func() { <-l.calls }()
 	_, err := l.client.PutItem(ctx, input, call.NoRetries)
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {

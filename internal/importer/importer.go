@@ -14,12 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-const (
-	// chunksAhead is how many chunks are read while one is being written.
-	chunksAhead = 2
-	// partsPerCall is how many times each call of a loader is used for one chunk.
-	partsPerCall = 4
-)
+// chunksAhead is how many chunks are read while one is being written.
+const chunksAhead = 2
 
 // Loader writes comments to the table, as dynamo.Loader does.
 type Loader interface {
@@ -54,7 +50,7 @@ type Import struct {
 // ChunkRows returns the number of rows that keep a loader's parallel calls busy; 0 calls stands for
 // its default.
 func ChunkRows(calls int) int {
-	return call.MaxKeysPerGet * partsPerCall * max(calls, dynamo.DefaultLoadCalls)
+	return call.MaxKeysPerGet * max(calls, dynamo.DefaultLoadCalls)
 }
 
 // Run imports all rows. After an error, running the same import again continues where this one
