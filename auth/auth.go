@@ -1,7 +1,7 @@
 // Package auth decides who may write, from the bearer token of a request: the moderators' token,
 // which may write anything, or a signed token (JWT) whose subject is the customer, who may write
-// their own comments. Only moderators may change comments of imported authors. Tokens are never
-// logged and stand in no error.
+// their own comments. A claim of signed tokens can list roles that may do more. Only moderators may
+// change comments of imported authors. Tokens are never logged and stand in no error.
 package auth
 
 import (
@@ -19,9 +19,10 @@ import (
 
 // Guard decides who may write. The zero Guard lets every client write: see Open.
 type Guard struct {
-	moderator *[sha256.Size]byte // of the token
-	parser    *jwt.Parser
-	key       jwt.Keyfunc
+	moderator  *[sha256.Size]byte // of the token
+	parser     *jwt.Parser
+	key        jwt.Keyfunc
+	rolesClaim string // empty for none
 }
 
 // New returns a guard for settings. An error is one sentence that says what to do. The end of the
@@ -31,7 +32,7 @@ func New(ctx context.Context, s Settings) (*Guard, error) {
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	g := &Guard{}
+	g := &Guard{rolesClaim: s.RolesClaim}
 	if s.ModeratorToken != "" {
 		hash := sha256.Sum256([]byte(s.ModeratorToken))
 		g.moderator = &hash
@@ -118,7 +119,7 @@ func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 	if reason := notHere(from.request); reason != "" {
 		return refuseElsewhere(reason)
 	}
-	return comment.Viewer{}, nil
+	return comment.Viewer{Open: true}, nil
 }
 
 // identifyToken returns whom a token speaks for.
@@ -127,13 +128,13 @@ func (g *Guard) identifyToken(token string) (comment.Viewer, error) {
 		return refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN"))
 	}
 	if g.isModerator(token) {
-		return comment.Viewer{IsModerator: true}, nil
+		return comment.Viewer{Roles: comment.Moderator | comment.Merchant | comment.Shop}, nil
 	}
-	subject, ok := g.subject(token)
+	viewer, ok := g.readSigned(token)
 	if !ok {
 		return refuse(comment.TokenRefused, comment.Errorf(comment.Unauthenticated, "the token is not valid, or no longer: get a new one"))
 	}
-	return comment.Viewer{CustomerID: &subject}, nil
+	return viewer, nil
 }
 
 // isModerator compares hashes, so that its duration reveals nothing of the token.
@@ -145,19 +146,27 @@ func (g *Guard) isModerator(token string) bool {
 	return subtle.ConstantTimeCompare(hash[:], g.moderator[:]) == 1
 }
 
-// subject returns the customer whom a signed token speaks for. It does not return why a token is
-// invalid, since the library's errors can hold parts of the token.
-func (g *Guard) subject(token string) (string, bool) {
+// readSigned returns whom a signed token speaks for. It does not return why a token is invalid,
+// since the library's errors can hold parts of the token.
+func (g *Guard) readSigned(token string) (viewer comment.Viewer, ok bool) {
 	if g.key == nil || !isExact(token) {
-		return "", false
+		return comment.Viewer{}, false
 	}
 	claims := jwt.MapClaims{} // by exact names; the library's structs take them in any case
 	parsed, err := g.parser.ParseWithClaims(token, claims, g.key)
 	if err != nil || !parsed.Valid {
-		return "", false
+		return comment.Viewer{}, false
 	}
 	subject, err := claims.GetSubject()
-	return subject, err == nil && comment.IsCustomerID(subject)
+	if err != nil || !comment.IsCustomerID(subject) {
+		return comment.Viewer{}, false
+	}
+	viewer.CustomerID = &subject
+	if g.rolesClaim == "" {
+		return viewer, true
+	}
+	viewer.Roles, ok = readRoles(claims, g.rolesClaim)
+	return viewer, ok
 }
 
 // Closed lets no client write.

@@ -93,8 +93,8 @@ func (s signer) token(t testing.TB, c jwt.MapClaims, kid string) string {
 	return text
 }
 
-// mayWrite asks a guard, by way of a request's header, whether its sender may write as Ada. The
-// token must not stand in the answer.
+// mayWrite asks a guard, by way of a request's header, whether its sender may change comments of
+// Ada's. The token must not stand in the answer.
 func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
 	t.Helper()
 	request := fromHere()
@@ -110,16 +110,13 @@ func mayWriteBy(t testing.TB, g *auth.Guard, request *http.Request) comment.Kind
 	return mayWriteAs(t, g, request, comment.Author{ID: "ada"})
 }
 
-// mayWriteAs is mayWriteBy as another author.
+// mayWriteAs is mayWriteBy for comments of another author.
 func mayWriteAs(t testing.TB, g *auth.Guard, request *http.Request, author comment.Author) comment.Kind {
 	t.Helper()
-	var err error
-	var viewer comment.Viewer
-	auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if viewer, err = g.Identify(r.Context()); err == nil {
-			err = viewer.CheckAuthor(author)
-		}
-	})).ServeHTTP(httptest.NewRecorder(), request)
+	viewer, err := identifyBy(g, request)
+	if err == nil {
+		err = viewer.CheckChange(author)
+	}
 	checkViewer(t, viewer, author, err)
 	if err == nil {
 		return allowed
@@ -128,6 +125,25 @@ func mayWriteAs(t testing.TB, g *auth.Guard, request *http.Request, author comme
 		t.Errorf("the error tells the token: %v", err)
 	}
 	return comment.KindOf(err)
+}
+
+// identify returns who a guard says sends a token.
+func identify(t testing.TB, g *auth.Guard, token string) comment.Viewer {
+	t.Helper()
+	request := fromHere()
+	request.Header.Set("Authorization", "Bearer "+token)
+	viewer, err := identifyBy(g, request)
+	if (err == nil) != viewer.MayWrite() {
+		t.Errorf("%+v, %v", viewer, err)
+	}
+	return viewer
+}
+
+func identifyBy(g *auth.Guard, request *http.Request) (viewer comment.Viewer, err error) {
+	auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		viewer, err = g.Identify(r.Context())
+	})).ServeHTTP(httptest.NewRecorder(), request)
+	return viewer, err
 }
 
 // checkViewer holds what a guard says of a sender against what it says of a write as an author.
@@ -139,7 +155,9 @@ func checkViewer(t testing.TB, viewer comment.Viewer, author comment.Author, err
 		want = comment.Forbidden
 	case reason != nil:
 		want = comment.Unauthenticated
-	case viewer.CustomerID != nil && (*viewer.CustomerID != author.ID || author.Imported):
+	case viewer.MayModerate(), viewer.MayWriteAsAnyCustomer() && !author.Imported:
+		want = allowed
+	case viewer.CustomerID == nil || *viewer.CustomerID != author.ID || author.Imported:
 		want = comment.Forbidden
 	default:
 		want = allowed

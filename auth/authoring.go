@@ -2,20 +2,20 @@ package auth
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
-	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/moderation"
 )
 
 // Store stores comments. It makes no change twice, even if answers are lost, and its errors have
-// kinds of package comment.
+// kinds of package comment. So it is with all stores of this package.
 type Store interface {
 	// Comment returns the current comment with an ID, a NotFound error, or comment.ErrImproper.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
 	// Add writes a new comment. With a key, a repeat returns the comment that the first call added,
-	// or a KeyReused error if the content differs.
+	// or a KeyReused error if the content differs. A store that keeps one comment of each customer about
+	// a product returns an AlreadyWritten error for another, with or without a key.
 	Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error)
 	// Replace writes after in place of before. It returns a Conflict error if before is no longer
 	// the stored version.
@@ -23,6 +23,12 @@ type Store interface {
 	// Delete removes a comment. It returns a Conflict error if c is no longer the stored version,
 	// unless c has version 0.
 	Delete(ctx context.Context, c comment.Comment) error
+}
+
+// Approvals knows whose comments were approved.
+type Approvals interface {
+	// HasApproved reports whether a customer has an approved comment.
+	HasApproved(ctx context.Context, author comment.Author) (bool, error)
 }
 
 // Authorizer decides who may write. No other code decides that.
@@ -39,8 +45,14 @@ type Writer struct {
 	Store Store
 	// Authorizer decides who may write. Required.
 	Authorizer Authorizer
-	// Now is the time. If not provided, it is that of the clock.
-	Now func() time.Time
+	// Approvals is asked by policies with a rule about an author's first comment. They require it.
+	Approvals Approvals
+	// Policy says which comments wait for a moderator. The zero value publishes all.
+	Policy moderation.Policy
+	// HideEdits hides an approved comment while an edit of it waits, in place of showing it as it was.
+	HideEdits bool
+	// Now is the time.
+	Now Clock
 }
 
 // Viewer returns who the caller is, and whether it may write.
@@ -68,7 +80,12 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	if err := viewer.CheckAuthor(c.Author); err != nil {
 		return comment.Comment{}, nil, err
 	}
-	c.ID = comment.IDOf(w.position()) // not before: comment.SettleTime counts from here
+	reasons, err := w.reasons(ctx, viewer, c)
+	if err != nil {
+		return comment.Comment{}, nil, err
+	}
+	c = moderation.Submit(c, reasons, w.Now.millisecond())
+	c.ID = comment.IDOf(w.Now.position()) // not before: comment.SettleTime counts from here
 	added, err := w.Store.Add(ctx, c, repeatable)
 	return outcome(added, err)
 }
@@ -88,44 +105,79 @@ func wrongKey(key string) []comment.Problem {
 	return []comment.Problem{problem}
 }
 
-// Edit changes a comment that has the given version. A change without an effect writes nothing: the
-// version and the time of the last edit stay.
+// reasons returns why a comment that says this waits for a moderator, nil if it does not. What a
+// moderator writes does not.
+func (w *Writer) reasons(ctx context.Context, viewer comment.Viewer, c comment.Comment) ([]comment.HoldReason, error) {
+	if viewer.IsModerator() {
+		return nil, nil
+	}
+	var known moderation.Facts
+	if w.Policy.NeedsFirst() {
+		approved, err := w.Approvals.HasApproved(ctx, c.Author)
+		if err != nil {
+			return nil, err
+		}
+		known.First = !approved
+	}
+	return w.Policy.Hold(c, known), nil
+}
+
+// Edit changes a comment that has the given version. If an edit waits beside it, that is changed, and
+// its version counts. A change without an effect writes nothing: the version and the time of the last
+// edit stay.
 func (w *Writer) Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
-	before, err := w.writable(ctx, id, &version)
+	for try := 1; ; try++ {
+		edited, problems, err := w.edit(ctx, id, version, change)
+		if comment.KindOf(err) != comment.Conflict {
+			return edited, problems, err
+		}
+		// A decision or a report came first, or another edit, which then is a problem of the version.
+		if try == maxTries {
+			return outcome(edited, err)
+		}
+	}
+}
+
+// maxTries bounds how often a change is decided anew since another came first. An item that was damaged
+// by hand may never be as its condition asks.
+const maxTries = 20
+
+// edit tries an edit once. A Conflict error means that the comment was changed since it was read.
+func (w *Writer) edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
+	viewer, before, err := w.writable(ctx, id, &version)
 	if err != nil {
 		return outcome(before, err)
 	}
-	after, problems := change.Apply(before)
+	base := before.WithHeldEdit()
+	edited, problems := change.Apply(base)
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
 	}
-	if after.SaysAs(before) {
+	if edited.SaysAs(base) {
 		return before, nil, nil
 	}
-	after.UpdatedAt, after.Version = w.timeOfEdit(before), before.Version+1
-	return outcome(after, w.Store.Replace(ctx, before, after))
-}
-
-// timeOfEdit returns the current time, but never a time before the last write. That may have been
-// made by a server whose clock is ahead.
-func (w *Writer) timeOfEdit(before comment.Comment) *time.Time {
-	now, last := w.now().UTC().Truncate(time.Millisecond), before.CreatedAt()
-	if before.UpdatedAt != nil {
-		last = *before.UpdatedAt
+	reasons, err := w.reasons(ctx, viewer, edited)
+	if err != nil {
+		return comment.Comment{}, nil, err
 	}
-	if now.Before(last) {
-		now = last
+	edited.UpdatedAt, edited.Version = w.Now.timeOfEdit(base), before.NextVersion()
+	after := moderation.Edit(before, edited, reasons, w.HideEdits, w.Now.millisecond())
+	if problems := after.HeldProblems(); len(problems) > 0 {
+		return comment.Comment{}, problems, nil
 	}
-	return &now
+	if err = w.Store.Replace(ctx, before, after); comment.KindOf(err) == comment.Conflict {
+		return after, nil, err
+	}
+	return outcome(after, err)
 }
 
 // Delete removes a comment and returns its last state. A version that is given must be the
 // comment's. Without one, an edit at the same time does not prevent the delete. A stored item that is
-// no proper comment is deleted for a caller who may write as any author; its last state is not known.
+// no proper comment is deleted for moderators alone; its last state is not known.
 func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
 	for {
-		c, err := w.writable(ctx, id, version)
-		if errors.Is(err, comment.ErrImproper) && version == nil && w.Viewer(ctx).CustomerID == nil {
+		_, c, err := w.writable(ctx, id, version)
+		if errors.Is(err, comment.ErrImproper) && version == nil && w.Viewer(ctx).MayModerate() {
 			c, err = comment.Comment{ID: comment.ID(id)}, nil
 		}
 		if err == nil {
@@ -140,60 +192,27 @@ func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.C
 
 // writable returns the comment with an ID, if the caller may change it and it has the expected
 // version. A caller who may write nothing learns nothing of the ID.
-func (w *Writer) writable(ctx context.Context, id string, version *int) (comment.Comment, error) {
+func (w *Writer) writable(ctx context.Context, id string, version *int) (comment.Viewer, comment.Comment, error) {
 	viewer, err := w.Authorizer.Identify(ctx)
 	if err != nil {
-		return comment.Comment{}, err
+		return viewer, comment.Comment{}, err
 	}
 	parsed, err := comment.ParseID(id)
 	if err != nil {
-		return comment.Comment{}, err
+		return viewer, comment.Comment{}, err
 	}
 	c, err := w.Store.Comment(ctx, parsed)
 	if err != nil {
-		return c, err
+		return viewer, c, err
 	}
-	if err := viewer.CheckAuthor(c.Author); err != nil {
-		return c, err
+	if err := viewer.CheckChange(c.Author); err != nil {
+		if !viewer.Sees(c) {
+			return viewer, c, comment.NoComment(c.ID)
+		}
+		return viewer, c, err
 	}
-	if version != nil && *version != c.Version {
-		return c, comment.Errorf(comment.Conflict, "the comment has version %d, not %d: read it again, and decide anew", c.Version, *version)
+	if latest := c.WithHeldEdit().Version; version != nil && *version != latest {
+		return viewer, c, comment.Errorf(comment.Conflict, "the comment has version %d, not %d: read it again, and decide anew", latest, *version)
 	}
-	return c, nil
-}
-
-func (w *Writer) now() time.Time {
-	if w.Now != nil {
-		return w.Now()
-	}
-	return time.Now()
-}
-
-// position returns a new position: the current time, and random bytes that no other comment has.
-func (w *Writer) position() comment.Position {
-	var distinct [10]byte
-	_, _ = rand.Read(distinct[:]) // never fails: see its documentation
-	return comment.PositionAt(w.now(), distinct)
-}
-
-// problemOf lists the kinds of errors that are problems of the input.
-var problemOf = map[comment.Kind]struct {
-	code comment.ProblemCode
-	path []string
-}{
-	comment.BadInput:  {comment.ProblemMalformed, []string{"id"}},
-	comment.NotFound:  {comment.ProblemNotFound, []string{"id"}},
-	comment.Conflict:  {comment.ProblemConflict, []string{"version"}},
-	comment.KeyReused: {comment.ProblemKeyReused, []string{"idempotencyKey"}},
-}
-
-// outcome turns errors that problemOf lists into problems.
-func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, error) {
-	if err == nil {
-		return c, nil, nil
-	}
-	if concern, ok := problemOf[comment.KindOf(err)]; ok {
-		return comment.Comment{}, []comment.Problem{{Code: concern.code, Message: comment.MessageOf(err), Path: concern.path}}, nil
-	}
-	return comment.Comment{}, nil, err
+	return viewer, c, nil
 }

@@ -48,9 +48,34 @@ func (s *store) Delete(ctx context.Context, c comment.Comment) error {
 	return ctx.Err()
 }
 
+func (s *store) SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error {
+	s.writes++
+	if s.edits > 0 {
+		s.edits--
+		s.kept.Reply = &comment.Reply{Text: "by another", Name: "Shop", CreatedAt: written, Version: 1}
+	}
+	if !cmp.Equal(c.Reply, s.kept.Reply) {
+		return comment.Errorf(comment.Conflict, "changed")
+	}
+	s.kept.Reply = reply
+	return ctx.Err()
+}
+
+func (s *store) Report(_ context.Context, _, after comment.Comment, _ comment.Report) error {
+	s.writes++
+	if s.edits > 0 {
+		s.edits--
+		return comment.Errorf(comment.Conflict, "changed")
+	}
+	s.kept = after
+	return nil
+}
+
 type everyone struct{}
 
-func (everyone) Identify(context.Context) (comment.Viewer, error) { return comment.Viewer{}, nil }
+func (everyone) Identify(context.Context) (comment.Viewer, error) {
+	return comment.Viewer{Open: true}, nil
+}
 
 type nobody struct{}
 

@@ -47,6 +47,9 @@ type Settings struct {
 	JWKS string
 	// Issuer and Audience, if not empty, must be those of a signed token.
 	Issuer, Audience string
+	// RolesClaim is the claim of signed tokens that lists roles: its name, or a path through nested
+	// claims such as realm_access.roles. If it is empty, signed tokens have no roles.
+	RolesClaim string
 	// Logger logs that keys could not be fetched. If it is nil, nothing is logged.
 	Logger *slog.Logger
 	// Now is the time. If not provided, it is that of the clock.
@@ -78,6 +81,8 @@ func (s Settings) check() error {
 		return errors.New("signed tokens have an algorithm and no key: give --jwt-key or --jwks-url")
 	case !signed && (s.Issuer != "" || s.Audience != ""):
 		return errors.New("signed tokens have an issuer or an audience and no key: give --jwt-key or --jwks-url")
+	case !signed && s.RolesClaim != "":
+		return errors.New("--roles-claim needs signed tokens: give --jwt-algorithm with --jwt-key or --jwks-url")
 	case signed && !slices.Contains(Algorithms, s.Algorithm):
 		return fmt.Errorf("signed tokens need --jwt-algorithm, one of %s", strings.Join(Algorithms, ", "))
 	case s.JWKS != "" && s.Algorithm == "HS256":

@@ -46,6 +46,7 @@ func TestSettingsErrors(t *testing.T) {
 		{"an algorithm that is none", auth.Settings{Algorithm: "none", Key: all["RS256"].text}},
 		{"no key", auth.Settings{Algorithm: "RS256"}},
 		{"an issuer and no key", auth.Settings{ModeratorToken: moderator, Issuer: "shop"}},
+		{"a claim of roles and no key", auth.Settings{ModeratorToken: moderator, RolesClaim: "roles"}},
 		{"both key and address", auth.Settings{Algorithm: "RS256", Key: all["RS256"].text, JWKS: "https://login.example.com/"}},
 		{"an address that is none", auth.Settings{Algorithm: "RS256", JWKS: "login.example.com/password"}},
 		{"an address of a file", auth.Settings{Algorithm: "RS256", JWKS: "file://password/keys.json"}},

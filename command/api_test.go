@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
@@ -86,7 +87,7 @@ func (a *api) useClient(client *dynamodb.Client) {
 		a.authorizer = &auth.Guard{}
 	}
 	store := serve.Store(&command.Session{Client: client, Table: a.session.Table}, a.pages, slog.New(slog.DiscardHandler))
-	a.server = httptest.NewServer(serve.Handler(store, a.authorizer, command.Terminal{
+	a.server = httptest.NewServer(serve.Handler(store, erasure.New(client, a.session.Table, erasure.Options{}), a.authorizer, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
 	}))

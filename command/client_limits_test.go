@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/golang-jwt/jwt/v5"
+
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/redistest"
@@ -124,15 +126,23 @@ func TestClientLimits(t *testing.T) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
 	s := serving(t, "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0",
-		"--jwt-algorithm", "HS256", "--trusted-proxy", "127.0.0.0/8",
+		"--jwt-algorithm", "HS256", "--roles-claim", "roles", "--trusted-proxy", "127.0.0.0/8",
 		"--client-read-units", "1", "--client-burst", "60", "--client-writes", "2")
 	if !strings.Contains(s.said.String(), "limits    1 read units a second and 2 writes a minute for each client") {
 		t.Errorf("the start does not say what bounds clients:\n%s", s.said)
 	}
-	for range 5 {
-		if got := s.ask(t, moderatorToken, "203.0.113.9", fmt.Sprintf(addBy, "u1")); got.status != http.StatusOK || got.limit != "" || !strings.Contains(got.body, `"comment":{`) {
-			t.Fatalf("a moderator: %d with %q: %s", got.status, got.limit, got.body)
+	byRole := func(role string) string {
+		return signed(t, jwt.MapClaims{"sub": "u1", "exp": time.Now().Add(time.Hour).Unix(), "roles": []string{role}})
+	}
+	for who, token := range map[string]string{"the moderators' token": moderatorToken, "a moderator": byRole("moderator"), "the shop": byRole("shop")} {
+		for range 5 {
+			if got := s.ask(t, token, "203.0.113.9", fmt.Sprintf(addBy, "u1")); got.status != http.StatusOK || got.limit != "" || !strings.Contains(got.body, `"comment":{`) {
+				t.Fatalf("%s: %d with %q: %s", who, got.status, got.limit, got.body)
+			}
 		}
+	}
+	if got := s.ask(t, byRole("merchant"), "203.0.113.9", fmt.Sprintf(addBy, "u1")); got.limit == "" {
+		t.Error("a merchant is not limited")
 	}
 	s.checkReads(t)
 	s.checkWrites(t)

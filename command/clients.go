@@ -13,6 +13,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/quota"
 )
@@ -116,8 +117,8 @@ func inWords(reads, writes quota.Policy) string {
 }
 
 // client returns a function that tells the client of a request: the customer of its token, else its
-// address. Moderators are not limited, nor are requests from this process, which come from no
-// address: pages that are the same for everyone.
+// address. Moderators and the shop's own servers are not limited, nor are requests from this
+// process, which come from no address: pages that are the same for everyone.
 func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.Request) (quota.Client, bool) {
 	trusted := httpapi.Proxies(f.Trusted)
 	warn := sync.OnceFunc(func() {
@@ -128,12 +129,15 @@ func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.R
 			return quota.Client{}, false
 		}
 		viewer, _ := who.Identify(r.Context())
-		if viewer.CustomerID != nil {
+		switch {
+		case viewer.Roles&(comment.Moderator|comment.Shop) != 0:
+			return quota.Client{}, false
+		case viewer.CustomerID != nil:
 			return quota.Customer(*viewer.CustomerID), true
 		}
 		if trusted.Unnamed(r) {
 			warn()
 		}
-		return quota.Address(trusted.Client(r)), !viewer.IsModerator
+		return quota.Address(trusted.Client(r)), true
 	}
 }

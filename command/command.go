@@ -40,6 +40,8 @@ type line struct {
 
 	Doctor Doctor `cmd:"" help:"Check configuration, permissions, table, stream, clocks and counts, and print what to do. Changes nothing."`
 
+	Author Author `cmd:"" help:"Export or erase everything that the table holds about an author."`
+
 	Pages Pages `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`
 
 	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`

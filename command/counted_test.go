@@ -64,10 +64,15 @@ func (f follows) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
 
 // consume counts in this process, over a client, until it is told to stop.
 func (a *api) consume(client *dynamodb.Client) (stop func()) {
+	return a.consumeBy(client, counts.CounterOptions{})
+}
+
+// consumeBy is consume with options.
+func (a *api) consumeBy(client *dynamodb.Client, options counts.CounterOptions) (stop func()) {
 	leases := leases.NewLeases(client, a.session.Table)
 	consumer := &stream.Consumer{
 		Source: stream.NewSource(stream.NewClient(client), client, a.session.Table),
-		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table, counts.CounterOptions{}), Logger: slog.New(slog.DiscardHandler),
+		Leases: leases, Journal: leases, Handler: counts.NewCounter(client, a.session.Table, options), Logger: slog.New(slog.DiscardHandler),
 		Poll: 5 * time.Millisecond, Heartbeat: 20 * time.Millisecond, Expiry: 100 * time.Millisecond,
 	}
 	ctx, cancel := context.WithCancel(context.Background())

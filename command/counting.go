@@ -56,6 +56,11 @@ func (t countedTable) DropExpired(ctx context.Context) error {
 	return dynamo.KeepTimeToLive(ctx, t.session.Client, t.session.Table)
 }
 
+// NoteLayout implements counting.Table.
+func (t countedTable) NoteLayout(ctx context.Context) error {
+	return dynamo.NoteLayout(ctx, t.session.Client, t.session.Table)
+}
+
 // Rebuild implements counting.Table.
 func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error) {
 	options := t.pages.rebuilding(t.session, t.name)

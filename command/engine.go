@@ -126,6 +126,9 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Op
 func (f *EngineFlags) prepareTable(ctx context.Context, session *Session, create bool) error {
 	err := dynamo.CheckTable(ctx, session.Client, f.Table)
 	var missing *dynamo.MissingTableError
+	if err == nil {
+		return dynamo.CheckLayout(ctx, session.Client, f.Table)
+	}
 	if !errors.As(err, &missing) {
 		return unreached(err, session)
 	}

@@ -28,7 +28,8 @@ import (
 type Export struct {
 	File    string `arg:"" complete:"files" help:"File to write, as JSON Lines: one complete comment per line, in no order; - for standard output. It is compressed if its name ends in .gz."`
 	Gzip    bool   `help:"Compress the output even if its name does not end in .gz."`
-	Product string `help:"Only the comments of this product." placeholder:"espresso-machine"`
+	Product string `help:"Only the comments of this product. With --all, it reads the whole table." placeholder:"espresso-machine"`
+	All     bool   `help:"Export everything: also comments that are not approved, and what only moderators see, such as edits that wait and reports. Without it, the file holds what the public sees."`
 	Force   bool   `help:"Replace an existing file."`
 	Calls   int    `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
@@ -76,6 +77,9 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	report := output.English.Sprintf("%d comments written to %s in %.1f s (%.0f comments/s)",
 		done.comments, out.Name(), done.took.Seconds(), output.Rate(done.comments, done.took))
+	if done.hidden > 0 {
+		report += output.English.Sprintf("\n%d comments are not approved, and are not in it; --all exports them too", done.hidden)
+	}
 	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
 }
@@ -125,7 +129,9 @@ func otherFormat(name string) string {
 // exported is the result of an export.
 type exported struct {
 	comments int
-	took     time.Duration
+	// hidden is how many comments the file lacks because they are not approved.
+	hidden int
+	took   time.Duration
 	// improper are invalid items, which the file lacks.
 	improper []layout.Improper
 }
@@ -133,6 +139,7 @@ type exported struct {
 // export writes all comments and keeps the file.
 func (c *Export) export(ctx context.Context, session *Session, out *output.File, progress *output.Progress) (exported, error) {
 	scanner := dynamo.NewScanner(session.Client, session.Table, c.Calls)
+	scanner.Everything = c.All
 	var mu sync.Mutex
 	var improper []layout.Improper
 	scanner.OnImproper = func(item layout.Improper) {
@@ -154,7 +161,7 @@ func (c *Export) export(ctx context.Context, session *Session, out *output.File,
 	if count == 0 && len(improper) == 0 && c.Product != "" {
 		return exported{}, noProduct(c.Product)
 	}
-	return exported{count, took, improper}, out.Keep(ctx)
+	return exported{count, scanner.Hidden(), took, improper}, out.Keep(ctx)
 }
 
 // comments returns the comments to export, and an estimate of their number, -1 if it is unknown.
@@ -162,7 +169,7 @@ func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Se
 	if c.Product != "" {
 		return scanner.OfProduct(ctx, c.Product), -1, nil
 	}
-	about, err := scanner.Estimate(ctx)
+	about, _, err := scanner.Estimate(ctx)
 	if about == 0 { // also from engines that do not count
 		about = -1
 	}
@@ -171,6 +178,12 @@ func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Se
 
 // writeComments writes one line per comment, and calls show now and then with the number so far.
 func writeComments(out io.Writer, compress bool, comments iter.Seq2[comment.Comment, error], show func(count int)) (count int, err error) {
+	return writeLines(out, compress, comments, reviewfile.Append, show)
+}
+
+// writeLines writes what appendTo makes of each value, and calls show now and then with the number of
+// values so far.
+func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error], appendTo func([]byte, T) ([]byte, error), show func(count int)) (count int, err error) {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	lines, end := io.Writer(buffered), buffered.Flush
 	if compress {
@@ -178,11 +191,11 @@ func writeComments(out io.Writer, compress bool, comments iter.Seq2[comment.Comm
 		lines, end = zip, func() error { return errors.Join(zip.Close(), buffered.Flush()) }
 	}
 	var line []byte
-	for c, err := range comments {
+	for value, err := range values {
 		if err != nil {
 			return count, err
 		}
-		if line, err = reviewfile.Append(line[:0], c); err != nil {
+		if line, err = appendTo(line[:0], value); err != nil {
 			return count, err
 		}
 		if _, err := lines.Write(line); err != nil {

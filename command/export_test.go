@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
 	"log"
@@ -33,6 +34,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/reviewfile"
 )
 
 // exporter runs commands on a table of its own.
@@ -107,6 +109,12 @@ func (e *exporter) items() map[string]map[string]string {
 					flat[name] = "N " + v.Value
 				case *types.AttributeValueMemberB:
 					flat[name] = fmt.Sprintf("B %x", v.Value)
+				case *types.AttributeValueMemberM:
+					text, err := json.Marshal(v) // names are sorted
+					if err != nil {
+						e.t.Fatal(err)
+					}
+					flat[name] = fmt.Sprintf("M %s", text)
 				default:
 					flat[name] = fmt.Sprintf("%T", v)
 				}
@@ -182,6 +190,63 @@ func TestExportAndImport(t *testing.T) {
 			t.Error(diff)
 		}
 	})
+}
+
+// A copy of everything restores comments in all states attribute by attribute, with their places in
+// the queue. The copy for the public has neither those that are not approved nor what only moderators
+// see, and says how many it lacks. Of one product it is the same.
+func TestExportOfAllStates(t *testing.T) {
+	t.Parallel()
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		from, to := newExporter(t, endpoint), newExporter(t, endpoint)
+		r, lines := commenttest.Rand(t), map[string][]string{}
+		comments, hidden := nasty(r, 300), 0
+		for i := range comments {
+			comments[i] = commenttest.Moderated(r, comments[i])
+			c := comments[i]
+			lines["--all"] = append(lines["--all"], lineOf(t, c))
+			if c.ProductID == "p" {
+				lines["--all --product=p"] = append(lines["--all --product=p"], lineOf(t, c))
+			}
+			if c.Status != comment.Approved {
+				hidden++
+				continue
+			}
+			c.Moderation = nil
+			lines[""] = append(lines[""], lineOf(t, c))
+			if c.ProductID == "p" {
+				c.ImportedVotes = 0 // the index of a product does not hold them
+				lines["--product=p"] = append(lines["--product=p"], lineOf(t, c))
+			}
+		}
+		from.fill(comments)
+		file := filepath.Join(t.TempDir(), "all.jsonl")
+		for arguments, want := range lines {
+			said := from.must("export", append(strings.Fields(arguments), "--force", file)...)
+			slices.Sort(want)
+			if diff := cmp.Diff(want, sortedLines(readFile(t, file))); diff != "" {
+				t.Errorf("export %s: %s", arguments, diff)
+			}
+			if told := strings.Contains(said, fmt.Sprintf("%d comments are not approved", hidden)); told != (arguments == "") {
+				t.Errorf("export %s, with %d left out: %s", arguments, hidden, said)
+			}
+		}
+		from.must("export", "--all", "--force", file)
+		to.must("import", file, "--restore", "--no-count")
+		if diff := cmp.Diff(from.items(), to.items()); diff != "" {
+			t.Error(diff)
+		}
+	})
+}
+
+// lineOf returns the line of a comment in an export.
+func lineOf(t *testing.T, c comment.Comment) string {
+	t.Helper()
+	line, err := reviewfile.Append(nil, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(line)
 }
 
 // formsOf is how many texts are stored as they are, and how many compressed.
@@ -472,7 +537,7 @@ func TestExportToStandardOutput(t *testing.T) {
 		t.Errorf("it said %s", said)
 	}
 	for line := range strings.Lines(out.String()) {
-		if !strings.HasPrefix(line, `{"talkback":1,"id":"c_`) {
+		if !strings.HasPrefix(line, `{"talkback":2,"id":"c_`) {
 			t.Errorf("a line is %s", line)
 		}
 	}

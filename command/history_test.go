@@ -129,7 +129,7 @@ func TestConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
-		for range 4 {
+		for range timesOn(t, 4, 1, 16) {
 			checkConcurrentEdits(t, newAPI(t, endpoint), r)
 		}
 	})

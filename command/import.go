@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
@@ -25,7 +26,7 @@ type Import struct {
 
 	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
 	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
-	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName or createdAt. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
+	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified or votes. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
 	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
 	LanguageOf []string `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
 	Customers  bool     `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
@@ -85,7 +86,7 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
-	loader.Revive = c.Revive
+	loader.Revive, loader.Marks = c.Revive, erasure.NewMarks(session.Client, session.Table)
 	work.Loader = loader
 	if c.NoCount {
 		return printReport(term.Out, work, 0, session.watch(ctx, work.Run))

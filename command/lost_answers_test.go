@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,13 +12,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	gocmp "github.com/google/go-cmp/cmp"
 
+	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/moderation"
 )
 
 // attempt is a mutation whose calls go wrong.
@@ -29,10 +33,16 @@ type attempt struct {
 	input   string
 	// done is what the table says of the product once it was performed, beside the bystander.
 	done func(product string) []string
-	// again tells whether sending it again is safe, because it has a key.
+	// again tells whether sending it again is safe, because it has a key or is the only one.
 	again bool
+	// only lets each customer have one comment about a product.
+	only bool
 	// gone is true when NOT_FOUND says no less than success: it is not there.
 	gone bool
+	// transacts tells whether it is a transaction, for faults that only these have.
+	transacts bool
+	// bare is true when the payload has no comment.
+	bare bool
 }
 
 func bystander(product string) string {
@@ -50,23 +60,112 @@ const (
 
 func added(product string) []string { return []string{product + drafted} }
 
+// shopCustomer is a caller who may report a comment, and do what the others do as well.
+type shopCustomer struct{}
+
+func (shopCustomer) Identify(context.Context) (comment.Viewer, error) {
+	id := "u9"
+	return comment.Viewer{CustomerID: &id, Roles: comment.Shop | comment.Moderator | comment.Merchant}, nil
+}
+
+// waiting adds a comment that waits for a moderator, and returns its id.
+func (a *api) waiting(product string) string {
+	a.tb.Helper()
+	held, err := moderation.Open("hold", "")
+	if err != nil {
+		a.tb.Fatal(err)
+	}
+	holding := &api{tb: a.tb, session: a.session}
+	holding.serve.Policy, holding.authorizer = held, customerOf("u1")
+	holding.useClient(a.session.Client)
+	defer holding.server.Close()
+	return holding.add(draftOf(product)).Comment.ID
+}
+
+// customerOf is a caller with the token of a customer.
+type customerOf string
+
+func (c customerOf) Identify(context.Context) (comment.Viewer, error) {
+	id := string(c)
+	return comment.Viewer{CustomerID: &id}, nil
+}
+
+// stands is what the table says of a product: the comments that are listed, and beside them replies,
+// states, decisions and reports.
+func (a *api) stands(t *testing.T, product string) []string {
+	t.Helper()
+	out := what(everything(t, a.session.Client, a.session.Table, product))
+	items := scan(t, a.session.Client, a.session.Table, "")
+	about := map[string]bool{}
+	for _, item := range items {
+		if text(item, "A") != "P#"+product && text(item, "p") != "P#"+product {
+			continue
+		}
+		about[text(item, "PK")] = true
+		if state := text(item, "z"); state != "" {
+			out = append(out, fmt.Sprintf("state %s, queued %v", state, item["board"] != nil))
+		}
+		if reply, ok := item["o"].(*types.AttributeValueMemberM); ok && reply.Value["t"] != nil { // not what is left of one
+			out = append(out, fmt.Sprintf("reply %q version %s", text(reply.Value, "t"), cmp.Or(text(reply.Value, "v"), "1")))
+		}
+		if reports := text(item, "f"); reports != "" {
+			out = append(out, reports+" reports")
+		}
+	}
+	for _, item := range items {
+		switch kind, _, _ := strings.Cut(text(item, "SK"), "#"); {
+		case !about[text(item, "PK")]:
+		case kind == "D":
+			out = append(out, fmt.Sprintf("decision from %s to %s", text(item, "from"), text(item, "to")))
+		case kind == "F":
+			out = append(out, "report of "+text(item, "reason"))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
 var attempts = []attempt{
 	{
 		name: "add", field: "addComment", input: "AddCommentInput", done: added,
 		prepare: func(_ *api, product string) map[string]any { return draftOf(product) },
 	},
 	{
-		name: "add with a key", field: "addComment", input: "AddCommentInput", done: added, again: true,
+		name: "add with a key", field: "addComment", input: "AddCommentInput", done: added, again: true, transacts: true,
 		prepare: func(_ *api, product string) map[string]any {
 			return with(draftOf(product), map[string]any{"idempotencyKey": product})
 		},
 	},
 	{
-		name: "add again with a key", field: "addComment", input: "AddCommentInput", done: added, again: true,
+		name: "add again with a key", field: "addComment", input: "AddCommentInput", done: added, again: true, transacts: true,
 		prepare: func(a *api, product string) map[string]any {
 			input := with(draftOf(product), map[string]any{"idempotencyKey": product})
 			a.add(input)
 			return input
+		},
+	},
+	{
+		name: "add the only one again", field: "addComment", input: "AddCommentInput", done: added, again: true, only: true, transacts: true,
+		prepare: func(a *api, product string) map[string]any {
+			a.add(draftOf(product))
+			return draftOf(product)
+		},
+	},
+	{
+		name: "add after a delete that was killed", field: "addComment", input: "AddCommentInput", done: added, again: true, only: true, transacts: true,
+		prepare: func(a *api, product string) map[string]any {
+			id := a.add(with(draftOf(product), map[string]any{"text": "gone"})).Comment.ID
+			killed := &api{tb: a.tb, session: a.session} // it removes no item beside the comment
+			killed.useClient(a.session.Client)
+			defer killed.server.Close()
+			killed.remove(map[string]any{"id": id})
+			return draftOf(product)
+		},
+	},
+	{
+		name: "delete the only one", field: "deleteComment", input: "DeleteCommentInput", done: func(string) []string { return nil }, gone: true, only: true,
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID}
 		},
 	},
 	{
@@ -84,6 +183,64 @@ var attempts = []attempt{
 	},
 }
 
+// attemptsBeside are the mutations of what stands beside a comment.
+var attemptsBeside = []attempt{
+	{
+		name: "reply", field: "replyToComment", input: "ReplyToCommentInput", again: true,
+		done: func(product string) []string { return append(added(product), `reply "Thanks." version 1`) },
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 0, "text": "Thanks.", "name": "Shop"}
+		},
+	},
+	{
+		name: "edit of a reply", field: "replyToComment", input: "ReplyToCommentInput", again: true,
+		done: func(product string) []string { return append(added(product), `reply "Sorry." version 2`) },
+		prepare: func(a *api, product string) map[string]any {
+			input := map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 0, "text": "Thanks.", "name": "Shop"}
+			a.mutate("replyToComment", "ReplyToCommentInput", input)
+			return with(input, map[string]any{"version": 1, "text": "Sorry."})
+		},
+	},
+	{
+		name: "delete of a reply", field: "deleteReply", input: "DeleteReplyInput", done: added, gone: true,
+		prepare: func(a *api, product string) map[string]any {
+			id := a.add(draftOf(product)).Comment.ID
+			a.mutate("replyToComment", "ReplyToCommentInput", map[string]any{"id": id, "text": "Thanks.", "name": "Shop"})
+			return map[string]any{"id": id}
+		},
+	},
+	{
+		name: "report", field: "reportComment", input: "ReportCommentInput", again: true, transacts: true, bare: true,
+		done: func(product string) []string { return append(added(product), "1 reports", "report of SPAM") },
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "reason": "SPAM", "note": "Look."}
+		},
+	},
+	{
+		name: "approve", field: "approveComment", input: "ApproveCommentInput", again: true, transacts: true,
+		done: func(product string) []string { return append(added(product), "decision from PENDING to APPROVED") },
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.waiting(product), "version": 1}
+		},
+	},
+	{
+		name: "reject", field: "rejectComment", input: "RejectCommentInput", again: true, transacts: true,
+		done: func(string) []string {
+			return []string{"decision from APPROVED to REJECTED", "state R/SPAM, queued false"}
+		},
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1, "reason": "SPAM"}
+		},
+	},
+	{
+		name: "withdraw", field: "withdrawComment", input: "WithdrawCommentInput", again: true, transacts: true,
+		done: func(string) []string { return []string{"decision from APPROVED to WITHDRAWN", "state W, queued false"} },
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "version": 1}
+		},
+	},
+}
+
 // outcome is what a client is told of a write.
 type outcome int
 
@@ -97,7 +254,11 @@ const (
 // the input, or one that the list of codes calls so.
 func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 	a.tb.Helper()
-	got := a.ask(`mutation ($input: `+w.input+`!) { payload: `+w.field+`(input: $input) `+writePayload+` }`, map[string]any{"input": input})
+	fields := writePayload
+	if w.bare {
+		fields = `{ userErrors { code path } }`
+	}
+	got := a.ask(`mutation ($input: `+w.input+`!) { payload: `+w.field+`(input: $input) `+fields+` }`, map[string]any{"input": input})
 	if len(got.Errors) > 0 {
 		said := fmt.Sprint(got.Errors)
 		if strings.Contains(said, "secret") {
@@ -129,10 +290,12 @@ func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 // every index; and one fault alone is not even noticed.
 func TestWritesThroughFaults(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
-	for _, w := range attempts {
+	r := commenttest.Rand(t)
+	for i, w := range append(slices.Clone(attempts), attemptsBeside...) {
 		for _, f := range faulttest.Kinds {
-			if f.OfTransactions() && !w.again {
-				continue // only what has a key is a transaction
+			seldom := i >= len(attempts) && r.IntN(commenttest.Times(3, 1)) > 0 // over several runs, each fault comes
+			if f.OfTransactions() && !w.transacts || seldom {
+				continue
 			}
 			t.Run(w.name+"/"+string(f), func(t *testing.T) {
 				t.Parallel()
@@ -152,7 +315,8 @@ func TestWritesThroughFaults(t *testing.T) {
 // throughFault sends a write through a fault and returns how many calls that took.
 func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when string, plan func(int) faulttest.Fault) int {
 	t.Helper()
-	healthy := &api{tb: t, session: a.session}
+	serve := command.Serve{OnePerCustomer: w.only}
+	healthy := &api{tb: t, session: a.session, serve: serve, authorizer: shopCustomer{}}
 	healthy.useClient(a.session.Client)
 	defer healthy.server.Close() // as many servers as there are tries would stay up otherwise
 	product := fmt.Sprintf("%s, %s, %s", w.name, f, when)
@@ -161,19 +325,19 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 		"author": map[string]any{"id": "b", "name": "Bo"},
 	})
 	input := w.prepare(healthy, product)
-	before := what(everything(t, a.session.Client, a.session.Table, product))
+	before := a.stands(t, product)
 	after := append([]string{bystander(product)}, w.done(product)...)
 	slices.Sort(after)
 
 	client, network := faulttest.Under(a.session.Client, plan)
-	faulty := &api{tb: t, session: a.session}
+	faulty := &api{tb: t, session: a.session, serve: serve, authorizer: shopCustomer{}}
 	faulty.useClient(client)
 	defer faulty.server.Close()
 	got, said := faulty.sent(w, input)
 	if err := network.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	there := what(everything(t, a.session.Client, a.session.Table, product))
+	there := a.stands(t, product)
 	checkOutcome(t, when, got, said, there, before, after)
 	if strings.HasPrefix(when, "once") && (got != success || said != "") {
 		t.Errorf("%s: one fault alone fails the write: %s", when, said)
@@ -182,7 +346,7 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 		if got, said := healthy.sent(w, input); got != success {
 			t.Errorf("%s: sent again: %s", when, said)
 		}
-		if diff := cmp.Diff(after, what(everything(t, a.session.Client, a.session.Table, product))); diff != "" {
+		if diff := gocmp.Diff(after, a.stands(t, product)); diff != "" {
 			t.Errorf("%s: sent again, it is not there exactly once: %s", when, diff)
 		}
 	}
@@ -256,7 +420,7 @@ func checkImported(t *testing.T, a *api, comments []comment.Comment) {
 			want[i].title = *c.Title
 		}
 	}
-	if diff := cmp.Diff(what(want), what(everything(t, a.session.Client, a.session.Table, "imported"))); diff != "" {
+	if diff := gocmp.Diff(what(want), what(everything(t, a.session.Client, a.session.Table, "imported"))); diff != "" {
 		t.Error(diff)
 	}
 }

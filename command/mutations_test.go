@@ -234,7 +234,7 @@ func (o *oracle) payload(g *group, out verdict) string {
 		for _, problem := range strings.FieldsFunc(out.problem, func(r rune) bool { return r == ',' }) {
 			code, field, _ := strings.Cut(problem, " ")
 			parts = append(parts, o.joined("UserError", inside.sets, func(leaf *group) string {
-				return map[string]string{"__typename": `"UserError"`, "code": mustJSON(code), "path": mustJSON([]string{field})}[leaf.Name]
+				return map[string]string{"__typename": `"UserError"`, "code": mustJSON(code), "path": mustJSON([]string{field}), "commentId": "null"}[leaf.Name]
 			}))
 		}
 		return "[" + strings.Join(parts, ",") + "]"

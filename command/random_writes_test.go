@@ -140,7 +140,7 @@ func TestRandomWritesBetweenReads(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
 		s := &scribe{api: a, random: commenttest.Rand(t), model: commenttest.NewModel(), product: "globe"}
-		for range 60 {
+		for range timesOn(t, 60, 15, 240) {
 			for range 1 + s.random.IntN(4) {
 				s.write()
 			}

@@ -81,6 +81,9 @@ func (c *Rebuild) check() error {
 func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
 	text := output.English.Sprintf("The statistics of %d products are right: %d comments counted again, %d products repaired, in %.1f s",
 		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
+	if done.Refiled > 0 {
+		text += output.English.Sprintf("\n%d comments were in wrong lists or in a wrong place of the queue of moderators, and are not any more", done.Refiled)
+	}
 	if done.Resumed {
 		text += "\nThis continued an interrupted rebuild, whose work is not in these numbers"
 	}

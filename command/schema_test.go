@@ -25,7 +25,7 @@ func TestSchemaIsServed(t *testing.T) {
 	}{{false, 200}, {true, 404}} {
 		serve := command.Serve{OperationTimeout: time.Second, NoIntrospection: row.off}
 		store := serve.Store(&command.Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "none"}, nil, slog.New(slog.DiscardHandler))
-		handler := serve.Handler(store, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
+		handler := serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
 		w := httptest.NewRecorder()
 		handler.ServeHTTP(w, httptest.NewRequest("GET", "/schema.graphql", nil))
 		if w.Code != row.want {

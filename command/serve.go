@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
@@ -25,6 +26,7 @@ import (
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/loaders"
+	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/resolvers"
 	"github.com/talkback/talkback/resolvers/direct"
@@ -59,9 +61,17 @@ type Serve struct {
 	HedgeReads     bool             `help:"Hedge slow reads with a second call, for at most 5 % more calls."`
 	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may call the API, such as https://shop.example, https://*.shop.example or * for all. Repeatable. Without it, only pages of this server may. Without tokens, these pages may also write, and * is refused." placeholder:"ORIGIN"`
 
+	OnePerCustomer bool `help:"Take one comment of each customer about a product; a second one is refused."`
+
+	ReportThreshold uint32 `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." placeholder:"N" default:"3"`
+
+	ShopName string `help:"Name that replies of the shop have unless they give another." placeholder:"NAME"`
+
 	Limits limits.Limits `embed:"" prefix:"max-" group:"What one operation may cost:"`
 
 	Writers WriterFlags `embed:"" group:"Who may write:"`
+
+	Moderation ModerationFlags `embed:"" group:"What waits for a moderator:"`
 
 	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
 
@@ -69,6 +79,9 @@ type Serve struct {
 	Watermark dynamo.Watermark `kong:"-"`
 	// CountedUpTo returns the same without a call, for responses. If it is nil, that of the Store is used.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
+
+	// Policy says which comments wait for a moderator. Run opens that of the flags.
+	Policy moderation.Policy `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
@@ -162,6 +175,9 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	if s.authorizer, s.writing, err = c.Writers.authorizer(ctx, address, c.CORSOrigin, term.Logger); err != nil {
 		return nil, err
 	}
+	if c.Policy, err = c.Moderation.open(); err != nil {
+		return nil, err
+	}
 	var end func()
 	if c.clients, s.bounds, end, err = c.Clients.limits(ctx, address, table, s.authorizer, term.Logger); err != nil {
 		return nil, err
@@ -186,14 +202,19 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 			return err
 		}
 	}
-	opening.Open(c.Handler(store, around.authorizer, term))
+	eraser := newEraser(session, "talkback serve")
+	opening.Open(c.Handler(store, eraser, around.authorizer, term))
 	c.announce(server.listener.Addr(), session, around.writing, around.bounds, term)
 	return session.watch(ctx, func(ctx context.Context) error {
 		if c.NoCount {
 			return server.wait(ctx)
 		}
 		// Another process counts on as soon as this one takes no more connections.
-		err := pages.Beside(ctx, func(ctx context.Context) error { return runner.Beside(ctx, server.taking) })
+		err := pages.Beside(ctx, func(ctx context.Context) error {
+			return runner.Beside(ctx, func(ctx context.Context) error {
+				return erasingBeside(ctx, eraser, term.Logger, server.taking)
+			})
+		})
 		return errors.Join(err, server.wait(ctx))
 	})
 }
@@ -264,7 +285,7 @@ func (c *Serve) putSample(ctx context.Context, session *Session, runner *countin
 func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
 	options := dynamo.Options{
 		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),
-		PageAge: c.PageAge, PageNumbers: numbers, Writes: session.writes,
+		KeepAudit: c.Moderation.KeepAudit, OnePerCustomer: c.OnePerCustomer, PageAge: c.PageAge, PageNumbers: numbers, Writes: session.writes,
 		// Four slow products are needed to occupy all requests that may be let in.
 		ProductCalls: max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4),
 		Improper: func(item layout.Improper) {
@@ -291,11 +312,16 @@ func (c *Serve) concurrency() *concurrency.Limiter {
 }
 
 // Handler wires what answers requests. The authorizer decides who may write.
-func (c *Serve) Handler(store *dynamo.Store, authorizer auth.Authorizer, term Terminal) http.Handler {
+func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{
-		Comments: store,
-		Leaders:  store,
-		Author:   &auth.Writer{Store: store, Authorizer: authorizer},
+		Comments: store, Own: store, Leaders: store,
+		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Approvals: store, Policy: c.Policy, HideEdits: c.Moderation.Edits == "hide"},
+		Replier:  &auth.Replier{Store: store, Authorizer: authorizer, ShopName: c.ShopName},
+		Reporter: &auth.Reporter{Store: store, Authorizer: authorizer, Threshold: int(c.ReportThreshold)},
+		Judge:    &auth.Judge{Store: store, Authorizer: authorizer},
+		Desk:     &auth.Desk{Store: store, Authorizer: authorizer},
+		Records:  &auth.Records{Store: store, Authorizer: authorizer},
+		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
 	}})
 	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input} // the file of the schema
 	if c.NoIntrospection {
@@ -309,7 +335,7 @@ func (c *Serve) Handler(store *dynamo.Store, authorizer auth.Authorizer, term Te
 		Schema:           schema,
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
-		Loaders:          loaders.Options{Comments: store, Stats: store, Latest: store, Freshness: freshness, Batches: c.measured.ofBatches()},
+		Loaders:          loaders.Options{Comments: store, Stats: store, Own: store, Latest: store, Freshness: freshness, Batches: c.measured.ofBatches()},
 		Authenticate:     auth.WithToken,
 		Pages:            pages.Handler,
 		Ready:            store.Ready,

@@ -99,7 +99,7 @@ func newLeases(session *Session) *leases.Leases {
 // watchItems runs work like watch, and shows how many items of the table are done, of the estimated
 // number. It returns how long the work took.
 func (s *Session) watchItems(ctx context.Context, term Terminal, work func(ctx context.Context, show func(items int64)) error) (time.Duration, error) {
-	about, err := dynamo.NewScanner(s.Client, s.Table, 0).Estimate(ctx)
+	about, _, err := dynamo.NewScanner(s.Client, s.Table, 0).Estimate(ctx)
 	if err != nil {
 		return 0, err
 	}

@@ -65,7 +65,7 @@ func showComment(c comment.Comment, width int, screen output.Screen) string {
 	if c.Author.Imported {
 		author = "imported: " + author
 	}
-	for _, row := range [][2]string{
+	rows := [][2]string{
 		{"id", string(c.ID)},
 		{"product", output.Printable(c.ProductID)},
 		{"language", output.Printable(string(c.Language))},
@@ -73,10 +73,37 @@ func showComment(c comment.Comment, width int, screen output.Screen) string {
 		{"written", timeText(c.CreatedAt())},
 		{"edited", timeOr(c.UpdatedAt, "never")},
 		{"version", fmt.Sprint(c.Version)},
-	} {
+	}
+	for _, row := range append(rows, showState(c)...) {
 		out.WriteString(screen.Hang(screen.Faint(row[0]), 10, row[1]))
 	}
 	return out.String() + "\n" + showText(c.Text, width) + "\n"
+}
+
+// showState returns what is to say of a comment's state: nothing of an approved one that does not
+// wait.
+func showState(c comment.Comment) (rows [][2]string) {
+	m := comment.Moderation{}
+	if c.Moderation != nil {
+		m = *c.Moderation
+	}
+	state := strings.ToLower(c.Status.String())
+	if m.Reason != nil {
+		state += ": " + output.Printable(string(*m.Reason))
+	}
+	if c.Status != comment.Approved {
+		rows = append(rows, [2]string{"status", state})
+	}
+	if len(m.Held) > 0 {
+		rows = append(rows, [2]string{"waits", output.Printable(fmt.Sprintf("since %s: %v", timeText(m.Since), m.Held))})
+	}
+	if m.HeldEdit != nil {
+		rows = append(rows, [2]string{"edit", fmt.Sprintf("version %d waits, of %s", m.HeldEdit.Version, timeText(m.HeldEdit.At))})
+	}
+	if m.Reports > 0 {
+		rows = append(rows, [2]string{"reports", fmt.Sprint(m.Reports)})
+	}
+	return rows
 }
 
 // showText formats a text, indented and wrapped; its own line breaks stay.

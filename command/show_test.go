@@ -49,6 +49,37 @@ func TestShow(t *testing.T) {
 	})
 }
 
+// A comment that the public does not see shows its state, and why.
+func TestShowOfStates(t *testing.T) {
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	at := time.Date(2024, 6, 1, 2, 3, 4, 0, time.UTC)
+	reason := comment.Spam
+	rejected := comment.Comment{
+		ID: "c_01HZ0000000000000000000000", ProductID: "cup", Rating: 1, Language: "en", Version: 1, Author: comment.Author{ID: "7", Name: "Ada"},
+		Status: comment.Rejected, Moderation: &comment.Moderation{Reason: &reason},
+	}
+	waits := rejected
+	waits.ID, waits.Status = "c_01HZ0000000000000000000001", comment.Approved
+	waits.Moderation = &comment.Moderation{
+		Held: []comment.HoldReason{comment.HeldEdited}, Since: at, Reports: 2,
+		HeldEdit: &comment.HeldEdit{Rating: 2, Language: "en", Text: "new", At: at, Version: 2},
+	}
+	e.fill([]comment.Comment{rejected, waits})
+	for id, want := range map[comment.ID][]string{
+		rejected.ID: {"status    rejected: SPAM\n"},
+		waits.ID:    {"waits     since 2024-06-01 02:03:04.000 UTC: [EDIT]\n", "edit      version 2 waits, of 2024-06-01", "reports   2\n"},
+	} {
+		var out bytes.Buffer
+		e.out = &out
+		e.must("show", string(id))
+		for _, text := range want {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%s lacks %q:\n%s", id, text, out.String())
+			}
+		}
+	}
+}
+
 func TestShowOfNothing(t *testing.T) {
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	var out bytes.Buffer

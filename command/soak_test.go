@@ -122,7 +122,7 @@ func (s *soak) start(address string, more ...string) *server {
 // trouble has parts of the table in trouble, one after the other.
 func (s *soak) trouble() {
 	targets := []episode.Target{
-		episode.Table, episode.Stream, episode.PageIndex, episode.Index("all"), episode.Index("byRating"), episode.Index("leaders"),
+		episode.Table, episode.Stream, episode.PageIndex, episode.Index("all"), episode.Index("byRating"), episode.Index("boards"),
 		episode.Partition("P#" + s.load.Products()[0]), episode.Keys("what is about products", "P#"), episode.Keys("leases", "STREAM"),
 	}
 	schedule := episode.Draw(s.random.Uint64(), episode.Plan{Episodes: 1, Targets: targets, Longest: s.longest})

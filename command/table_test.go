@@ -142,7 +142,7 @@ func keptOf(item map[string]types.AttributeValue, product string) kept {
 	}
 	return kept{
 		id: text(item, "PK"), product: product, language: text(item, "l"), rating: text(item, "r"),
-		title: text(item, "h"), text: text(item, "t"), author: text(item, "a"), authorName: text(item, "n"),
+		title: text(item, "h"), text: text(item, "t"), author: strings.TrimPrefix(text(item, "U"), "c"), authorName: text(item, "n"),
 		version: version, edited: text(item, "u") != "",
 	}
 }

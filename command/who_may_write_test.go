@@ -36,8 +36,13 @@ const (
 // tokenOf is a signed token of an author that ends after a time.
 func tokenOf(t *testing.T, author string, ends time.Duration) string {
 	t.Helper()
-	token := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": author, "exp": time.Now().Add(ends).Unix()})
-	text, err := token.SignedString([]byte(sharedSecret))
+	return signed(t, jwt.MapClaims{"sub": author, "exp": time.Now().Add(ends).Unix()})
+}
+
+// signed is a signed token of claims.
+func signed(t *testing.T, claims jwt.MapClaims) string {
+	t.Helper()
+	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,7 @@ type WriterFlags struct {
 	JWKSURL        string `name:"jwks-url" help:"URL of the key set (JWKS) of signed tokens." placeholder:"URL"`
 	JWTIssuer      string `name:"jwt-issuer" help:"Required issuer of signed tokens." placeholder:"NAME"`
 	JWTAudience    string `name:"jwt-audience" help:"Required audience of signed tokens." placeholder:"NAME"`
+	RolesClaim     string `help:"Claim of signed tokens that lists roles (moderator, merchant, shop), or its path, such as realm_access.roles. Without it, signed tokens have no roles." placeholder:"NAME"`
 }
 
 // authorizer returns what decides who may write. Without tokens, writing is open to this machine,
@@ -32,6 +33,7 @@ func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins [
 		JWKS:           f.JWKSURL,
 		Issuer:         f.JWTIssuer,
 		Audience:       f.JWTAudience,
+		RolesClaim:     f.RolesClaim,
 		Logger:         log,
 	})
 	switch {

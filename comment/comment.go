@@ -94,6 +94,21 @@ type Comment struct {
 	UpdatedAt *time.Time
 	// Version is 1 for a new comment, and increases by one with each edit, to MaxVersion at most.
 	Version int
+	// Status says whether the comment is shown.
+	Status Status
+	// Reply is what the shop answers, nil if it does not.
+	Reply *Reply
+	// ReplyDeletion is the version that the deletion of a reply took, 0 if none was deleted since the
+	// last reply. Only writers of replies need it, to tell a first reply from a later one.
+	ReplyDeletion int
+	// Verified says that the author is known to have bought the product. Lists do not read it.
+	Verified bool
+	// ImportedVotes is how many people found the comment helpful where it was imported from. It is kept
+	// apart from votes that are counted here. Lists do not read it.
+	ImportedVotes int
+	// Moderation is what only the author and moderators see, nil if there is nothing. Lists do not
+	// read it.
+	Moderation *Moderation
 }
 
 // IsNode marks a comment as a Node.
@@ -106,35 +121,33 @@ func (c Comment) Product() Product { return Product{ID: c.ProductID} }
 // time.
 func (c Comment) CreatedAt() time.Time { return c.ID.time() }
 
-// Check returns a BadInput error that names the first field which cannot be stored, and why.
-func (c Comment) Check() error {
-	if err := CheckProductID(c.ProductID); err != nil {
-		return err
+// NoComment returns the NotFound error for the id of no comment. It is the same for a comment that the
+// caller may not see.
+func NoComment(id ID) *Error { return Errorf(NotFound, "there is no comment %s, or no longer", id) }
+
+// RejectionReason returns why the comment is rejected, nil if it is not or that was not read.
+func (c Comment) RejectionReason() *RejectionReason {
+	if c.Moderation == nil {
+		return nil
 	}
-	if err := CheckRating(c.Rating); err != nil {
-		return err
+	return c.Moderation.Reason
+}
+
+// HeldEdit returns the edit that waits for a moderator, nil if none does or that was not read.
+func (c Comment) HeldEdit() *HeldEdit {
+	if c.Moderation == nil {
+		return nil
 	}
-	if c.Language == "" {
-		return Errorf(BadInput, `the language is missing; "und" stands for an unknown one`)
+	return c.Moderation.HeldEdit
+}
+
+// RejectedEdit returns the version of the latest edit that was rejected beside the comment, 0 if none
+// was or that was not read.
+func (c Comment) RejectedEdit() int {
+	if c.Moderation == nil {
+		return 0
 	}
-	if err := checkText("text", c.Text, 0, MaxTextBytes); err != nil {
-		return err
-	}
-	if c.Title != nil {
-		if err := checkText("title", *c.Title, 1, MaxTitleBytes); err != nil {
-			return err
-		}
-	}
-	if !IsTime(c.CreatedAt()) || c.UpdatedAt != nil && !IsTime(*c.UpdatedAt) {
-		return Errorf(BadInput, "a time of the comment is not within the years 0 to 9999")
-	}
-	if c.Version < 1 || c.Version > MaxVersion {
-		return Errorf(BadInput, "the version %d is not 1 to %d", c.Version, MaxVersion)
-	}
-	if err := checkText("author's id", c.Author.ID, 1, MaxIDBytes); err != nil {
-		return err
-	}
-	return checkText("author's name", c.Author.Name, 1, MaxNameBytes)
+	return c.Moderation.RejectedEdit
 }
 
 // IsTime reports whether answers can hold a time: RFC 3339 writes the years 0 to 9999.

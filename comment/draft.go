@@ -2,6 +2,7 @@ package comment
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"unicode/utf8"
 )
@@ -64,6 +65,8 @@ const (
 	ProblemConflict ProblemCode = "CONFLICT"
 	// ProblemKeyReused is an idempotency key that was used for something else.
 	ProblemKeyReused ProblemCode = "KEY_REUSED"
+	// ProblemAlreadyWritten is a second comment of a customer about a product, where each has one.
+	ProblemAlreadyWritten ProblemCode = "ALREADY_WRITTEN"
 )
 
 // Problem is one fault of an input.
@@ -74,6 +77,8 @@ type Problem struct {
 	Message string
 	// Path leads to the field of the input, from its root.
 	Path []string
+	// CommentID is the comment that the customer has already, with ProblemAlreadyWritten alone.
+	CommentID *ID
 }
 
 // Comment returns the draft's comment at a position, or all problems of the draft.
@@ -126,6 +131,11 @@ func titleOf(c Comment) string {
 // SaysAs reports whether two comments are equal in everything that an edit can change.
 func (c Comment) SaysAs(other Comment) bool {
 	return c.Rating == other.Rating && c.Language == other.Language && titleOf(c) == titleOf(other) && c.Text == other.Text
+}
+
+// Same reports whether two comments are equal, as far as an edit or a decision can change them.
+func (c Comment) Same(other Comment) bool {
+	return c.SaysAs(other) && c.Version == other.Version && c.Status == other.Status && reflect.DeepEqual(c.Moderation, other.Moderation)
 }
 
 // problems collects the problems of an input, field by field.

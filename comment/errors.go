@@ -32,6 +32,8 @@ const (
 	Conflict
 	// KeyReused is an idempotency key that was used for something else.
 	KeyReused
+	// AlreadyWritten is a second comment of a customer about a product, where each has one.
+	AlreadyWritten
 	// Unauthenticated is a write without a token, or with an invalid one.
 	Unauthenticated
 	// Forbidden is a write that the caller may not make.
@@ -51,6 +53,8 @@ type Error struct {
 	Kind Kind
 	// Message is a sentence for people.
 	Message string
+	// Earlier is the ID of the comment that the customer has already, with AlreadyWritten alone.
+	Earlier string
 	// Cause is the underlying error, nil if there is none. It is for the log only.
 	Cause error
 }

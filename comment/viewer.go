@@ -1,31 +1,80 @@
 package comment
 
-// Viewer is the sender of a request.
+// Viewer is the sender of a request. The zero Viewer may write as no author.
 type Viewer struct {
-	// CustomerID is the shop's own ID of the customer, who may write as that author alone. It is nil
-	// for everyone else.
+	// CustomerID is the shop's own ID of the customer, or of the employee with a role, whose signed
+	// token was sent. It is nil for everyone else, also with the moderators' token.
 	CustomerID *string
-	// IsModerator says that the sender may write as any author because it is a moderator.
-	IsModerator bool
+	// Roles say what the sender may do beside writing as the author CustomerID.
+	Roles Roles
+	// Open says that the server has no tokens and trusts the sender's machine: the sender may do
+	// everything, though it has no role.
+	Open bool
 	// CannotWriteReason says why the sender may not write anything, nil if it may.
 	CannotWriteReason *CannotWriteReason
 }
 
-// MayWrite reports whether the sender may write: as the author CustomerID or, if that is nil, as any.
+// Roles is a set of roles.
+type Roles uint8
+
+// The roles. None includes another.
+const (
+	// Moderator edits and deletes any comment, and decides which are shown.
+	Moderator Roles = 1 << iota
+	// Merchant replies to comments in the shop's name.
+	Merchant
+	// Shop writes as any customer. It is for the shop's own servers.
+	Shop
+)
+
+// IsModerator reports whether the sender has the role moderator.
+func (v Viewer) IsModerator() bool { return v.Roles&Moderator != 0 }
+
+// MayWrite reports whether the sender may write: as the author CustomerID, or as any customer.
 func (v Viewer) MayWrite() bool { return v.CannotWriteReason == nil }
 
-// CheckAuthor returns a Forbidden error if a sender that may write may not do so as the author, nor
-// change the author's comments.
+// MayWriteAsAnyCustomer reports whether the sender may write and change comments as any customer.
+func (v Viewer) MayWriteAsAnyCustomer() bool { return v.may(Shop) }
+
+// MayModerate reports whether the sender may change any comment, and decide which are shown.
+func (v Viewer) MayModerate() bool { return v.may(Moderator) }
+
+// MayReply reports whether the sender may reply to comments in the shop's name.
+func (v Viewer) MayReply() bool { return v.may(Merchant) }
+
+func (v Viewer) may(role Roles) bool { return v.Open || v.Roles&role != 0 }
+
+// CheckAuthor returns a Forbidden error if a sender that may write may not add comments as the
+// author.
 func (v Viewer) CheckAuthor(author Author) error {
+	if v.MayWriteAsAnyCustomer() && !author.Imported || v.is(author) {
+		return nil
+	}
+	return Errorf(Forbidden, "the token is another author's: write and change your own comments only")
+}
+
+// CheckChange returns a Forbidden error if a sender that may write may not edit and delete the
+// author's comments.
+func (v Viewer) CheckChange(author Author) error {
 	switch {
-	case v.CustomerID == nil:
+	case v.MayModerate():
 		return nil
 	case author.Imported:
 		return Errorf(Forbidden, "the author came with a file of reviews and is not known to be a customer: only a moderator may change this comment")
-	case author.ID != *v.CustomerID:
-		return Errorf(Forbidden, "the token is another author's: write and change your own comments only")
 	}
-	return nil
+	return v.CheckAuthor(author)
+}
+
+// Sees reports whether the sender may see a comment: everyone sees approved ones, and who may change it
+// sees it in every state.
+func (v Viewer) Sees(c Comment) bool { return c.Status == Approved || v.SeesModeration(c) }
+
+// SeesModeration reports whether the sender may see why a comment is rejected, and an edit that waits.
+func (v Viewer) SeesModeration(c Comment) bool { return v.CheckChange(c.Author) == nil }
+
+// is reports whether the sender is the author. No sender is an imported one.
+func (v Viewer) is(author Author) bool {
+	return v.CustomerID != nil && *v.CustomerID == author.ID && !author.Imported
 }
 
 // CannotWriteReason says why the sender of a request may not write, for programs.

@@ -72,7 +72,7 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 		return call.Transact(ctx, client, []types.TransactWriteItem{call.PutIf("t", layout.CommentKey(errorsID), "", nil)})
 	},
 	"PutItem of a load": func(ctx context.Context, client *dynamodb.Client) error {
-		_, err := NewLoader(client, "t", 1).write(ctx, []comment.Comment{errorsComment}, nil)
+		_, _, err := NewLoader(client, "t", 1).write(ctx, []comment.Comment{errorsComment}, nil)
 		return err
 	},
 	"DescribeTable": func(ctx context.Context, client *dynamodb.Client) error {

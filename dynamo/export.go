@@ -4,7 +4,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
+	"math"
+	"slices"
 	"strings"
+	"sync/atomic"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -19,12 +23,15 @@ import (
 // A scan filters out all items but comments. Of a comment it projects the attributes that it needs,
 // without the keys that follow from them.
 var (
-	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.All.PartitionAttr(), layout.AttrSK}, ",")
+	scanProjection = strings.Join([]string{layout.ExportProjection(false), layout.ProductAttrs, layout.AttrState, layout.AttrSK}, ",")
+	fullProjection = layout.TableProjection(true) + "," + layout.TraitAttrs + "," + layout.AttrSK
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
 	scanValues     = layout.Item{
 		":prefix": layout.Text(layout.CommentPKPrefix),
 		":sort":   layout.Text(layout.CommentSK),
 	}
+	authorFilter   = scanFilter + " AND " + layout.AttrAuthorID + " = :author"
+	productsFilter = scanFilter + " AND :product IN (" + layout.ProductAttrs + ")"
 )
 
 // Scanner reads every comment of a table or of a product. In memory it holds one answer for each
@@ -34,7 +41,11 @@ type Scanner struct {
 	// goroutines at once. The scan then goes on. When OnImproper is nil, such an item ends the scan
 	// with an error.
 	OnImproper func(layout.Improper)
+	// Everything yields comments that are not approved too, and with all of them what lists do not
+	// show. OfProduct then reads the whole table: such comments are in no index of a product.
+	Everything bool
 
+	hidden atomic.Int64
 	client call.ScanClient
 	table  string
 	calls  int
@@ -58,34 +69,66 @@ func NewScanner(client call.ScanClient, table string, calls int) *Scanner {
 // Consistent reads cost twice as much as others: one read unit for 4 KB. An eventually consistent
 // scan could miss a comment written just before, and would be no complete copy.
 func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
-	segments := s.calls * call.SegmentsPerCall
-	reads := make([]pageRead, segments)
+	return s.read(ctx, s.scans(scanFilter, layout.Item{}))
+}
+
+// scans returns the reads of a whole table, with a filter that has values beside those of scanFilter.
+func (s *Scanner) scans(filter string, values layout.Item) []pageRead {
+	maps.Copy(values, scanValues)
+	reads := make([]pageRead, s.calls*call.SegmentsPerCall)
 	for segment := range reads {
+		input := dynamodb.ScanInput{
+			TableName:                 aws.String(s.table),
+			Segment:                   aws.Int32(int32(segment)),
+			TotalSegments:             aws.Int32(int32(len(reads))),
+			ConsistentRead:            aws.Bool(true),
+			FilterExpression:          aws.String(filter),
+			ExpressionAttributeValues: values,
+			ProjectionExpression:      aws.String(scanProjection),
+		}
+		if s.Everything {
+			input.ProjectionExpression = aws.String(fullProjection)
+		}
 		reads[segment] = func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error) {
-			return s.scan(ctx, segment, segments, start)
+			input.ExclusiveStartKey = start
+			return s.scan(ctx, input)
 		}
 	}
-	return s.read(ctx, reads)
+	return reads
 }
+
+// Hidden returns how many comments All left out, since they are not approved.
+func (s *Scanner) Hidden() int { return int(s.hidden.Load()) }
 
 // OfProduct yields every comment of a product, oldest first. It reads the product's partition of
 // the index All, as lists do, so its cost depends on the size of the product and not of the table.
 // These reads are eventually consistent: comments written within about the last second may be
 // missing. Otherwise it is like All: a comment's place in the partition is its ID.
+//
+// With Everything it reads the table as All does, and yields them in no order.
 func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comment.Comment, error] {
+	if s.Everything {
+		return s.read(ctx, s.scans(productsFilter, layout.Item{":product": layout.Text(layout.Partition{Index: layout.All}.Key(product))}))
+	}
 	return s.read(ctx, []pageRead{func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error) {
 		return s.query(ctx, product, start)
 	}})
 }
 
-// Estimate returns about how many items the table holds, 0 if DynamoDB does not say. DynamoDB
-// updates the number about every six hours.
-func (s *Scanner) Estimate(ctx context.Context) (int64, error) {
+// OfAuthor yields the comments of an imported author, in no order: with Everything, those of every
+// state. It reads the whole table as All does, since imported authors are in no index.
+func (s *Scanner) OfAuthor(ctx context.Context, author string) iter.Seq2[comment.Comment, error] {
+	return s.read(ctx, s.scans(authorFilter, layout.Item{":author": layout.Binary([]byte(author))}))
+}
+
+// Estimate returns about how many items the table holds, and what reading it costs in read units; both 0
+// if DynamoDB does not say. DynamoDB updates the numbers about every six hours.
+func (s *Scanner) Estimate(ctx context.Context) (items int64, units float64, err error) {
 	output, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if err != nil {
-		return 0, call.Wrap(err, "DescribeTable %s", s.table)
+		return 0, 0, call.Wrap(err, "DescribeTable %s", s.table)
 	}
-	return aws.ToInt64(output.Table.ItemCount), nil
+	return aws.ToInt64(output.Table.ItemCount), math.Ceil(float64(aws.ToInt64(output.Table.TableSizeBytes)) / layout.UnitBytes), nil
 }
 
 // pageRead makes one call, for the comments from a key on. It returns the key from which the next
@@ -160,21 +203,20 @@ func readToEnd(ctx context.Context, read pageRead, pages chan<- []layout.Compres
 }
 
 // scan reads the next page of a segment of the table.
-func (s *Scanner) scan(ctx context.Context, segment, segments int, start layout.Item) ([]layout.Compressed, layout.Item, error) {
-	output, err := s.client.Scan(ctx, &dynamodb.ScanInput{
-		TableName:                 aws.String(s.table),
-		Segment:                   aws.Int32(int32(segment)),
-		TotalSegments:             aws.Int32(int32(segments)),
-		ConsistentRead:            aws.Bool(true),
-		FilterExpression:          aws.String(scanFilter),
-		ExpressionAttributeValues: scanValues,
-		ProjectionExpression:      aws.String(scanProjection),
-		ExclusiveStartKey:         start,
-	})
+func (s *Scanner) scan(ctx context.Context, input dynamodb.ScanInput) ([]layout.Compressed, layout.Item, error) {
+	output, err := s.client.Scan(ctx, &input)
 	if err != nil {
-		return nil, nil, call.Wrap(err, "Scan segment %d of %d", segment, segments)
+		return nil, nil, call.Wrap(err, "Scan segment %d of %d", *input.Segment, *input.TotalSegments)
 	}
-	page, err := s.decode(output.Items, layout.ProductOf)
+	items := output.Items
+	if !s.Everything {
+		items = slices.DeleteFunc(items, func(it layout.Item) bool { return it[layout.AttrState] != nil })
+	}
+	hidden := len(output.Items) - len(items)
+	page, err := s.decode(items, layout.ProductOf)
+	if err == nil {
+		s.hidden.Add(int64(hidden))
+	}
 	return page, output.LastEvaluatedKey, err
 }
 
@@ -197,7 +239,7 @@ func (s *Scanner) query(ctx context.Context, product string, start layout.Item) 
 		IndexName:                 aws.String(string(layout.All)),
 		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
 		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		ProjectionExpression:      aws.String(layout.ListProjection(true)),
+		ProjectionExpression:      aws.String(layout.ExportProjection(true)),
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {

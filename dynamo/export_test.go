@@ -95,7 +95,7 @@ func TestScanner(t *testing.T) {
 				t.Errorf("product %s: %v %s", product, err, diff)
 			}
 		}
-		if n, err := dynamo.NewScanner(client, table, 0).Estimate(t.Context()); err != nil || n < 0 {
+		if n, _, err := dynamo.NewScanner(client, table, 0).Estimate(t.Context()); err != nil || n < 0 {
 			t.Errorf("estimate %d, %v", n, err)
 		}
 	})
@@ -315,13 +315,13 @@ func TestScannerNamesWhatIsDamaged(t *testing.T) {
 // of its calls fails in whichever way.
 func TestLoadThroughEveryFault(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t) // any engine will do: the faults are the network's
-	comments := manyNasty(7, 30)
+	comments := manyNasty(7, 8)
 	for _, fault := range faulttest.Kinds {
 		for n, met := 1, true; met; n++ {
 			direct, table := filledTable(t, endpoint, comments[:3])
 			client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
 			got, err := dynamo.NewLoader(client, table, 1).Load(t.Context(), comments)
-			if want := (dynamo.LoadCounts{Written: 27, Existing: 3}); err != nil || got != want {
+			if want := (dynamo.LoadCounts{Written: 5, Existing: 3}); err != nil || got != want {
 				t.Errorf("call %d, %s: %+v, %v", n, fault, got, err)
 			}
 			checkEverywhere(t, direct, table, comments, fmt.Sprint("call ", n, ", ", fault))
@@ -347,6 +347,7 @@ func checkEverywhere(t *testing.T, client *dynamodb.Client, table string, commen
 		if err != nil {
 			t.Fatal(err)
 		}
+		output.Items = slices.DeleteFunc(output.Items, func(it map[string]types.AttributeValue) bool { return partitionKey(it) == "SETTINGS" })
 		if len(output.Items) != len(want) {
 			t.Errorf("%s: %q holds %d items, want %d", where, index, len(output.Items), len(want))
 		}

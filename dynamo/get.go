@@ -2,6 +2,7 @@ package dynamo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -21,10 +22,18 @@ const idsAtOnce = 25
 // idsCure is the advice in the error of a fetch that reached its cost bound.
 const idsCure = "these comments are large: ask for fewer at once"
 
-// tableProjection returns the projection expression of a comment's item in the table: what a list
-// shows, the product, and whether it is deleted.
-func tableProjection(withText bool) string {
-	return layout.ListProjection(withText) + "," + layout.AttrAll + "," + layout.AttrDeleted
+// Comment returns the current comment with an ID. It returns a NotFound error if there is none, and
+// comment.ErrImproper if its item is not a proper comment.
+func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
+	found, failed, err := s.CommentsByID(ctx, []comment.ID{id}, false)
+	if err = errors.Join(err, failed[id]); err != nil {
+		return comment.Comment{}, err
+	}
+	c, ok := found[id]
+	if !ok {
+		return c, comment.NoComment(id)
+	}
+	return c, nil
 }
 
 // CommentsByID fetches at most MaxKeysPerGet different comments with consistent reads, so it finds
@@ -62,7 +71,7 @@ func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 		}
 		return nil
 	}
-	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(tableProjection(!g.withoutText))}
+	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(layout.TableProjection(!g.withoutText))}
 	for _, id := range ids {
 		want.Keys = append(want.Keys, layout.CommentKey(id))
 	}

@@ -57,7 +57,7 @@ func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) 
 		return Inspection{}, call.Wrap(err, "GetItem %s", id)
 	}
 	if layout.NoComment(output.Item) {
-		return Inspection{}, notFound(id)
+		return Inspection{}, comment.NoComment(id)
 	}
 	c, err := layout.Decode(output.Item)
 	inspection := Inspection{Comment: c, Entries: entriesOf(output.Item)}

@@ -38,6 +38,9 @@ func (s *Store) changed(product string) { s.changes.note(product, s.now()) }
 // moved notes an edit that this Store makes. It must be called before and after each try, so that a
 // page that is read at the same time looks for the comment.
 func (s *Store) moved(before, after comment.Comment) {
+	if before.Status != comment.Approved || after.Status != comment.Approved {
+		return // it came into the lists or left them
+	}
 	s.noteMove(after.ProductID, move{position: after.ID.Position(), from: before.Cell(), to: after.Cell(), version: after.Version})
 }
 

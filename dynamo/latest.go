@@ -96,7 +96,7 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	for i, product := range products {
 		heard[i] = s.memory.heard.number(product)
 	}
-	read, err := s.StatsBeside(ctx, products, ids, tableProjection(!want.WithoutText))
+	read, err := s.StatsBeside(ctx, products, ids, layout.TableProjection(!want.WithoutText))
 	if err != nil {
 		return nil, nil, nil, err
 	}
@@ -133,7 +133,7 @@ func (s *Store) StatsOf(ctx context.Context, products []string) (found map[strin
 }
 
 // besides decodes comments that were fetched by their ids. Those that the table left out, and those
-// that cannot be read, are missing.
+// that cannot be read, are missing. One that is in no list is as good as deleted.
 func (s *Store) besides(ctx context.Context, ids []comment.ID, items []layout.Item, left []comment.ID, withoutText bool) map[comment.ID]*comment.Comment {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
 	for _, id := range ids {
@@ -147,6 +147,9 @@ func (s *Store) besides(ctx context.Context, ids []comment.ID, items []layout.It
 		c, err := heldComment(ctx, it, !withoutText)
 		if err != nil {
 			left = append(left, id)
+			continue
+		}
+		if c.Status != comment.Approved {
 			continue
 		}
 		out[id] = &c

@@ -212,7 +212,7 @@ func (s *Store) withMoved(ctx context.Context, r *run, filter comment.Filter, ta
 	return taken[:min(len(taken), r.plan.Want)], nil
 }
 
-// fetchByID fetches comments by their positions, consistently. Those that do not exist are left
+// fetchByID fetches comments by their positions, consistently. Those that are in no list are left
 // out.
 func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
 	r.waves++
@@ -221,7 +221,7 @@ func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Posit
 		keys[i] = layout.CommentKey(comment.IDOf(position))
 	}
 	got, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrDeleted),
+		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrAll),
 	})
 	if err != nil {
 		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
@@ -230,5 +230,5 @@ func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Posit
 		return nil, call.ErrBusy
 	}
 	r.fetches = fetches{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units}
-	return r.decode(slices.DeleteFunc(got.Items, layout.NoComment), new(read))
+	return r.decode(slices.DeleteFunc(got.Items, func(it layout.Item) bool { return !layout.Listed(it) }), new(read))
 }

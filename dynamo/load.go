@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -42,6 +44,8 @@ type LoadCounts struct {
 	// Repeated is how many comments had the ID of an earlier one of the same load. The earlier one
 	// counts.
 	Repeated int
+	// Erased is how many comments are of authors who were erased, and were not written.
+	Erased int
 }
 
 func (n *LoadCounts) add(more LoadCounts) {
@@ -49,6 +53,7 @@ func (n *LoadCounts) add(more LoadCounts) {
 	n.Existing += more.Existing
 	n.Deleted += more.Deleted
 	n.Repeated += more.Repeated
+	n.Erased += more.Erased
 }
 
 // Loader writes many comments, some of which may be in the table already. It overwrites none, since
@@ -61,6 +66,8 @@ func (n *LoadCounts) add(more LoadCounts) {
 type Loader struct {
 	// Revive writes deleted comments like new ones.
 	Revive bool
+	// Marks are the authors whose comments are not written. Nil leaves out none.
+	Marks *erasure.Marks
 
 	client bulkClient
 	table  string
@@ -186,8 +193,10 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 		return there[c.ID] || deleted != nil && (!l.Revive || !reflect.DeepEqual(deleted, p.tombstones[c.ID]))
 	})
 	p.counts.Deleted += len(p.pending) - len(there) - len(missing)
-	p.pending, err = l.write(ctx, missing, tombstones)
-	p.counts.Written += len(missing) - len(p.pending)
+	left, erased, err := l.write(ctx, missing, tombstones)
+	p.pending = left
+	p.counts.Erased += erased
+	p.counts.Written += len(missing) - len(left) - erased
 	return err
 }
 
@@ -221,9 +230,12 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there ma
 	return there, tombstones, nil
 }
 
+// errErased is for a comment whose author was erased.
+var errErased = errors.New("the author was erased")
+
 // write writes comments, each in place of its tombstone if it has one. It returns the comments not
-// known to be written, with an error unless there are none.
-func (l *Loader) write(ctx context.Context, comments []comment.Comment, tombstones map[comment.ID]layout.Item) (left []comment.Comment, err error) {
+// known to be written, with an error unless there are none, and how many are of erased authors.
+func (l *Loader) write(ctx context.Context, comments []comment.Comment, tombstones map[comment.ID]layout.Item) (left []comment.Comment, erased int, err error) {
 	errs := make([]error, len(comments))
 	var group errgroup.Group
 	for i, c := range comments {
@@ -234,6 +246,10 @@ func (l *Loader) write(ctx context.Context, comments []comment.Comment, tombston
 	}
 	_ = group.Wait() // the errors are in errs
 	for i, c := range comments {
+		if errs[i] == errErased {
+			erased++
+			continue
+		}
 		if errs[i] != nil {
 			left = append(left, c)
 		}
@@ -241,7 +257,7 @@ func (l *Loader) write(ctx context.Context, comments []comment.Comment, tombston
 			err = errs[i]
 		}
 	}
-	return left, err
+	return left, erased, err
 }
 
 // put writes a comment unless something else than the tombstone is there.
@@ -257,6 +273,15 @@ func (l *Loader) put(ctx context.Context, c comment.Comment, tombstone layout.It
 	}
 	l.calls <- struct{}{}
 	defer func() { <-l.calls }()
+	if l.Marks != nil {
+		// The last thing before the put: an erasure relies on how old the marks may be by then.
+		if erased, err := l.Marks.Erased(ctx, c); erased || err != nil {
+			return cmp.Or(err, errErased)
+		}
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, erasure.PutTimeout)
+		defer cancel()
+	}
 	_, err := l.client.PutItem(ctx, input, call.NoRetries)
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {

@@ -45,6 +45,23 @@ func (l *lagging) put(c comment.Comment) {
 	l.states = append(l.states, next)
 }
 
+// UpdateItem implements client. It applies an update as layout.Update writes it.
+func (l *lagging) UpdateItem(_ context.Context, in *dynamodb.UpdateItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	it := layout.Encode(l.now()[layout.IDOfKey(in.Key)])
+	set, remove, _ := strings.Cut(*in.UpdateExpression, "REMOVE ")
+	for _, part := range strings.Split(strings.TrimPrefix(strings.TrimSpace(set), "SET "), ", ") {
+		if attr, value, found := strings.Cut(part, " = "); found {
+			it[attr] = in.ExpressionAttributeValues[value]
+		}
+	}
+	for _, attr := range strings.Split(remove, ", ") {
+		delete(it, attr)
+	}
+	c, err := layout.Decode(it)
+	l.put(c)
+	return &dynamodb.UpdateItemOutput{}, err
+}
+
 // PutItem implements client.
 func (l *lagging) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	c, err := layout.Decode(in.Item)

@@ -39,6 +39,43 @@ func LeadersUnits(first int) float64 { return counts.LeadersUnits(first) }
 // CommentUnits returns the read units of fetching one comment: a consistent read of its own.
 func CommentUnits() float64 { return 1 }
 
-// WriteUnits returns the price of writing one comment, in read units: one write unit for the table
+// maxOwn is how many comments of a customer one page looks at, whatever their state.
+const maxOwn = comment.MaxPageSize
+
+// OwnUnits returns the read units of a page of a customer's comments: keys of an index, and a
+// consistent read for each comment. In a single state, all comments that a page looks at are read.
+func OwnUnits(size int, oneStatus bool) float64 {
+	if oneStatus {
+		size = maxOwn
+	}
+	return 0.5 + float64(size)*CommentUnits()
+}
+
+// QueueUnits returns the estimated read units of a page of the queue of moderators: the places, and each
+// comment by its id.
+func QueueUnits(first int) float64 {
+	return layout.QueueShards*layout.EventualUnits(first*assumedPlaceBytes) + float64(first)*CommentUnits()
+}
+
+// PendingUnits returns the estimated read units of counting the queue.
+func PendingUnits() float64 {
+	return layout.QueueShards * layout.EventualUnits(comment.MaxQueueScan*assumedPlaceBytes/layout.QueueShards)
+}
+
+// assumedPlaceBytes is the assumed size of a place in the queue: its keys, with a product's id.
+const assumedPlaceBytes = 128
+
+// AuditUnits returns the estimated read units of the decisions about one comment.
+func AuditUnits() float64 { return 1 }
+
+// ErasureUnits returns the estimated read units of how far an erasure came: the item of one that is under
+// way, and the mark of one that ended.
+func ErasureUnits() float64 { return 2 }
+
+// AddUnits returns the price of adding one comment of a customer, in read units: what a write takes, and
+// one write unit for the index of authors.
+func AddUnits() float64 { return WriteUnits() + writePrice }
+
+// WriteUnits returns the price of changing one comment, in read units: one write unit for the table
 // and one for each list index.
 func WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }

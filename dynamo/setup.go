@@ -24,6 +24,7 @@ const setupTimeout = 5 * time.Minute
 type manager interface {
 	dynamodb.DescribeTableAPIClient
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
+	layoutWriter
 	timeKeeper
 }
 
@@ -88,6 +89,9 @@ func CreateTable(ctx context.Context, client manager, table string) error {
 	})
 	if err := waiter.Wait(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)}, setupTimeout); err != nil {
 		return call.Wrap(err, "waiting for table %s", table)
+	}
+	if err := NoteLayout(ctx, client, table); err != nil {
+		return err
 	}
 	// The creator of a table that was there may have ended before UpdateTimeToLive. The answer to
 	// that may also be lost, and DynamoDB refuses it once it is done.

@@ -14,8 +14,11 @@
 // the callers who want it at the same time, pagecache.go keeps it for a moment, and changes.go and
 // knowledge.go tell when a page is too old for either.
 //
-// write.go changes single comments, load.go many, get.go fetches by id, and export.go reads all of
-// them. setup.go creates and checks the table.
+// write.go changes single comments. one.go keeps one of each customer about a product, and first.go
+// recognizes an add that is repeated. load.go changes many comments, get.go fetches by id, and export.go
+// reads all of them. decide.go, report.go and reply.go write what others say about a comment, queue.go
+// lists those that wait for a moderator, and own.go those of a customer. setup.go creates and checks the
+// table, and version.go the number of its layout.
 package dynamo
 
 import (
@@ -44,7 +47,9 @@ type client interface {
 // writer is the part of the SDK's client that changes single comments.
 type writer interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
@@ -60,6 +65,11 @@ type Options struct {
 	// Journal says whether all comments of the table were counted once. Until then, reads of
 	// statistics and leaderboards fail as Unavailable. Nil refuses nothing.
 	Journal counts.Journal
+	// KeepAudit is how long decisions about comments are kept. 0 keeps them for ever.
+	KeepAudit time.Duration
+	// OnePerCustomer lets each customer have one comment about a product. All servers of a table need
+	// the same.
+	OnePerCustomer bool
 	// PageAge is how long first pages are cached. 0 caches none.
 	PageAge time.Duration
 	// ProductCalls bounds how many operations read pages of one product at a time, and how many

@@ -3,11 +3,7 @@ package dynamo
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -28,34 +24,17 @@ const (
 	clockSkew = time.Hour
 )
 
-// Items of idempotency keys, and attributes that only writes use. They are in no index.
-const (
-	keyPKPrefix = "KEY#"
-	keySK       = "K"
-	attrFirst   = "c" // S, the ID of the comment that the key was first used for
-	attrDigest  = "d" // S, a hash of that comment's content when it was added
-)
-
-// Comment returns the current comment with an ID. It returns a NotFound error if there is none, and
-// comment.ErrImproper if its item is not a proper comment.
-func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
-	found, failed, err := s.CommentsByID(ctx, []comment.ID{id}, false)
-	if err = errors.Join(err, failed[id]); err != nil {
-		return comment.Comment{}, err
-	}
-	c, ok := found[id]
-	if !ok {
-		return c, notFound(id)
-	}
-	return c, nil
-}
-
 // Add writes a new comment with a new ID. With a key, a repeat by the same author within
 // KeyLifetime returns the comment that the first call added, as it was then. If the content differs
-// from that of the first call, Add returns a KeyReused error.
+// from that of the first call, Add returns a KeyReused error. With OnePerCustomer it needs no key: a
+// repeat returns the comment as it is now, and another comment about the product is AlreadyWritten.
 func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
+	if s.options.OnePerCustomer {
+		added, err := s.addOnly(ctx, c)
+		return added, call.Wrap(err, "add %s as the only one", c)
+	}
 	if key == "" {
 		return c, call.Wrap(s.add(ctx, c), "add %s", c)
 	}
@@ -88,10 +67,12 @@ func (s *Store) add(ctx context.Context, c comment.Comment) error {
 
 // addOnce writes the comment and the key in one transaction, unless the key exists.
 func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
-	keyItem := keyItemOf(c, key, s.now())
+	hash := hashOf(c.Author.ID, key)
+	item, keyItem := layout.Encode(c), keyItemOf(c, hash, s.now())
+	item[layout.AttrKeyHash] = layout.Binary(hash) // the erasure of the author finds the key by it
 	added := c
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(c, keyItem), call.NoRetries)
+		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(item, s.putKey(keyItem)), call.NoRetries)
 		var canceled *types.TransactionCanceledException
 		if errors.As(err, &canceled) && call.HasReason(canceled, "ConditionalCheckFailed") {
 			added, err = s.firstOf(ctx, keyItem, c)
@@ -101,94 +82,63 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	return added, err
 }
 
-func (s *Store) addTransaction(c comment.Comment, keyItem layout.Item) *dynamodb.TransactWriteItemsInput {
-	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
-		{Put: &types.Put{
-			TableName:                 aws.String(s.table),
-			Item:                      keyItem,
-			ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + layout.AttrTTL + " < :now"),
-			ExpressionAttributeValues: layout.Item{":now": layout.Number(s.now().Unix())},
-		}},
-		{Put: &types.Put{
-			TableName:           aws.String(s.table),
-			Item:                layout.Encode(c),
-			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
-		}},
-	}}
+func (s *Store) putKey(keyItem layout.Item) *types.Put {
+	return &types.Put{
+		TableName:                 aws.String(s.table),
+		Item:                      keyItem,
+		ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + layout.AttrTTL + " < :now"),
+		ExpressionAttributeValues: layout.Item{":now": layout.Number(s.now().Unix())},
+	}
 }
 
 // firstOf returns the comment that a key was first used for, if c has the same content. Its errors
 // leave open whether that comment was written by an earlier try of this call.
 func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comment) (comment.Comment, error) {
-	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(s.table),
-		Key:            layout.Item{layout.AttrPK: keyItem[layout.AttrPK], layout.AttrSK: keyItem[layout.AttrSK]},
-		ConsistentRead: aws.Bool(true),
-	}, call.NoRetries)
-	if err != nil {
-		return c, &comment.Error{Kind: comment.Unavailable, Message: "the idempotency key could not be looked up; try again", Cause: err}
-	}
-	if len(output.Item) == 0 {
+	it, err := s.firstAt(ctx, layout.Item{layout.AttrPK: keyItem[layout.AttrPK], layout.AttrSK: keyItem[layout.AttrSK]})
+	switch {
+	case err != nil:
+		return c, err
+	case it.id == "":
 		return c, comment.Errorf(comment.Unavailable, "the idempotency key was just forgotten; try again")
-	}
-	r := layout.NewReader(output.Item)
-	first, digest := r.Text(attrFirst), r.Text(attrDigest)
-	if err := r.Err(); err != nil {
-		return c, fmt.Errorf("item of an idempotency key: %w", err)
-	}
-	if digest != digestOf(c) {
+	case it.digest != digestOf(c):
 		return c, comment.Errorf(comment.KeyReused, "this idempotency key was used for another comment; use a new one for each")
 	}
-	c.ID, err = comment.ParseID(first)
-	return c, err
-}
-
-// keyItemOf returns the item that remembers an author's key and the comment that it was used for.
-// The item holds no content of the comment, which must disappear when the comment is deleted.
-func keyItemOf(c comment.Comment, key string, now time.Time) layout.Item {
-	return layout.Item{
-		layout.AttrPK:  layout.Text(keyPKPrefix + digestOfAll(c.Author.ID, key)),
-		layout.AttrSK:  layout.Text(keySK),
-		layout.AttrTTL: layout.Number(now.Add(KeyLifetime + clockSkew).Unix()),
-		attrFirst:      layout.Text(string(c.ID)),
-		attrDigest:     layout.Text(digestOf(c)),
+	c.ID = it.id
+	// A moderator may have decided about it since.
+	switch now, err := s.Comment(ctx, c.ID); {
+	case comment.KindOf(err) == comment.NotFound, errors.Is(err, comment.ErrImproper):
+		return c, nil // deleted since: as it was
+	case err != nil:
+		return c, err
+	default:
+		c.Status, c.Moderation = now.Status, now.Moderation
+		return c, nil
 	}
 }
 
-// digestOf returns a hash of a new comment's content. It is the same for two comments that differ
-// only in ID and time.
-func digestOf(c comment.Comment) string {
-	return digestOfAll(c.ProductID, c.Rating, c.Language, c.Title, c.Text, c.Author.ID, c.Author.Name)
+// keyItemOf returns the item that remembers an author's key by its hash, and the comment that it was
+// used for. The item holds no content of the comment, which must disappear when the comment is deleted.
+func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
+	out := layout.KeyOfHash(hash)
+	out[layout.AttrTTL] = layout.Number(now.Add(KeyLifetime + clockSkew).Unix())
+	out[layout.AttrFirst], out[attrDigest] = layout.Text(string(c.ID)), layout.Text(digestOf(c))
+	return out
 }
 
-// digestOfAll returns a hash of values. Values whose JSON differs have different hashes.
-func digestOfAll(values ...any) string {
-	text, err := json.Marshal(values)
-	if err != nil {
-		panic("dynamo: " + err.Error()) // texts and numbers only
-	}
-	hash := sha256.Sum256(text)
-	return hex.EncodeToString(hash[:])
-}
-
-// Replace writes after in place of before, and moves it in every index where its key changes. It
-// returns a Conflict error if another change came first, and a NotFound error if the comment was
-// deleted.
+// Replace makes after of before, and moves it in every index where its key changes. What is equal in
+// both stays as it is stored: a reply, a vote or a report may have come meanwhile. It returns a
+// Conflict error if another change of what the author wrote or of the state came first, and a NotFound
+// error if the comment was deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
-	s.writing(ctx, after.ID)
-	defer s.wrote(after.ProductID)
 	mark := rand.Text()
-	changed := layout.Encode(after)
-	changed[layout.AttrMark] = layout.Text(mark)
-	condition, values := versionIs(before.Version)
-	defer s.moved(before, after)
-	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
-		s.moved(before, after)
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName:                           aws.String(s.table),
-			Item:                                changed,
-			ConditionExpression:                 condition,
-			ExpressionAttributeValues:           values,
+	update := s.updateOf(before, after, mark)
+	err := s.change(ctx, before, after, func(ctx context.Context, again bool) error {
+		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName:                           update.TableName,
+			Key:                                 update.Key,
+			UpdateExpression:                    update.UpdateExpression,
+			ConditionExpression:                 update.ConditionExpression,
+			ExpressionAttributeValues:           update.ExpressionAttributeValues,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
 		var refused *types.ConditionalCheckFailedException
@@ -196,7 +146,38 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 			return err
 		}
 		return replaced(refused.Item, mark, after, again)
-	}), "edit %s", after)
+	})
+	return call.Wrap(err, "edit %s", after)
+}
+
+// change makes a change of a comment, and notes it for the pages that are read meanwhile.
+func (s *Store) change(ctx context.Context, before, after comment.Comment, write func(ctx context.Context, again bool) error) error {
+	s.writing(ctx, after.ID)
+	defer s.wrote(after.ProductID)
+	defer s.moved(before, after)
+	return call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
+		s.moved(before, after)
+		return write(ctx, again)
+	})
+}
+
+// updateOf returns the update that makes after of before, on condition that nothing of what it goes by
+// was changed. It leaves the mark of an edit, none if that is empty: a decision and a report have items
+// of their own by which they are recognized, and leave the mark of an edit whose answer was lost.
+func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Update {
+	was, changed := layout.Encode(before), layout.Encode(after)
+	if mark != "" {
+		changed[layout.AttrMark] = layout.Text(mark)
+	}
+	expression, values := layout.Update(was, changed)
+	condition := unchanged(before, values) + " AND " + layout.SameReports(before, values)
+	return &types.Update{
+		TableName:                 aws.String(s.table),
+		Key:                       layout.CommentKey(after.ID),
+		UpdateExpression:          aws.String(expression),
+		ConditionExpression:       aws.String(condition),
+		ExpressionAttributeValues: values,
+	}
 }
 
 // replaced returns the outcome of an edit whose condition failed, from the item that is there
@@ -207,10 +188,10 @@ func replaced(there layout.Item, mark string, after comment.Comment, again bool)
 	}
 	now, err := layout.Decode(there)
 	switch {
-	case again && (err != nil || now.Version > after.Version):
+	case again && (err != nil || now.WithHeldEdit().Version > after.WithHeldEdit().Version):
 		return call.OutcomeUnknown(call.ErrOvertaken, nil) // an earlier try of ours may have come before that
 	case layout.NoComment(there):
-		return notFound(after.ID)
+		return comment.NoComment(after.ID)
 	}
 	return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
 }
@@ -222,13 +203,14 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
-	condition, values := versionIs(c.Version)
-	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+	values := layout.Item{}
+	condition := versionIs(c.Version, values)
+	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
 			Item:                                layout.Tombstone(c.ID, mark, s.now()),
-			ConditionExpression:                 condition,
-			ExpressionAttributeValues:           values,
+			ConditionExpression:                 aws.String(condition),
+			ExpressionAttributeValues:           orNone(values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
 		var refused *types.ConditionalCheckFailedException
@@ -238,10 +220,14 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 		case isMarked(refused.Item, mark):
 			return nil // an earlier try succeeded
 		case layout.NoComment(refused.Item):
-			return notFound(c.ID)
+			return comment.NoComment(c.ID)
 		}
 		return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
-	}), "delete %s", c)
+	})
+	if err == nil && s.options.OnePerCustomer {
+		s.release(ctx, c)
+	}
+	return call.Wrap(err, "delete %s", c)
 }
 
 // isMarked reports whether an item has the mark of a write.
@@ -250,19 +236,30 @@ func isMarked(it layout.Item, mark string) bool {
 	return r.Text(layout.AttrMark) == mark
 }
 
+// unchanged returns the condition that a comment has the version, the state and the held edit that
+// were read. It adds the values that the condition names.
+func unchanged(c comment.Comment, values layout.Item) string {
+	return versionIs(c.Version, values) + " AND " + layout.SameState(c, values)
+}
+
 // versionIs returns the condition that a comment exists and has a version, or any if it is 0. The
-// item of a first version has no version attribute.
-func versionIs(version int) (condition *string, values layout.Item) {
+// item of a first version has no version attribute. It adds the value that the condition names.
+func versionIs(version int, values layout.Item) string {
 	const exists = "attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + layout.AttrDeleted + ")"
 	switch version {
 	case 0:
-		return aws.String(exists), nil
+		return exists
 	case 1:
-		return aws.String(exists + " AND attribute_not_exists(" + layout.AttrVersion + ")"), nil
+		return exists + " AND attribute_not_exists(" + layout.AttrVersion + ")"
 	}
-	return aws.String(layout.AttrVersion + " = :version"), layout.Item{":version": layout.Number(int64(version))}
+	values[":version"] = layout.Number(int64(version))
+	return layout.AttrVersion + " = :version"
 }
 
-func notFound(id comment.ID) error {
-	return comment.Errorf(comment.NotFound, "there is no comment %s, or no longer", id)
+// orNone returns values, nil if there are none: DynamoDB refuses an empty map.
+func orNone(values layout.Item) layout.Item {
+	if len(values) == 0 {
+		return nil
+	}
+	return values
 }

@@ -31,9 +31,11 @@ type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
 	CommentConnection() CommentConnectionResolver
+	Moderation() ModerationResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Query() QueryResolver
+	Viewer() ViewerResolver
 }
 
 type DirectiveRoot struct {
@@ -53,16 +55,20 @@ type ComplexityRoot struct {
 	}
 
 	Comment struct {
-		Author    func(childComplexity int) int
-		CreatedAt func(childComplexity int) int
-		ID        func(childComplexity int) int
-		Language  func(childComplexity int) int
-		Product   func(childComplexity int) int
-		Rating    func(childComplexity int) int
-		Text      func(childComplexity int) int
-		Title     func(childComplexity int) int
-		UpdatedAt func(childComplexity int) int
-		Version   func(childComplexity int) int
+		Author          func(childComplexity int) int
+		CreatedAt       func(childComplexity int) int
+		HeldEdit        func(childComplexity int) int
+		ID              func(childComplexity int) int
+		Language        func(childComplexity int) int
+		Product         func(childComplexity int) int
+		Rating          func(childComplexity int) int
+		RejectionReason func(childComplexity int) int
+		Reply           func(childComplexity int) int
+		Status          func(childComplexity int) int
+		Text            func(childComplexity int) int
+		Title           func(childComplexity int) int
+		UpdatedAt       func(childComplexity int) int
+		Version         func(childComplexity int) int
 	}
 
 	CommentConnection struct {
@@ -89,7 +95,22 @@ type ComplexityRoot struct {
 		Total   func(childComplexity int) int
 	}
 
+	CustomerComments struct {
+		Latest func(childComplexity int) int
+		Total  func(childComplexity int) int
+	}
+
+	DecideCommentsPayload struct {
+		Results    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
 	DeleteCommentPayload struct {
+		Comment    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	DeleteReplyPayload struct {
 		Comment    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
 	}
@@ -97,6 +118,32 @@ type ComplexityRoot struct {
 	EditCommentPayload struct {
 		Comment    func(childComplexity int) int
 		UserErrors func(childComplexity int) int
+	}
+
+	EraseAuthorPayload struct {
+		Erasure    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	Erasure struct {
+		Comments     func(childComplexity int) int
+		Decisions    func(childComplexity int) int
+		FinishedAt   func(childComplexity int) int
+		HeldEdits    func(childComplexity int) int
+		Replies      func(childComplexity int) int
+		Reports      func(childComplexity int) int
+		ReportsAbout func(childComplexity int) int
+		RequestedAt  func(childComplexity int) int
+		State        func(childComplexity int) int
+	}
+
+	HeldEdit struct {
+		At       func(childComplexity int) int
+		Language func(childComplexity int) int
+		Rating   func(childComplexity int) int
+		Text     func(childComplexity int) int
+		Title    func(childComplexity int) int
+		Version  func(childComplexity int) int
 	}
 
 	LanguageCount struct {
@@ -110,10 +157,42 @@ type ComplexityRoot struct {
 		Rank    func(childComplexity int) int
 	}
 
+	ModerateCommentPayload struct {
+		Comment    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	Moderation struct {
+		Audit      func(childComplexity int, commentID string) int
+		CommentsBy func(childComplexity int, customerID string) int
+		Erasure    func(childComplexity int, customerID string) int
+		Pending    func(childComplexity int) int
+		Queue      func(childComplexity int, first *int, after *string, filter *comment.QueueFilter) int
+		Reports    func(childComplexity int, commentID string) int
+	}
+
+	ModerationDecision struct {
+		At        func(childComplexity int) int
+		By        func(childComplexity int) int
+		From      func(childComplexity int) int
+		NoteOrNil func(childComplexity int) int
+		Reason    func(childComplexity int) int
+		To        func(childComplexity int) int
+		Version   func(childComplexity int) int
+	}
+
 	Mutation struct {
-		AddComment    func(childComplexity int, input AddCommentInput) int
-		DeleteComment func(childComplexity int, input DeleteCommentInput) int
-		EditComment   func(childComplexity int, input EditCommentInput) int
+		AddComment      func(childComplexity int, input AddCommentInput) int
+		ApproveComment  func(childComplexity int, input ApproveCommentInput) int
+		DecideComments  func(childComplexity int, input DecideCommentsInput) int
+		DeleteComment   func(childComplexity int, input DeleteCommentInput) int
+		DeleteReply     func(childComplexity int, input DeleteReplyInput) int
+		EditComment     func(childComplexity int, input EditCommentInput) int
+		EraseAuthor     func(childComplexity int, input EraseAuthorInput) int
+		RejectComment   func(childComplexity int, input RejectCommentInput) int
+		ReplyToComment  func(childComplexity int, input ReplyToCommentInput) int
+		ReportComment   func(childComplexity int, input ReportCommentInput) int
+		WithdrawComment func(childComplexity int, input WithdrawCommentInput) int
 	}
 
 	PageCursor struct {
@@ -187,11 +266,13 @@ type ComplexityRoot struct {
 		LatestNegative           func(childComplexity int) int
 		LatestPositive           func(childComplexity int) int
 		Stats                    func(childComplexity int, lang *comment.Language) int
+		ViewerComment            func(childComplexity int) int
 	}
 
 	Query struct {
 		Comment     func(childComplexity int, id string) int
 		Leaderboard func(childComplexity int, first *int, language *comment.Language) int
+		Moderation  func(childComplexity int) int
 		Node        func(childComplexity int, id string) int
 		Nodes       func(childComplexity int, ids []string) int
 		Product     func(childComplexity int, id string) int
@@ -215,22 +296,73 @@ type ComplexityRoot struct {
 		Waves         func(childComplexity int) int
 	}
 
+	QueueConnection struct {
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
+	}
+
+	QueueEdge struct {
+		Cursor func(childComplexity int) int
+		Node   func(childComplexity int) int
+	}
+
+	QueuedComment struct {
+		Comment func(childComplexity int) int
+		Reasons func(childComplexity int) int
+		Since   func(childComplexity int) int
+	}
+
 	RatingCount struct {
 		Count  func(childComplexity int) int
 		Rating func(childComplexity int) int
 	}
 
+	Reply struct {
+		CreatedAt func(childComplexity int) int
+		Name      func(childComplexity int) int
+		Text      func(childComplexity int) int
+		UpdatedAt func(childComplexity int) int
+		Version   func(childComplexity int) int
+	}
+
+	ReplyToCommentPayload struct {
+		Comment    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	Report struct {
+		At        func(childComplexity int) int
+		NoteOrNil func(childComplexity int) int
+		Reason    func(childComplexity int) int
+	}
+
+	ReportCommentPayload struct {
+		UserErrors func(childComplexity int) int
+	}
+
 	UserError struct {
-		Code    func(childComplexity int) int
-		Message func(childComplexity int) int
-		Path    func(childComplexity int) int
+		Code      func(childComplexity int) int
+		CommentID func(childComplexity int) int
+		Message   func(childComplexity int) int
+		Path      func(childComplexity int) int
 	}
 
 	Viewer struct {
-		CannotWriteReason func(childComplexity int) int
-		CustomerID        func(childComplexity int) int
-		IsModerator       func(childComplexity int) int
-		MayWrite          func(childComplexity int) int
+		CannotWriteReason     func(childComplexity int) int
+		Comments              func(childComplexity int, first *int, after *string, status *comment.Status) int
+		CustomerID            func(childComplexity int) int
+		IsModerator           func(childComplexity int) int
+		MayModerate           func(childComplexity int) int
+		MayReply              func(childComplexity int) int
+		MayWrite              func(childComplexity int) int
+		MayWriteAsAnyCustomer func(childComplexity int) int
+	}
+
+	ViewerCommentConnection struct {
+		Edges    func(childComplexity int) int
+		Nodes    func(childComplexity int) int
+		PageInfo func(childComplexity int) int
 	}
 }
 
@@ -245,10 +377,26 @@ type CommentConnectionResolver interface {
 	PageNumber(ctx context.Context, obj *CommentConnection) (*int, error)
 	PageCursors(ctx context.Context, obj *CommentConnection, around *int) (*PageCursors, error)
 }
+type ModerationResolver interface {
+	Queue(ctx context.Context, obj *comment.ModeratorView, first *int, after *string, filter *comment.QueueFilter) (*QueueConnection, error)
+	Pending(ctx context.Context, obj *comment.ModeratorView) (int, error)
+	Audit(ctx context.Context, obj *comment.ModeratorView, commentID string) ([]*comment.Decision, error)
+	Reports(ctx context.Context, obj *comment.ModeratorView, commentID string) ([]*comment.Report, error)
+	CommentsBy(ctx context.Context, obj *comment.ModeratorView, customerID string) (*comment.CustomerComments, error)
+	Erasure(ctx context.Context, obj *comment.ModeratorView, customerID string) (*comment.Erasure, error)
+}
 type MutationResolver interface {
 	AddComment(ctx context.Context, input AddCommentInput) (*AddCommentPayload, error)
 	EditComment(ctx context.Context, input EditCommentInput) (*EditCommentPayload, error)
 	DeleteComment(ctx context.Context, input DeleteCommentInput) (*DeleteCommentPayload, error)
+	ReplyToComment(ctx context.Context, input ReplyToCommentInput) (*ReplyToCommentPayload, error)
+	DeleteReply(ctx context.Context, input DeleteReplyInput) (*DeleteReplyPayload, error)
+	ReportComment(ctx context.Context, input ReportCommentInput) (*ReportCommentPayload, error)
+	WithdrawComment(ctx context.Context, input WithdrawCommentInput) (*ModerateCommentPayload, error)
+	ApproveComment(ctx context.Context, input ApproveCommentInput) (*ModerateCommentPayload, error)
+	RejectComment(ctx context.Context, input RejectCommentInput) (*ModerateCommentPayload, error)
+	DecideComments(ctx context.Context, input DecideCommentsInput) (*DecideCommentsPayload, error)
+	EraseAuthor(ctx context.Context, input EraseAuthorInput) (*EraseAuthorPayload, error)
 }
 type ProductResolver interface {
 	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool, page *int) (*CommentConnection, error)
@@ -258,6 +406,7 @@ type ProductResolver interface {
 	LastCommentedAt(ctx context.Context, obj *comment.Product) (*time.Time, error)
 	LatestPositive(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
 	LatestNegative(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
+	ViewerComment(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
 }
 type QueryResolver interface {
 	Product(ctx context.Context, id string) (*comment.Product, error)
@@ -267,6 +416,10 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, ids []string) ([]comment.Node, error)
 	Leaderboard(ctx context.Context, first *int, language *comment.Language) ([]*LeaderboardEntry, error)
 	Viewer(ctx context.Context) (*comment.Viewer, error)
+	Moderation(ctx context.Context) (*comment.ModeratorView, error)
+}
+type ViewerResolver interface {
+	Comments(ctx context.Context, obj *comment.Viewer, first *int, after *string, status *comment.Status) (*ViewerCommentConnection, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -337,6 +490,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.CreatedAt(childComplexity), true
+	case "Comment.heldEdit":
+		if e.ComplexityRoot.Comment.HeldEdit == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.HeldEdit(childComplexity), true
 	case "Comment.id":
 		if e.ComplexityRoot.Comment.ID == nil {
 			break
@@ -361,6 +520,24 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.Rating(childComplexity), true
+	case "Comment.rejectionReason":
+		if e.ComplexityRoot.Comment.RejectionReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.RejectionReason(childComplexity), true
+	case "Comment.reply":
+		if e.ComplexityRoot.Comment.Reply == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.Reply(childComplexity), true
+	case "Comment.status":
+		if e.ComplexityRoot.Comment.Status == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.Status(childComplexity), true
 	case "Comment.text":
 		if e.ComplexityRoot.Comment.Text == nil {
 			break
@@ -484,6 +661,32 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.CommentStats.Total(childComplexity), true
 
+	case "CustomerComments.latest":
+		if e.ComplexityRoot.CustomerComments.Latest == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomerComments.Latest(childComplexity), true
+	case "CustomerComments.total":
+		if e.ComplexityRoot.CustomerComments.Total == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CustomerComments.Total(childComplexity), true
+
+	case "DecideCommentsPayload.results":
+		if e.ComplexityRoot.DecideCommentsPayload.Results == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DecideCommentsPayload.Results(childComplexity), true
+	case "DecideCommentsPayload.userErrors":
+		if e.ComplexityRoot.DecideCommentsPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DecideCommentsPayload.UserErrors(childComplexity), true
+
 	case "DeleteCommentPayload.comment":
 		if e.ComplexityRoot.DeleteCommentPayload.Comment == nil {
 			break
@@ -497,6 +700,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.DeleteCommentPayload.UserErrors(childComplexity), true
 
+	case "DeleteReplyPayload.comment":
+		if e.ComplexityRoot.DeleteReplyPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteReplyPayload.Comment(childComplexity), true
+	case "DeleteReplyPayload.userErrors":
+		if e.ComplexityRoot.DeleteReplyPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.DeleteReplyPayload.UserErrors(childComplexity), true
+
 	case "EditCommentPayload.comment":
 		if e.ComplexityRoot.EditCommentPayload.Comment == nil {
 			break
@@ -509,6 +725,111 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.EditCommentPayload.UserErrors(childComplexity), true
+
+	case "EraseAuthorPayload.erasure":
+		if e.ComplexityRoot.EraseAuthorPayload.Erasure == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EraseAuthorPayload.Erasure(childComplexity), true
+	case "EraseAuthorPayload.userErrors":
+		if e.ComplexityRoot.EraseAuthorPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.EraseAuthorPayload.UserErrors(childComplexity), true
+
+	case "Erasure.comments":
+		if e.ComplexityRoot.Erasure.Comments == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.Comments(childComplexity), true
+	case "Erasure.decisions":
+		if e.ComplexityRoot.Erasure.Decisions == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.Decisions(childComplexity), true
+	case "Erasure.finishedAt":
+		if e.ComplexityRoot.Erasure.FinishedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.FinishedAt(childComplexity), true
+	case "Erasure.heldEdits":
+		if e.ComplexityRoot.Erasure.HeldEdits == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.HeldEdits(childComplexity), true
+	case "Erasure.replies":
+		if e.ComplexityRoot.Erasure.Replies == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.Replies(childComplexity), true
+	case "Erasure.reports":
+		if e.ComplexityRoot.Erasure.Reports == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.Reports(childComplexity), true
+	case "Erasure.reportsAbout":
+		if e.ComplexityRoot.Erasure.ReportsAbout == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.ReportsAbout(childComplexity), true
+	case "Erasure.requestedAt":
+		if e.ComplexityRoot.Erasure.RequestedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.RequestedAt(childComplexity), true
+	case "Erasure.state":
+		if e.ComplexityRoot.Erasure.State == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.State(childComplexity), true
+
+	case "HeldEdit.editedAt":
+		if e.ComplexityRoot.HeldEdit.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HeldEdit.At(childComplexity), true
+	case "HeldEdit.language":
+		if e.ComplexityRoot.HeldEdit.Language == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HeldEdit.Language(childComplexity), true
+	case "HeldEdit.rating":
+		if e.ComplexityRoot.HeldEdit.Rating == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HeldEdit.Rating(childComplexity), true
+	case "HeldEdit.text":
+		if e.ComplexityRoot.HeldEdit.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HeldEdit.Text(childComplexity), true
+	case "HeldEdit.title":
+		if e.ComplexityRoot.HeldEdit.Title == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HeldEdit.Title(childComplexity), true
+	case "HeldEdit.version":
+		if e.ComplexityRoot.HeldEdit.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HeldEdit.Version(childComplexity), true
 
 	case "LanguageCount.count":
 		if e.ComplexityRoot.LanguageCount.Count == nil {
@@ -542,6 +863,124 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.LeaderboardEntry.Rank(childComplexity), true
 
+	case "ModerateCommentPayload.comment":
+		if e.ComplexityRoot.ModerateCommentPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerateCommentPayload.Comment(childComplexity), true
+	case "ModerateCommentPayload.userErrors":
+		if e.ComplexityRoot.ModerateCommentPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerateCommentPayload.UserErrors(childComplexity), true
+
+	case "Moderation.audit":
+		if e.ComplexityRoot.Moderation.Audit == nil {
+			break
+		}
+
+		args, err := ec.field_Moderation_audit_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Moderation.Audit(childComplexity, args["commentId"].(string)), true
+	case "Moderation.commentsBy":
+		if e.ComplexityRoot.Moderation.CommentsBy == nil {
+			break
+		}
+
+		args, err := ec.field_Moderation_commentsBy_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Moderation.CommentsBy(childComplexity, args["customerId"].(string)), true
+	case "Moderation.erasure":
+		if e.ComplexityRoot.Moderation.Erasure == nil {
+			break
+		}
+
+		args, err := ec.field_Moderation_erasure_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Moderation.Erasure(childComplexity, args["customerId"].(string)), true
+	case "Moderation.pending":
+		if e.ComplexityRoot.Moderation.Pending == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Moderation.Pending(childComplexity), true
+	case "Moderation.queue":
+		if e.ComplexityRoot.Moderation.Queue == nil {
+			break
+		}
+
+		args, err := ec.field_Moderation_queue_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Moderation.Queue(childComplexity, args["first"].(*int), args["after"].(*string), args["filter"].(*comment.QueueFilter)), true
+	case "Moderation.reports":
+		if e.ComplexityRoot.Moderation.Reports == nil {
+			break
+		}
+
+		args, err := ec.field_Moderation_reports_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Moderation.Reports(childComplexity, args["commentId"].(string)), true
+
+	case "ModerationDecision.decidedAt":
+		if e.ComplexityRoot.ModerationDecision.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.At(childComplexity), true
+	case "ModerationDecision.by":
+		if e.ComplexityRoot.ModerationDecision.By == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.By(childComplexity), true
+	case "ModerationDecision.from":
+		if e.ComplexityRoot.ModerationDecision.From == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.From(childComplexity), true
+	case "ModerationDecision.note":
+		if e.ComplexityRoot.ModerationDecision.NoteOrNil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.NoteOrNil(childComplexity), true
+	case "ModerationDecision.reason":
+		if e.ComplexityRoot.ModerationDecision.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.Reason(childComplexity), true
+	case "ModerationDecision.to":
+		if e.ComplexityRoot.ModerationDecision.To == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.To(childComplexity), true
+	case "ModerationDecision.version":
+		if e.ComplexityRoot.ModerationDecision.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ModerationDecision.Version(childComplexity), true
+
 	case "Mutation.addComment":
 		if e.ComplexityRoot.Mutation.AddComment == nil {
 			break
@@ -553,6 +992,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.AddComment(childComplexity, args["input"].(AddCommentInput)), true
+	case "Mutation.approveComment":
+		if e.ComplexityRoot.Mutation.ApproveComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_approveComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ApproveComment(childComplexity, args["input"].(ApproveCommentInput)), true
+	case "Mutation.decideComments":
+		if e.ComplexityRoot.Mutation.DecideComments == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_decideComments_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DecideComments(childComplexity, args["input"].(DecideCommentsInput)), true
 	case "Mutation.deleteComment":
 		if e.ComplexityRoot.Mutation.DeleteComment == nil {
 			break
@@ -564,6 +1025,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.DeleteComment(childComplexity, args["input"].(DeleteCommentInput)), true
+	case "Mutation.deleteReply":
+		if e.ComplexityRoot.Mutation.DeleteReply == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_deleteReply_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.DeleteReply(childComplexity, args["input"].(DeleteReplyInput)), true
 	case "Mutation.editComment":
 		if e.ComplexityRoot.Mutation.EditComment == nil {
 			break
@@ -575,6 +1047,61 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.EditComment(childComplexity, args["input"].(EditCommentInput)), true
+	case "Mutation.eraseAuthor":
+		if e.ComplexityRoot.Mutation.EraseAuthor == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_eraseAuthor_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.EraseAuthor(childComplexity, args["input"].(EraseAuthorInput)), true
+	case "Mutation.rejectComment":
+		if e.ComplexityRoot.Mutation.RejectComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_rejectComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.RejectComment(childComplexity, args["input"].(RejectCommentInput)), true
+	case "Mutation.replyToComment":
+		if e.ComplexityRoot.Mutation.ReplyToComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_replyToComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReplyToComment(childComplexity, args["input"].(ReplyToCommentInput)), true
+	case "Mutation.reportComment":
+		if e.ComplexityRoot.Mutation.ReportComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_reportComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.ReportComment(childComplexity, args["input"].(ReportCommentInput)), true
+	case "Mutation.withdrawComment":
+		if e.ComplexityRoot.Mutation.WithdrawComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_withdrawComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.WithdrawComment(childComplexity, args["input"].(WithdrawCommentInput)), true
 
 	case "PageCursor.cursor":
 		if e.ComplexityRoot.PageCursor.Cursor == nil {
@@ -887,6 +1414,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.Stats(childComplexity, args["lang"].(*comment.Language)), true
+	case "Product.viewerComment":
+		if e.ComplexityRoot.Product.ViewerComment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Product.ViewerComment(childComplexity), true
 
 	case "Query.comment":
 		if e.ComplexityRoot.Query.Comment == nil {
@@ -911,6 +1444,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Query.Leaderboard(childComplexity, args["first"].(*int), args["language"].(*comment.Language)), true
+	case "Query.moderation":
+		if e.ComplexityRoot.Query.Moderation == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Query.Moderation(childComplexity), true
 	case "Query.node":
 		if e.ComplexityRoot.Query.Node == nil {
 			break
@@ -1041,6 +1580,57 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.QueryPlan.Waves(childComplexity), true
 
+	case "QueueConnection.edges":
+		if e.ComplexityRoot.QueueConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueConnection.Edges(childComplexity), true
+	case "QueueConnection.nodes":
+		if e.ComplexityRoot.QueueConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueConnection.Nodes(childComplexity), true
+	case "QueueConnection.pageInfo":
+		if e.ComplexityRoot.QueueConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueConnection.PageInfo(childComplexity), true
+
+	case "QueueEdge.cursor":
+		if e.ComplexityRoot.QueueEdge.Cursor == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueEdge.Cursor(childComplexity), true
+	case "QueueEdge.node":
+		if e.ComplexityRoot.QueueEdge.Node == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueueEdge.Node(childComplexity), true
+
+	case "QueuedComment.comment":
+		if e.ComplexityRoot.QueuedComment.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedComment.Comment(childComplexity), true
+	case "QueuedComment.reasons":
+		if e.ComplexityRoot.QueuedComment.Reasons == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedComment.Reasons(childComplexity), true
+	case "QueuedComment.since":
+		if e.ComplexityRoot.QueuedComment.Since == nil {
+			break
+		}
+
+		return e.ComplexityRoot.QueuedComment.Since(childComplexity), true
+
 	case "RatingCount.count":
 		if e.ComplexityRoot.RatingCount.Count == nil {
 			break
@@ -1054,12 +1644,88 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.RatingCount.Rating(childComplexity), true
 
+	case "Reply.createdAt":
+		if e.ComplexityRoot.Reply.CreatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reply.CreatedAt(childComplexity), true
+	case "Reply.name":
+		if e.ComplexityRoot.Reply.Name == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reply.Name(childComplexity), true
+	case "Reply.text":
+		if e.ComplexityRoot.Reply.Text == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reply.Text(childComplexity), true
+	case "Reply.updatedAt":
+		if e.ComplexityRoot.Reply.UpdatedAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reply.UpdatedAt(childComplexity), true
+	case "Reply.version":
+		if e.ComplexityRoot.Reply.Version == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Reply.Version(childComplexity), true
+
+	case "ReplyToCommentPayload.comment":
+		if e.ComplexityRoot.ReplyToCommentPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReplyToCommentPayload.Comment(childComplexity), true
+	case "ReplyToCommentPayload.userErrors":
+		if e.ComplexityRoot.ReplyToCommentPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReplyToCommentPayload.UserErrors(childComplexity), true
+
+	case "Report.createdAt":
+		if e.ComplexityRoot.Report.At == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.At(childComplexity), true
+	case "Report.note":
+		if e.ComplexityRoot.Report.NoteOrNil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.NoteOrNil(childComplexity), true
+	case "Report.reason":
+		if e.ComplexityRoot.Report.Reason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Report.Reason(childComplexity), true
+
+	case "ReportCommentPayload.userErrors":
+		if e.ComplexityRoot.ReportCommentPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ReportCommentPayload.UserErrors(childComplexity), true
+
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
 			break
 		}
 
 		return e.ComplexityRoot.UserError.Code(childComplexity), true
+	case "UserError.commentId":
+		if e.ComplexityRoot.UserError.CommentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.UserError.CommentID(childComplexity), true
 	case "UserError.message":
 		if e.ComplexityRoot.UserError.Message == nil {
 			break
@@ -1079,6 +1745,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Viewer.CannotWriteReason(childComplexity), true
+	case "Viewer.comments":
+		if e.ComplexityRoot.Viewer.Comments == nil {
+			break
+		}
+
+		args, err := ec.field_Viewer_comments_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Viewer.Comments(childComplexity, args["first"].(*int), args["after"].(*string), args["status"].(*comment.Status)), true
 	case "Viewer.customerId":
 		if e.ComplexityRoot.Viewer.CustomerID == nil {
 			break
@@ -1091,12 +1768,49 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Viewer.IsModerator(childComplexity), true
+	case "Viewer.mayModerate":
+		if e.ComplexityRoot.Viewer.MayModerate == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.MayModerate(childComplexity), true
+	case "Viewer.mayReply":
+		if e.ComplexityRoot.Viewer.MayReply == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.MayReply(childComplexity), true
 	case "Viewer.mayWrite":
 		if e.ComplexityRoot.Viewer.MayWrite == nil {
 			break
 		}
 
 		return e.ComplexityRoot.Viewer.MayWrite(childComplexity), true
+	case "Viewer.mayWriteAsAnyCustomer":
+		if e.ComplexityRoot.Viewer.MayWriteAsAnyCustomer == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.MayWriteAsAnyCustomer(childComplexity), true
+
+	case "ViewerCommentConnection.edges":
+		if e.ComplexityRoot.ViewerCommentConnection.Edges == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ViewerCommentConnection.Edges(childComplexity), true
+	case "ViewerCommentConnection.nodes":
+		if e.ComplexityRoot.ViewerCommentConnection.Nodes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ViewerCommentConnection.Nodes(childComplexity), true
+	case "ViewerCommentConnection.pageInfo":
+		if e.ComplexityRoot.ViewerCommentConnection.PageInfo == nil {
+			break
+		}
+
+		return e.ComplexityRoot.ViewerCommentConnection.PageInfo(childComplexity), true
 
 	}
 	return 0, false
@@ -1107,10 +1821,20 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	ec := newExecutionContext(opCtx, e, make(chan graphql.DeferredResult))
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
 		ec.unmarshalInputAddCommentInput,
+		ec.unmarshalInputApproveCommentInput,
 		ec.unmarshalInputAuthorInput,
 		ec.unmarshalInputCommentFilter,
+		ec.unmarshalInputDecideCommentsInput,
+		ec.unmarshalInputDecisionInput,
 		ec.unmarshalInputDeleteCommentInput,
+		ec.unmarshalInputDeleteReplyInput,
 		ec.unmarshalInputEditCommentInput,
+		ec.unmarshalInputEraseAuthorInput,
+		ec.unmarshalInputQueueFilter,
+		ec.unmarshalInputRejectCommentInput,
+		ec.unmarshalInputReplyToCommentInput,
+		ec.unmarshalInputReportCommentInput,
+		ec.unmarshalInputWithdrawCommentInput,
 	)
 	first := true
 
@@ -1231,24 +1955,263 @@ type Query {
   ): [LeaderboardEntry!]
   "Who sent this request, and whether it may write. A token that is refused is no error here."
   viewer: Viewer!
+  "The comments that wait for a moderator. Null and an error with the code FORBIDDEN for others."
+  moderation: Moderation
 }
 
-"The sender of a request. What it may write is decided here as for a mutation."
+"What moderators see."
+type Moderation {
+  """
+  The comments that wait, the one that waits longest first. With a filter, a page may be shorter than
+  ` + "`" + `first` + "`" + ` while there are more: read on from ` + "`" + `endCursor` + "`" + ` as long as ` + "`" + `hasNextPage` + "`" + ` is true.
+  """
+  queue(
+    "The size of the page, 1 to 50."
+    first: Int = 20
+    "An ` + "`" + `endCursor` + "`" + `: list only comments after it."
+    after: String
+    "Which comments to list; without it, all."
+    filter: QueueFilter
+  ): QueueConnection!
+  "How many comments wait. At most 1,000 are counted: 1,000 stands for that many or more."
+  pending: Int!
+  "The latest decisions about a comment, at most 100, the latest first."
+  audit(commentId: ID!): [ModerationDecision!]!
+  "What customers reported about a comment, the latest first: at most 100 of the reports."
+  reports(commentId: ID!): [Report!]!
+  "What else a customer wrote, in every state. The id is ` + "`" + `Author.customerId` + "`" + `."
+  commentsBy(customerId: ID!): CustomerComments!
+  "The erasure of a customer that was asked for last; null if there was none."
+  erasure(customerId: ID!): Erasure
+}
+
+"What became of everything that was held about a customer."
+type Erasure {
+  "How far it came."
+  state: ErasureState!
+  "When it was asked for."
+  requestedAt: DateTime!
+  "When it ended; null before that."
+  finishedAt: DateTime
+  "Comments that were erased so far."
+  comments: Int!
+  "Edits that waited, which went with the comments."
+  heldEdits: Int!
+  "Replies of the shop, which went with the comments."
+  replies: Int!
+  "Decisions about the comments that were erased."
+  decisions: Int!
+  "Reports of the comments that were erased."
+  reportsAbout: Int!
+  "The customer's own reports of other comments that were erased."
+  reports: Int!
+}
+
+"How far an erasure came."
+enum ErasureState {
+  "A server will begin it, or go on with it, within a minute."
+  WAITING
+  "A server is at it."
+  RUNNING
+  "Nothing is left. What the customer writes from then on is new, and stays."
+  DONE
+}
+
+"What a customer reported about a comment. Moderators do not see who it was."
+type Report {
+  "What is wrong with the comment."
+  reason: ReportReason!
+  "What the customer wrote about it; null for nothing."
+  note: String
+  "When it was reported."
+  createdAt: DateTime!
+}
+
+"The comments of a customer about any product."
+type CustomerComments {
+  "How many there are. At most 100 are counted: 100 stands for that many or more."
+  total: Int!
+  "The latest 6, the latest first."
+  latest: [Comment!]!
+}
+
+"Which waiting comments to list. A field that is left out or an empty list does not restrict."
+input QueueFilter {
+  "Comments that wait for any of these reasons."
+  reasons: [HoldReason!]
+  "Comments in any of these languages. At most 100."
+  languages: [Language!]
+  "Comments of this product."
+  productId: ID
+}
+
+"One page of the comments that wait."
+type QueueConnection {
+  "The comments of the page, each with its cursor."
+  edges: [QueueEdge!]!
+  "The comments of the page, without cursors."
+  nodes: [QueuedComment!]!
+  "The position of the page."
+  pageInfo: PageInfo!
+}
+
+"A waiting comment in a list."
+type QueueEdge {
+  "An opaque string for ` + "`" + `after` + "`" + `."
+  cursor: String!
+  "The comment."
+  node: QueuedComment!
+}
+
+"A comment that waits for a moderator."
+type QueuedComment {
+  """
+  The comment as it is now. If it is approved, its ` + "`" + `heldEdit` + "`" + ` waits, or it was reported.
+  """
+  comment: Comment!
+  "Why it waits."
+  reasons: [HoldReason!]!
+  "Since when it waits."
+  since: DateTime!
+}
+
+"Why a comment waits for a moderator."
+enum HoldReason {
+  "The shop looks at every comment before it is shown."
+  POLICY
+  "An approved comment was edited, or a rejected one was submitted again."
+  EDIT
+  "Enough people reported the comment."
+  REPORTED
+  "The text has a link or an address."
+  LINK
+  "The rating is low."
+  RATING
+  "The text has a word of the shop's list."
+  WORD
+  "The language is not one of the shop's."
+  LANGUAGE
+  "The author is not known to have bought the product."
+  NOT_VERIFIED
+  "It is the first comment of its author."
+  FIRST_COMMENT
+}
+
+"Why a moderator rejected a comment."
+enum RejectionReason {
+  "Advertising, or a text made to be found."
+  SPAM
+  "It insults or threatens."
+  OFFENSIVE
+  "It is about something else than the product."
+  OFF_TOPIC
+  "It has a name, an address or a number of a person."
+  PERSONAL_DATA
+  "A question, an order or a test."
+  NOT_A_REVIEW
+  "None of these."
+  OTHER
+}
+
+"What was decided about a comment."
+type ModerationDecision {
+  "When it was decided."
+  decidedAt: DateTime!
+  "The shop's own id of who decided; null for the moderators' token."
+  by: ID
+  "The state before."
+  from: CommentStatus!
+  "The state after. It is as before if an edit or reports were decided about."
+  to: CommentStatus!
+  "The version that was decided about."
+  version: Int!
+  "Why it was rejected; null if it was not."
+  reason: RejectionReason
+  "What the moderator noted; null for nothing."
+  note: String
+}
+
+"An edit of an approved comment that waits for a moderator. Others see the comment as it was."
+type HeldEdit {
+  "Stars, 1 (worst) to 5 (best)."
+  rating: Int!
+  "The language of the text."
+  language: Language!
+  "A headline; null for none."
+  title: String
+  "Plain text."
+  text: String!
+  "When the comment was edited."
+  editedAt: DateTime!
+  "The version that the comment has once the edit is approved."
+  version: Int!
+}
+
+"The sender of a request. What it may do is decided here as for a mutation."
 type Viewer {
   """
-  The shop's own id of the customer whose token was sent, as in ` + "`" + `Author.customerId` + "`" + `: the customer
-  may add comments under this id, and edit and delete those that have it. Null without a token, with
-  one that is refused, for moderators, and if the server has no tokens.
+  The subject of the signed token that was sent, which is the shop's own id of a customer, as in
+  ` + "`" + `Author.customerId` + "`" + `. The customer may add comments under this id, and edit and delete those that
+  have it. Employees who moderate or reply have one too. Null without a token, with one that is
+  refused, with the moderators' token, and if the server has no tokens.
   """
   customerId: ID
-  "Whether the moderators' token was sent, which may add, edit and delete any comment."
+  """
+  Whether the sender is a moderator, by the moderators' token or by the role of a signed token. False
+  if the server has no tokens, though its own machine may moderate: see ` + "`" + `mayModerate` + "`" + `.
+  """
   isModerator: Boolean!
   """
-  Whether addComment is let through: as the author ` + "`" + `customerId` + "`" + ` or, if that is null, as any author.
+  Whether addComment is let through: as the author ` + "`" + `customerId` + "`" + `, or as any customer if
+  ` + "`" + `mayWriteAsAnyCustomer` + "`" + ` is true.
   """
   mayWrite: Boolean!
+  """
+  Whether the sender may write as any customer: add comments, and edit and delete those of
+  customers. That is for the shop's own servers, by the role ` + "`" + `shop` + "`" + `.
+  """
+  mayWriteAsAnyCustomer: Boolean!
+  "Whether the sender may edit and delete every comment, and decide which are shown."
+  mayModerate: Boolean!
+  "Whether the sender may reply to comments in the shop's name, by the role ` + "`" + `merchant` + "`" + `."
+  mayReply: Boolean!
   "Why the request may not write; null if ` + "`" + `mayWrite` + "`" + ` is true."
   cannotWriteReason: CannotWriteReason
+  """
+  The comments that the customer ` + "`" + `customerId` + "`" + ` wrote about any product, newest first, also those that
+  are not shown. Null with an error of the code ` + "`" + `UNAUTHENTICATED` + "`" + ` if ` + "`" + `customerId` + "`" + ` is null. Reviews
+  that were imported without a customer's id are not among them.
+
+  The list follows an added comment within moments. Each comment in it is as it is now.
+  """
+  comments(
+    "The size of the page, 1 to 100."
+    first: Int = 20
+    "A cursor of this list, such as ` + "`" + `endCursor` + "`" + `: list only comments after it."
+    after: String
+    """
+    List only comments in this state. A page then looks at 100 comments of the customer, and has
+    those of them that are in the state.
+    """
+    status: CommentStatus
+  ): ViewerCommentConnection
+}
+
+"""
+One page of the comments of a customer. It may have fewer comments than asked for, or none, though
+more follow: go on with ` + "`" + `endCursor` + "`" + ` while ` + "`" + `hasNextPage` + "`" + ` is true.
+"""
+type ViewerCommentConnection {
+  "The comments of the page, each with its cursor."
+  edges: [CommentEdge!]!
+  "The comments of the page, without cursors."
+  nodes: [Comment!]!
+  """
+  The position of the page in the list. ` + "`" + `hasNextPage` + "`" + ` says whether there are older comments that the
+  page did not look at, and ` + "`" + `endCursor` + "`" + ` leads to them. ` + "`" + `hasPreviousPage` + "`" + ` says whether ` + "`" + `after` + "`" + ` was
+  given.
+  """
+  pageInfo: PageInfo!
 }
 
 "Why a request may not write."
@@ -1281,6 +2244,194 @@ type Mutation {
   NOT_FOUND.
   """
   deleteComment(input: DeleteCommentInput!): DeleteCommentPayload
+  """
+  Replies to a comment in the shop's name, or edits the reply. For the role ` + "`" + `merchant` + "`" + `. The version is
+  the reply's own, so that an edit of the comment is no CONFLICT. To write the same again changes
+  nothing.
+  """
+  replyToComment(input: ReplyToCommentInput!): ReplyToCommentPayload
+  """
+  Removes the shop's reply to a comment. For the role ` + "`" + `merchant` + "`" + `. If there is none any more, the
+  payload has a userError with the code NOT_FOUND.
+  """
+  deleteReply(input: DeleteReplyInput!): DeleteReplyPayload
+  """
+  Reports a comment to moderators, for customers with a signed token. Once enough customers did so, it
+  waits for a moderator, and stays visible. To report it again changes nothing.
+  """
+  reportComment(input: ReportCommentInput!): ReportCommentPayload
+  """
+  Takes a comment back, for its author: nobody but the author and moderators sees it any more. An
+  edit submits it again.
+  """
+  withdrawComment(input: WithdrawCommentInput!): ModerateCommentPayload
+  """
+  Shows a comment, or puts an edit that waits in its place. For moderators. To approve it again
+  changes nothing. If the version is there no longer, the payload has a userError with the code
+  CONFLICT: look at the comment again.
+  """
+  approveComment(input: ApproveCommentInput!): ModerateCommentPayload
+  """
+  Takes a comment from all lists, or drops an edit that waits. For moderators. Its author sees the
+  reason.
+  """
+  rejectComment(input: RejectCommentInput!): ModerateCommentPayload
+  "Decides about up to 50 comments. Each is decided by itself: some may fail. For moderators."
+  decideComments(input: DecideCommentsInput!): DecideCommentsPayload
+  """
+  Asks for the erasure of everything that is held about a customer: comments in every state with all
+  that goes with them, and the customer's reports. It takes half a minute or more, and cannot be undone.
+  ` + "`" + `Moderation.erasure` + "`" + ` tells how far it came. To ask again while it is under way changes nothing. For
+  moderators.
+  """
+  eraseAuthor(input: EraseAuthorInput!): EraseAuthorPayload
+}
+
+"A comment to report."
+input ReportCommentInput {
+  "The id of the comment."
+  id: ID!
+  "What is wrong with it."
+  reason: ReportReason!
+  "More for moderators, of at most 500 characters."
+  note: String
+}
+
+"What a customer finds wrong with a comment."
+enum ReportReason {
+  "Advertising, or a text made to be found."
+  SPAM
+  "It insults or threatens."
+  OFFENSIVE
+  "It is about something else than the product."
+  OFF_TOPIC
+  "It has a name, an address or a number of a person."
+  PERSONAL_DATA
+  "None of these."
+  OTHER
+}
+
+"The result of reportComment."
+type ReportCommentPayload {
+  "The problems of the input; empty if the comment is reported."
+  userErrors: [UserError!]!
+}
+
+"A reply to write in the shop's name."
+input ReplyToCommentInput {
+  "The id of the comment."
+  id: ID!
+  "The version of the reply that you read; 0 or null if the comment had none."
+  version: Int
+  "Plain text of 1 to 1,000 characters, without control characters except newline and tab."
+  text: String!
+  """
+  The name to show, of at most 100 characters. If it is left out, a reply keeps its name, and a first
+  one has the name that the server has for the shop.
+  """
+  name: String
+}
+
+"A reply to remove."
+input DeleteReplyInput {
+  "The id of the comment."
+  id: ID!
+  "The version of the reply that you read; left out to remove any."
+  version: Int
+}
+
+"The result of replyToComment."
+type ReplyToCommentPayload {
+  "The comment with the reply; null if there are userErrors."
+  comment: Comment
+  "The problems of the input; empty if the reply was written."
+  userErrors: [UserError!]!
+}
+
+"The result of deleteReply."
+type DeleteReplyPayload {
+  "The comment without the reply; null if there are userErrors."
+  comment: Comment
+  "The problems of the input; empty if the reply was removed."
+  userErrors: [UserError!]!
+}
+
+"A comment to take back."
+input WithdrawCommentInput {
+  "The id of the comment."
+  id: ID!
+  "The version of the comment that you read."
+  version: Int!
+}
+
+"A comment or an edit to approve."
+input ApproveCommentInput {
+  "The id of the comment."
+  id: ID!
+  "The version to approve: that of the comment, or that of its ` + "`" + `heldEdit` + "`" + `."
+  version: Int!
+  "A note for moderators of at most 1,000 characters."
+  note: String
+}
+
+"A comment or an edit to reject."
+input RejectCommentInput {
+  "The id of the comment."
+  id: ID!
+  "The version to reject: that of the comment, or that of its ` + "`" + `heldEdit` + "`" + `."
+  version: Int!
+  "Why. The author sees it."
+  reason: RejectionReason!
+  "A note for moderators of at most 1,000 characters. The author does not see it."
+  note: String
+}
+
+"Decisions about several comments."
+input DecideCommentsInput {
+  "The decisions, 1 to 50, each about another comment."
+  decisions: [DecisionInput!]!
+}
+
+"A decision about a comment."
+input DecisionInput {
+  "The id of the comment."
+  id: ID!
+  "The version to decide about: that of the comment, or that of its ` + "`" + `heldEdit` + "`" + `."
+  version: Int!
+  "Why the comment is rejected; null to approve it."
+  reason: RejectionReason
+  "A note for moderators of at most 1,000 characters."
+  note: String
+}
+
+"The result of a decision about a comment."
+type ModerateCommentPayload {
+  "The comment after the decision; null if there are userErrors."
+  comment: Comment
+  "The problems of the input; empty if it was decided."
+  userErrors: [UserError!]!
+}
+
+"The result of decideComments."
+type DecideCommentsPayload {
+  "The result of each decision, in their order; null if there are userErrors."
+  results: [ModerateCommentPayload!]
+  "The problems of the list; empty if each decision was tried."
+  userErrors: [UserError!]!
+}
+
+"Whom to erase."
+input EraseAuthorInput {
+  "The shop's own id of the customer, as in ` + "`" + `Author.customerId` + "`" + `."
+  customerId: ID!
+}
+
+"The result of eraseAuthor."
+type EraseAuthorPayload {
+  "The erasure; null if there are userErrors."
+  erasure: Erasure
+  "The problems of the input; empty if the erasure was asked for."
+  userErrors: [UserError!]!
 }
 
 "A comment to write."
@@ -1304,6 +2455,9 @@ input AddCommentInput {
   A string of 1 to 128 bytes, such as a UUID: a new one for each comment, and the same one for each
   retry. For 24 hours, a retry by the same author returns the comment that the first request wrote.
   The same key with a different comment is a userError with the code KEY_REUSED.
+
+  A server that takes one comment of each customer and product needs no key. There, a retry returns
+  the comment as it is now, and another comment is a userError with the code ALREADY_WRITTEN.
   """
   idempotencyKey: String
 }
@@ -1380,6 +2534,8 @@ type UserError {
   message: String!
   "The path to the field, from the root of the input."
   path: [String!]!
+  "The comment that the author has already, with ` + "`" + `ALREADY_WRITTEN` + "`" + ` alone."
+  commentId: ID
 }
 
 "The kinds of problems of an input."
@@ -1398,6 +2554,10 @@ enum UserErrorCode {
   CONFLICT
   "The idempotency key was used for a different comment."
   KEY_REUSED
+  """
+  The author has a comment about the product, and the server allows one. ` + "`" + `commentId` + "`" + ` is that comment.
+  """
+  ALREADY_WRITTEN
 }
 
 "A product of the shop, with its comments."
@@ -1486,6 +2646,12 @@ type Product implements Node {
   latestPositive: Comment
   "The newest comment with 1 or 2 stars."
   latestNegative: Comment
+  """
+  The newest comment about the product by the customer who asks, also if it is not shown. Null if
+  there is none, and without a customer's token. It is looked for among the 100 newest comments of
+  the customer, and found within moments after it was added.
+  """
+  viewerComment: Comment
 }
 
 "Which comments of a product to list. A field that is left out or an empty list does not restrict."
@@ -1530,6 +2696,43 @@ type Comment implements Node {
   updatedAt: DateTime
   "1 for a new comment, one more after each edit."
   version: Int!
+  "Whether the comment is shown. Lists of a product have approved comments only."
+  status: CommentStatus!
+  "What the shop replies; null if it does not."
+  reply: Reply
+  "Why the comment is rejected; null if it is not, and for all but its author and moderators."
+  rejectionReason: RejectionReason
+  """
+  An edit of this comment that waits for a moderator. Null if there is none, for all but the author and
+  moderators, and in lists of a product.
+  """
+  heldEdit: HeldEdit
+}
+
+"The shop's reply to a comment."
+type Reply {
+  "Plain text, perhaps of several lines."
+  text: String!
+  "The name of the shop, or of who replied."
+  name: String!
+  "When the reply was written, with millisecond precision."
+  createdAt: DateTime!
+  "When the reply was last edited; null if it never was."
+  updatedAt: DateTime
+  "1 for a first reply. Each edit adds one, and each deletion, which the next reply follows."
+  version: Int!
+}
+
+"Whether a comment is shown."
+enum CommentStatus {
+  "Everyone sees it."
+  APPROVED
+  "It waits for a moderator. Its author and moderators see it."
+  PENDING
+  "A moderator refused it. Its author and moderators see it."
+  REJECTED
+  "Its author took it back. Its author and moderators see it."
+  WITHDRAWN
 }
 
 "The customer who wrote a comment."
@@ -1681,13 +2884,16 @@ type CommentEdge {
 
 "The position of a page in its list."
 type PageInfo {
-  "Whether comments follow this page. Exact."
+  "Whether comments follow this page. Exact in a list of a product."
   hasNextPage: Boolean!
-  "Whether comments come before this page. Exact."
+  "Whether comments come before this page. Exact in a list of a product."
   hasPreviousPage: Boolean!
   "The cursor of the first edge; null if the page is empty."
   startCursor: String
-  "The cursor of the last edge; null if the page is empty."
+  """
+  The cursor of the last edge; null if the page is empty. In ` + "`" + `Viewer.comments` + "`" + `, the cursor to go on
+  from.
+  """
   endCursor: String
 }
 
@@ -1919,6 +3125,14 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 		return ec.fieldContext_Comment_updatedAt(ctx, field)
 	case "version":
 		return ec.fieldContext_Comment_version(ctx, field)
+	case "status":
+		return ec.fieldContext_Comment_status(ctx, field)
+	case "reply":
+		return ec.fieldContext_Comment_reply(ctx, field)
+	case "rejectionReason":
+		return ec.fieldContext_Comment_rejectionReason(ctx, field)
+	case "heldEdit":
+		return ec.fieldContext_Comment_heldEdit(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
 }
@@ -1971,6 +3185,26 @@ func (ec *executionContext) childFields_CommentStats(ctx context.Context, field 
 	return nil, fmt.Errorf("no field named %q was found under type CommentStats", field.Name)
 }
 
+func (ec *executionContext) childFields_CustomerComments(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "total":
+		return ec.fieldContext_CustomerComments_total(ctx, field)
+	case "latest":
+		return ec.fieldContext_CustomerComments_latest(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CustomerComments", field.Name)
+}
+
+func (ec *executionContext) childFields_DecideCommentsPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "results":
+		return ec.fieldContext_DecideCommentsPayload_results(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_DecideCommentsPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DecideCommentsPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_DeleteCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "comment":
@@ -1981,6 +3215,16 @@ func (ec *executionContext) childFields_DeleteCommentPayload(ctx context.Context
 	return nil, fmt.Errorf("no field named %q was found under type DeleteCommentPayload", field.Name)
 }
 
+func (ec *executionContext) childFields_DeleteReplyPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_DeleteReplyPayload_comment(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_DeleteReplyPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type DeleteReplyPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_EditCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "comment":
@@ -1989,6 +3233,58 @@ func (ec *executionContext) childFields_EditCommentPayload(ctx context.Context, 
 		return ec.fieldContext_EditCommentPayload_userErrors(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type EditCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_EraseAuthorPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "erasure":
+		return ec.fieldContext_EraseAuthorPayload_erasure(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_EraseAuthorPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type EraseAuthorPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Erasure(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "state":
+		return ec.fieldContext_Erasure_state(ctx, field)
+	case "requestedAt":
+		return ec.fieldContext_Erasure_requestedAt(ctx, field)
+	case "finishedAt":
+		return ec.fieldContext_Erasure_finishedAt(ctx, field)
+	case "comments":
+		return ec.fieldContext_Erasure_comments(ctx, field)
+	case "heldEdits":
+		return ec.fieldContext_Erasure_heldEdits(ctx, field)
+	case "replies":
+		return ec.fieldContext_Erasure_replies(ctx, field)
+	case "decisions":
+		return ec.fieldContext_Erasure_decisions(ctx, field)
+	case "reportsAbout":
+		return ec.fieldContext_Erasure_reportsAbout(ctx, field)
+	case "reports":
+		return ec.fieldContext_Erasure_reports(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Erasure", field.Name)
+}
+
+func (ec *executionContext) childFields_HeldEdit(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "rating":
+		return ec.fieldContext_HeldEdit_rating(ctx, field)
+	case "language":
+		return ec.fieldContext_HeldEdit_language(ctx, field)
+	case "title":
+		return ec.fieldContext_HeldEdit_title(ctx, field)
+	case "text":
+		return ec.fieldContext_HeldEdit_text(ctx, field)
+	case "editedAt":
+		return ec.fieldContext_HeldEdit_editedAt(ctx, field)
+	case "version":
+		return ec.fieldContext_HeldEdit_version(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type HeldEdit", field.Name)
 }
 
 func (ec *executionContext) childFields_LanguageCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2011,6 +3307,54 @@ func (ec *executionContext) childFields_LeaderboardEntry(ctx context.Context, fi
 		return ec.fieldContext_LeaderboardEntry_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LeaderboardEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_ModerateCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_ModerateCommentPayload_comment(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_ModerateCommentPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ModerateCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Moderation(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "queue":
+		return ec.fieldContext_Moderation_queue(ctx, field)
+	case "pending":
+		return ec.fieldContext_Moderation_pending(ctx, field)
+	case "audit":
+		return ec.fieldContext_Moderation_audit(ctx, field)
+	case "reports":
+		return ec.fieldContext_Moderation_reports(ctx, field)
+	case "commentsBy":
+		return ec.fieldContext_Moderation_commentsBy(ctx, field)
+	case "erasure":
+		return ec.fieldContext_Moderation_erasure(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Moderation", field.Name)
+}
+
+func (ec *executionContext) childFields_ModerationDecision(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "decidedAt":
+		return ec.fieldContext_ModerationDecision_decidedAt(ctx, field)
+	case "by":
+		return ec.fieldContext_ModerationDecision_by(ctx, field)
+	case "from":
+		return ec.fieldContext_ModerationDecision_from(ctx, field)
+	case "to":
+		return ec.fieldContext_ModerationDecision_to(ctx, field)
+	case "version":
+		return ec.fieldContext_ModerationDecision_version(ctx, field)
+	case "reason":
+		return ec.fieldContext_ModerationDecision_reason(ctx, field)
+	case "note":
+		return ec.fieldContext_ModerationDecision_note(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ModerationDecision", field.Name)
 }
 
 func (ec *executionContext) childFields_PageCursor(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2155,6 +3499,8 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_latestPositive(ctx, field)
 	case "latestNegative":
 		return ec.fieldContext_Product_latestNegative(ctx, field)
+	case "viewerComment":
+		return ec.fieldContext_Product_viewerComment(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Product", field.Name)
 }
@@ -2191,6 +3537,40 @@ func (ec *executionContext) childFields_QueryPlan(ctx context.Context, field gra
 	return nil, fmt.Errorf("no field named %q was found under type QueryPlan", field.Name)
 }
 
+func (ec *executionContext) childFields_QueueConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_QueueConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_QueueConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_QueueConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueueConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_QueueEdge(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "cursor":
+		return ec.fieldContext_QueueEdge_cursor(ctx, field)
+	case "node":
+		return ec.fieldContext_QueueEdge_node(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueueEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_QueuedComment(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_QueuedComment_comment(ctx, field)
+	case "reasons":
+		return ec.fieldContext_QueuedComment_reasons(ctx, field)
+	case "since":
+		return ec.fieldContext_QueuedComment_since(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type QueuedComment", field.Name)
+}
+
 func (ec *executionContext) childFields_RatingCount(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "rating":
@@ -2201,6 +3581,52 @@ func (ec *executionContext) childFields_RatingCount(ctx context.Context, field g
 	return nil, fmt.Errorf("no field named %q was found under type RatingCount", field.Name)
 }
 
+func (ec *executionContext) childFields_Reply(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "text":
+		return ec.fieldContext_Reply_text(ctx, field)
+	case "name":
+		return ec.fieldContext_Reply_name(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Reply_createdAt(ctx, field)
+	case "updatedAt":
+		return ec.fieldContext_Reply_updatedAt(ctx, field)
+	case "version":
+		return ec.fieldContext_Reply_version(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Reply", field.Name)
+}
+
+func (ec *executionContext) childFields_ReplyToCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_ReplyToCommentPayload_comment(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_ReplyToCommentPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReplyToCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Report(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "reason":
+		return ec.fieldContext_Report_reason(ctx, field)
+	case "note":
+		return ec.fieldContext_Report_note(ctx, field)
+	case "createdAt":
+		return ec.fieldContext_Report_createdAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Report", field.Name)
+}
+
+func (ec *executionContext) childFields_ReportCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "userErrors":
+		return ec.fieldContext_ReportCommentPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ReportCommentPayload", field.Name)
+}
+
 func (ec *executionContext) childFields_UserError(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "code":
@@ -2209,6 +3635,8 @@ func (ec *executionContext) childFields_UserError(ctx context.Context, field gra
 		return ec.fieldContext_UserError_message(ctx, field)
 	case "path":
 		return ec.fieldContext_UserError_path(ctx, field)
+	case "commentId":
+		return ec.fieldContext_UserError_commentId(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
 }
@@ -2221,10 +3649,30 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_isModerator(ctx, field)
 	case "mayWrite":
 		return ec.fieldContext_Viewer_mayWrite(ctx, field)
+	case "mayWriteAsAnyCustomer":
+		return ec.fieldContext_Viewer_mayWriteAsAnyCustomer(ctx, field)
+	case "mayModerate":
+		return ec.fieldContext_Viewer_mayModerate(ctx, field)
+	case "mayReply":
+		return ec.fieldContext_Viewer_mayReply(ctx, field)
 	case "cannotWriteReason":
 		return ec.fieldContext_Viewer_cannotWriteReason(ctx, field)
+	case "comments":
+		return ec.fieldContext_Viewer_comments(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
+}
+
+func (ec *executionContext) childFields_ViewerCommentConnection(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "edges":
+		return ec.fieldContext_ViewerCommentConnection_edges(ctx, field)
+	case "nodes":
+		return ec.fieldContext_ViewerCommentConnection_nodes(ctx, field)
+	case "pageInfo":
+		return ec.fieldContext_ViewerCommentConnection_pageInfo(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type ViewerCommentConnection", field.Name)
 }
 
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -2357,12 +3805,126 @@ func (ec *executionContext) field_CommentConnection_pageCursors_args(ctx context
 	return args, nil
 }
 
+func (ec *executionContext) field_Moderation_audit_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "commentId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["commentId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Moderation_commentsBy_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Moderation_erasure_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "customerId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["customerId"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Moderation_queue_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*comment.QueueFilter, error) {
+			return ec.unmarshalOQueueFilter2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueueFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg2
+	return args, nil
+}
+
+func (ec *executionContext) field_Moderation_reports_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "commentId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["commentId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_addComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (AddCommentInput, error) {
 			return ec.unmarshalNAddCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐAddCommentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_approveComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ApproveCommentInput, error) {
+			return ec.unmarshalNApproveCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐApproveCommentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_decideComments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DecideCommentsInput, error) {
+			return ec.unmarshalNDecideCommentsInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecideCommentsInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2385,12 +3947,96 @@ func (ec *executionContext) field_Mutation_deleteComment_args(ctx context.Contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteReply_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (DeleteReplyInput, error) {
+			return ec.unmarshalNDeleteReplyInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDeleteReplyInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_editComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (EditCommentInput, error) {
 			return ec.unmarshalNEditCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐEditCommentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_eraseAuthor_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (EraseAuthorInput, error) {
+			return ec.unmarshalNEraseAuthorInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐEraseAuthorInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_rejectComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (RejectCommentInput, error) {
+			return ec.unmarshalNRejectCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐRejectCommentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_replyToComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ReplyToCommentInput, error) {
+			return ec.unmarshalNReplyToCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReplyToCommentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_reportComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (ReportCommentInput, error) {
+			return ec.unmarshalNReportCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReportCommentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_withdrawComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (WithdrawCommentInput, error) {
+			return ec.unmarshalNWithdrawCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐWithdrawCommentInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -2586,6 +4232,36 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 		return nil, err
 	}
 	args["ids"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Viewer_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first",
+		func(ctx context.Context, v any) (*int, error) {
+			return ec.unmarshalOInt2ᚖint(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after",
+		func(ctx context.Context, v any) (*string, error) {
+			return ec.unmarshalOString2ᚖstring(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "status",
+		func(ctx context.Context, v any) (*comment.Status, error) {
+			return ec.unmarshalOCommentStatus2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["status"] = arg2
 	return args, nil
 }
 
@@ -3062,6 +4738,116 @@ func (ec *executionContext) fieldContext_Comment_version(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Comment", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
+func (ec *executionContext) _Comment_status(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_status(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Status, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.Status) graphql.Marshaler {
+			return ec.marshalNCommentStatus2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_status(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Comment", field, false, false, errors.New("field of type CommentStatus does not have child fields"))
+}
+
+func (ec *executionContext) _Comment_reply(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_reply(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reply, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Reply) graphql.Marshaler {
+			return ec.marshalOReply2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReply(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_reply(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comment",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Reply(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Comment_rejectionReason(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_rejectionReason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RejectionReason(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.RejectionReason) graphql.Marshaler {
+			return ec.marshalORejectionReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_rejectionReason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Comment", field, true, false, errors.New("field of type RejectionReason does not have child fields"))
+}
+
+func (ec *executionContext) _Comment_heldEdit(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_heldEdit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HeldEdit(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.HeldEdit) graphql.Marshaler {
+			return ec.marshalOHeldEdit2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHeldEdit(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_heldEdit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_HeldEdit(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CommentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *CommentConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3495,6 +5281,125 @@ func (ec *executionContext) fieldContext_CommentStats_asOf(_ context.Context, fi
 	return graphql.NewScalarFieldContext("CommentStats", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
+func (ec *executionContext) _CustomerComments_total(ctx context.Context, field graphql.CollectedField, obj *comment.CustomerComments) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomerComments_total(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Total, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CustomerComments_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CustomerComments", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CustomerComments_latest(ctx context.Context, field graphql.CollectedField, obj *comment.CustomerComments) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CustomerComments_latest(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Latest, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []comment.Comment) graphql.Marshaler {
+			return ec.marshalNComment2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCommentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CustomerComments_latest(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CustomerComments",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DecideCommentsPayload_results(ctx context.Context, field graphql.CollectedField, obj *DecideCommentsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DecideCommentsPayload_results(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Results, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*ModerateCommentPayload) graphql.Marshaler {
+			return ec.marshalOModerateCommentPayload2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayloadᚄ(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DecideCommentsPayload_results(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DecideCommentsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ModerateCommentPayload(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DecideCommentsPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *DecideCommentsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DecideCommentsPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Problem) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DecideCommentsPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DecideCommentsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DeleteCommentPayload_comment(ctx context.Context, field graphql.CollectedField, obj *DeleteCommentPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3549,6 +5454,70 @@ func (ec *executionContext) _DeleteCommentPayload_userErrors(ctx context.Context
 func (ec *executionContext) fieldContext_DeleteCommentPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "DeleteCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteReplyPayload_comment(ctx context.Context, field graphql.CollectedField, obj *DeleteReplyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteReplyPayload_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteReplyPayload_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteReplyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteReplyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *DeleteReplyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_DeleteReplyPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Problem) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_DeleteReplyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteReplyPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -3621,6 +5590,415 @@ func (ec *executionContext) fieldContext_EditCommentPayload_userErrors(_ context
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _EraseAuthorPayload_erasure(ctx context.Context, field graphql.CollectedField, obj *EraseAuthorPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EraseAuthorPayload_erasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Erasure, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Erasure) graphql.Marshaler {
+			return ec.marshalOErasure2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐErasure(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_EraseAuthorPayload_erasure(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EraseAuthorPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Erasure(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _EraseAuthorPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *EraseAuthorPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_EraseAuthorPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Problem) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_EraseAuthorPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "EraseAuthorPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Erasure_state(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_state(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.State, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.ErasureState) graphql.Marshaler {
+			return ec.marshalNErasureState2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐErasureState(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type ErasureState does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_requestedAt(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_requestedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.RequestedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_requestedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_finishedAt(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_finishedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.FinishedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_finishedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_comments(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_comments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comments, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_comments(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_heldEdits(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_heldEdits(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HeldEdits, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_heldEdits(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_replies(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_replies(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Replies, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_replies(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_decisions(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_decisions(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Decisions, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_decisions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_reportsAbout(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_reportsAbout(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ReportsAbout, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_reportsAbout(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_reports(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_reports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reports, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_reports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _HeldEdit_rating(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HeldEdit_rating(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Rating, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HeldEdit_rating(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HeldEdit", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _HeldEdit_language(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HeldEdit_language(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Language, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.Language) graphql.Marshaler {
+			return ec.marshalNLanguage2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HeldEdit_language(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HeldEdit", field, false, false, errors.New("field of type Language does not have child fields"))
+}
+
+func (ec *executionContext) _HeldEdit_title(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HeldEdit_title(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_HeldEdit_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HeldEdit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _HeldEdit_text(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HeldEdit_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HeldEdit_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HeldEdit", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _HeldEdit_editedAt(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HeldEdit_editedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HeldEdit_editedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HeldEdit", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _HeldEdit_version(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HeldEdit_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HeldEdit_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("HeldEdit", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _LanguageCount_language(ctx context.Context, field graphql.CollectedField, obj *comment.LanguageCount) (ret graphql.Marshaler) {
@@ -3745,6 +6123,474 @@ func (ec *executionContext) _LeaderboardEntry_count(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_LeaderboardEntry_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("LeaderboardEntry", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ModerateCommentPayload_comment(ctx context.Context, field graphql.CollectedField, obj *ModerateCommentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerateCommentPayload_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ModerateCommentPayload_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ModerateCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ModerateCommentPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ModerateCommentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerateCommentPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Problem) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ModerateCommentPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ModerateCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Moderation_queue(ctx context.Context, field graphql.CollectedField, obj *comment.ModeratorView) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_queue(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Moderation().Queue(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["filter"].(*comment.QueueFilter))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *QueueConnection) graphql.Marshaler {
+			return ec.marshalNQueueConnection2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐQueueConnection(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_queue(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Moderation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_QueueConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Moderation_queue_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Moderation_pending(ctx context.Context, field graphql.CollectedField, obj *comment.ModeratorView) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_pending(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Moderation().Pending(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_pending(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Moderation", field, true, true, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Moderation_audit(ctx context.Context, field graphql.CollectedField, obj *comment.ModeratorView) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_audit(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Moderation().Audit(ctx, obj, fc.Args["commentId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Decision) graphql.Marshaler {
+			return ec.marshalNModerationDecision2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐDecisionᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_audit(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Moderation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ModerationDecision(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Moderation_audit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Moderation_reports(ctx context.Context, field graphql.CollectedField, obj *comment.ModeratorView) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_reports(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Moderation().Reports(ctx, obj, fc.Args["commentId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Report) graphql.Marshaler {
+			return ec.marshalNReport2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReportᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_reports(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Moderation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Report(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Moderation_reports_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Moderation_commentsBy(ctx context.Context, field graphql.CollectedField, obj *comment.ModeratorView) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_commentsBy(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Moderation().CommentsBy(ctx, obj, fc.Args["customerId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.CustomerComments) graphql.Marshaler {
+			return ec.marshalNCustomerComments2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCustomerComments(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_commentsBy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Moderation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CustomerComments(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Moderation_commentsBy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Moderation_erasure(ctx context.Context, field graphql.CollectedField, obj *comment.ModeratorView) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Moderation_erasure(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Moderation().Erasure(ctx, obj, fc.Args["customerId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Erasure) graphql.Marshaler {
+			return ec.marshalOErasure2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐErasure(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Moderation_erasure(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Moderation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Erasure(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Moderation_erasure_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ModerationDecision_decidedAt(ctx context.Context, field graphql.CollectedField, obj *comment.Decision) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_decidedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_decidedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_by(ctx context.Context, field graphql.CollectedField, obj *comment.Decision) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_by(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.By, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOID2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_by(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_from(ctx context.Context, field graphql.CollectedField, obj *comment.Decision) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_from(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.From, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.Status) graphql.Marshaler {
+			return ec.marshalNCommentStatus2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, false, false, errors.New("field of type CommentStatus does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_to(ctx context.Context, field graphql.CollectedField, obj *comment.Decision) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_to(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.To, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.Status) graphql.Marshaler {
+			return ec.marshalNCommentStatus2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, false, false, errors.New("field of type CommentStatus does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_version(ctx context.Context, field graphql.CollectedField, obj *comment.Decision) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_reason(ctx context.Context, field graphql.CollectedField, obj *comment.Decision) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.RejectionReason) graphql.Marshaler {
+			return ec.marshalORejectionReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, false, false, errors.New("field of type RejectionReason does not have child fields"))
+}
+
+func (ec *executionContext) _ModerationDecision_note(ctx context.Context, field graphql.CollectedField, obj *comment.Decision) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ModerationDecision_note(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NoteOrNil(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ModerationDecision_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("ModerationDecision", field, true, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _Mutation_addComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
@@ -3873,6 +6719,358 @@ func (ec *executionContext) fieldContext_Mutation_deleteComment(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_deleteComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_replyToComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_replyToComment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReplyToComment(ctx, fc.Args["input"].(ReplyToCommentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ReplyToCommentPayload) graphql.Marshaler {
+			return ec.marshalOReplyToCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReplyToCommentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_replyToComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReplyToCommentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_replyToComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_deleteReply(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_deleteReply(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DeleteReply(ctx, fc.Args["input"].(DeleteReplyInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *DeleteReplyPayload) graphql.Marshaler {
+			return ec.marshalODeleteReplyPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDeleteReplyPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_deleteReply(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DeleteReplyPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteReply_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_reportComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_reportComment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ReportComment(ctx, fc.Args["input"].(ReportCommentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ReportCommentPayload) graphql.Marshaler {
+			return ec.marshalOReportCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReportCommentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_reportComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ReportCommentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_reportComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_withdrawComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_withdrawComment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().WithdrawComment(ctx, fc.Args["input"].(WithdrawCommentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ModerateCommentPayload) graphql.Marshaler {
+			return ec.marshalOModerateCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_withdrawComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ModerateCommentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_withdrawComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_approveComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_approveComment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().ApproveComment(ctx, fc.Args["input"].(ApproveCommentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ModerateCommentPayload) graphql.Marshaler {
+			return ec.marshalOModerateCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_approveComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ModerateCommentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_approveComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_rejectComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_rejectComment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().RejectComment(ctx, fc.Args["input"].(RejectCommentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ModerateCommentPayload) graphql.Marshaler {
+			return ec.marshalOModerateCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_rejectComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ModerateCommentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_rejectComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_decideComments(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_decideComments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().DecideComments(ctx, fc.Args["input"].(DecideCommentsInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *DecideCommentsPayload) graphql.Marshaler {
+			return ec.marshalODecideCommentsPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecideCommentsPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_decideComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_DecideCommentsPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_decideComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_eraseAuthor(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_eraseAuthor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().EraseAuthor(ctx, fc.Args["input"].(EraseAuthorInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *EraseAuthorPayload) graphql.Marshaler {
+			return ec.marshalOEraseAuthorPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐEraseAuthorPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_eraseAuthor(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_EraseAuthorPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_eraseAuthor_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -5120,6 +8318,38 @@ func (ec *executionContext) fieldContext_Product_latestNegative(_ context.Contex
 	return fc, nil
 }
 
+func (ec *executionContext) _Product_viewerComment(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_viewerComment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Product().ViewerComment(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_viewerComment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Query_product(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5411,6 +8641,38 @@ func (ec *executionContext) fieldContext_Query_viewer(_ context.Context, field g
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Viewer(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_moderation(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Query_moderation(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Query().Moderation(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.ModeratorView) graphql.Marshaler {
+			return ec.marshalOModeration2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐModeratorView(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Query_moderation(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Moderation(ctx, field)
 		},
 	}
 	return fc, nil
@@ -5827,6 +9089,235 @@ func (ec *executionContext) fieldContext_QueryPlan_age(_ context.Context, field 
 	return graphql.NewScalarFieldContext("QueryPlan", field, true, false, errors.New("field of type Float does not have child fields"))
 }
 
+func (ec *executionContext) _QueueConnection_edges(ctx context.Context, field graphql.CollectedField, obj *QueueConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueueConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*QueueEdge) graphql.Marshaler {
+			return ec.marshalNQueueEdge2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐQueueEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueueConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueueConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_QueueEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QueueConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *QueueConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueueConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Queued) graphql.Marshaler {
+			return ec.marshalNQueuedComment2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueuedᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueueConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueueConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_QueuedComment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QueueConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *QueueConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueueConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueueConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueueConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QueueEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *QueueEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueueEdge_cursor(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueueEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueueEdge", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _QueueEdge_node(ctx context.Context, field graphql.CollectedField, obj *QueueEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueueEdge_node(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Queued) graphql.Marshaler {
+			return ec.marshalNQueuedComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueued(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueueEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueueEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_QueuedComment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QueuedComment_comment(ctx context.Context, field graphql.CollectedField, obj *comment.Queued) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueuedComment_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.Comment) graphql.Marshaler {
+			return ec.marshalNComment2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueuedComment_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "QueuedComment",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _QueuedComment_reasons(ctx context.Context, field graphql.CollectedField, obj *comment.Queued) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueuedComment_reasons(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reasons(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []comment.HoldReason) graphql.Marshaler {
+			return ec.marshalNHoldReason2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReasonᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueuedComment_reasons(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueuedComment", field, true, false, errors.New("field of type HoldReason does not have child fields"))
+}
+
+func (ec *executionContext) _QueuedComment_since(ctx context.Context, field graphql.CollectedField, obj *comment.Queued) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_QueuedComment_since(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Since(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_QueuedComment_since(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("QueuedComment", field, true, false, errors.New("field of type DateTime does not have child fields"))
+}
+
 func (ec *executionContext) _RatingCount_rating(ctx context.Context, field graphql.CollectedField, obj *comment.RatingCount) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5871,6 +9362,286 @@ func (ec *executionContext) _RatingCount_count(ctx context.Context, field graphq
 }
 func (ec *executionContext) fieldContext_RatingCount_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("RatingCount", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Reply_text(ctx context.Context, field graphql.CollectedField, obj *comment.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reply_text(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Text, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reply_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reply", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Reply_name(ctx context.Context, field graphql.CollectedField, obj *comment.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reply_name(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Name, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reply_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reply", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Reply_createdAt(ctx context.Context, field graphql.CollectedField, obj *comment.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reply_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reply_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reply", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Reply_updatedAt(ctx context.Context, field graphql.CollectedField, obj *comment.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reply_updatedAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UpdatedAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *time.Time) graphql.Marshaler {
+			return ec.marshalODateTime2ᚖtimeᚐTime(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Reply_updatedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reply", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _Reply_version(ctx context.Context, field graphql.CollectedField, obj *comment.Reply) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Reply_version(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Version, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Reply_version(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Reply", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _ReplyToCommentPayload_comment(ctx context.Context, field graphql.CollectedField, obj *ReplyToCommentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReplyToCommentPayload_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_ReplyToCommentPayload_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReplyToCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReplyToCommentPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ReplyToCommentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReplyToCommentPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Problem) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReplyToCommentPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReplyToCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Report_reason(ctx context.Context, field graphql.CollectedField, obj *comment.Report) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Report_reason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.ReportReason) graphql.Marshaler {
+			return ec.marshalNReportReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReportReason(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Report_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Report", field, false, false, errors.New("field of type ReportReason does not have child fields"))
+}
+
+func (ec *executionContext) _Report_note(ctx context.Context, field graphql.CollectedField, obj *comment.Report) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Report_note(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NoteOrNil(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *string) graphql.Marshaler {
+			return ec.marshalOString2ᚖstring(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Report_note(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Report", field, true, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Report_createdAt(ctx context.Context, field graphql.CollectedField, obj *comment.Report) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Report_createdAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Report_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Report", field, false, false, errors.New("field of type DateTime does not have child fields"))
+}
+
+func (ec *executionContext) _ReportCommentPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *ReportCommentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ReportCommentPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Problem) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ReportCommentPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReportCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.CollectedField, obj *comment.Problem) (ret graphql.Marshaler) {
@@ -5942,6 +9713,29 @@ func (ec *executionContext) fieldContext_UserError_path(_ context.Context, field
 	return graphql.NewScalarFieldContext("UserError", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _UserError_commentId(ctx context.Context, field graphql.CollectedField, obj *comment.Problem) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_UserError_commentId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CommentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.ID) graphql.Marshaler {
+			return ec.marshalOID2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐID(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_UserError_commentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("UserError", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
 func (ec *executionContext) _Viewer_customerId(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5974,7 +9768,7 @@ func (ec *executionContext) _Viewer_isModerator(ctx context.Context, field graph
 			return ec.fieldContext_Viewer_isModerator(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.IsModerator, nil
+			return obj.IsModerator(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
@@ -5985,7 +9779,7 @@ func (ec *executionContext) _Viewer_isModerator(ctx context.Context, field graph
 	)
 }
 func (ec *executionContext) fieldContext_Viewer_isModerator(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type Boolean does not have child fields"))
+	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
 func (ec *executionContext) _Viewer_mayWrite(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
@@ -6011,6 +9805,75 @@ func (ec *executionContext) fieldContext_Viewer_mayWrite(_ context.Context, fiel
 	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type Boolean does not have child fields"))
 }
 
+func (ec *executionContext) _Viewer_mayWriteAsAnyCustomer(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_mayWriteAsAnyCustomer(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MayWriteAsAnyCustomer(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_mayWriteAsAnyCustomer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Viewer_mayModerate(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_mayModerate(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MayModerate(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_mayModerate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Viewer_mayReply(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_mayReply(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.MayReply(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_mayReply(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type Boolean does not have child fields"))
+}
+
 func (ec *executionContext) _Viewer_cannotWriteReason(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6032,6 +9895,146 @@ func (ec *executionContext) _Viewer_cannotWriteReason(ctx context.Context, field
 }
 func (ec *executionContext) fieldContext_Viewer_cannotWriteReason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type CannotWriteReason does not have child fields"))
+}
+
+func (ec *executionContext) _Viewer_comments(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_comments(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Viewer().Comments(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["status"].(*comment.Status))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *ViewerCommentConnection) graphql.Marshaler {
+			return ec.marshalOViewerCommentConnection2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐViewerCommentConnection(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_comments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_ViewerCommentConnection(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Viewer_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ViewerCommentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *ViewerCommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ViewerCommentConnection_edges(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*CommentEdge) graphql.Marshaler {
+			return ec.marshalNCommentEdge2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐCommentEdgeᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ViewerCommentConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ViewerCommentConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommentEdge(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ViewerCommentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *ViewerCommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ViewerCommentConnection_nodes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Comment) graphql.Marshaler {
+			return ec.marshalNComment2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCommentᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ViewerCommentConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ViewerCommentConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ViewerCommentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *ViewerCommentConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_ViewerCommentConnection_pageInfo(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *PageInfo) graphql.Marshaler {
+			return ec.marshalNPageInfo2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐPageInfo(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_ViewerCommentConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ViewerCommentConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_PageInfo(ctx, field)
+		},
+	}
+	return fc, nil
 }
 
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
@@ -7165,6 +11168,50 @@ func (ec *executionContext) unmarshalInputAddCommentInput(ctx context.Context, o
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputApproveCommentInput(ctx context.Context, obj any) (ApproveCommentInput, error) {
+	var it ApproveCommentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "version", "note"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAuthorInput(ctx context.Context, obj any) (AuthorInput, error) {
 	var it AuthorInput
 	if obj == nil {
@@ -7253,8 +11300,126 @@ func (ec *executionContext) unmarshalInputCommentFilter(ctx context.Context, obj
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputDecideCommentsInput(ctx context.Context, obj any) (DecideCommentsInput, error) {
+	var it DecideCommentsInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"decisions"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "decisions":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("decisions"))
+			data, err := ec.unmarshalNDecisionInput2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecisionInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Decisions = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDecisionInput(ctx context.Context, obj any) (DecisionInput, error) {
+	var it DecisionInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "version", "reason", "note"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalORejectionReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = graphql.OmittableOf(data)
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteCommentInput(ctx context.Context, obj any) (DeleteCommentInput, error) {
 	var it DeleteCommentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "version"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteReplyInput(ctx context.Context, obj any) (DeleteReplyInput, error) {
+	var it DeleteReplyInput
 	if obj == nil {
 		return it, nil
 	}
@@ -7350,6 +11515,263 @@ func (ec *executionContext) unmarshalInputEditCommentInput(ctx context.Context, 
 				return it, err
 			}
 			it.Text = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputEraseAuthorInput(ctx context.Context, obj any) (EraseAuthorInput, error) {
+	var it EraseAuthorInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"customerId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "customerId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("customerId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CustomerID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputQueueFilter(ctx context.Context, obj any) (comment.QueueFilter, error) {
+	var it comment.QueueFilter
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"reasons", "languages", "productId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "reasons":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reasons"))
+			data, err := ec.unmarshalOHoldReason2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReasonᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reasons = data
+		case "languages":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("languages"))
+			data, err := ec.unmarshalOLanguage2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguageᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Languages = data
+		case "productId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("productId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ProductID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputRejectCommentInput(ctx context.Context, obj any) (RejectCommentInput, error) {
+	var it RejectCommentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "version", "reason", "note"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNRejectionReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputReplyToCommentInput(ctx context.Context, obj any) (ReplyToCommentInput, error) {
+	var it ReplyToCommentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "version", "text", "name"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = graphql.OmittableOf(data)
+		case "text":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("text"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Text = data
+		case "name":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("name"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Name = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputReportCommentInput(ctx context.Context, obj any) (ReportCommentInput, error) {
+	var it ReportCommentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "reason", "note"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNReportReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReportReason(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		case "note":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("note"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Note = graphql.OmittableOf(data)
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputWithdrawCommentInput(ctx context.Context, obj any) (WithdrawCommentInput, error) {
+	var it WithdrawCommentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "version"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "version":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("version"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Version = data
 		}
 	}
 	return it, nil
@@ -7546,6 +11968,26 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 		case "version":
 			out.Values[i] = ec._Comment_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "status":
+			out.Values[i] = ec._Comment_status(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reply":
+			out.Values[i] = ec._Comment_reply(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rejectionReason":
+			out.Values[i] = ec._Comment_rejectionReason(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "heldEdit":
+			out.Values[i] = ec._Comment_heldEdit(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		default:
@@ -7908,6 +12350,92 @@ func (ec *executionContext) _CommentStats(ctx context.Context, sel ast.Selection
 	return out
 }
 
+var customerCommentsImplementors = []string{"CustomerComments"}
+
+func (ec *executionContext) _CustomerComments(ctx context.Context, sel ast.SelectionSet, obj *comment.CustomerComments) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, customerCommentsImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CustomerComments")
+		case "total":
+			out.Values[i] = ec._CustomerComments_total(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "latest":
+			out.Values[i] = ec._CustomerComments_latest(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var decideCommentsPayloadImplementors = []string{"DecideCommentsPayload"}
+
+func (ec *executionContext) _DecideCommentsPayload(ctx context.Context, sel ast.SelectionSet, obj *DecideCommentsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, decideCommentsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DecideCommentsPayload")
+		case "results":
+			out.Values[i] = ec._DecideCommentsPayload_results(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._DecideCommentsPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var deleteCommentPayloadImplementors = []string{"DeleteCommentPayload"}
 
 func (ec *executionContext) _DeleteCommentPayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteCommentPayload) graphql.Marshaler {
@@ -7951,6 +12479,49 @@ func (ec *executionContext) _DeleteCommentPayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var deleteReplyPayloadImplementors = []string{"DeleteReplyPayload"}
+
+func (ec *executionContext) _DeleteReplyPayload(ctx context.Context, sel ast.SelectionSet, obj *DeleteReplyPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteReplyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteReplyPayload")
+		case "comment":
+			out.Values[i] = ec._DeleteReplyPayload_comment(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._DeleteReplyPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var editCommentPayloadImplementors = []string{"EditCommentPayload"}
 
 func (ec *executionContext) _EditCommentPayload(ctx context.Context, sel ast.SelectionSet, obj *EditCommentPayload) graphql.Marshaler {
@@ -7970,6 +12541,190 @@ func (ec *executionContext) _EditCommentPayload(ctx context.Context, sel ast.Sel
 			}
 		case "userErrors":
 			out.Values[i] = ec._EditCommentPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var eraseAuthorPayloadImplementors = []string{"EraseAuthorPayload"}
+
+func (ec *executionContext) _EraseAuthorPayload(ctx context.Context, sel ast.SelectionSet, obj *EraseAuthorPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, eraseAuthorPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("EraseAuthorPayload")
+		case "erasure":
+			out.Values[i] = ec._EraseAuthorPayload_erasure(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._EraseAuthorPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var erasureImplementors = []string{"Erasure"}
+
+func (ec *executionContext) _Erasure(ctx context.Context, sel ast.SelectionSet, obj *comment.Erasure) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, erasureImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Erasure")
+		case "state":
+			out.Values[i] = ec._Erasure_state(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "requestedAt":
+			out.Values[i] = ec._Erasure_requestedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "finishedAt":
+			out.Values[i] = ec._Erasure_finishedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "comments":
+			out.Values[i] = ec._Erasure_comments(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "heldEdits":
+			out.Values[i] = ec._Erasure_heldEdits(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "replies":
+			out.Values[i] = ec._Erasure_replies(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "decisions":
+			out.Values[i] = ec._Erasure_decisions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reportsAbout":
+			out.Values[i] = ec._Erasure_reportsAbout(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reports":
+			out.Values[i] = ec._Erasure_reports(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var heldEditImplementors = []string{"HeldEdit"}
+
+func (ec *executionContext) _HeldEdit(ctx context.Context, sel ast.SelectionSet, obj *comment.HeldEdit) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, heldEditImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("HeldEdit")
+		case "rating":
+			out.Values[i] = ec._HeldEdit_rating(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "language":
+			out.Values[i] = ec._HeldEdit_language(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "title":
+			out.Values[i] = ec._HeldEdit_title(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "text":
+			out.Values[i] = ec._HeldEdit_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "editedAt":
+			out.Values[i] = ec._HeldEdit_editedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._HeldEdit_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -8085,6 +12840,378 @@ func (ec *executionContext) _LeaderboardEntry(ctx context.Context, sel ast.Selec
 	return out
 }
 
+var moderateCommentPayloadImplementors = []string{"ModerateCommentPayload"}
+
+func (ec *executionContext) _ModerateCommentPayload(ctx context.Context, sel ast.SelectionSet, obj *ModerateCommentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moderateCommentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ModerateCommentPayload")
+		case "comment":
+			out.Values[i] = ec._ModerateCommentPayload_comment(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._ModerateCommentPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var moderationImplementors = []string{"Moderation"}
+
+func (ec *executionContext) _Moderation(ctx context.Context, sel ast.SelectionSet, obj *comment.ModeratorView) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moderationImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Moderation")
+		case "queue":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Moderation_queue(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "pending":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Moderation_pending(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "audit":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Moderation_audit(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "reports":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Moderation_reports(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "commentsBy":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Moderation_commentsBy(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "erasure":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Moderation_erasure(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var moderationDecisionImplementors = []string{"ModerationDecision"}
+
+func (ec *executionContext) _ModerationDecision(ctx context.Context, sel ast.SelectionSet, obj *comment.Decision) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, moderationDecisionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ModerationDecision")
+		case "decidedAt":
+			out.Values[i] = ec._ModerationDecision_decidedAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "by":
+			out.Values[i] = ec._ModerationDecision_by(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "from":
+			out.Values[i] = ec._ModerationDecision_from(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "to":
+			out.Values[i] = ec._ModerationDecision_to(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._ModerationDecision_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._ModerationDecision_reason(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "note":
+			out.Values[i] = ec._ModerationDecision_note(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
@@ -8122,6 +13249,62 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "deleteComment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteComment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "replyToComment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_replyToComment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "deleteReply":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteReply(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "reportComment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_reportComment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "withdrawComment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_withdrawComment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "approveComment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_approveComment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "rejectComment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_rejectComment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "decideComments":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_decideComments(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "eraseAuthor":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_eraseAuthor(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -8866,6 +14049,44 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "viewerComment":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_viewerComment(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -9061,6 +14282,28 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "moderation":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_moderation(ctx, field)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
 		case "__type":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Query___type(ctx, field)
@@ -9194,6 +14437,145 @@ func (ec *executionContext) _QueryPlan(ctx context.Context, sel ast.SelectionSet
 	return out
 }
 
+var queueConnectionImplementors = []string{"QueueConnection"}
+
+func (ec *executionContext) _QueueConnection(ctx context.Context, sel ast.SelectionSet, obj *QueueConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, queueConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("QueueConnection")
+		case "edges":
+			out.Values[i] = ec._QueueConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._QueueConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._QueueConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var queueEdgeImplementors = []string{"QueueEdge"}
+
+func (ec *executionContext) _QueueEdge(ctx context.Context, sel ast.SelectionSet, obj *QueueEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, queueEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("QueueEdge")
+		case "cursor":
+			out.Values[i] = ec._QueueEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._QueueEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var queuedCommentImplementors = []string{"QueuedComment"}
+
+func (ec *executionContext) _QueuedComment(ctx context.Context, sel ast.SelectionSet, obj *comment.Queued) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, queuedCommentImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("QueuedComment")
+		case "comment":
+			out.Values[i] = ec._QueuedComment_comment(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reasons":
+			out.Values[i] = ec._QueuedComment_reasons(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "since":
+			out.Values[i] = ec._QueuedComment_since(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var ratingCountImplementors = []string{"RatingCount"}
 
 func (ec *executionContext) _RatingCount(ctx context.Context, sel ast.SelectionSet, obj *comment.RatingCount) graphql.Marshaler {
@@ -9213,6 +14595,193 @@ func (ec *executionContext) _RatingCount(ctx context.Context, sel ast.SelectionS
 			}
 		case "count":
 			out.Values[i] = ec._RatingCount_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var replyImplementors = []string{"Reply"}
+
+func (ec *executionContext) _Reply(ctx context.Context, sel ast.SelectionSet, obj *comment.Reply) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, replyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Reply")
+		case "text":
+			out.Values[i] = ec._Reply_text(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "name":
+			out.Values[i] = ec._Reply_name(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Reply_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "updatedAt":
+			out.Values[i] = ec._Reply_updatedAt(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "version":
+			out.Values[i] = ec._Reply_version(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var replyToCommentPayloadImplementors = []string{"ReplyToCommentPayload"}
+
+func (ec *executionContext) _ReplyToCommentPayload(ctx context.Context, sel ast.SelectionSet, obj *ReplyToCommentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, replyToCommentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReplyToCommentPayload")
+		case "comment":
+			out.Values[i] = ec._ReplyToCommentPayload_comment(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._ReplyToCommentPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var reportImplementors = []string{"Report"}
+
+func (ec *executionContext) _Report(ctx context.Context, sel ast.SelectionSet, obj *comment.Report) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reportImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Report")
+		case "reason":
+			out.Values[i] = ec._Report_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "note":
+			out.Values[i] = ec._Report_note(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._Report_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var reportCommentPayloadImplementors = []string{"ReportCommentPayload"}
+
+func (ec *executionContext) _ReportCommentPayload(ctx context.Context, sel ast.SelectionSet, obj *ReportCommentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, reportCommentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReportCommentPayload")
+		case "userErrors":
+			out.Values[i] = ec._ReportCommentPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -9264,6 +14833,11 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "commentId":
+			out.Values[i] = ec._UserError_commentId(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -9300,21 +14874,122 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "customerId":
 			out.Values[i] = ec._Viewer_customerId(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "isModerator":
 			out.Values[i] = ec._Viewer_isModerator(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "mayWrite":
 			out.Values[i] = ec._Viewer_mayWrite(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "mayWriteAsAnyCustomer":
+			out.Values[i] = ec._Viewer_mayWriteAsAnyCustomer(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "mayModerate":
+			out.Values[i] = ec._Viewer_mayModerate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "mayReply":
+			out.Values[i] = ec._Viewer_mayReply(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "cannotWriteReason":
 			out.Values[i] = ec._Viewer_cannotWriteReason(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "comments":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Viewer_comments(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var viewerCommentConnectionImplementors = []string{"ViewerCommentConnection"}
+
+func (ec *executionContext) _ViewerCommentConnection(ctx context.Context, sel ast.SelectionSet, obj *ViewerCommentConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, viewerCommentConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ViewerCommentConnection")
+		case "edges":
+			out.Values[i] = ec._ViewerCommentConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._ViewerCommentConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._ViewerCommentConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
 		default:
@@ -9735,6 +15410,11 @@ func (ec *executionContext) unmarshalNAddCommentInput2githubᚗcomᚋtalkbackᚋ
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNApproveCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐApproveCommentInput(ctx context.Context, v any) (ApproveCommentInput, error) {
+	res, err := ec.unmarshalInputApproveCommentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNAuthor2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐAuthor(ctx context.Context, sel ast.SelectionSet, v comment.Author) graphql.Marshaler {
 	return ec._Author(ctx, sel, &v)
 }
@@ -9758,6 +15438,26 @@ func (ec *executionContext) marshalNBoolean2bool(ctx context.Context, sel ast.Se
 		}
 	}
 	return res
+}
+
+func (ec *executionContext) marshalNComment2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx context.Context, sel ast.SelectionSet, v comment.Comment) graphql.Marshaler {
+	return ec._Comment(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNComment2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCommentᚄ(ctx context.Context, sel ast.SelectionSet, v []comment.Comment) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNComment2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) marshalNComment2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCommentᚄ(ctx context.Context, sel ast.SelectionSet, v []*comment.Comment) graphql.Marshaler {
@@ -9812,6 +15512,26 @@ func (ec *executionContext) marshalNCommentEdge2ᚖgithubᚗcomᚋtalkbackᚋtal
 	return ec._CommentEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNCommentStatus2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx context.Context, v any) (comment.Status, error) {
+	var res comment.Status
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCommentStatus2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx context.Context, sel ast.SelectionSet, v comment.Status) graphql.Marshaler {
+	return v
+}
+
+func (ec *executionContext) marshalNCustomerComments2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCustomerComments(ctx context.Context, sel ast.SelectionSet, v *comment.CustomerComments) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CustomerComments(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
 	res, err := scalar.UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -9828,14 +15548,58 @@ func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, se
 	return res
 }
 
+func (ec *executionContext) unmarshalNDecideCommentsInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecideCommentsInput(ctx context.Context, v any) (DecideCommentsInput, error) {
+	res, err := ec.unmarshalInputDecideCommentsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDecisionInput2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecisionInputᚄ(ctx context.Context, v any) ([]*DecisionInput, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*DecisionInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNDecisionInput2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecisionInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) unmarshalNDecisionInput2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecisionInput(ctx context.Context, v any) (*DecisionInput, error) {
+	res, err := ec.unmarshalInputDecisionInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDeleteCommentInput(ctx context.Context, v any) (DeleteCommentInput, error) {
 	res, err := ec.unmarshalInputDeleteCommentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNDeleteReplyInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDeleteReplyInput(ctx context.Context, v any) (DeleteReplyInput, error) {
+	res, err := ec.unmarshalInputDeleteReplyInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) unmarshalNEditCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐEditCommentInput(ctx context.Context, v any) (EditCommentInput, error) {
 	res, err := ec.unmarshalInputEditCommentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNEraseAuthorInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐEraseAuthorInput(ctx context.Context, v any) (EraseAuthorInput, error) {
+	res, err := ec.unmarshalInputEraseAuthorInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNErasureState2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐErasureState(ctx context.Context, v any) (comment.ErasureState, error) {
+	var res comment.ErasureState
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNErasureState2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐErasureState(ctx context.Context, sel ast.SelectionSet, v comment.ErasureState) graphql.Marshaler {
+	return v
 }
 
 func (ec *executionContext) unmarshalNFloat2float64(ctx context.Context, v any) (float64, error) {
@@ -9852,6 +15616,53 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 		}
 	}
 	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) unmarshalNHoldReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReason(ctx context.Context, v any) (comment.HoldReason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.HoldReason(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNHoldReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReason(ctx context.Context, sel ast.SelectionSet, v comment.HoldReason) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNHoldReason2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReasonᚄ(ctx context.Context, v any) ([]comment.HoldReason, error) {
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]comment.HoldReason, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNHoldReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReason(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNHoldReason2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReasonᚄ(ctx context.Context, sel ast.SelectionSet, v []comment.HoldReason) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHoldReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReason(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalNID2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐID(ctx context.Context, v any) (comment.ID, error) {
@@ -9966,6 +15777,42 @@ func (ec *executionContext) marshalNLeaderboardEntry2ᚖgithubᚗcomᚋtalkback�
 		return graphql.Null
 	}
 	return ec._LeaderboardEntry(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNModerateCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayload(ctx context.Context, sel ast.SelectionSet, v *ModerateCommentPayload) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ModerateCommentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNModerationDecision2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐDecisionᚄ(ctx context.Context, sel ast.SelectionSet, v []*comment.Decision) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNModerationDecision2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐDecision(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNModerationDecision2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐDecision(ctx context.Context, sel ast.SelectionSet, v *comment.Decision) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._ModerationDecision(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNNode2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐNode(ctx context.Context, sel ast.SelectionSet, v []comment.Node) graphql.Marshaler {
@@ -10125,6 +15972,68 @@ func (ec *executionContext) marshalNQueryPlan2ᚖgithubᚗcomᚋtalkbackᚋtalkb
 	return ec._QueryPlan(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNQueueConnection2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐQueueConnection(ctx context.Context, sel ast.SelectionSet, v *QueueConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._QueueConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNQueueEdge2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐQueueEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*QueueEdge) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNQueueEdge2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐQueueEdge(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNQueueEdge2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐQueueEdge(ctx context.Context, sel ast.SelectionSet, v *QueueEdge) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._QueueEdge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNQueuedComment2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueuedᚄ(ctx context.Context, sel ast.SelectionSet, v []*comment.Queued) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNQueuedComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueued(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNQueuedComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueued(ctx context.Context, sel ast.SelectionSet, v *comment.Queued) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._QueuedComment(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNRatingCount2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRatingCount(ctx context.Context, sel ast.SelectionSet, v comment.RatingCount) graphql.Marshaler {
 	return ec._RatingCount(ctx, sel, &v)
 }
@@ -10152,6 +16061,81 @@ func (ec *executionContext) unmarshalNReadPurpose2githubᚗcomᚋtalkbackᚋtalk
 }
 
 func (ec *executionContext) marshalNReadPurpose2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReadPurpose(ctx context.Context, sel ast.SelectionSet, v comment.ReadPurpose) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNRejectCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐRejectCommentInput(ctx context.Context, v any) (RejectCommentInput, error) {
+	res, err := ec.unmarshalInputRejectCommentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNRejectionReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx context.Context, v any) (comment.RejectionReason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.RejectionReason(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRejectionReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx context.Context, sel ast.SelectionSet, v comment.RejectionReason) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNReplyToCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReplyToCommentInput(ctx context.Context, v any) (ReplyToCommentInput, error) {
+	res, err := ec.unmarshalInputReplyToCommentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReport2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReportᚄ(ctx context.Context, sel ast.SelectionSet, v []*comment.Report) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNReport2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReport(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNReport2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReport(ctx context.Context, sel ast.SelectionSet, v *comment.Report) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Report(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNReportCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReportCommentInput(ctx context.Context, v any) (ReportCommentInput, error) {
+	res, err := ec.unmarshalInputReportCommentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNReportReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReportReason(ctx context.Context, v any) (comment.ReportReason, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.ReportReason(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReportReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReportReason(ctx context.Context, sel ast.SelectionSet, v comment.ReportReason) graphql.Marshaler {
 	_ = sel
 	res := graphql.MarshalString(string(v))
 	if res == graphql.Null {
@@ -10258,6 +16242,11 @@ func (ec *executionContext) marshalNViewer2ᚖgithubᚗcomᚋtalkbackᚋtalkback
 		return graphql.Null
 	}
 	return ec._Viewer(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNWithdrawCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐWithdrawCommentInput(ctx context.Context, v any) (WithdrawCommentInput, error) {
+	res, err := ec.unmarshalInputWithdrawCommentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalN__Directive2githubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐDirective(ctx context.Context, sel ast.SelectionSet, v introspection.Directive) graphql.Marshaler {
@@ -10511,6 +16500,22 @@ func (ec *executionContext) marshalOCommentStats2ᚖgithubᚗcomᚋtalkbackᚋta
 	return ec._CommentStats(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOCommentStatus2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx context.Context, v any) (*comment.Status, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var res = new(comment.Status)
+	err := res.UnmarshalGQL(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCommentStatus2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx context.Context, sel ast.SelectionSet, v *comment.Status) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return v
+}
+
 func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Context, v any) (*time.Time, error) {
 	if v == nil {
 		return nil, nil
@@ -10529,6 +16534,13 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	return res
 }
 
+func (ec *executionContext) marshalODecideCommentsPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDecideCommentsPayload(ctx context.Context, sel ast.SelectionSet, v *DecideCommentsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DecideCommentsPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalODeleteCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDeleteCommentPayload(ctx context.Context, sel ast.SelectionSet, v *DeleteCommentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -10536,11 +16548,32 @@ func (ec *executionContext) marshalODeleteCommentPayload2ᚖgithubᚗcomᚋtalkb
 	return ec._DeleteCommentPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalODeleteReplyPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐDeleteReplyPayload(ctx context.Context, sel ast.SelectionSet, v *DeleteReplyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteReplyPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOEditCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐEditCommentPayload(ctx context.Context, sel ast.SelectionSet, v *EditCommentPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._EditCommentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOEraseAuthorPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐEraseAuthorPayload(ctx context.Context, sel ast.SelectionSet, v *EraseAuthorPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._EraseAuthorPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOErasure2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐErasure(ctx context.Context, sel ast.SelectionSet, v *comment.Erasure) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Erasure(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOFloat2float64(ctx context.Context, v any) (float64, error) {
@@ -10569,6 +16602,68 @@ func (ec *executionContext) marshalOFloat2ᚖfloat64(ctx context.Context, sel as
 	_ = sel
 	res := graphql.MarshalFloatContext(*v)
 	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) marshalOHeldEdit2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHeldEdit(ctx context.Context, sel ast.SelectionSet, v *comment.HeldEdit) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._HeldEdit(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOHoldReason2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReasonᚄ(ctx context.Context, v any) ([]comment.HoldReason, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]comment.HoldReason, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNHoldReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReason(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOHoldReason2ᚕgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReasonᚄ(ctx context.Context, sel ast.SelectionSet, v []comment.HoldReason) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNHoldReason2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐHoldReason(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalOID2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐID(ctx context.Context, v any) (*comment.ID, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.ID(tmp)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOID2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐID(ctx context.Context, sel ast.SelectionSet, v *comment.ID) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(string(*v))
+	return res
 }
 
 func (ec *executionContext) unmarshalOID2ᚖstring(ctx context.Context, v any) (*string, error) {
@@ -10733,6 +16828,39 @@ func (ec *executionContext) marshalOLeaderboardEntry2ᚕᚖgithubᚗcomᚋtalkba
 	return ret
 }
 
+func (ec *executionContext) marshalOModerateCommentPayload2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayloadᚄ(ctx context.Context, sel ast.SelectionSet, v []*ModerateCommentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNModerateCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayload(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalOModerateCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayload(ctx context.Context, sel ast.SelectionSet, v *ModerateCommentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ModerateCommentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOModeration2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐModeratorView(ctx context.Context, sel ast.SelectionSet, v *comment.ModeratorView) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Moderation(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalONode2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐNode(ctx context.Context, sel ast.SelectionSet, v comment.Node) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -10768,6 +16896,54 @@ func (ec *executionContext) marshalOProduct2ᚖgithubᚗcomᚋtalkbackᚋtalkbac
 	return ec._Product(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalOQueueFilter2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐQueueFilter(ctx context.Context, v any) (*comment.QueueFilter, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputQueueFilter(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalORejectionReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx context.Context, v any) (*comment.RejectionReason, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.RejectionReason(tmp)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalORejectionReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐRejectionReason(ctx context.Context, sel ast.SelectionSet, v *comment.RejectionReason) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(string(*v))
+	return res
+}
+
+func (ec *executionContext) marshalOReply2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐReply(ctx context.Context, sel ast.SelectionSet, v *comment.Reply) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Reply(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOReplyToCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReplyToCommentPayload(ctx context.Context, sel ast.SelectionSet, v *ReplyToCommentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ReplyToCommentPayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOReportCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReportCommentPayload(ctx context.Context, sel ast.SelectionSet, v *ReportCommentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ReportCommentPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOString2ᚖstring(ctx context.Context, v any) (*string, error) {
 	if v == nil {
 		return nil, nil
@@ -10784,6 +16960,13 @@ func (ec *executionContext) marshalOString2ᚖstring(ctx context.Context, sel as
 	_ = ctx
 	res := graphql.MarshalString(*v)
 	return res
+}
+
+func (ec *executionContext) marshalOViewerCommentConnection2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐViewerCommentConnection(ctx context.Context, sel ast.SelectionSet, v *ViewerCommentConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ViewerCommentConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

@@ -25,6 +25,9 @@ type AddCommentInput struct {
 	// A string of 1 to 128 bytes, such as a UUID: a new one for each comment, and the same one for each
 	// retry. For 24 hours, a retry by the same author returns the comment that the first request wrote.
 	// The same key with a different comment is a userError with the code KEY_REUSED.
+	//
+	// A server that takes one comment of each customer and product needs no key. There, a retry returns
+	// the comment as it is now, and another comment is a userError with the code ALREADY_WRITTEN.
 	IdempotencyKey graphql.Omittable[*string] `json:"idempotencyKey,omitempty"`
 }
 
@@ -37,6 +40,16 @@ type AddCommentPayload struct {
 	CommentEdge *CommentEdge `json:"commentEdge,omitempty"`
 	// The problems of the input; empty if the comment was written.
 	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// A comment or an edit to approve.
+type ApproveCommentInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// The version to approve: that of the comment, or that of its `heldEdit`.
+	Version int `json:"version"`
+	// A note for moderators of at most 1,000 characters.
+	Note graphql.Omittable[*string] `json:"note,omitempty"`
 }
 
 // The customer who writes a comment.
@@ -79,6 +92,32 @@ type CommentEdge struct {
 	Node *comment.Comment `json:"node"`
 }
 
+// Decisions about several comments.
+type DecideCommentsInput struct {
+	// The decisions, 1 to 50, each about another comment.
+	Decisions []*DecisionInput `json:"decisions"`
+}
+
+// The result of decideComments.
+type DecideCommentsPayload struct {
+	// The result of each decision, in their order; null if there are userErrors.
+	Results []*ModerateCommentPayload `json:"results,omitempty"`
+	// The problems of the list; empty if each decision was tried.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// A decision about a comment.
+type DecisionInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// The version to decide about: that of the comment, or that of its `heldEdit`.
+	Version int `json:"version"`
+	// Why the comment is rejected; null to approve it.
+	Reason graphql.Omittable[*comment.RejectionReason] `json:"reason,omitempty"`
+	// A note for moderators of at most 1,000 characters.
+	Note graphql.Omittable[*string] `json:"note,omitempty"`
+}
+
 // A comment to delete.
 type DeleteCommentInput struct {
 	// The id of the comment.
@@ -93,6 +132,22 @@ type DeleteCommentPayload struct {
 	// stored under the id and was not a valid comment.
 	Comment *comment.Comment `json:"comment,omitempty"`
 	// The problems of the input; empty if the comment was deleted.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// A reply to remove.
+type DeleteReplyInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// The version of the reply that you read; left out to remove any.
+	Version graphql.Omittable[*int] `json:"version,omitempty"`
+}
+
+// The result of deleteReply.
+type DeleteReplyPayload struct {
+	// The comment without the reply; null if there are userErrors.
+	Comment *comment.Comment `json:"comment,omitempty"`
+	// The problems of the input; empty if the reply was removed.
 	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
@@ -120,6 +175,20 @@ type EditCommentPayload struct {
 	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
+// Whom to erase.
+type EraseAuthorInput struct {
+	// The shop's own id of the customer, as in `Author.customerId`.
+	CustomerID string `json:"customerId"`
+}
+
+// The result of eraseAuthor.
+type EraseAuthorPayload struct {
+	// The erasure; null if there are userErrors.
+	Erasure *comment.Erasure `json:"erasure,omitempty"`
+	// The problems of the input; empty if the erasure was asked for.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
 // A product on the leaderboard.
 type LeaderboardEntry struct {
 	// 1 for the first. Each entry has its own rank, even among equals.
@@ -128,6 +197,14 @@ type LeaderboardEntry struct {
 	Product *comment.Product `json:"product"`
 	// The number of its 5-star comments, at least 1.
 	Count int `json:"count"`
+}
+
+// The result of a decision about a comment.
+type ModerateCommentPayload struct {
+	// The comment after the decision; null if there are userErrors.
+	Comment *comment.Comment `json:"comment,omitempty"`
+	// The problems of the input; empty if it was decided.
+	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
 // A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
@@ -159,12 +236,101 @@ type PageCursors struct {
 
 // The position of a page in its list.
 type PageInfo struct {
-	// Whether comments follow this page. Exact.
+	// Whether comments follow this page. Exact in a list of a product.
 	HasNextPage bool `json:"hasNextPage"`
-	// Whether comments come before this page. Exact.
+	// Whether comments come before this page. Exact in a list of a product.
 	HasPreviousPage bool `json:"hasPreviousPage"`
 	// The cursor of the first edge; null if the page is empty.
 	StartCursor *string `json:"startCursor,omitempty"`
-	// The cursor of the last edge; null if the page is empty.
+	// The cursor of the last edge; null if the page is empty. In `Viewer.comments`, the cursor to go on
+	// from.
 	EndCursor *string `json:"endCursor,omitempty"`
+}
+
+// One page of the comments that wait.
+type QueueConnection struct {
+	// The comments of the page, each with its cursor.
+	Edges []*QueueEdge `json:"edges"`
+	// The comments of the page, without cursors.
+	Nodes []*comment.Queued `json:"nodes"`
+	// The position of the page.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A waiting comment in a list.
+type QueueEdge struct {
+	// An opaque string for `after`.
+	Cursor string `json:"cursor"`
+	// The comment.
+	Node *comment.Queued `json:"node"`
+}
+
+// A comment or an edit to reject.
+type RejectCommentInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// The version to reject: that of the comment, or that of its `heldEdit`.
+	Version int `json:"version"`
+	// Why. The author sees it.
+	Reason comment.RejectionReason `json:"reason"`
+	// A note for moderators of at most 1,000 characters. The author does not see it.
+	Note graphql.Omittable[*string] `json:"note,omitempty"`
+}
+
+// A reply to write in the shop's name.
+type ReplyToCommentInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// The version of the reply that you read; 0 or null if the comment had none.
+	Version graphql.Omittable[*int] `json:"version,omitempty"`
+	// Plain text of 1 to 1,000 characters, without control characters except newline and tab.
+	Text string `json:"text"`
+	// The name to show, of at most 100 characters. If it is left out, a reply keeps its name, and a first
+	// one has the name that the server has for the shop.
+	Name graphql.Omittable[*string] `json:"name,omitempty"`
+}
+
+// The result of replyToComment.
+type ReplyToCommentPayload struct {
+	// The comment with the reply; null if there are userErrors.
+	Comment *comment.Comment `json:"comment,omitempty"`
+	// The problems of the input; empty if the reply was written.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// A comment to report.
+type ReportCommentInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// What is wrong with it.
+	Reason comment.ReportReason `json:"reason"`
+	// More for moderators, of at most 500 characters.
+	Note graphql.Omittable[*string] `json:"note,omitempty"`
+}
+
+// The result of reportComment.
+type ReportCommentPayload struct {
+	// The problems of the input; empty if the comment is reported.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
+// One page of the comments of a customer. It may have fewer comments than asked for, or none, though
+// more follow: go on with `endCursor` while `hasNextPage` is true.
+type ViewerCommentConnection struct {
+	// The comments of the page, each with its cursor.
+	Edges []*CommentEdge `json:"edges"`
+	// The comments of the page, without cursors.
+	Nodes []*comment.Comment `json:"nodes"`
+	// The position of the page in the list. `hasNextPage` says whether there are older comments that the
+	// page did not look at, and `endCursor` leads to them. `hasPreviousPage` says whether `after` was
+	// given.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// A comment to take back.
+type WithdrawCommentInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// The version of the comment that you read.
+	Version int `json:"version"`
 }

@@ -54,9 +54,10 @@ func (c *Connections) refuse(r *http.Request) *refusal {
 	return overloaded
 }
 
-// longestHold is for how long a request is held at most. Each is held for a little less, by chance: many
-// that were refused at once are not to come back at once.
-const longestHold = retryAfter * 3 / 4
+// longestHold is for how long a request is held at most: a little less than clients wait that give up
+// after a second. Each is held for less, by chance, since many that were refused at once are not to
+// come back at once.
+const longestHold = retryAfter * 15 / 16
 
 // hold waits if the connection of a request was refused less than retryAfter ago. A client that asks
 // again at once gets its place or its next refusal only then: otherwise it would ask for refusals as
@@ -67,7 +68,7 @@ const longestHold = retryAfter * 3 / 4
 func (c *Connections) hold(r *http.Request) {
 	by := c.of(r.Context())
 	c.mu.Lock()
-	wait := min(longestHold-rand.N(longestHold/3), time.Until(by.refused.Add(retryAfter)))
+	wait := min(longestHold-rand.N(longestHold/5), time.Until(by.refused.Add(retryAfter)))
 	if wait <= 0 || c.held >= c.max || r.Header.Get(forwardedFor) != "" || r.RemoteAddr == "" {
 		c.mu.Unlock()
 		return

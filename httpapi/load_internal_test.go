@@ -60,13 +60,13 @@ func TestAskingAgainAtOnce(t *testing.T) {
 		most    time.Duration
 		refused bool
 	}{
-		{"at once", 0, false, "", "192.0.2.9:1", nil, 500 * time.Millisecond, 750 * time.Millisecond, true},
+		{"at once", 0, false, "", "192.0.2.9:1", nil, 750 * time.Millisecond, longestHold, true},
 		{"a little early", 900 * time.Millisecond, false, "", "192.0.2.9:1", nil, 100 * time.Millisecond, 100 * time.Millisecond, true},
 		{"as it was told", retryAfter, false, "", "192.0.2.9:1", nil, 0, 0, true},
 		{"on another connection", 0, true, "", "192.0.2.9:1", nil, 0, 0, true},
 		{"through a proxy, whose clients share connections", 0, false, "192.0.2.1", "192.0.2.9:1", nil, 0, 0, true},
 		{"for a page of this server that all see", 0, false, "", "", nil, 0, 0, true},
-		{"while places become free", 0, false, "", "192.0.2.9:1", func(release, _ func(), _ *Connections) { release() }, 500 * time.Millisecond, 750 * time.Millisecond, false},
+		{"while places become free", 0, false, "", "192.0.2.9:1", func(release, _ func(), _ *Connections) { release() }, 750 * time.Millisecond, longestHold, false},
 		{"and hangs up", 0, false, "", "192.0.2.9:1", func(_, hangUp func(), _ *Connections) { hangUp() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
 		{"of a server that stops", 0, false, "", "192.0.2.9:1", func(_, _ func(), c *Connections) { c.drain() }, 100 * time.Millisecond, 100 * time.Millisecond, true},
 	} {

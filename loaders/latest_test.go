@@ -3,6 +3,7 @@ package loaders_test
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"testing"
 	"time"
@@ -144,5 +145,29 @@ func TestPageIsReadOnce(t *testing.T) {
 		if reads != 1 || (failed > 0) != row.fail {
 			t.Errorf("%s: read %d times, %d failures", product, reads, failed)
 		}
+	}
+}
+
+// A list of no products fetches nothing, and asks how fresh statistics are beside fields that fetch
+// theirs. The race detector fails the test if that is not safe.
+func TestStatsAsOfBesideStats(t *testing.T) {
+	upTo := time.Now()
+	l := loaders.New(loaders.Options{
+		Comments: &getter{get: all}, Stats: nobody{},
+		Freshness: func(context.Context) (time.Time, bool) { return upTo, true },
+	})
+	var fields sync.WaitGroup
+	fields.Go(func() {
+		if _, whole := l.StatsOfAll(t.Context(), nil); !whole {
+			t.Error("the statistics of no products are not whole")
+		}
+		for asOf := l.StatsAsOf(); asOf == nil; asOf = l.StatsAsOf() {
+			runtime.Gosched()
+		}
+	})
+	fields.Go(func() { _, _ = l.Stats(t.Context(), "pan") })
+	fields.Wait()
+	if asOf := l.StatsAsOf(); !asOf.Equal(upTo) {
+		t.Errorf("as of %v, want %v", asOf, upTo)
 	}
 }

@@ -57,11 +57,11 @@ func batch[K comparable, V any](ctx context.Context, what string, get get[K, V],
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
 	defer cancel()
 	found, failed, err := recovered(ctx, what, get, keys)
-	results := make([]*dataloader.Result[*V], len(keys))
+	results, all := make([]*dataloader.Result[*V], len(keys)), make([]dataloader.Result[*V], len(keys))
 	for i, key := range keys {
-		results[i] = &dataloader.Result[*V]{Error: cmp.Or(err, failed[key])}
+		results[i], all[i].Error = &all[i], cmp.Or(err, failed[key])
 		if value, exists := found[key]; exists {
-			results[i].Data = &value
+			all[i].Data = &value
 		}
 	}
 	return results
@@ -80,10 +80,10 @@ func recovered[K comparable, V any](ctx context.Context, what string, get get[K,
 // ask fetches a key, unless that is under way or done.
 func (l loader[K, V]) ask(ctx context.Context, key K) *answer[*V] {
 	for {
-		l.Load(ctx, key)
-		if a := l.answers.of(key); a != nil { // else it has failed since
+		if a := l.answers.of(key); a != nil {
 			return a
 		}
+		l.Load(ctx, key) // it may fail before it is looked for, and is then fetched again
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -33,6 +34,14 @@ type StatsGetter interface {
 	)
 }
 
+// OwnGetter fetches the newest comment of a customer about each product. The keys are distinct, at most
+// 100, and of one customer.
+type OwnGetter interface {
+	OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (
+		found map[comment.CustomerProduct]comment.Comment, failed map[comment.CustomerProduct]error, err error,
+	)
+}
+
 // LatestGetter knows the newest comments of products from their statistics.
 type LatestGetter interface {
 	// StatsAndLatest fetches statistics as a StatsGetter does, so that Newest can rely on them. upTo
@@ -58,6 +67,8 @@ type Options struct {
 	Comments CommentGetter
 	// Stats fetches statistics. Required.
 	Stats StatsGetter
+	// Own fetches comments of the customer who asks. Required if a customer asks for them.
+	Own OwnGetter
 	// Latest knows newest comments. Without it, none are known.
 	Latest LatestGetter
 	// Freshness tells how fresh statistics are. Without it, that is unknown.
@@ -74,9 +85,10 @@ type Loaders struct {
 	textless loader[comment.ID, comment.Comment] // comments without their texts
 	stats    loader[string, comment.Stats]
 	rows     loader[comment.ProductLanguage, comment.Counts]
+	own      loader[comment.CustomerProduct, comment.Comment]
 
 	fresh sync.Once
-	asOf  *time.Time // set by fresh
+	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products asks for it beside those who load
 
 	mu    sync.Mutex
 	want  comment.Latest // no ratings if none are wanted
@@ -90,6 +102,9 @@ func New(o Options) *Loaders {
 	l.textless = newLoader("comments without texts", commentsOf(o.Comments, true), o.Batches)
 	l.stats = newLoader("statistics", l.statsOf, o.Batches)
 	l.rows = newLoader("counts of languages", o.Stats.RowsOf, o.Batches)
+	l.own = newLoader("own comments", func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
+		return o.Own.OwnOfProducts(ctx, keys)
+	}, o.Batches)
 	return l
 }
 
@@ -114,7 +129,7 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 			return
 		}
 		if upTo, known := l.options.Freshness(ctx); known {
-			l.asOf = &upTo
+			l.asOf.Store(&upTo)
 		}
 	})
 	l.mu.Lock()
@@ -124,8 +139,8 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 		return l.options.Stats.StatsOf(ctx, products)
 	}
 	var upTo time.Time
-	if l.asOf != nil {
-		upTo = *l.asOf
+	if asOf := l.asOf.Load(); asOf != nil {
+		upTo = *asOf
 	}
 	found, comments, failed, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
 	for id, c := range comments {
@@ -138,6 +153,12 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 // millisecond are fetched together, those without texts separately.
 func (l *Loaders) Comment(ctx context.Context, id comment.ID, withoutText bool) (*comment.Comment, error) {
 	return l.commentLoader(withoutText).load(ctx, id)
+}
+
+// Own returns the newest comment of the customer who asks about a product, nil if there is none. Those
+// that are asked for within a millisecond are fetched together.
+func (l *Loaders) Own(ctx context.Context, customer, product string) (*comment.Comment, error) {
+	return l.own.load(ctx, comment.CustomerProduct{Customer: customer, Product: product})
 }
 
 // PageKey identifies a page that several fields of an operation look at.

@@ -8,8 +8,8 @@ import (
 )
 
 // StatsAsOf returns a time up to which every change is in all statistics that these loaders have
-// fetched, nil if it is unknown. It comes after the first statistics are loaded.
-func (l *Loaders) StatsAsOf() *time.Time { return l.asOf }
+// fetched, nil if it is unknown or none are fetched yet.
+func (l *Loaders) StatsAsOf() *time.Time { return l.asOf.Load() }
 
 // Stats returns the statistics of a product, empty if it has no comments. They are fetched once per
 // request, and together with those of other products that are asked for within a millisecond. A

@@ -25,6 +25,8 @@ var codes = map[comment.Kind]string{
 	comment.Conflict:    "CONFLICT",
 	comment.KeyReused:   "KEY_REUSED",
 
+	comment.AlreadyWritten: "ALREADY_WRITTEN",
+
 	comment.Unauthenticated: "UNAUTHENTICATED",
 	comment.Forbidden:       "FORBIDDEN",
 

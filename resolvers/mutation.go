@@ -56,6 +56,41 @@ func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteC
 	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: userErrors(problems)}, nil
 }
 
+// ReplyToComment writes the shop's reply to a comment.
+func (r mutationResolver) ReplyToComment(ctx context.Context, input graph.ReplyToCommentInput) (*graph.ReplyToCommentPayload, error) {
+	reply := comment.ReplyDraft{CommentID: input.ID, Text: input.Text, Name: input.Name.Value()}
+	if version := input.Version.Value(); version != nil {
+		reply.Version = *version
+	}
+	replied, problems, err := r.Replier.Reply(ctx, reply)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.ReplyToCommentPayload{Comment: written(ctx, replied, problems), UserErrors: userErrors(problems)}, nil
+}
+
+// DeleteReply removes the shop's reply to a comment.
+func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteReplyInput) (*graph.DeleteReplyPayload, error) {
+	left, problems, err := r.Replier.DeleteReply(ctx, input.ID, input.Version.Value())
+	if err != nil {
+		return nil, err
+	}
+	return &graph.DeleteReplyPayload{Comment: written(ctx, left, problems), UserErrors: userErrors(problems)}, nil
+}
+
+// ReportComment reports a comment to moderators.
+func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
+	draft := comment.ReportDraft{CommentID: input.ID, Reason: input.Reason}
+	if note := input.Note.Value(); note != nil {
+		draft.Note = *note
+	}
+	problems, err := r.Reporter.Report(ctx, draft)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.ReportCommentPayload{UserErrors: userErrors(problems)}, nil
+}
+
 // orEmpty returns the title of a change: an empty one, which removes the title, if it was given as
 // null, and nil, which keeps the title, if it was not given.
 func orEmpty(title graphql.Omittable[*string]) *string {

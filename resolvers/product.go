@@ -72,12 +72,7 @@ func (r productResolver) Languages(ctx context.Context, product *comment.Product
 	if err != nil {
 		return nil, err
 	}
-	counts := stats.Languages()
-	out := make([]*comment.LanguageCount, len(counts))
-	for i := range counts {
-		out[i] = &counts[i]
-	}
-	return out, nil
+	return pointers(stats.Languages()), nil
 }
 
 // CommentsInOtherLanguages returns how many comments are in languages that Languages does not list.
@@ -108,4 +103,13 @@ func (r productResolver) LatestPositive(ctx context.Context, product *comment.Pr
 // LatestNegative returns the newest comment with 1 or 2 stars.
 func (r productResolver) LatestNegative(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
 	return r.latest(ctx, product, lookahead.NegativeRatings)
+}
+
+// ViewerComment returns the newest comment of the customer who asks about the product.
+func (r productResolver) ViewerComment(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
+	viewer := r.Author.Viewer(ctx)
+	if viewer.CustomerID == nil {
+		return nil, nil
+	}
+	return loaders.From(ctx).Own(ctx, *viewer.CustomerID, product.ID)
 }

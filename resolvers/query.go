@@ -48,8 +48,8 @@ func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Pro
 }
 
 // Comment returns the comment of an id, nil if there is none.
-func (queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, error) {
-	c, err := commentByID(ctx, id)
+func (r queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, error) {
+	c, err := r.commentByID(ctx, id)
 	if c != nil && err == nil {
 		expectStats(ctx, c.ProductID)
 	}
@@ -57,15 +57,15 @@ func (queryResolver) Comment(ctx context.Context, id string) (*comment.Comment, 
 }
 
 // Node returns the product or the comment of an id.
-func (queryResolver) Node(ctx context.Context, id string) (comment.Node, error) {
-	node, err := nodeByID(ctx, id)
+func (r queryResolver) Node(ctx context.Context, id string) (comment.Node, error) {
+	node, err := r.nodeByID(ctx, id)
 	expectStatsOfNodes(ctx, node)
 	return node, err
 }
 
 // Nodes returns several products and comments. One that cannot be fetched gives null and an error
 // of its own.
-func (queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, error) {
+func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, error) {
 	if err := checkCount(ids); err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, e
 	var group errgroup.Group
 	for i, id := range ids {
 		group.Go(func() error {
-			nodes[i], errs[i] = nodeByID(ctx, id)
+			nodes[i], errs[i] = r.nodeByID(ctx, id)
 			return nil
 		})
 	}
@@ -130,17 +130,31 @@ func productByID(id string) (*comment.Product, error) {
 	return &comment.Product{ID: id}, nil
 }
 
-func commentByID(ctx context.Context, text string) (*comment.Comment, error) {
+// commentByID returns the comment of an id as the caller may see it, nil if there is none for it. Nobody
+// but the author and moderators sees that a comment waits or was rejected.
+func (r *Resolver) commentByID(ctx context.Context, text string) (*comment.Comment, error) {
 	id, err := comment.ParseID(text)
 	if err != nil {
 		return nil, err
 	}
-	return loaders.From(ctx).Comment(ctx, id, !lookahead.From(ctx).WantsText)
+	c, err := loaders.From(ctx).Comment(ctx, id, !lookahead.From(ctx).WantsText)
+	if c == nil || err != nil || c.Status == comment.Approved && c.Moderation == nil {
+		return c, err
+	}
+	switch viewer := r.Author.Viewer(ctx); {
+	case viewer.SeesModeration(*c):
+		return c, nil
+	case !viewer.Sees(*c):
+		return nil, nil
+	}
+	public := *c
+	public.Moderation = nil
+	return &public, nil
 }
 
 // nodeByID returns the product or the comment of an id. It returns an untyped nil: a nil pointer in
 // the interface would count as a node.
-func nodeByID(ctx context.Context, id string) (comment.Node, error) {
+func (r *Resolver) nodeByID(ctx context.Context, id string) (comment.Node, error) {
 	if !comment.IsID(id) {
 		product, err := productByID(id)
 		if err != nil {
@@ -148,7 +162,7 @@ func nodeByID(ctx context.Context, id string) (comment.Node, error) {
 		}
 		return product, nil
 	}
-	c, err := commentByID(ctx, id)
+	c, err := r.commentByID(ctx, id)
 	if c == nil || err != nil {
 		return nil, err
 	}

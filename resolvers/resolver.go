@@ -21,6 +21,11 @@ type Ranker interface {
 	Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error)
 }
 
+// OwnLister lists the comments of a customer.
+type OwnLister interface {
+	OwnComments(ctx context.Context, q comment.OwnQuery) (comment.OwnPage, error)
+}
+
 // Author writes comments for callers that are allowed to. It returns all problems of an input at
 // once.
 type Author interface {
@@ -31,12 +36,63 @@ type Author interface {
 	Viewer(ctx context.Context) comment.Viewer
 }
 
+// Replier writes the shop's replies, for callers that are allowed to.
+type Replier interface {
+	Reply(ctx context.Context, input comment.ReplyDraft) (comment.Comment, []comment.Problem, error)
+	DeleteReply(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error)
+}
+
+// Reporter reports comments to moderators, for customers.
+type Reporter interface {
+	Report(ctx context.Context, draft comment.ReportDraft) ([]comment.Problem, error)
+}
+
+// Judge decides about comments, for callers that are allowed to.
+type Judge interface {
+	Decide(ctx context.Context, v comment.Verdict) (comment.Comment, []comment.Problem, error)
+	Withdraw(ctx context.Context, id string, version int) (comment.Comment, []comment.Problem, error)
+}
+
+// Desk shows moderators what waits for them.
+type Desk interface {
+	// Moderate returns an error unless the caller is a moderator; so do the others.
+	Moderate(ctx context.Context) error
+	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
+	Pending(ctx context.Context) (int, error)
+}
+
+// Records shows moderators what is known about a comment and its author.
+type Records interface {
+	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
+	Reports(ctx context.Context, id comment.ID) ([]comment.Report, error)
+	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
+}
+
+// Eraser erases customers, for moderators.
+type Eraser interface {
+	Erase(ctx context.Context, customer string) (comment.Erasure, []comment.Problem, error)
+	// Erasure returns the erasure of a customer that was asked for last, nil if there was none.
+	Erasure(ctx context.Context, customer string) (*comment.Erasure, error)
+}
+
 // Resolver is what all resolvers call.
 type Resolver struct {
 	// Comments lists the comments of products. Required.
 	Comments Lister
+	// Own lists the comments of customers. Required.
+	Own OwnLister
 	// Leaders ranks the products. Required.
 	Leaders Ranker
 	// Author writes comments. Required.
 	Author Author
+	// Replier writes the shop's replies, and Reporter reports comments to moderators. Required.
+	Replier  Replier
+	Reporter Reporter
+	// Judge decides about comments, Desk lists those that wait, and Records has what is known about
+	// them. Required.
+	Judge   Judge
+	Desk    Desk
+	Records Records
+	// Eraser erases customers. Required.
+	Eraser Eraser
 }

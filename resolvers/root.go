@@ -13,5 +13,11 @@ func (r *Resolver) Product() graph.ProductResolver { return productResolver{r} }
 // CommentConnection returns the resolver of the type CommentConnection.
 func (r *Resolver) CommentConnection() graph.CommentConnectionResolver { return connectionResolver{r} }
 
+// Viewer returns the resolver of the type Viewer.
+func (r *Resolver) Viewer() graph.ViewerResolver { return viewerResolver{r} }
+
+// Moderation returns the resolver of the type Moderation.
+func (r *Resolver) Moderation() graph.ModerationResolver { return moderationResolver{r} }
+
 // Mutation returns the resolver of the type Mutation.
 func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }

@@ -29,6 +29,7 @@ const readTime = 10 * time.Millisecond
 
 // shop answers without a table. Every product has a comment in each language and with each rating.
 type shop struct {
+	resolvers.Author
 	mu      sync.Mutex
 	batches [][]string // products whose statistics were asked for, by call
 	rows    []int      // how many languages' rows were, by call
@@ -125,16 +126,6 @@ func (s *shop) freshness(context.Context) (time.Time, bool) {
 func (s *shop) Add(_ context.Context, d comment.Draft, _ *string) (comment.Comment, []comment.Problem, error) {
 	c, problems := d.Comment(comment.Position{})
 	return c, problems, nil
-}
-
-// Edit implements resolvers.Author.
-func (s *shop) Edit(context.Context, string, int, comment.Change) (comment.Comment, []comment.Problem, error) {
-	return comment.Comment{}, nil, nil
-}
-
-// Delete implements resolvers.Author.
-func (s *shop) Delete(context.Context, string, *int) (comment.Comment, []comment.Problem, error) {
-	return comment.Comment{}, nil, nil
 }
 
 func (*shop) Viewer(context.Context) comment.Viewer { return comment.Viewer{} }

@@ -35,7 +35,7 @@ func (s *seen) Handle(_ context.Context, records []stream.Record) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range records {
-		if strings.HasPrefix(keyIn(r), "STREAM") {
+		if strings.HasPrefix(keyIn(r), "STREAM") || keyIn(r) == "SETTINGS" {
 			continue
 		}
 		value := r.New["v"].(*types.AttributeValueMemberS).Value

@@ -64,7 +64,7 @@ var (
 		"DescribeStream", "GetShardIterator", "GetRecords",
 	}}
 	system    = Attribute{"db.system.name", []string{"aws.dynamodb"}}
-	index     = Attribute{"talkback.index", []string{"table", "all", "byLang", "byRating", "byLangAndRating", "leaders"}}
+	index     = Attribute{"talkback.index", []string{"table", "all", "byLang", "byRating", "byLangAndRating", "boards"}}
 	knowledge = Attribute{"talkback.knowledge", []string{"cold", "warm"}}
 	purpose   = Attribute{"talkback.purpose", []string{
 		"PAGE", "SKIP", "PROBE", "COUNT", "COMMENT", "STATISTICS", "LEADERBOARD", "PAGE_NUMBERS",
@@ -74,7 +74,7 @@ var (
 
 // codes are the codes of errors, as docs/guide/errors.md lists them.
 var codes = []string{
-	"BAD_INPUT", "BAD_CURSOR", "THROTTLED", "UNAVAILABLE", "TIMEOUT", "CANCELED", "NOT_FOUND", "CONFLICT", "KEY_REUSED",
+	"BAD_INPUT", "BAD_CURSOR", "THROTTLED", "UNAVAILABLE", "TIMEOUT", "CANCELED", "NOT_FOUND", "CONFLICT", "KEY_REUSED", "ALREADY_WRITTEN",
 	"UNAUTHENTICATED", "FORBIDDEN", "TOO_MUCH_TEXT", "TOO_COSTLY", "OVERLOADED", "INTERNAL",
 	"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED",
 	"BAD_REQUEST", "BATCH_NOT_ALLOWED", "CSRF_REFUSED", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE", "QUERY_TOO_LONG", "UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED",

@@ -82,7 +82,7 @@ func TestGuidesAreServed(t *testing.T) {
 			t.Fatal(err)
 		}
 		heading, _, _ := strings.Cut(string(text), "\n")
-		link := `<a href="/docs/guide/` + name + `">` + strings.TrimPrefix(heading, "# ") + "</a>"
+		link := `<a href="/docs/guide/` + name + `">` + html.EscapeString(strings.TrimPrefix(heading, "# ")) + "</a>"
 		if !strings.Contains(front, link) {
 			t.Errorf("no %s on the home page", link)
 		}

@@ -101,7 +101,7 @@ func luminance(t *testing.T, colour string) float64 {
 }
 
 // styled are the style sheets that take their values from tokens.css.
-var styled = []string{"component/src/component.css", "look/shell.css", "home/home.css"}
+var styled = []string{"component/src/component.css", "look/shell.css", "home/home.css", "desk/desk.css"}
 
 // The component stands on pages without tokens.css, and repeats its values. They are the same.
 func TestFallbacksAreTheTokens(t *testing.T) {

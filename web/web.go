@@ -1,6 +1,7 @@
 // Package web serves the pages that people see: the home page at "/", which leads on to everything
-// else, the product pages below "/products/", and the explorer at "/playground", which is GraphiQL
-// with example queries. At "/talkback.js" it serves the element that shows comments on any page.
+// else, the product pages below "/products/", the page for moderators at "/moderation", and the
+// explorer at "/playground", which is GraphiQL with example queries. At "/talkback.js" it serves the
+// element that shows comments on any page.
 //
 // Everything is in the binary: no page loads anything from another host, and a
 // Content-Security-Policy sees to that. The explorer and the element are built beforehand, from the
@@ -25,7 +26,7 @@ import (
 	"github.com/talkback/talkback/web/product"
 )
 
-//go:embed home/home.css home/home.js home/icon.svg home/favicon.ico look explorer/dist component/dist
+//go:embed desk/desk.css desk/*.js home/home.css home/home.js home/icon.svg home/favicon.ico look explorer/dist component/dist
 var files embed.FS
 
 // Options are what pages have to know of the server.
@@ -68,6 +69,10 @@ type site struct {
 // ServeHTTP implements [http.Handler].
 func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, isHome := s.static[r.URL.Path], r.URL.Path == "/"
+	if r.URL.Path == deskPath {
+		w.Header().Add("Vary", "Accept-Language")
+		found = deskFor(r)
+	}
 	switch {
 	case found == nil && !isHome && !strings.HasPrefix(r.URL.EscapedPath(), "/products/"):
 		s.products.serve(w, r, s.products.NotFound(r))
@@ -111,6 +116,9 @@ var sources = map[string][]string{
 	"/favicon.ico": {"home/favicon.ico"},
 	"/home.css":    {"look/tokens.css", "look/shell.css", "home/home.css"},
 	"/product.css": {"look/tokens.css", "look/shell.css"},
+
+	"/moderation.css": {"look/tokens.css", "look/shell.css", "desk/desk.css"},
+	"/moderation.js":  {"desk/api.js", "desk/differences.js", "desk/draw.js", "desk/desk.js"},
 }
 
 // addJoined adds the sources, each joined to one.

@@ -94,6 +94,10 @@ func TestStatus(t *testing.T) {
 		{"GET", "/home.css", 200, "what the home page needs"},
 		{"GET", "/product.css", 200, "what the product page needs"},
 		{"GET", "/home.js", 200, "what copies code"},
+		{"GET", "/moderation", 200, "the page for moderators"},
+		{"GET", "/moderation.css", 200, "what the page for moderators needs"},
+		{"GET", "/moderation.js", 200, "what asks for the queue"},
+		{"POST", "/moderation", 405, "no form goes to the page"},
 		{"GET", "/favicon.ico", 200, "what browsers ask for without being told"},
 		{"GET", "/schema.graphql", 404, "it is shown only if the server is told so"},
 		{"GET", "/home.go", 404, "sources are not served"},
@@ -125,7 +129,7 @@ func TestStatus(t *testing.T) {
 
 // Each answer carries the headers that restrict a page, errors included.
 func TestPolicies(t *testing.T) {
-	for _, request := range []string{"GET /", "GET /home.css", "GET /playground", "POST /playground", "GET /nothing"} {
+	for _, request := range []string{"GET /", "GET /home.css", "GET /playground", "POST /playground", "GET /moderation", "GET /nothing"} {
 		method, path, _ := strings.Cut(request, " ")
 		header := ask(method, path).Header
 		policy := header.Get("Content-Security-Policy")
@@ -148,7 +152,7 @@ func TestPolicies(t *testing.T) {
 func TestPagesHaveNoInlineScriptAndNoForeignAddress(t *testing.T) {
 	inline := regexp.MustCompile(`<script(?:\s[^>]*)?>[^<]|\son\w+\s*=|javascript:`)
 	foreign := regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
-	for _, path := range []string{"/", "/playground"} {
+	for _, path := range []string{"/", "/playground", "/moderation"} {
 		page := body(t, path)
 		if found := inline.FindString(page); found != "" {
 			t.Errorf("%s: inline script %q, which the policy would block", path, found)
@@ -162,7 +166,7 @@ func TestPagesHaveNoInlineScriptAndNoForeignAddress(t *testing.T) {
 // Each address that a page names must be one that is served.
 func TestPagesNameWhatIsServed(t *testing.T) {
 	elsewhere := []string{"/healthz", "/readyz"} // by the server
-	for _, path := range []string{"/", "/playground"} {
+	for _, path := range []string{"/", "/playground", "/moderation"} {
 		for _, found := range regexp.MustCompile(`="(/[^"]*)"`).FindAllStringSubmatch(body(t, path), -1) {
 			if address := found[1]; !slices.Contains(elsewhere, address) && ask("GET", address).StatusCode != 200 {
 				t.Errorf("%s names %s, which nobody serves", path, address)

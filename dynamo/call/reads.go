@@ -2,6 +2,7 @@ package call
 
 import (
 	"context"
+	"iter"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -22,6 +23,38 @@ type ScanClient interface {
 	Querier
 	dynamodb.ScanAPIClient
 	dynamodb.DescribeTableAPIClient
+}
+
+// Answers yields the answers of a query until its end. Each call is made as Retry does, and a failure has
+// the name of what is read. The last pair may be an error.
+func Answers(ctx context.Context, client Querier, input *dynamodb.QueryInput, what string) iter.Seq2[*dynamodb.QueryOutput, error] {
+	return func(yield func(*dynamodb.QueryOutput, error) bool) {
+		for next := *input; ; {
+			output, err := Retried(ctx, func() (*dynamodb.QueryOutput, error) {
+				output, err := client.Query(ctx, &next)
+				return output, Wrap(err, "Query %s", what)
+			})
+			if !yield(output, err) || err != nil || len(output.LastEvaluatedKey) == 0 {
+				return
+			}
+			next.ExclusiveStartKey = output.LastEvaluatedKey
+		}
+	}
+}
+
+// Partition returns the items of a partition of the table, read consistently, and the read units that
+// this took.
+func Partition(ctx context.Context, client Querier, table string, key types.AttributeValue, what string) (items []layout.Item, units float64, err error) {
+	for output, err := range Answers(ctx, client, &dynamodb.QueryInput{
+		TableName: aws.String(table), KeyConditionExpression: aws.String(layout.AttrPK + " = :key"), ConsistentRead: aws.Bool(true),
+		ExpressionAttributeValues: layout.Item{":key": key}, ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}, what) {
+		if err != nil {
+			return nil, units, err
+		}
+		items, units = append(items, output.Items...), units+UnitsOf(output.ConsumedCapacity)
+	}
+	return items, units, nil
 }
 
 // DefaultScanCalls is how many calls a scan makes in parallel by default.

@@ -58,7 +58,7 @@ func within(ctx context.Context, limit time.Duration, again bool, write func(con
 // nothing new.
 func settled(err error) bool {
 	switch comment.KindOf(err) {
-	case comment.NotFound, comment.Conflict, comment.KeyReused:
+	case comment.NotFound, comment.Conflict, comment.KeyReused, comment.AlreadyWritten:
 		return true
 	}
 	return errors.Is(err, ErrOvertaken)

@@ -14,10 +14,11 @@ type Change struct {
 	// Product is the product of the comment, ID the comment's id.
 	Product string
 	ID      comment.ID
-	// Before is the comment's language and rating before the change, nil if the comment did not
-	// exist or cannot be read. After is the same after the change, nil if the comment was deleted.
+	// Before is the comment's language and rating before the change, nil if the comment was in no
+	// list or cannot be read. After is the same after the change, nil if it left the lists: it was
+	// deleted, or is not approved any more.
 	Before, After *comment.Cell
-	// Version is the comment's version after the change; 0 if it was deleted or has none.
+	// Version is the comment's version after the change; 0 if it is in no list or has none.
 	Version int
 	// Position orders the changes of a comment.
 	Position stream.Position
@@ -64,13 +65,13 @@ func decodeChange(record stream.Record) (change Change, about bool, err error) {
 	if change.Product, err = layout.ProductOf(image); err != nil {
 		return Change{}, false, err
 	}
-	if !layout.NoComment(record.New) {
+	if layout.Listed(record.New) {
 		if change.After, err = cellOf(record.New); err != nil {
 			return Change{}, false, fmt.Errorf("item of comment %s: %w", change.ID, err)
 		}
 		change.Version = r.Version()
 	}
-	if !layout.NoComment(record.Old) {
+	if layout.Listed(record.Old) {
 		change.Before, _ = cellOf(record.Old) // stays nil if it cannot be read
 	}
 	return change, true, nil

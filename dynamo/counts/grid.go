@@ -1,34 +1,10 @@
 package counts
 
 import (
-	"fmt"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/layout"
 )
-
-// countsList is a row as an item holds it.
-func countsList(counts comment.Counts) *types.AttributeValueMemberL {
-	list := make([]types.AttributeValue, len(counts))
-	for i, n := range counts {
-		list[i] = layout.Number(int64(n))
-	}
-	return &types.AttributeValueMemberL{Value: list}
-}
-
-// countsOf returns a row from its numbers.
-func countsOf(numbers []int64) (counts comment.Counts, err error) {
-	if len(numbers) != len(counts) {
-		return counts, fmt.Errorf("not a list of %d counts", len(counts))
-	}
-	for i, n := range numbers {
-		counts[i] = int(n)
-	}
-	return counts, nil
-}
 
 // bestCount returns the number of comments with the best rating, in one language, or in all if that
 // is empty.

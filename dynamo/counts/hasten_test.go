@@ -33,14 +33,14 @@ func HastenButForReaders(r *Rebuilder) *Rebuilder {
 // HeartbeatAfterTheEnd finishes a rebuild while its next heartbeat waits for that, and returns the
 // heartbeat's error.
 func HeartbeatAfterTheEnd(ctx context.Context, client *dynamodb.Client, table string) error {
-	lease := &rebuildLease{client: client, table: table, heartbeat: time.Millisecond, owner: "me"}
-	if err := lease.acquire(ctx, "me"); err != nil {
+	lease := newRebuildLease(client, table, "me", "", time.Millisecond)
+	if err := lease.acquire(ctx); err != nil {
 		return err
 	}
-	if err := lease.finish(ctx); err != nil {
+	if err := lease.Finish(ctx); err != nil {
 		return err
 	}
-	return lease.save(ctx)
+	return lease.Save(ctx)
 }
 
 // HastenVerifier does the same for a verification.
@@ -51,7 +51,11 @@ func HastenVerifier(v *Verifier) *Verifier {
 
 // NotPassed returns the comments on pages that an interrupted rebuild has not passed.
 func NotPassed(ctx context.Context, client *dynamodb.Client, table string) (comments []layout.Item, err error) {
-	progress, err := (&rebuildLease{client: client, table: table}).read(ctx)
+	it, err := newRebuildLease(client, table, "me", "", 0).Read(ctx)
+	if err != nil {
+		return nil, err
+	}
+	progress, err := decodeRebuild(it)
 	for i, s := range progress.segments {
 		if s.done || err != nil {
 			continue

@@ -144,7 +144,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 	key := leaderPartition(b.language, shard)
 	output, err := b.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(b.table),
-		IndexName:                 aws.String(string(layout.LeadersIndex)),
+		IndexName:                 aws.String(string(layout.Boards)),
 		KeyConditionExpression:    aws.String(layout.AttrBoard + " = :p"),
 		ExpressionAttributeValues: layout.Item{":p": layout.Text(key)},
 		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrPlace}, ",")),
@@ -153,7 +153,7 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
-		return merge.Batch[comment.Leader]{}, call.Wrap(err, "Query %s %s", layout.LeadersIndex, key)
+		return merge.Batch[comment.Leader]{}, call.Wrap(err, "Query %s %s", layout.Boards, key)
 	}
 	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	b.starts[shard] = output.LastEvaluatedKey

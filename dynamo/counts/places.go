@@ -86,13 +86,13 @@ func languageItem(p leaderPlace, shards int) layout.Item {
 	out := languageKey(p.product, p.language)
 	addLeaderKeys(out, p, shards)
 	if p.row != (comment.Counts{}) {
-		out[attrRow] = countsList(p.row)
+		out[attrRow] = layout.Text(layout.CountsText(p.row))
 	}
 	return out
 }
 
-// attrRow is a list of the counts of 1 to 5 stars, in the item of a language without a row in the
-// statistics item.
+// attrRow is an attribute of the item of a language without a row in the statistics item: S, the
+// counts of 1 to 5 stars, as layout.CountsText writes them.
 const attrRow = "c"
 
 // languageOfKey returns the product and language of a language's item, from its primary key.
@@ -107,10 +107,9 @@ func rowOfItem(it layout.Item) (row comment.Counts, err error) {
 	if it[attrRow] == nil {
 		return row, nil
 	}
-	numbers, _ := layout.ParseNumbers(it[attrRow])
-	if row, err = countsOf(numbers); err != nil {
-		r := layout.NewReader(it)
-		return comment.Counts{}, fmt.Errorf("item %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
+	r := layout.NewReader(it)
+	if row, err = layout.ParseCounts(r.Text(attrRow)); err != nil {
+		return row, fmt.Errorf("item %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
 	}
 	return row, nil
 }

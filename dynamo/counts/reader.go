@@ -84,7 +84,7 @@ var errStatisticsBusy = comment.Errorf(comment.Throttled, "the table is too busy
 
 // gridProjection are the attributes of statistics that StatsOf needs. The head of the page index
 // and the newest positions can be larger.
-const gridProjection = layout.AttrPK + "," + attrChanges + "," + attrGrid
+const gridProjection = layout.AttrPK + "," + attrGrid
 
 // StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call,
 // eventually consistently. A product without comments is missing from found. failed has the
@@ -105,7 +105,7 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 	found, failed = make(map[string]comment.Stats, len(got.Items)), map[string]error{}
 	for _, it := range got.Items {
 		product := layout.ProductOfKey(it)
-		stats, _, err := decodeGrid(layout.NewReader(it))
+		stats, err := decodeGrid(it)
 		if err != nil {
 			failed[product] = err
 			continue

@@ -130,7 +130,7 @@ func NewRebuilder(client rebuildClient, table string, options RebuildOptions) *R
 	if options.Calls < 1 {
 		options.Calls = call.DefaultScanCalls
 	}
-	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{rebuildHeartbeat, secondLook, shardsKnown, lastWords}}
+	return &Rebuilder{RebuildOptions: options, client: client, table: table, pace: pace{leases.WorkHeartbeat, secondLook, shardsKnown, lastWords}}
 }
 
 // RebuildProgress is how far a rebuild came.
@@ -148,6 +148,8 @@ type RebuildResult struct {
 	// Comments is how many comments were counted wrongly: not at all, as something else, or
 	// although they were gone.
 	Comments int
+	// Refiled is how many comments had wrong keys of lists or of the queue.
+	Refiled int
 	// Repaired is how many products had statistics or places on leaderboards that did not match
 	// their markers.
 	Repaired int
@@ -173,19 +175,16 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		client:    r.client,
 		table:     r.table,
 		recounter: r.recounter(owner),
-		lease:     &rebuildLease{client: r.client, table: r.table, heartbeat: r.pace.heartbeat, owner: owner, engine: r.Engine},
+		lease:     newRebuildLease(r.client, r.table, r.Who, r.Engine, r.pace.heartbeat),
 		progress:  progress,
 		seen:      productSet{claims: map[string]*claim{}},
 	}
-	if err := run.lease.acquire(ctx, r.Who); err != nil {
+	if err := run.lease.acquire(ctx); err != nil {
 		return RebuildResult{}, err
 	}
-	err := run.whileOurs(ctx)
-	if err != nil {
-		run.lease.release(ctx, r.pace.lastWords)
-	}
+	err := run.lease.Hold(ctx, r.pace.lastWords, run.work)
 	return RebuildResult{
-		Products: run.done, Comments: int(run.counted.Load()), Repaired: int(run.repaired.Load()),
+		Products: run.done, Comments: int(run.counted.Load()), Refiled: int(run.refiled.Load()), Repaired: int(run.repaired.Load()),
 		Improper: layout.SortedImproper(run.improper), Failed: run.failed, Resumed: run.resumed, Complete: run.complete,
 	}, err
 }
@@ -219,23 +218,6 @@ type rebuilding struct {
 	failed   []string
 }
 
-// whileOurs does all the work, and stops if another rebuild takes over.
-func (r *rebuilding) whileOurs(ctx context.Context) error {
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	kept := make(chan error, 1)
-	go func() {
-		defer stop()
-		kept <- task.Guard(func() error { return r.lease.keep(ctx) })
-	}()
-	err := r.work(ctx)
-	stop()
-	if lost := <-kept; lost != nil {
-		return lost
-	}
-	return err
-}
-
 func (r *rebuilding) work(ctx context.Context) error {
 	if err := r.chooseShards(ctx); err != nil {
 		return err
@@ -264,7 +246,7 @@ func (r *rebuilding) begin(ctx context.Context) error {
 		p.shards, p.began, p.stream, p.scanned = r.settings.shards, now, state, 0
 		p.segments = make([]segmentProgress, r.Calls*call.SegmentsPerCall)
 	})
-	return r.lease.save(ctx)
+	return r.lease.Save(ctx)
 }
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }
@@ -281,6 +263,9 @@ func (r *rebuilding) scan(ctx context.Context) error {
 		group.Go(task.Guarded(func() error {
 			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
 				r.report(page.improper...)
+				if err := r.refileAll(ctx, page.misfiled); err != nil {
+					return err
+				}
 				fresh, ours, others := r.seen.fresh(page.products)
 				if err := r.bringAll(ctx, fresh); err != nil {
 					return err
@@ -365,7 +350,7 @@ func (r *rebuilding) end(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.lease.finish(ctx)
+	return r.lease.Finish(ctx)
 }
 
 // markComplete says that the statistics are complete, unless records were lost since the rebuild

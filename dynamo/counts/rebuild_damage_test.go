@@ -2,7 +2,6 @@ package counts_test
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -51,21 +50,13 @@ func (v vandal) update(partition, sort, expression string, values ...types.Attri
 		}
 		input.ExpressionAttributeValues[":"+string(rune('a'+i))] = value
 	}
-	if strings.Contains(expression, "#x") {
-		input.ExpressionAttributeNames = map[string]string{"#x": string(comment.OtherLanguages)}
-	}
 	if _, err := v.client.UpdateItem(v.t.Context(), input); err != nil {
 		v.t.Fatal(err)
 	}
 }
 
-func countsOf(list ...int) types.AttributeValue {
-	out := &types.AttributeValueMemberL{}
-	for _, n := range list {
-		out.Value = append(out.Value, &types.AttributeValueMemberN{Value: fmt.Sprint(n)})
-	}
-	return out
-}
+// grid writes counts into the statistics of product p.
+func (v vandal) grid(counts string) { v.update("P#p", "S", "SET g = :a", text(counts)) }
 
 func markerOf(id comment.ID) string { return "M#" + id.Position().String() }
 
@@ -77,22 +68,13 @@ var damages = []struct {
 	finds []counts.DriftKind
 }{
 	{"a count is changed",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET g.en = :a", countsOf(0, 0, 0, 7, 2))
-		},
+		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,7,2") },
 		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
 	{"a language is lost from the counts",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE g.de") },
+		func(v vandal, _ []comment.Comment) { v.grid("en=0,0,0,1,2") },
 		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
-	{"a language without comments is left",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET g.fr = :a", countsOf(0, 0, 0, 0, 0))
-		},
-		[]counts.DriftKind{counts.EmptyLanguage}},
 	{"counts are below zero",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET g.fr = :a", countsOf(0, -1, 0, 0, 0))
-		},
+		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,1,2 fr=0,-1,0,0,0") },
 		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
 	{"the statistics are gone, and with them the place on the leaderboard",
 		func(v vandal, _ []comment.Comment) { v.delete("P#p", "S") },
@@ -129,13 +111,13 @@ var damages = []struct {
 		func(v vandal, c []comment.Comment) {
 			v.update("C#"+c[0].ID.Position().String(), "C", "SET r = :a", &types.AttributeValueMemberN{Value: "1"})
 		},
-		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongMarker}},
+		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongLists, counts.WrongMarker}},
 	{"a comment moved to another product",
 		func(v vandal, c []comment.Comment) {
 			v.update("C#"+c[0].ID.Position().String(), "C", "SET A = :a", text("P#q"))
 		},
 		[]counts.DriftKind{counts.StrayMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader,
-			counts.MissingLeader, counts.MissingLeader, counts.MissingMarker, counts.WrongCount}},
+			counts.MissingLeader, counts.MissingLeader, counts.MissingMarker, counts.WrongCount, counts.WrongLists}},
 	{"the place on the leaderboard is gone",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE board, place") },
 		[]counts.DriftKind{counts.MissingLeader}},
@@ -168,11 +150,19 @@ var damages = []struct {
 			v.update("P#nothing", "S#fr", "SET board = :a, place = :b", text("LEADERS#fr#0"), text("9999999989#nothing"))
 		},
 		[]counts.DriftKind{counts.StrayLeader}},
-	{"the grid of the statistics is a text",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET g = :a", text("private words")) },
+	{"the counts are other words",
+		func(v vandal, _ []comment.Comment) { v.grid("private words") },
 		[]counts.DriftKind{counts.UnreadableStatistics}},
-	{"a count is a text",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET g.en[0] = :a", text("private words")) },
+	{"the counts are of another type",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET g = :a", &types.AttributeValueMemberBOOL{Value: true})
+		},
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"the counts are gone",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE g") },
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"a language without comments is left",
+		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,1,2 fr=0,0,0,0,0") },
 		[]counts.DriftKind{counts.UnreadableStatistics}},
 	{"the number of changes of the statistics is gone",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE n") },
@@ -197,12 +187,10 @@ var damages = []struct {
 		},
 		[]counts.DriftKind{counts.UnreadableMarker, counts.WrongCount, counts.WrongLeader, counts.WrongLeader, counts.WrongSum}},
 	{"a language without a shared row has counts of its own",
-		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET c = :a", countsOf(0, 0, 0, 0, 1)) },
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET c = :a", text("0,0,0,0,1")) },
 		[]counts.DriftKind{counts.WrongCount, counts.WrongRow, counts.WrongSum}},
 	{"there is a shared row that no language has",
-		func(v vandal, _ []comment.Comment) {
-			v.update("P#p", "S", "SET g.#x = :a", countsOf(0, 0, 0, 0, 1))
-		},
+		func(v vandal, _ []comment.Comment) { v.grid("*=0,0,0,0,1 de=0,0,0,0,1 en=0,0,0,1,2") },
 		[]counts.DriftKind{counts.WrongRow}},
 	{"the place of a language cannot be read",
 		func(v vandal, _ []comment.Comment) { v.update("P#p", "S#de", "SET place = :a", text("private words")) },
@@ -376,7 +364,9 @@ func TestDamage(t *testing.T) {
 			comments := damaged(t, client, v.table)
 			row.do(v, comments)
 			verify(t, client, v.table, row.finds...)
-			rebuild(t, client, v.table)
+			if rebuild(t, client, v.table).Refiled > 0 { // which is counted by its record of the stream, or by another rebuild
+				rebuild(t, client, v.table)
+			}
 			verify(t, client, v.table)
 			checkCounted(t, client, v.table, []string{"p", "q", "bystander", "nothing"}, whatIsThere(t, client, v.table))
 		})

@@ -61,7 +61,7 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 		client := call.NewLocalClient(endpoint)
 		v := vandal{t: t, client: client, table: newTable(t, client)}
 		damaged(t, client, v.table)
-		v.update("P#p", "S", "SET g.en = :a", countsOf(0, 0, 0, 7, 2))
+		v.grid("de=0,0,0,0,1 en=0,0,0,7,2")
 		b := &busy{Client: client, table: v.table}
 		result, err := counts.Hasten(counts.NewRebuilder(b, v.table, counts.RebuildOptions{Calls: 2})).Run(t.Context(), func(counts.RebuildProgress) {})
 		if err != nil || result.Repaired != 1 || b.went.Load() < 2 || b.stood.Load() < 3 {

@@ -7,25 +7,21 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/stream"
 )
 
 // The item of a rebuild that is under way or was interrupted.
 const (
-	rebuildSK     = "REBUILD"
-	attrOwner     = "ow"  // S, of a rebuild under way; missing once it is released
-	attrWho       = "who" // S, the owner, for people
-	attrEngine    = "en"  // S, the run of the engine that the owner uses, if that is known
-	attrHeartbeat = "bt"  // N, rises with every write
-	attrSaved     = "sv"  // N, seconds since 1970, of the last write
-	attrScanned   = "sc"  // N, items of the table that were scanned
-	attrBegan     = "be"  // N, milliseconds since 1970, of the beginning before any interruption
-	attrLabel     = "la"  // S, of the stream at the beginning, empty if none was read
-	attrGapFound  = "gf"  // N, milliseconds since 1970, of the gap at the beginning, if any
-	attrGapShard  = "gs"  // S, of that gap
-	attrGapWhy    = "gw"  // S, of that gap
-	attrSegments  = "sg"  // L of M, a segment each: the key after which it continues, or attrDone
-	attrDone      = "d"   // BOOL
+	rebuildSK    = "REBUILD"
+	attrScanned  = "sc" // N, items of the table that were scanned
+	attrBegan    = "be" // N, milliseconds since 1970, of the beginning before any interruption
+	attrLabel    = "la" // S, of the stream at the beginning, empty if none was read
+	attrGapFound = "gf" // N, milliseconds since 1970, of the gap at the beginning, if any
+	attrGapShard = "gs" // S, of that gap
+	attrGapWhy   = "gw" // S, of that gap
+	attrSegments = "sg" // L of M, a segment each: the key after which it continues, or attrDone
+	attrDone     = "d"  // BOOL
 )
 
 // rebuildForgets is how long an interrupted rebuild can be resumed.
@@ -33,13 +29,8 @@ const rebuildForgets = 12 * time.Hour
 
 // rebuildProgress is how far a rebuild came.
 type rebuildProgress struct {
-	// owner is empty when no process is rebuilding. who describes the owner to people.
-	owner, who string
-	// engine is the run of the engine that the owner uses; empty where engines outlive their
-	// clients.
-	engine    string
-	heartbeat int64
-	saved     time.Time
+	// saved is when a rebuild that is resumed was last saved.
+	saved time.Time
 	// shards is the number of leaderboard shards that it works for.
 	shards   int
 	scanned  int64
@@ -62,17 +53,9 @@ func rebuildKey() layout.Item {
 	}
 }
 
-func (p rebuildProgress) item() layout.Item {
-	out := rebuildKey()
-	if p.owner != "" {
-		out[attrOwner] = layout.Text(p.owner)
-	}
-	out[attrWho] = layout.Text(p.who)
-	if p.engine != "" {
-		out[attrEngine] = layout.Text(p.engine)
-	}
-	out[attrHeartbeat] = layout.Number(p.heartbeat)
-	out[attrSaved] = layout.Number(p.saved.Unix())
+// attributes returns the attributes that say how far the rebuild came.
+func (p rebuildProgress) attributes() layout.Item {
+	out := layout.Item{}
 	out[attrShards] = layout.Number(int64(p.shards))
 	out[attrScanned] = layout.Number(p.scanned)
 	out[attrBegan] = layout.Time(p.began)
@@ -101,8 +84,7 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	}
 	r := layout.NewReader(in)
 	p := rebuildProgress{
-		who: r.Text(attrWho), engine: r.OptionalText(attrEngine), heartbeat: r.Number(attrHeartbeat), saved: time.Unix(r.Number(attrSaved), 0),
-		shards: int(r.Number(attrShards)), scanned: r.Number(attrScanned),
+		saved: leases.HolderOf(in).Saved, shards: int(r.Number(attrShards)), scanned: r.Number(attrScanned),
 		began: r.Time(attrBegan), stream: stream.State{Label: r.Text(attrLabel)},
 	}
 	if in[attrGapFound] != nil {
@@ -110,7 +92,6 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 			Found: r.Time(attrGapFound), Shard: r.Text(attrGapShard), Reason: r.Text(attrGapWhy),
 		}
 	}
-	p.owner = r.OptionalText(attrOwner)
 	segments, ok := in[attrSegments].(*types.AttributeValueMemberL)
 	if !ok || r.Err() != nil {
 		return p, fmt.Errorf("item %s/%s does not say how far the rebuild came: delete it, and run the rebuild again", settingsPK, rebuildSK)
@@ -125,15 +106,6 @@ func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 		p.segments = append(p.segments, s)
 	}
 	return p, nil
-}
-
-// unchanged returns the condition that nothing was saved since this was read.
-func (p rebuildProgress) unchanged() (condition string, values layout.Item) {
-	if p.heartbeat == 0 {
-		return "attribute_not_exists(" + layout.AttrPK + ")", nil
-	}
-	values = layout.Item{":heartbeat": layout.Number(p.heartbeat)}
-	return attrHeartbeat + " = :heartbeat" + andEqual(attrOwner, p.owner, values), values
 }
 
 // goesOn reports whether a rebuild for a number of shards can resume this one. The stream must

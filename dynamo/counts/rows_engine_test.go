@@ -109,8 +109,8 @@ func TestCountingBesideDamage(t *testing.T) {
 		why string
 		do  func(v vandal, c comment.Comment)
 	}{
-		{"the grid is a text", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "SET g = :a", text("private words")) }},
-		{"a row is too short", func(v vandal, c comment.Comment) { v.update("P#p", "S", "SET g.en = :a", countsOf(1, 2)) }},
+		{"the counts are other words", func(v vandal, _ comment.Comment) { v.grid("private words") }},
+		{"a row is too short", func(v vandal, _ comment.Comment) { v.grid("en=1,2") }},
 		{"the number of changes is gone", func(v vandal, _ comment.Comment) { v.update("P#p", "S", "REMOVE n") }},
 		{"the marker's cell cannot be read", func(v vandal, c comment.Comment) {
 			v.update("P#p", markerOf(c.ID), "SET s = :a", text("private words"))

@@ -20,7 +20,7 @@ import (
 // leaderboard.
 const (
 	statisticsSK = layout.StatisticsSK
-	attrGrid     = "g" // M, by language a list of the counts of 1 to 5 stars
+	attrGrid     = layout.AttrGrid
 	attrChanges  = layout.AttrChanges
 	attrHold     = "h" // S, while a recount keeps others from changing the item
 )
@@ -68,11 +68,7 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	out := layout.ProductKey(product, statisticsSK)
 	addLeaderKeys(out, leaderPlace{product: product, count: bestCount(s.stats, "")}, shards)
 	out[attrChanges] = layout.Number(s.changes)
-	grid := make(layout.Item, len(s.stats))
-	for language, counts := range s.stats {
-		grid[string(language)] = countsList(counts)
-	}
-	out[attrGrid] = &types.AttributeValueMemberM{Value: grid}
+	out[attrGrid] = layout.Text(layout.GridText(s.stats))
 	if s.hold.owner != "" {
 		out[attrHold] = layout.Text(s.hold.String())
 	}
@@ -99,9 +95,12 @@ func decodeStatistics(in layout.Item) (statistics, error) {
 }
 
 func (s *statistics) decode(in layout.Item) (err error) {
-	r := layout.NewReader(in)
-	if s.stats, s.changes, err = decodeGrid(r); err != nil {
+	if s.stats, err = decodeGrid(in); err != nil {
 		return err
+	}
+	r := layout.NewReader(in)
+	if s.changes = r.Number(attrChanges); s.changes < 1 {
+		return fmt.Errorf("item %s of statistics has no number of changes", r.Text(layout.AttrPK))
 	}
 	if in[attrHold] != nil {
 		s.hold, err = parseHold(r.Text(attrHold))
@@ -113,21 +112,14 @@ func (s *statistics) decode(in layout.Item) (err error) {
 	return err
 }
 
-// decodeGrid reads the part of the item that readers of statistics project: the counts, and how
-// often they changed.
-func decodeGrid(r *layout.Reader) (stats comment.Stats, changes int64, err error) {
-	stats, changes = comment.Stats{}, r.Number(attrChanges)
-	r.Rows(attrGrid, func(language string, numbers []int64) {
-		counts, wrong := countsOf(numbers)
-		stats[comment.Language(language)], err = counts, cmp.Or(err, wrong)
-	})
-	switch {
-	case r.Err() != nil || changes < 1:
-		return nil, 0, fmt.Errorf("item %s of statistics has no grid or no number of changes", r.Text(layout.AttrPK))
-	case err != nil:
-		return nil, 0, fmt.Errorf("item %s of statistics: %w", r.Text(layout.AttrPK), err)
+// decodeGrid reads the counts of the item, which readers of statistics project alone.
+func decodeGrid(in layout.Item) (comment.Stats, error) {
+	r := layout.NewReader(in)
+	stats, err := layout.ParseGrid(r.Text(attrGrid))
+	if err = cmp.Or(r.Err(), err); err != nil {
+		return nil, fmt.Errorf("item %s of statistics: %w", r.Text(layout.AttrPK), err)
 	}
-	return stats, changes, nil
+	return stats, nil
 }
 
 // unchanged returns the condition that the statistics are as they were read.

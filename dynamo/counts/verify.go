@@ -150,6 +150,9 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 	defer v.mu.Unlock()
 	v.items += page.items
 	v.out.Improper = append(v.out.Improper, page.improper...)
+	for _, keys := range page.misfiled {
+		v.out.Drifts = append(v.out.Drifts, misfiledDrifts(keys)...)
+	}
 	progress(v.items)
 }
 

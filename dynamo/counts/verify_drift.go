@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // DriftKind is a way in which a product's statistics are wrong.
@@ -18,8 +19,6 @@ type DriftKind string
 const (
 	// WrongCount is a count of one language and rating that is not the number of such comments.
 	WrongCount DriftKind = "wrong count"
-	// EmptyLanguage is a language among the counts that has no comments.
-	EmptyLanguage DriftKind = "empty language"
 	// WrongSum is a count that is not the number of its markers.
 	WrongSum DriftKind = "wrong sum"
 	// MissingMarker is a comment without a marker that counts it.
@@ -50,6 +49,16 @@ const (
 	WrongNewest DriftKind = "wrong newest"
 	// WrongIndex is a page index that does not match the markers, or that cannot be read.
 	WrongIndex DriftKind = "wrong page index"
+	// HiddenInLists is a comment that is not approved and is in lists.
+	HiddenInLists DriftKind = "hidden comment in lists"
+	// WrongLists is a comment that is in wrong lists, or not in all.
+	WrongLists DriftKind = "wrong lists"
+	// MissingInQueue is a comment that waits for a moderator and is not in the queue.
+	MissingInQueue DriftKind = "missing in queue"
+	// WrongPlace is a comment whose place in the queue belongs to another.
+	WrongPlace DriftKind = "wrong place in queue"
+	// StrayInQueue is a comment in the queue that does not wait.
+	StrayInQueue DriftKind = "stray in queue"
 	// MissingIndex is a product without a page index that is large enough for one.
 	MissingIndex DriftKind = "missing page index"
 )
@@ -96,11 +105,6 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 	}
 	if shared, rows := e.after.stats[comment.OtherLanguages], (statistics{others: e.rows}).shared(); shared != rows {
 		add(WrongRow, false, "languages that share a row: %d comments counted, and their own counts say %d", shared.Total(), rows.Total())
-	}
-	for language, counts := range e.after.stats {
-		if counts == (comment.Counts{}) {
-			add(EmptyLanguage, false, "%s: it has no comments", language)
-		}
 	}
 	wrong := e.misdated()
 	if countsFit := !slices.ContainsFunc(out, func(d Drift) bool { return !d.follows }); countsFit && wrong != "" {
@@ -179,6 +183,38 @@ func (m misfit) drift(product string) Drift {
 		return Drift{Product: product, Kind: MissingMarker, Detail: fmt.Sprintf("comment %s is %s, and is not counted", m.id, textOf(m.cell))}
 	}
 	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.marked), textOf(m.cell))}
+}
+
+// misfiledDrifts says what is wrong with the keys of a comment.
+func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
+	lists, queue := []string{}, []string{}
+	for _, attr := range keys.Wrong() {
+		if attr == layout.AttrBoard || attr == layout.AttrPlace {
+			queue = append(queue, attr)
+		} else {
+			lists = append(lists, attr)
+		}
+	}
+	add := func(kind DriftKind, attrs []string, detail string) {
+		if len(attrs) > 0 {
+			detail = fmt.Sprintf("comment %s is %s, and %s: attributes %s", keys.ID, keys.Status, detail, strings.Join(attrs, ", "))
+			out = append(out, Drift{Product: keys.ProductID, Kind: kind, Detail: detail})
+		}
+	}
+	if keys.Status != comment.Approved && keys.InLists() {
+		add(HiddenInLists, lists, "is in lists")
+	} else {
+		add(WrongLists, lists, "its keys of lists do not say so")
+	}
+	switch {
+	case !keys.Waits():
+		add(StrayInQueue, queue, "does not wait, but is in the queue")
+	case !keys.InQueue():
+		add(MissingInQueue, queue, "waits, but is not in the queue")
+	default:
+		add(WrongPlace, queue, "its place in the queue is not its own")
+	}
+	return out
 }
 
 func cellName(cell comment.Cell) string {

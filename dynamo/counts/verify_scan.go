@@ -13,12 +13,14 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Scans for products read comments and all items about products.
+// Scans for products read comments and all items about products. Other items of a comment, such as
+// decisions about it, are left out.
 var (
-	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) OR begins_with(" + layout.AttrPK + ",:products))"
-	productProjection = strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.All.PartitionAttr()}, ",")
+	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) AND " + layout.AttrSK + " = :comment OR begins_with(" + layout.AttrPK + ",:products))"
+	productProjection = layout.IndexProjection
 	productValues     = layout.Item{
 		":comments": layout.Text(layout.CommentPKPrefix),
+		":comment":  layout.Text(layout.CommentSK),
 		":products": layout.Text(layout.Partition{Index: layout.All}.Key("")),
 	}
 )
@@ -31,8 +33,10 @@ const itemsPerScan = 500
 type scanPage struct {
 	// products are the different products that its items name.
 	products []string
-	// improper lists comments without a product.
+	// improper lists comments without a product, and others whose keys cannot be derived.
 	improper []layout.Improper
+	// misfiled are comments with wrong keys of indexes.
+	misfiled []layout.IndexKeys
 	// items is how many items were scanned.
 	items int
 	// next is the key after which the next page starts; nil at the end.
@@ -56,19 +60,29 @@ func (e examiner) products(ctx context.Context, segment, segments int, start lay
 		return page, call.Wrap(err, "Scan segment %d of %d", segment, segments)
 	}
 	for _, it := range output.Items {
-		product, err := layout.ProductOfKey(it), error(nil)
 		if strings.HasPrefix(layout.NewReader(it).Text(layout.AttrPK), layout.CommentPKPrefix) {
-			product, err = layout.ProductOf(it)
+			page.take(it)
+		} else {
+			page.products = append(page.products, layout.ProductOfKey(it))
 		}
-		if err != nil {
-			page.improper = append(page.improper, layout.NewImproper(it, err.Error()))
-			continue
-		}
-		page.products = append(page.products, product)
 	}
 	slices.Sort(page.products)
 	page.products, page.items, page.next = slices.Compact(page.products), int(output.ScannedCount), output.LastEvaluatedKey
 	return page, nil
+}
+
+// take takes the item of a comment.
+func (p *scanPage) take(it layout.Item) {
+	keys, err := layout.IndexKeysOf(it)
+	if product, unknown := layout.ProductOf(it); unknown == nil {
+		p.products = append(p.products, product)
+	}
+	switch {
+	case err != nil:
+		p.improper = append(p.improper, layout.NewImproper(it, err.Error()))
+	case len(keys.Wrong()) > 0:
+		p.misfiled = append(p.misfiled, keys)
+	}
 }
 
 // eachPage calls do with each page of a segment, from start on.

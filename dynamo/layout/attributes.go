@@ -133,39 +133,6 @@ func (r *Reader) Flag(attr string) bool {
 	return flag.Value
 }
 
-// Rows reads a map of lists of whole numbers: it calls row for each, with its name. If the attribute
-// is missing or something else, Err says so, and row may have been called for some.
-func (r *Reader) Rows(attr string, row func(name string, numbers []int64)) {
-	rows, ok := r.item[attr].(*types.AttributeValueMemberM)
-	if !ok {
-		r.fail(attr)
-		return
-	}
-	for name, value := range rows.Value {
-		numbers, ok := ParseNumbers(value)
-		if !ok {
-			r.fail(attr)
-			return
-		}
-		row(name, numbers)
-	}
-}
-
-// ParseNumbers returns the whole numbers of a list. ok is false for any other value.
-func ParseNumbers(value types.AttributeValue) (numbers []int64, ok bool) {
-	list, ok := value.(*types.AttributeValueMemberL)
-	if !ok {
-		return nil, false
-	}
-	numbers = make([]int64, len(list.Value))
-	for i, element := range list.Value {
-		if numbers[i], ok = ParseNumber(element); !ok {
-			return nil, false
-		}
-	}
-	return numbers, true
-}
-
 func (r *Reader) fail(attr string) {
 	if r.wrong == "" {
 		r.wrong = attr

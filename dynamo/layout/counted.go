@@ -17,6 +17,8 @@ const (
 	// AttrChanges is an attribute of the statistics: N, rises with every change, so that readers
 	// notice changes.
 	AttrChanges = "n"
+	// AttrGrid is an attribute of the statistics: S, the counts as GridText writes them.
+	AttrGrid = "g"
 	// AttrHead is an attribute of the statistics: B, the head of the product's page index, which
 	// package runs encodes; missing if the product has no index.
 	AttrHead = "i"

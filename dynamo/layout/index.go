@@ -18,8 +18,17 @@ const (
 	ByLangAndRating Index = "byLangAndRating"
 )
 
-// LeadersIndex is the index of the leaderboards. It holds items about products and no comments.
-const LeadersIndex Index = "leaders"
+// The sparse indexes hold the few items that have their keys.
+const (
+	// Boards holds the leaderboards and the queue of moderators: an index of lists that have little in
+	// common.
+	Boards Index = "boards"
+	// ByAuthor holds what a customer wrote, over all products.
+	ByAuthor Index = "byAuthor"
+	// ByHelpful holds the comments of a product with helpful votes, and ByMedia those with pictures.
+	ByHelpful Index = "byHelpful"
+	ByMedia   Index = "byMedia"
+)
 
 // ListIndexes returns the list indexes, those with the smallest partitions first.
 func ListIndexes() []Index { return []Index{ByLangAndRating, ByLang, ByRating, All} }

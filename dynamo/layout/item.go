@@ -14,56 +14,24 @@ import (
 	"github.com/talkback/talkback/dynamo/layout/deflate"
 )
 
-// Attributes of a comment. Names have one letter because each read pays for every byte of an item,
-// in the table and in each of the four list indexes.
-const (
-	AttrLanguage   = "l" // S
-	AttrRating     = "r" // N
-	attrTitle      = "h" // S, the headline; absent if the comment has none
-	AttrText       = "t" // S, or B when compressed
-	attrAuthorID   = "a" // S, or B when the author is imported
-	attrAuthorName = "n" // S
-	AttrVersion    = "v" // N, absent while it is 1
-	attrUpdated    = "u" // N, milliseconds since 1970; absent until the first edit
-
-	// AttrSpare is projected by every list index, and no item has it yet. DynamoDB cannot change
-	// the projection of an index, so a new field of lists will be stored here. Until then it costs
-	// nothing.
-	AttrSpare = "x"
-)
-
-// ListAttrs returns the attributes that a list shows. The creation time is not among them: it is
-// part of the sort key.
-func ListAttrs() []string {
-	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, attrAuthorID, attrAuthorName, AttrVersion, attrUpdated}
-}
-
-var (
-	listProjection     = AttrPK + "," + strings.Join(ListAttrs(), ",")
-	bareListProjection = strings.Replace(listProjection, ","+AttrText+",", ",", 1)
-)
-
-// ListProjection returns the projection expression of a list: PK and ListAttrs. The text, which can
-// be 99 % of a comment's size, can be left out.
-func ListProjection(withText bool) string {
-	if withText {
-		return listProjection
-	}
-	return bareListProjection
-}
-
-// Encode returns the item of a comment, with the keys of every list index.
+// Encode returns the item of a comment. It has the keys of every list index if the comment is
+// approved, and of none if it is not: then nothing that is read from a list can show it.
 func Encode(c comment.Comment) Item {
 	out := CommentKey(c.ID)
-	for _, index := range ListIndexes() {
-		out[index.PartitionAttr()] = Text(PartitionOf(index, c).Key(c.ProductID))
+	if c.Status == comment.Approved {
+		for _, index := range ListIndexes() {
+			out[index.PartitionAttr()] = Text(PartitionOf(index, c).Key(c.ProductID))
+		}
+	} else {
+		out[attrProduct] = Text(productPK(c.ProductID))
 	}
 	out[AttrLanguage] = Text(string(c.Language))
 	out[AttrRating] = Number(int64(c.Rating))
 	out[AttrText] = storedText(c.Text)
-	// A customer's ID is a string and that of an imported author binary, so they are never equal.
-	if out[attrAuthorID] = Text(c.Author.ID); c.Author.Imported {
-		out[attrAuthorID] = Binary([]byte(c.Author.ID))
+	if c.Author.Imported {
+		out[AttrAuthorID] = Binary([]byte(c.Author.ID))
+	} else {
+		out[AttrWriter] = WriterOfComment(c.Author.ID)
 	}
 	out[attrAuthorName] = Text(c.Author.Name)
 	if c.Title != nil {
@@ -75,6 +43,16 @@ func Encode(c comment.Comment) Item {
 	if c.UpdatedAt != nil {
 		out[attrUpdated] = Time(*c.UpdatedAt)
 	}
+	if c.Reply != nil || c.ReplyDeletion > 0 {
+		out[attrReply] = &types.AttributeValueMemberM{Value: encodeReply(c.Reply, c.ReplyDeletion)}
+	}
+	if c.Verified {
+		out[attrTraits] = Text(traitVerified)
+	}
+	if c.ImportedVotes > 0 {
+		out[attrImported] = Number(int64(c.ImportedVotes))
+	}
+	encodeModeration(out, c)
 	return out
 }
 
@@ -126,10 +104,7 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 	c.ProductID = product
 	c.Language = comment.Language(r.Text(AttrLanguage))
 	c.Rating = int(r.Number(AttrRating))
-	authorID, imported := r.TextOrBinary(attrAuthorID)
-	if c.Author.ID = authorID; imported != nil {
-		c.Author.ID, c.Author.Imported = string(imported), true
-	}
+	c.Author = r.author()
 	c.Author.Name = r.Text(attrAuthorName)
 	if withText {
 		c.Text, c.CompressedText = r.TextOrBinary(AttrText)
@@ -143,6 +118,13 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 		updated := r.Time(attrUpdated)
 		c.UpdatedAt = &updated
 	}
+	if r.has(attrReply) {
+		c.Reply, c.ReplyDeletion = r.reply()
+	}
+	if r.has(AttrState) || r.has(attrHeldEdit) || r.has(attrRejected) || r.has(AttrBoard) || r.has(AttrReports) {
+		c.Status, c.Moderation = r.moderation()
+	}
+	c.Verified, c.ImportedVotes = strings.Contains(r.OptionalText(attrTraits), traitVerified), int(r.OptionalNumber(attrImported))
 	c.Bytes = r.bytes
 	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c.Comment)); err != nil {
 		return Compressed{}, fmt.Errorf("item of comment %s: %w", id, err)
@@ -150,17 +132,44 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 	return c, nil
 }
 
-// ProductOf returns the product of a comment's item in the table, from its partition key in the
-// index All. It returns an error unless the ID has 1 to MaxIDBytes bytes, so that keys can hold it.
-// Other programs may have written one that we would refuse.
+// author reads the ID of the author, and whether it is imported.
+func (r *Reader) author() comment.Author {
+	if r.has(AttrAuthorID) {
+		_, id := r.TextOrBinary(AttrAuthorID)
+		if id == nil || r.has(AttrWriter) {
+			r.fail(AttrAuthorID)
+		}
+		return comment.Author{ID: string(id), Imported: true}
+	}
+	id, found := strings.CutPrefix(r.Text(AttrWriter), writerOfComment)
+	if !found {
+		r.fail(AttrWriter)
+	}
+	return comment.Author{ID: id}
+}
+
+// ProductOf returns the product of a comment's item in the table: from its partition key in the index
+// All or, if it is in no list, from an attribute of its own. It returns an error unless the ID has 1 to
+// MaxIDBytes bytes, so that keys can hold it. Other programs may have written one that we would
+// refuse.
 func ProductOf(in Item) (string, error) {
-	r := NewReader(in)
-	product, found := strings.CutPrefix(r.Text(AttrAll), ProductPKPrefix)
+	r, attr := NewReader(in), AttrAll
+	switch {
+	case Listed(in) || !r.has(attrProduct):
+	case r.has(AttrState):
+		attr = attrProduct
+	default: // perhaps it was never approved
+		return "", fmt.Errorf("item %s is in no list and has no state: set its attribute %q to %q, and rebuild", r.Text(AttrPK), AttrState, statePending)
+	}
+	product, found := strings.CutPrefix(r.Text(attr), ProductPKPrefix)
 	if !found || product == "" || len(product) > comment.MaxIDBytes {
-		return "", fmt.Errorf("item %s has no product in %s", r.Text(AttrPK), AttrAll)
+		return "", fmt.Errorf("item %s has no product in %s", r.Text(AttrPK), attr)
 	}
 	return product, nil
 }
+
+// Listed reports whether a comment's item is in the lists, and so is shown and counted.
+func Listed(it Item) bool { return it[AttrAll] != nil }
 
 // IDOfKey returns the ID of a comment from the primary key of its item.
 func IDOfKey(key Item) comment.ID {
@@ -186,25 +195,6 @@ func (r *Reader) id() (id comment.ID, ok bool) {
 	return id, found && err == nil
 }
 
-// Version reads the version of a comment. An absent attribute means version 1.
-func (r *Reader) Version() int {
-	if !r.has(AttrVersion) {
-		return 1
-	}
-	return int(r.Number(AttrVersion))
-}
-
-// CheckCell returns an error if no comment can have this language and rating.
-func CheckCell(cell comment.Cell) error {
-	if !comment.IsTag(string(cell.Language)) {
-		return fmt.Errorf("attribute %q is no language", AttrLanguage)
-	}
-	if comment.CheckRating(cell.Rating) != nil {
-		return fmt.Errorf("attribute %q is not a rating of 1 to %d", AttrRating, comment.MaxRating)
-	}
-	return nil
-}
-
 // endOfIDs is the first ID of a comment whose time no answer can hold.
 var endOfIDs = comment.IDOf(comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)))
 
@@ -220,32 +210,10 @@ func checkAnswerable(c *comment.Comment) error {
 	case c.Version < 1 || c.Version > comment.MaxVersion:
 		return fmt.Errorf("attribute %q is not a version", AttrVersion)
 	case c.Author.Imported && !utf8.ValidString(c.Author.ID):
-		return fmt.Errorf("attribute %q is not UTF-8", attrAuthorID)
+		return fmt.Errorf("attribute %q is not UTF-8", AttrAuthorID)
 	}
 	return nil
 }
-
-// minSaved is how many bytes compression must save for a text to be stored compressed. A smaller
-// saving is not worth a text that people cannot read in the table.
-const minSaved = 32
-
-// storedText returns the attribute value that stores a text: binary if compression saves at least
-// minSaved bytes.
-func storedText(text string) types.AttributeValue {
-	if len(text) > minSaved {
-		if short := deflate.Compress(text); len(short)+minSaved <= len(text) {
-			return Binary(short)
-		}
-	}
-	return Text(text)
-}
-
-// AttrDeleted is when the comment was deleted: N, milliseconds since 1970.
-const AttrDeleted = "e"
-
-// AttrMark is a random text that identifies one edit or delete: S. A retry recognizes by it that an
-// earlier try succeeded.
-const AttrMark = "m"
 
 // Tombstone returns the item that replaces a deleted comment for ever, so that imports do not
 // restore the comment. It holds the ID, the time of the deletion, and the mark by which a delete

@@ -71,8 +71,10 @@ func TestPartitionKeysAreOneToOne(t *testing.T) {
 }
 
 func TestDamagedItems(t *testing.T) {
-	good := Encode(commenttest.Random(rand.New(rand.NewPCG(1, 1)), "42"))
-	for _, attr := range []string{AttrPK, AttrLanguage, AttrRating, AttrText, attrAuthorID, attrAuthorName} {
+	c := commenttest.Random(rand.New(rand.NewPCG(1, 1)), "42")
+	c.Author.Imported = false
+	good := Encode(c)
+	for _, attr := range []string{AttrPK, AttrLanguage, AttrRating, AttrText, AttrWriter, attrAuthorName} {
 		missing, mistyped := Item{}, Item{}
 		for name, value := range good {
 			missing[name], mistyped[name] = value, value
@@ -100,8 +102,8 @@ func TestUnanswerableItems(t *testing.T) {
 		value types.AttributeValue
 		good  bool
 	}{
-		{attrAuthorID, Binary([]byte("ann\xff")), false},
-		{attrAuthorID, Binary([]byte("änn")), true},
+		{AttrAuthorID, Binary([]byte("ann\xff")), false},
+		{AttrAuthorID, Binary([]byte("änn")), true},
 		{attrUpdated, number(math.MaxInt64), false},
 		{attrUpdated, number(math.MinInt64), false},
 		{attrUpdated, number(253_402_300_800_000), false}, // 10000-01-01
@@ -119,7 +121,9 @@ func TestUnanswerableItems(t *testing.T) {
 		{AttrAll, Text("P#"), false},
 		{AttrAll, Text("P#a\x00b"), true},
 	} {
-		it := Encode(commenttest.Random(commenttest.Rand(t), "42"))
+		c := commenttest.Random(commenttest.Rand(t), "42")
+		c.Author.Imported = true
+		it := Encode(c)
 		it[row.attr] = row.value
 		if _, err := Decode(it); (err == nil) != row.good || err != nil && !strings.Contains(err.Error(), row.attr) {
 			t.Errorf("with the %s %v it reads as %v", row.attr, row.value, err)
@@ -127,12 +131,30 @@ func TestUnanswerableItems(t *testing.T) {
 	}
 }
 
-// A comment is in every list index and on no leaderboard. It does not have the spare attribute.
+// An approved comment is in every list index, and no other is in any. A customer's is in the index of
+// authors, and one that waits on a board. It does not have the attributes that are kept for later.
 func TestWhichIndexesACommentIsIn(t *testing.T) {
-	it := Encode(commenttest.Random(commenttest.Rand(t), "42"))
-	want := []string{AttrAll, attrByRating, attrByLangAndRating, attrByLang}
-	slices.Sort(want)
-	if got := dynamotest.IndexAttributes(Definition("t"), it); !slices.Equal(got, want) {
-		t.Errorf("a comment has %v, want %v", got, want)
+	lists := []string{AttrAll, attrByRating, attrByLangAndRating, attrByLang}
+	waits := &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}}
+	for _, row := range []struct {
+		reason   string
+		status   comment.Status
+		imported bool
+		held     *comment.Moderation
+		want     []string
+	}{
+		{"a customer's", comment.Approved, false, nil, append(slices.Clone(lists), AttrWriter)},
+		{"an imported one: a million may have the same author", comment.Approved, true, nil, lists},
+		{"one that waits", comment.Pending, false, waits, []string{AttrWriter, AttrBoard, AttrPlace}},
+		{"one that is shown and waits for another look", comment.Approved, true, waits, append(slices.Clone(lists), AttrBoard, AttrPlace)},
+		{"one that was rejected", comment.Rejected, false, nil, []string{AttrWriter}},
+		{"one that was taken back", comment.Withdrawn, false, nil, []string{AttrWriter}},
+	} {
+		c := commenttest.Random(commenttest.Rand(t), "42")
+		c.Author.Imported, c.Status, c.Moderation = row.imported, row.status, row.held
+		slices.Sort(row.want)
+		if got := dynamotest.IndexAttributes(Definition("t"), Encode(c)); !slices.Equal(got, row.want) {
+			t.Errorf("%s has %v, want %v", row.reason, got, row.want)
+		}
 	}
 }

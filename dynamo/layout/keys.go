@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"encoding/hex"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -18,6 +19,9 @@ const (
 	attrByLang          = "L"
 	attrByRating        = "R"
 	attrByLangAndRating = "B" // both
+	attrHelpful         = "H" // net votes and ULID, only if they are above 0
+	attrMedia           = "M" // the ULID, only with pictures
+	AttrWriter          = "U" // a customer's id, behind a letter that says what the item is to the customer
 	AttrBoard           = "board"
 	AttrPlace           = "place"
 	AttrTTL             = "expires"
@@ -25,6 +29,12 @@ const (
 	CommentSK       = "C"
 	CommentPKPrefix = "C#"
 	ProductPKPrefix = "P#"
+
+	DecisionSKPrefix = "D#" // the ULID of a decision about the comment follows
+	ReportSKPrefix   = "F#" // a hash of the customer who reported the comment follows
+
+	keyPKPrefix = "KEY#" // the hash of an idempotency key follows
+	keySK       = "K"
 )
 
 // CommentKey returns the primary key of a comment.
@@ -42,6 +52,12 @@ func SortKeyOf(p comment.Position) string { return CommentPKPrefix + p.String() 
 // key of every list index.
 func PositionOfKey(pk string) (comment.Position, error) {
 	return comment.ParsePosition(strings.TrimPrefix(pk, CommentPKPrefix))
+}
+
+// KeyOfHash returns the primary key of the item of an idempotency key, from the hash of that key and
+// its author.
+func KeyOfHash(hash []byte) Item {
+	return Item{AttrPK: Text(keyPKPrefix + hex.EncodeToString(hash)), AttrSK: Text(keySK)}
 }
 
 // StreamKey returns the primary key of an item about the stream, or of settings.

@@ -23,24 +23,36 @@ func Definition(table string) *dynamodb.CreateTableInput {
 			StreamViewType: types.StreamViewTypeNewAndOldImages,
 		},
 	}
-	for _, index := range ListIndexes() {
-		input.AttributeDefinitions = append(input.AttributeDefinitions, stringAttr(index.PartitionAttr()))
+	comments := &types.Projection{ProjectionType: types.ProjectionTypeInclude, NonKeyAttributes: projected()}
+	keys := &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly}
+	defined := map[string]bool{}
+	add := func(index Index, partitionKey, sortKey string, projection *types.Projection) {
+		for _, attr := range []string{partitionKey, sortKey} {
+			if !defined[attr] && attr != AttrPK {
+				defined[attr] = true
+				input.AttributeDefinitions = append(input.AttributeDefinitions, stringAttr(attr))
+			}
+		}
 		input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-			IndexName: aws.String(string(index)),
-			KeySchema: keySchema(index.PartitionAttr(), AttrPK),
-			Projection: &types.Projection{
-				ProjectionType:   types.ProjectionTypeInclude,
-				NonKeyAttributes: append(ListAttrs(), AttrSpare),
-			},
+			IndexName: aws.String(string(index)), KeySchema: keySchema(partitionKey, sortKey), Projection: projection,
 		})
 	}
-	input.AttributeDefinitions = append(input.AttributeDefinitions, stringAttr(AttrBoard), stringAttr(AttrPlace))
-	input.GlobalSecondaryIndexes = append(input.GlobalSecondaryIndexes, types.GlobalSecondaryIndex{
-		IndexName:  aws.String(string(LeadersIndex)),
-		KeySchema:  keySchema(AttrBoard, AttrPlace),
-		Projection: &types.Projection{ProjectionType: types.ProjectionTypeKeysOnly},
-	})
+	for _, index := range ListIndexes() {
+		add(index, index.PartitionAttr(), AttrPK, comments)
+	}
+	add(Boards, AttrBoard, AttrPlace, keys)
+	add(ByAuthor, AttrWriter, AttrPK, keys)
+	add(ByHelpful, AttrAll, attrHelpful, comments)
+	add(ByMedia, AttrAll, attrMedia, comments)
 	return input
+}
+
+// projected returns the attributes that the indexes of comments hold beside their keys. DynamoDB
+// cannot change a projection, so those of later releases are among them. Of all indexes together they
+// may be 100:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
+func projected() []string {
+	return append(ListAttrs(), attrTraits, attrVotes, attrPictures, attrReplies, attrShop, AttrSpare)
 }
 
 // TimeToLive returns the setting that makes DynamoDB delete expired items. CreateTable cannot carry
@@ -70,7 +82,7 @@ func keySchema(partitionKey, sortKey string) []types.KeySchemaElement {
 var entryAttrs = func() map[Index][]string {
 	out := map[Index][]string{}
 	for _, index := range ListIndexes() {
-		out[index] = slices.Concat([]string{AttrPK, AttrSK, index.PartitionAttr(), AttrSpare}, ListAttrs())
+		out[index] = slices.Concat([]string{AttrPK, AttrSK, index.PartitionAttr()}, projected())
 	}
 	return out
 }()

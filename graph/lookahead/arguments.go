@@ -70,10 +70,18 @@ func (f *Field) readArguments(given arguments) {
 		f.countIDs(given.named("id"))
 	case Nodes, Products:
 		f.countIDs(given.named("ids"))
+	case Queue:
+		f.Queued = integer(given.named("first"), comment.DefaultPageSize)
+	case Writes:
+		input, _ := given.named("input").(map[string]any)
+		f.Decisions = len(list(input["decisions"]))
 	case Leaderboard:
 		f.Leaders = integer(given.named("first"), comment.DefaultLeaders)
 	case Comments:
 		f.Page = pageOf(given)
+	case OwnComments:
+		f.Page = &Page{Size: integer(given.named("first"), comment.DefaultPageSize)}
+		f.OneStatus = given.named("status") != nil
 	case PageLinks:
 		f.Around = integer(given.named("around"), comment.DefaultAround)
 	case Statistics:

@@ -22,8 +22,26 @@ const (
 	Leaderboard
 	// Write changes a comment.
 	Write
+	// Writes changes several comments, and WriteResults is the list of what became of them.
+	Writes
+	WriteResults
+	// Queue reads a page of the comments that wait. QueueElements are its comments.
+	Queue
+	QueueElements
+	// Pending counts the comments that wait.
+	Pending
+	// Audit reads the decisions about a comment, or its reports.
+	Audit
+	// CommentsBy reads the latest comments of a customer, which are QueueElements too.
+	CommentsBy
+	// ErasureStatus looks up how far an erasure came.
+	ErasureStatus
 	// Comments reads a page of the comments of a product.
 	Comments
+	// OwnComments reads a page of the comments of the customer who asks.
+	OwnComments
+	// ViewerComment looks for a comment of the customer who asks among all of the customer.
+	ViewerComment
 	// PageElements are the comments of a page.
 	PageElements
 	// ListTotal is the number of comments in the list that a page is of.
@@ -71,13 +89,30 @@ var kinds = map[string]map[string]Kind{
 		"leaderboard": Leaderboard,
 	},
 	"Mutation": {
-		"addComment":    Write,
-		"editComment":   Write,
-		"deleteComment": Write,
+		"addComment":      Write,
+		"editComment":     Write,
+		"deleteComment":   Write,
+		"replyToComment":  Write,
+		"deleteReply":     Write,
+		"reportComment":   Write,
+		"withdrawComment": Write,
+		"approveComment":  Write,
+		"rejectComment":   Write,
+		"decideComments":  Writes,
+		"eraseAuthor":     Write,
 	},
-	"AddCommentPayload":    {"userErrors": UserErrors},
-	"EditCommentPayload":   {"userErrors": UserErrors},
-	"DeleteCommentPayload": {"userErrors": UserErrors},
+	"AddCommentPayload":      {"userErrors": UserErrors},
+	"EditCommentPayload":     {"userErrors": UserErrors},
+	"DeleteCommentPayload":   {"userErrors": UserErrors},
+	"ReportCommentPayload":   {"userErrors": UserErrors},
+	"ReplyToCommentPayload":  {"userErrors": UserErrors},
+	"DeleteReplyPayload":     {"userErrors": UserErrors},
+	"Moderation":             {"queue": Queue, "pending": Pending, "audit": Audit, "reports": Audit, "commentsBy": CommentsBy, "erasure": ErasureStatus},
+	"CustomerComments":       {"latest": QueueElements},
+	"QueueConnection":        {"edges": QueueElements, "nodes": QueueElements},
+	"ModerateCommentPayload": {"userErrors": UserErrors},
+	"EraseAuthorPayload":     {"userErrors": UserErrors},
+	"DecideCommentsPayload":  {"userErrors": UserErrors, "results": WriteResults},
 	"Product": {
 		"comments":                 Comments,
 		"stats":                    Statistics,
@@ -86,6 +121,7 @@ var kinds = map[string]map[string]Kind{
 		"lastCommentedAt":          Latest,
 		"latestPositive":           LatestRated,
 		"latestNegative":           LatestRated,
+		"viewerComment":            ViewerComment,
 	},
 	"Comment": {"text": Text},
 	"CommentConnection": {
@@ -98,6 +134,9 @@ var kinds = map[string]map[string]Kind{
 		"pageCursors": PageLinks,
 		"plan":        Plan,
 	},
+	"Viewer":                  {"comments": OwnComments},
+	"ViewerCommentConnection": {"edges": PageElements, "nodes": PageElements},
+
 	"CommentEdge":  {"cursor": Cursor},
 	"PageInfo":     {"startCursor": Cursor, "endCursor": Cursor},
 	"PageCursors":  {"around": LinksAround},

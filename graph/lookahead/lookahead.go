@@ -35,7 +35,8 @@ type Field struct {
 	// list within a range of dates does not need them.
 	WantsStatistics bool
 
-	// Page is the page that a field of the kind Comments asks for, nil for other kinds.
+	// Page is the page that a field of the kind Comments or OwnComments asks for, nil for other kinds.
+	// One of OwnComments has a size only.
 	Page *Page
 	// IDs is how many ids the kinds OneNode, Nodes and Products name, and CommentIDs how many of
 	// these are ids of comments.
@@ -43,9 +44,14 @@ type Field struct {
 	// Leaders is how many products a Leaderboard is to list. The field refuses a number that is out
 	// of range.
 	Leaders int
+	// Queued is how many comments a Queue is to list, and Decisions how many comments Writes decides
+	// about. The fields refuse numbers that are out of range.
+	Queued, Decisions int
 	// Around is for how many pages on either side PageLinks asks. The field refuses a number that is
 	// out of range.
 	Around int
+	// OneStatus says that OwnComments are asked for in a single state.
+	OneStatus bool
 	// OneLanguage says that the statistics of a product are asked for in a single language.
 	OneLanguage bool
 }

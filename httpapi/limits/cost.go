@@ -17,6 +17,7 @@ type place struct {
 	products float64         // distinct products here: all below a product is about that one
 	stats    *float64        // units charged so far for the statistics of these products
 	page     *lookahead.Page // the page above
+	listed   float64         // how many elements the list above has that is no page of comments
 	list     *charged        // units charged so far for the list of that page
 }
 
@@ -133,12 +134,38 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Nodes:       func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
 	lookahead.Products:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
 	lookahead.Leaderboard: priced.leaders,
-	lookahead.Write: func(priced, *place) float64 {
-		return dynamo.WriteUnits() + dynamo.CommentUnits() // it reads the comment first, or the idempotency key afterwards
+	lookahead.Write: func(f priced, _ *place) float64 {
+		if f.Name == "addComment" {
+			return dynamo.AddUnits() + dynamo.CommentUnits() // it may read the idempotency key afterwards
+		}
+		return dynamo.WriteUnits() + dynamo.CommentUnits() // it reads the comment first
+	},
+	lookahead.Writes: func(f priced, inside *place) float64 {
+		// Only what is read: the list bounds what is written, and moderators alone may. With it, five
+		// decisions would be too many.
+		inside.listed = float64(min(f.Decisions, comment.MaxDecisions))
+		return inside.listed * dynamo.CommentUnits()
+	},
+	lookahead.WriteResults: func(_ priced, inside *place) float64 { inside.times *= inside.listed; return 0 },
+	lookahead.Queue: func(f priced, inside *place) float64 {
+		inside.listed = float64(min(max(f.Queued, 0), comment.MaxQueuePage))
+		return dynamo.QueueUnits(int(inside.listed))
+	},
+	lookahead.QueueElements: func(_ priced, inside *place) float64 { inside.times *= inside.listed; return 0 },
+	lookahead.Pending:       func(priced, *place) float64 { return dynamo.PendingUnits() },
+	lookahead.ErasureStatus: func(priced, *place) float64 { return dynamo.ErasureUnits() },
+	lookahead.Audit:         func(_ priced, inside *place) float64 { inside.times *= comment.MaxAudit; return dynamo.AuditUnits() },
+	lookahead.CommentsBy: func(_ priced, inside *place) float64 {
+		inside.listed = comment.MaxLatest
+		return dynamo.OwnUnits(comment.MaxLatest, false) + dynamo.OwnUnits(0, false) // it counts further keys
 	},
 	lookahead.UserErrors: func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
 
-	lookahead.Comments:     priced.page,
+	lookahead.Comments:    priced.page,
+	lookahead.OwnComments: priced.ownPage,
+	lookahead.ViewerComment: func(_ priced, inside *place) float64 {
+		return dynamo.OwnUnits(assumedOwn, false) / max(1, inside.times) // once for all products
+	},
 	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
 	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountTotal) },
 	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountByRating) },
@@ -169,6 +196,8 @@ const (
 	maxCandidates = 5
 	// assumedLanguages is how many languages the comments of a product are assumed to be in.
 	assumedLanguages = 20
+	// assumedOwn is how many comments a customer is assumed to have written.
+	assumedOwn = 25
 	// maxProblems is how many problems one input can have: one for each field of the largest input.
 	maxProblems = 8
 )
@@ -199,6 +228,12 @@ func (f priced) page(inside *place) float64 {
 		units += f.lookup(inside, 1)
 	}
 	return units
+}
+
+// ownPage returns the price of a page of the comments of a customer.
+func (f priced) ownPage(inside *place) float64 {
+	inside.page = f.Page
+	return dynamo.OwnUnits(shown(f.Page), f.OneStatus)
 }
 
 // lookup returns the price of looking up places in the list of the page above. All page numbers of

@@ -141,6 +141,13 @@ func TestCost(t *testing.T) {
 		{"a long one", `{ leaderboard(first: 100) { rank } }`, nil, 15},
 		{"one that is refused", `{ leaderboard(first: 1000000) { rank } }`, nil, 15},
 		{"with statistics", `{ leaderboard(first: 100) { product { stats { total } languages { count } } } }`, nil, 65},
+		{"the own comment on products is looked for once", `{ products(ids: ["a", "b"]) { viewerComment { id } } }`, nil, 26},
+		{"own comments: keys of an index, and each by its id", `{ viewer { comments { nodes { id } } } }`, nil, 21},
+		{"a short page", `{ viewer { comments(first: 1) { nodes { id } } } }`, nil, 2},
+		{"own comments in one state: all that are looked at are read", `{ viewer { comments(first: 1, status: PENDING) { nodes { id } } } }`, nil, 101},
+		{"a page that is refused", `{ viewer { comments(first: 1000000) { nodes { id } } } }`, nil, 101},
+		{"an edit: the comment, and its entries in four lists", `mutation { editComment(input: {id: ` + id + `, version: 1}) { comment { id } } }`, nil, 26},
+		{"a new comment: its author's entry too", `mutation { addComment(input: {productId: "a", rating: 1, language: "en", text: "", author: {id: "a", name: "a"}}) { comment { id } } }`, nil, 31},
 		{"nodes of both kinds", `{ nodes(ids: ["x", ` + id + `, ` + id + `]) { id } node(id: ` + id + `) { id } }`, nil, 3},
 	} {
 		got := ask(t, handler, row.query, row.variables)

@@ -68,7 +68,7 @@ type Limits struct {
 	// started 4 KB), as estimated before anything is read.
 	ReadUnits int `help:"Read units of an operation, as estimated beforehand (default: ${default})." placeholder:"N" default:"200"`
 	// AnswerValues bounds the values of an answer, as estimated before anything is read.
-	AnswerValues int `help:"Values of an answer, as estimated beforehand (default: ${default})." placeholder:"N" default:"20000"`
+	AnswerValues int `help:"Values of an answer, as estimated beforehand (default: ${default})." placeholder:"N" default:"40000"`
 	// AnswerBytes bounds the data of an answer, in bytes, counted while it is built.
 	AnswerBytes int `help:"Bytes of an answer (default: ${default})." placeholder:"N" default:"8388608"`
 	// TextBytes bounds the bytes of comments and texts that an operation holds: as they are read,
@@ -103,7 +103,7 @@ func Default() Limits {
 		Variables:        30,
 		VariableValues:   1000,
 		ReadUnits:        200,
-		AnswerValues:     20_000,
+		AnswerValues:     40_000,
 		AnswerBytes:      8 << 20,
 		TextBytes:        24 << 20,
 		ProcessTextBytes: 64 << 20,

@@ -99,17 +99,72 @@ func (closed) Delete(context.Context, string, *int) (c comment.Comment, problems
 	return c, nil, errClosed
 }
 
+// Reply implements resolvers.Replier.
+func (closed) Reply(context.Context, comment.ReplyDraft) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// DeleteReply implements resolvers.Replier.
+func (closed) DeleteReply(context.Context, string, *int) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// Report implements resolvers.Reporter.
+func (closed) Report(context.Context, comment.ReportDraft) ([]comment.Problem, error) {
+	return nil, errClosed
+}
+
 // Viewer implements resolvers.Author.
 func (closed) Viewer(context.Context) comment.Viewer {
 	reason := comment.WritingOff
 	return comment.Viewer{CannotWriteReason: &reason}
 }
 
+// Decide implements resolvers.Judge.
+func (closed) Decide(context.Context, comment.Verdict) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// Withdraw implements resolvers.Judge.
+func (closed) Withdraw(context.Context, string, int) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
+// Moderate implements resolvers.Desk.
+func (closed) Moderate(context.Context) error { return errClosed }
+
+// Queue implements resolvers.Desk.
+func (closed) Queue(context.Context, comment.QueueQuery) (page comment.QueuePage, err error) {
+	return page, errClosed
+}
+
+// Pending implements resolvers.Desk.
+func (closed) Pending(context.Context) (int, error) { return 0, errClosed }
+
+// Audit implements resolvers.Records.
+func (closed) Audit(context.Context, comment.ID) ([]comment.Decision, error) { return nil, errClosed }
+
+// Reports implements resolvers.Records.
+func (closed) Reports(context.Context, comment.ID) ([]comment.Report, error) { return nil, errClosed }
+
+// CommentsBy implements resolvers.Records.
+func (closed) CommentsBy(context.Context, string) (all comment.CustomerComments, err error) {
+	return all, errClosed
+}
+
+// Erase implements resolvers.Eraser.
+func (closed) Erase(context.Context, string) (e comment.Erasure, _ []comment.Problem, err error) {
+	return e, nil, errClosed
+}
+
+// Erasure implements resolvers.Eraser.
+func (closed) Erasure(context.Context, string) (*comment.Erasure, error) { return nil, errClosed }
+
 // newServer returns the whole handler over a shop.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
-		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}}}),
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Judge: closed{}, Desk: closed{}, Records: closed{}, Eraser: closed{}}}),
 		Fields:           direct.Fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: s, Stats: s},

@@ -3,6 +3,7 @@ package bench
 import (
 	"context"
 	"strconv"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -41,7 +42,7 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareProducts, er
 		}
 	}
 	output, err := h.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-		RequestItems:           map[string]types.KeysAndAttributes{h.table: {Keys: keys, ProjectionExpression: aws.String("PK,n,g")}},
+		RequestItems:           map[string]types.KeysAndAttributes{h.table: {Keys: keys, ProjectionExpression: aws.String("PK,g")}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {
@@ -49,7 +50,7 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareProducts, er
 	}
 	found := map[string]bareStats{}
 	for _, item := range output.Responses[h.table] {
-		if found[bareText(item["PK"])], err = bareCount(item["g"]); err != nil {
+		if found[bareText(item["PK"])], err = bareCount(bareText(item["g"])); err != nil {
 			return nil, err
 		}
 	}
@@ -61,12 +62,13 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareProducts, er
 }
 
 // bareCount adds up the counts of all languages.
-func bareCount(grid types.AttributeValue) (bareStats, error) {
+func bareCount(grid string) (bareStats, error) {
 	out := bareStats{Ratings: []bareRatingRow{{Rating: 5}, {Rating: 4}, {Rating: 3}, {Rating: 2}, {Rating: 1}}}
 	stars := 0
-	for _, counts := range grid.(*types.AttributeValueMemberM).Value {
-		for i, value := range counts.(*types.AttributeValueMemberL).Value {
-			n, err := strconv.Atoi(value.(*types.AttributeValueMemberN).Value)
+	for language := range strings.SplitSeq(grid, " ") {
+		_, counts, _ := strings.Cut(language, "=")
+		for i, digits := range strings.Split(counts, ",") {
+			n, err := strconv.Atoi(digits)
 			if err != nil {
 				return out, err
 			}

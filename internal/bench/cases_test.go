@@ -297,7 +297,7 @@ func serverOver(client *dynamodb.Client, endpoint, table string, watermark dynam
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: watermark}
 	return serve.Handler(
 		serve.Store(&command.Session{Client: client, Table: table, Address: endpoint}, nil, slog.New(slog.DiscardHandler)),
-		&auth.Guard{},
+		nil, &auth.Guard{},
 		command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)},
 	)
 }

@@ -144,7 +144,7 @@ func serve(t *testing.T, endpoint, product string) string {
 	}
 	service := command.Serve{OperationTimeout: patience}
 	store := service.Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
-	server := httptest.NewServer(service.Handler(store, &auth.Guard{}, command.Terminal{
+	server := httptest.NewServer(service.Handler(store, nil, &auth.Guard{}, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
 	}))

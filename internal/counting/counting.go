@@ -22,6 +22,8 @@ type Table interface {
 	HasComments(ctx context.Context) (bool, error)
 	// DropExpired has the table delete items that have expired, unless it does already.
 	DropExpired(ctx context.Context) error
+	// NoteLayout notes in the table which layout its items have, unless it says so already.
+	NoteLayout(ctx context.Context) error
 	// Rebuild counts all comments again. The error is of the kind Conflict while another process
 	// does.
 	Rebuild(ctx context.Context) (counts.RebuildResult, error)

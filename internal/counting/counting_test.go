@@ -70,6 +70,8 @@ func (f *fakeTable) set(change func()) {
 
 func (f *fakeTable) HasComments(context.Context) (bool, error) { return f.comments, nil }
 
+func (f *fakeTable) NoteLayout(context.Context) error { return nil }
+
 func (f *fakeTable) DropExpired(context.Context) error {
 	f.calls = append(f.calls, "drop expired")
 	return nil

@@ -9,12 +9,16 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Prepare marks a table without comments as counted, and has it delete expired items. It is called
+// Prepare notes the layout of the table, marks one without comments as counted, and has it delete
+// expired items. It is called
 // before the first comment is written. Errors are logged: Run meets them again.
 func (r *Runner) Prepare(ctx context.Context) {
 	if err := r.table.DropExpired(ctx); err != nil && ctx.Err() == nil {
 		r.log.Warn("the table may keep expired items and grow: "+
 			"allow dynamodb:DescribeTimeToLive and dynamodb:UpdateTimeToLive, or switch on time to live for the attribute \"expires\"", "error", err)
+	}
+	if err := r.table.NoteLayout(ctx); err != nil && ctx.Err() == nil {
+		r.log.Warn("the table does not say which layout it has, so that programs of other releases may damage it; the next start tries again", "error", err)
 	}
 	state, err := r.leases.State(ctx)
 	if err == nil {

@@ -43,7 +43,25 @@ func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, the
 		all = append(all, New("deletion protection", Warning, "off: a mistake can delete all comments").
 			Cured("aws dynamodb update-table --table-name %s --deletion-protection-enabled", e.Table))
 	}
+	all = append(all, e.layout(ctx))
 	return append(all, e.timeToLive(ctx)...), true
+}
+
+// layout checks that this program knows the layout of the table's items.
+func (e Examiner) layout(ctx context.Context) Finding {
+	const check = "layout"
+	err := dynamo.CheckLayout(ctx, e.Client, e.Table)
+	switch {
+	case err == nil:
+		return New(check, OK, "its items have layout %d, which this program knows", dynamo.LayoutVersion)
+	case denied(err):
+		return e.refused("GetItem", Problem, err)
+	}
+	found, cure := err.Error(), "see to this first, then run talkback doctor again"
+	if at := strings.LastIndex(found, ": "); at >= 0 {
+		found, cure = found[:at], found[at+2:]
+	}
+	return New(check, Problem, "%s", found).Cured("%s", cure)
 }
 
 // clockOf compares clocks by the metadata of an answer.

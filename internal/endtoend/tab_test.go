@@ -161,7 +161,7 @@ func (b *tab) until(expression string) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if err := chromedp.Run(ctx, browsertest.Until("("+expression+")", nil)); err != nil {
-		shown := eval[string](b, `location.href + '\n' + (`+root+`?.querySelector('.root')?.innerText ?? document.body.innerText)`)
+		shown := eval[string](b, `location.href + '\n' + (document.querySelector('talkback-comments')?.shadowRoot.querySelector('.root')?.innerText ?? document.body.innerText)`)
 		b.t.Fatalf("%s: %v\nthe browser: %q\nthe page: %s", expression, err, b.said(), shown)
 	}
 }

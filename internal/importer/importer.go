@@ -91,6 +91,7 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	m.done.Existing += counts.Existing
 	m.done.Deleted += counts.Deleted
 	m.done.Repeated += counts.Repeated
+	m.done.Erased += counts.Erased
 	if err != nil {
 		return err
 	}
@@ -128,4 +129,6 @@ type result struct {
 }
 
 // rows returns the number of rows that are done.
-func (r *result) rows() int { return r.Written + r.Existing + r.Deleted + r.Repeated + r.rejected }
+func (r *result) rows() int {
+	return r.Written + r.Existing + r.Deleted + r.Repeated + r.Erased + r.rejected
+}

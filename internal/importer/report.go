@@ -53,6 +53,9 @@ func (m *Import) summary(took, waited time.Duration) string {
 	if n.Deleted > 0 {
 		text += "\nDeleted comments stay deleted; --revive writes them again"
 	}
+	if n.Erased > 0 {
+		text += output.English.Sprintf("\n%d rows are of authors who were erased from the table, and are left out", n.Erased)
+	}
 	if m.DryRun {
 		text += "\nThis was a dry run: no table was asked, and nothing was written"
 	}
@@ -65,11 +68,15 @@ func (m *Import) summary(took, waited time.Duration) string {
 // loadedText says what became of the rows that are comments.
 func (m *Import) loadedText() string {
 	n := m.done
-	switch {
-	case m.DryRun:
+	if m.DryRun {
 		return output.English.Sprintf("%d that an empty table would take", n.Written)
-	case n.Deleted > 0:
-		return output.English.Sprintf("%d written + %d already there + %d deleted before", n.Written, n.Existing, n.Deleted)
 	}
-	return output.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
+	text := output.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
+	if n.Deleted > 0 {
+		text += output.English.Sprintf(" + %d deleted before", n.Deleted)
+	}
+	if n.Erased > 0 {
+		text += output.English.Sprintf(" + %d of erased authors", n.Erased)
+	}
+	return text
 }

@@ -55,8 +55,9 @@ const (
 	stepTime, calmTime = 2 * time.Second, time.Second / 2
 	// rounds is how often each load is sent to each server. Of each figure the median is told.
 	rounds = 5
-	// crowdRounds is how often each crowd is sent, and crowdTime for how long.
-	crowdRounds, crowdTime = 3, 3 * time.Second
+	// crowdRounds is how often each crowd is sent, and crowdTime for how long. Every other round begins
+	// with the largest: the speed of a shared processor falls while it is busy.
+	crowdRounds, crowdTime = 7, 3 * time.Second
 	// besides is how many requests a second a server that refuses everything gets at the same time.
 	besides = 100
 	// prepared is how many connections are open to each server before it is measured.
@@ -76,8 +77,12 @@ func TestCrowds(t *testing.T) {
 	}
 	m := begin(t, variants[0])
 	of := make([][]figure, len(crowds))
-	for range crowdRounds {
-		for i, clients := range crowds {
+	for round := range crowdRounds {
+		for i := range crowds {
+			if round%2 == 1 {
+				i = len(crowds) - 1 - i
+			}
+			clients := crowds[i]
 			time.Sleep(calmTime)
 			server := m.servers[0].direct()
 			f := &flow{target: server, due: make([]time.Duration, clients), again: crowdTime, rude: true}
@@ -93,7 +98,7 @@ func TestCrowds(t *testing.T) {
 	for i, clients := range crowds {
 		rows = append(rows, row{clients, median(of[i]).tally})
 	}
-	fmt.Println(crowded(rows))
+	fmt.Println(crowded(rows, kept(of)))
 	if *out != "" {
 		write(t, *out+"-crowds.csv", tallies("clients", rows))
 	}

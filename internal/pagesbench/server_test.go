@@ -47,7 +47,7 @@ func newServed(t *testing.T, comments []comment.Comment) served {
 	}
 	serve := command.Serve{OperationTimeout: time.Minute, StatisticsAge: 5 * time.Second, Watermark: upToNow{}}
 	store := serve.Store(&command.Session{Client: b.Client, Table: b.table, Address: endpoint}, counted.Index, slog.New(slog.DiscardHandler))
-	server := httptest.NewServer(serve.Handler(store, &auth.Guard{}, command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)}))
+	server := httptest.NewServer(serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Err: io.Discard, Logger: slog.New(slog.DiscardHandler)}))
 	t.Cleanup(server.Close)
 	return served{server.URL + "/graphql", server.Client()}
 }

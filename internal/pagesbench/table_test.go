@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
@@ -54,16 +52,8 @@ func buildTable(t *testing.T, b *billed, entries []pageindex.Entry) time.Duratio
 	for _, e := range before {
 		statistics.Add(*e.Cell, 1)
 	}
-	rows := layout.Item{}
-	for language, counts := range statistics {
-		row := &types.AttributeValueMemberL{}
-		for _, n := range counts {
-			row.Value = append(row.Value, layout.Number(int64(n)))
-		}
-		rows[string(language)] = row
-	}
 	item := layout.ProductKey(last.Product, layout.StatisticsSK)
-	item[layout.AttrChanges], item["g"] = layout.Number(1), &types.AttributeValueMemberM{Value: rows}
+	item[layout.AttrChanges], item[layout.AttrGrid] = layout.Number(1), layout.Text(layout.GridText(statistics))
 	b.put(t, 1, func(int) layout.Item { return item })
 	return timed(func() {
 		if err := tableOf(b).Apply(t.Context(), []pageindex.Entry{last}); err != nil {

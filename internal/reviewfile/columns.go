@@ -22,6 +22,12 @@ var usualNames = map[Field][]string{
 	Author:     {"customerid", "author", "authorid", "userid", "reviewerid"},
 	AuthorName: {"authorname", "username", "reviewername"},
 	CreatedAt:  {"reviewdate", "createdat", "time", "date", "timestamp", "unixreviewtime", "reviewtime"},
+	Status:     {"status", "reviewstatus", "moderationstatus", "state", "curated", "published", "commentapproved"},
+	Reply:      {"reply", "replytext", "replycontent", "merchantreply", "companyreply", "response", "merchantresponse"},
+	ReplyName:  {"replyname", "replyauthor", "responsename", "responseauthor"},
+	Verified:   {"verified", "verifiedpurchase", "verifiedbuyer", "isverified"},
+	Votes:      {"votes", "helpfulvotes", "helpfulvote", "helpfulcount", "vote"},
+	ReplyDate:  {"replydate", "repliedat", "replycreatedat", "companyreplydate", "responsedate"},
 }
 
 // marketLanguages are the languages of Amazon's marketplaces. Some reviews are in another language,

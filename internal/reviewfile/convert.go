@@ -1,6 +1,7 @@
 package reviewfile
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -8,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -47,6 +49,7 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	}
 	date := row.get(CreatedAt)
 	rating, language := row.get(Rating), row.get(Language)
+	status, verified, votes := row.get(Status), row.get(Verified), row.get(Votes)
 	if row.err != nil {
 		return c, row.err
 	}
@@ -61,6 +64,15 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 		return c, err
 	}
 	c.ID = comment.IDOf(comment.PositionAt(created, row.distinct()))
+	if err := setStatus(&c, status); err != nil {
+		return c, err
+	}
+	if c.Reply, err = r.reply(&row, c.CreatedAt()); err != nil {
+		return c, err
+	}
+	if err := setTraits(&c, verified, votes); err != nil {
+		return c, err
+	}
 	return c, c.Check()
 }
 
@@ -134,6 +146,29 @@ func (r *converter) author(id, name string) comment.Author {
 		a.Name = anonymousName
 	}
 	return a
+}
+
+// replyName is the name of who replied in a file that does not say.
+const replyName = "Shop"
+
+// reply returns the reply of the shop, nil if there is none. If the file does not say when it was
+// written, the time of the review stands for that.
+func (r *converter) reply(row *values, written time.Time) (*comment.Reply, error) {
+	reply := &comment.Reply{Text: cleanText(row.prose(Reply)), Name: cleanLine(row.prose(ReplyName)), CreatedAt: written, Version: 1}
+	date := row.get(ReplyDate)
+	if row.err != nil || reply.Text == "" {
+		return nil, row.err
+	}
+	reply.Name = cmp.Or(reply.Name, replyName)
+	if date == "" {
+		return reply, nil
+	}
+	at, err := r.dates.parse(date)
+	if err != nil {
+		return nil, fmt.Errorf("of the reply, %w", err)
+	}
+	reply.CreatedAt = at.Truncate(time.Millisecond)
+	return reply, nil
 }
 
 // parseRating reads a whole number of stars. A fraction of zero is allowed, as in 4.0.

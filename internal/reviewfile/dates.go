@@ -103,3 +103,40 @@ func parseUnix(text string) (time.Time, bool) {
 	}
 	return time.Unix(0, number), true
 }
+
+// timeForm is the layout of a time, to the millisecond.
+const timeForm = "2006-01-02T15:04:05.000Z"
+
+// timeText returns a time as lines hold it, nil for none.
+func timeText(at *time.Time) *string {
+	if at == nil {
+		return nil
+	}
+	text := at.UTC().Format(timeForm)
+	return &text
+}
+
+// timeOrNil reads a time of a member, to the millisecond; nil for none.
+func (p *dateParser) timeOrNil(name string, text *string) (*time.Time, error) {
+	if text == nil {
+		return nil, nil
+	}
+	at, err := p.parse(*text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	at = at.Truncate(time.Millisecond)
+	return &at, nil
+}
+
+// needed reads a time of a member that must be there.
+func (p *dateParser) needed(name string, text *string) (time.Time, error) {
+	at, err := p.timeOrNil(name, text)
+	switch {
+	case err != nil:
+		return time.Time{}, err
+	case at == nil:
+		return time.Time{}, fmt.Errorf("%s is missing", name)
+	}
+	return *at, nil
+}

@@ -6,7 +6,6 @@ package reviewfile
 // others may copy IDs from the API.
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,16 +15,13 @@ import (
 )
 
 // exportMark is the member that marks a line as written by Talkback. Its value, a number, is the
-// version of the format.
+// version of the format. Version 1 has none of the members of extras.
 const (
 	exportMark    = "talkback"
-	exportVersion = 1
+	exportVersion = 2
 )
 
-// timeForm is the layout of a time, to the millisecond.
-const timeForm = "2006-01-02T15:04:05.000Z"
-
-// exported is an exported line, in the order of its members. All members are always present; title
+// exported is an exported line, in the order of its members. All but extras are always present; title
 // and updatedAt may be null.
 type exported struct {
 	Talkback   int     `json:"talkback"`
@@ -41,6 +37,7 @@ type exported struct {
 	CreatedAt  string  `json:"createdAt"`
 	UpdatedAt  *string `json:"updatedAt"`
 	Version    int     `json:"version"`
+	extras
 }
 
 // Append appends the line of a comment, with its line end. A Reader of JSON Lines reads the same
@@ -58,17 +55,11 @@ func Append(line []byte, c comment.Comment) ([]byte, error) {
 		AuthorName: c.Author.Name,
 		Imported:   c.Author.Imported,
 		CreatedAt:  c.CreatedAt().Format(timeForm),
+		UpdatedAt:  timeText(c.UpdatedAt),
 		Version:    c.Version,
+		extras:     extrasOf(c),
 	}
-	if c.UpdatedAt != nil {
-		updated := c.UpdatedAt.UTC().Format(timeForm)
-		e.UpdatedAt = &updated
-	}
-	out := bytes.NewBuffer(line)
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
-	err := encoder.Encode(e)
-	return out.Bytes(), err
+	return appendJSON(line, e)
 }
 
 // errExported is the reason for an exported line in a file that is not to be restored. Any file can
@@ -83,8 +74,8 @@ func (r *restorer) comment(rec record) (comment.Comment, error) {
 		return comment.Comment{}, errors.New("not written by talkback export: import it without --restore")
 	}
 	m := members{object: rec.exported}
-	if version := m.number(exportMark); m.err == nil && version != exportVersion {
-		return comment.Comment{}, fmt.Errorf("the line was written in form %d of exports; this program reads form %d: use a newer one", version, exportVersion)
+	if version := m.number(exportMark); m.err == nil && (version < 1 || version > exportVersion) {
+		return comment.Comment{}, fmt.Errorf("the line was written in form %d of exports; this program reads forms 1 to %d: use a newer one", version, exportVersion)
 	}
 	c := comment.Comment{
 		ProductID: m.text("product"),
@@ -108,7 +99,10 @@ func (r *restorer) comment(rec record) (comment.Comment, error) {
 	if err := r.checkCreated(created, c.CreatedAt()); err != nil {
 		return c, err
 	}
-	if c.UpdatedAt, err = r.updated(updated); err != nil {
+	if c.UpdatedAt, err = r.dates.timeOrNil("updatedAt", updated); err != nil {
+		return c, err
+	}
+	if err := readExtras(&c, rec.exported, &r.dates); err != nil {
 		return c, err
 	}
 	return c, c.Check()
@@ -128,18 +122,6 @@ func (r *restorer) checkCreated(text string, want time.Time) error {
 			text, want.Format(timeForm), exportMark)
 	}
 	return nil
-}
-
-func (r *restorer) updated(text *string) (*time.Time, error) {
-	if text == nil {
-		return nil, nil
-	}
-	at, err := r.dates.parse(*text)
-	if err != nil {
-		return nil, fmt.Errorf("updatedAt: %w", err)
-	}
-	at = at.Truncate(time.Millisecond)
-	return &at, nil
 }
 
 // members reads values of an object and remembers the first error.

@@ -34,7 +34,7 @@ func TestExportedLinesReadBack(t *testing.T) {
 		r := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 		want := make([]comment.Comment, 1+r.IntN(5))
 		for i := range want {
-			want[i] = commenttest.Nasty(r, "a/en \"5\"")
+			want[i] = commenttest.Moderated(r, commenttest.Nasty(r, "a/en \"5\""))
 		}
 		lines := appended(t, want...)
 		if got := bytes.Count(lines, []byte("\n")); got != len(want) {
@@ -68,10 +68,21 @@ func exportedComment() comment.Comment {
 func TestExportedLine(t *testing.T) {
 	bare := exportedComment()
 	bare.Title, bare.UpdatedAt, bare.Version = nil, nil, 1
-	const want = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
-{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
+	full := bare
+	reason, at := comment.Spam, time.Date(2024, 6, 1, 0, 0, 0, 5e6, time.UTC)
+	full.Status, full.Reply = comment.Rejected, &comment.Reply{Text: "Thanks", Name: "Shop", CreatedAt: at, Version: 1}
+	full.Moderation = &comment.Moderation{Reason: &reason}
+	waits := bare
+	waits.Moderation = &comment.Moderation{
+		Reports: 3, Held: []comment.HoldReason{comment.HeldEdited, comment.HeldReported}, Since: at,
+		HeldEdit: &comment.HeldEdit{Rating: 1, Language: "de", Text: "anders", At: at, Version: 2},
+	}
+	const want = `{"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
+{"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
+{"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1,"status":"REJECTED","reason":"SPAM","reply":{"text":"Thanks","name":"Shop","createdAt":"2024-06-01T00:00:00.005Z","updatedAt":null,"version":1}}
+{"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1,"held":["EDIT","REPORTED"],"heldSince":"2024-06-01T00:00:00.005Z","heldEdit":{"rating":1,"language":"de","title":null,"text":"anders","at":"2024-06-01T00:00:00.005Z","version":2},"reports":3}
 `
-	if diff := cmp.Diff(want, string(appended(t, exportedComment(), bare))); diff != "" {
+	if diff := cmp.Diff(want, string(appended(t, exportedComment(), bare, full, waits))); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -87,8 +98,28 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`36.576Z`, `36.577Z`, "one of the two was changed", "a time that contradicts the id"},
 		{`"createdAt"`, `"written"`, "createdAt is missing", "no time"},
 		{`"c_01HZ`, `"01HZ`, "not the id of a comment", "another kind of id"},
-		{`"talkback":1`, `"talkback":2`, "use a newer one", "the form of a later version"},
-		{`"talkback":1`, `"talkback":1.5`, "not a whole number", "no version at all"},
+		{`"talkback":2`, `"talkback":1`, "", "an export of an earlier release"},
+		{`"talkback":2`, `"talkback":3`, "use a newer one", "the form of a later version"},
+		{`"talkback":2`, `"talkback":0`, "use a newer one", "the form of no version"},
+		{`"talkback":2`, `"talkback":1.5`, "not a whole number", "no version at all"},
+		{`"version":3`, `"version":3,"status":"APPROVED","reports":null`, "", "said what goes without saying"},
+		{`"version":3`, `"version":3,"status":"PENDING"`, "", "pending, and not said why: by the policy"},
+		{`"version":3`, `"version":3,"status":"LOST"`, "a state is one of", "no state"},
+		{`"version":3`, `"version":3,"status":1`, "status is of another kind", "a number for a state"},
+		{`"version":3`, `"version":3,"status":"REJECTED"`, "has a reason", "rejected for no reason"},
+		{`"version":3`, `"version":3,"status":"REJECTED","reason":"MOOD"`, "is one of", "rejected for an unknown reason"},
+		{`"version":3`, `"version":3,"status":"PENDING","held":["MOOD"],"heldSince":"2024-05-29"`, "is one of", "held for an unknown reason"},
+		{`"version":3`, `"version":3,"status":"PENDING","held":["LINK"]`, "heldSince is missing", "held since no time"},
+		{`"version":3`, `"version":3,"held":["LINK"],"heldSince":"2024-05-29"`, "neither the comment nor an edit waits", "held and approved"},
+		{`"version":3`, `"version":3,"held":"LINK"`, "held is of another kind", "a text for a list"},
+		{`"version":3`, `"version":3,"heldEdit":{"rating":1,"language":"de","text":"x","at":"2024-05-29","version":4}`, "", "an edit that waits since it was made"},
+		{`"version":3`, `"version":3,"heldEdit":{"rating":1,"language":"de","text":"x","at":"2024-05-29","version":3}`, "already has 3", "an edit of a version that is there"},
+		{`"version":3`, `"version":3,"heldEdit":{"rating":1,"language":"de","text":"x","version":4}`, "heldEdit.at is missing", "an edit of no time"},
+		{`"version":3`, `"version":3,"heldEdit":{"rating":1.5}`, "rating is of another kind", "an edit with half a star"},
+		{`"version":3`, `"version":3,"reply":{"text":"x","name":"Shop","createdAt":"2024-05-29","version":1}`, "", "a reply"},
+		{`"version":3`, `"version":3,"reply":{"text":"x","name":"","createdAt":"2024-05-29","version":1}`, "name of who replied is empty", "a reply of no one"},
+		{`"version":3`, `"version":3,"reply":{"text":"x","name":"Shop","createdAt":"soon","version":1}`, "reply.createdAt: ", "a reply of no time"},
+		{`"version":3`, `"version":3,"reports":-1`, "number of reports", "reports below zero"},
 		{`"version":3`, `"version":0`, "version 0", "a version before the first"},
 		{`"version":3`, `"version":2147483648`, "version 2147483648", "a version that no answer can hold"},
 		{`"version":3`, `"version":"3"`, "not a whole number", "a text for a number"},
@@ -99,7 +130,7 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`&amp;<br`, `&amp;\u0085<br`, "text holds the control character U+0085", "a control character beyond ASCII"},
 		{`"title":"A`, `"title":"\rA`, "title holds the control character U+000D", "a title that begins its line anew"},
 		{`"product":"p"`, `"product":"author:p"`, "a product id cannot start", "a product that would pass for an author"},
-		{`"talkback":1,`, ``, "import it without --restore", "a line that says nothing of an export"},
+		{`"talkback":2,`, ``, "import it without --restore", "a line that says nothing of an export"},
 		{`"Ada "`, `"Ada \uD83D"`, "half of a character", "half of a pair"},
 		{`"Ada "`, `"Ada \uD83D\uDE00"`, "", "a pair"},
 		{`"rating":4`, `"rating":6`, "1 to 5 stars", "too many stars"},

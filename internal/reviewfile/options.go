@@ -81,9 +81,19 @@ const (
 	AuthorName Field = "authorName"
 	// CreatedAt is when the review was written.
 	CreatedAt Field = "createdAt"
+	// Status says whether the review is shown, in a word of those in status.go. Without one, it is.
+	Status Field = "status"
+	// Reply is what the shop answered, ReplyName who did so, and ReplyDate when.
+	Reply     Field = "reply"
+	ReplyName Field = "replyName"
+	ReplyDate Field = "replyDate"
+	// Verified says whether the author is known to have bought the product, in a word of those in traits.go.
+	Verified Field = "verified"
+	// Votes is how many people found the review helpful.
+	Votes Field = "votes"
 )
 
 // Fields returns all fields, in the order in which help texts list them.
 func Fields() []Field {
-	return []Field{ID, Product, Rating, Language, Title, Text, Author, AuthorName, CreatedAt}
+	return []Field{ID, Product, Rating, Language, Title, Text, Author, AuthorName, CreatedAt, Status, Reply, ReplyName, ReplyDate, Verified, Votes}
 }

@@ -161,7 +161,7 @@ func TestSafety(t *testing.T) {
 	load.Rest = 2 * time.Millisecond
 	load.Fill(t.Context(), commenttest.Times(20, 400))
 	targets := []episode.Target{
-		episode.Table, episode.Stream, episode.PageIndex, episode.Index("all"), episode.Index("byRating"), episode.Index("leaders"),
+		episode.Table, episode.Stream, episode.PageIndex, episode.Index("all"), episode.Index("byRating"), episode.Index("boards"),
 		episode.Partition("P#" + load.Products()[0]), episode.Keys("what is about products", "P#"), episode.Keys("leases", "STREAM"),
 	}
 	schedule := episode.Draw(r.Uint64(), episode.Plan{

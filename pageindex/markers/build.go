@@ -2,6 +2,7 @@ package markers
 
 import (
 	"context"
+	"errors"
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -60,7 +61,8 @@ func (s *Store) sweep(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.swap(ctx, "DELETE #o :old", "", map[string]string{"#o": attrOld}, layout.Item{":old": setOf(generation)}); err != nil {
+		err = s.swap(ctx, "DELETE #o :old", "attribute_exists(#o)", map[string]string{"#o": attrOld}, layout.Item{":old": setOf(generation)})
+		if err != nil && !errors.Is(err, errSwapped) { // another build may have noted it first
 			return err
 		}
 	}

@@ -67,14 +67,11 @@ var errSwapped = errors.New("the generations were changed meanwhile")
 
 // swap changes the generations under a condition.
 func (s *Store) swap(ctx context.Context, update, condition string, names map[string]string, values layout.Item) error {
-	input := &dynamodb.UpdateItemInput{
-		TableName: aws.String(s.table), Key: generationsKey(), UpdateExpression: aws.String(update),
+	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String(s.table), Key: generationsKey(),
+		UpdateExpression: aws.String(update), ConditionExpression: aws.String(condition),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
-	}
-	if condition != "" {
-		input.ConditionExpression = aws.String(condition)
-	}
-	_, err := s.client.UpdateItem(ctx, input)
+	})
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {
 		return errSwapped

@@ -99,16 +99,8 @@ func (c *crowd) writeMarkers(t testing.TB) {
 
 func (c *crowd) writeStatistics(t testing.TB, grid comment.Stats, head runs.Head) {
 	t.Helper()
-	rows := layout.Item{}
-	for language, counts := range grid {
-		row := &types.AttributeValueMemberL{}
-		for _, n := range counts {
-			row.Value = append(row.Value, layout.Number(int64(n)))
-		}
-		rows[string(language)] = row
-	}
 	it := layout.ProductKey(crowded, layout.StatisticsSK)
-	it["n"], it["g"] = layout.Number(1), &types.AttributeValueMemberM{Value: rows}
+	it[layout.AttrChanges], it[layout.AttrGrid] = layout.Number(1), layout.Text(layout.GridText(grid))
 	if head.Exists() {
 		it[layout.AttrHead] = layout.Binary(head.Encode())
 	}

@@ -35,6 +35,22 @@ func (t table) Comments(context.Context, comment.Query) (comment.Page, error) {
 	return comment.Page{Comments: append([]comment.Comment(nil), t...), HasNext: true}, nil
 }
 
+func (t table) OwnComments(context.Context, comment.OwnQuery) (comment.OwnPage, error) {
+	return comment.OwnPage{Comments: append([]comment.Comment(nil), t...), HasNext: true}, nil
+}
+
+func (t table) OwnOfProducts(_ context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
+	found := map[comment.CustomerProduct]comment.Comment{}
+	for _, key := range keys {
+		for _, c := range t {
+			if c.ProductID == key.Product {
+				found[key] = c
+			}
+		}
+	}
+	return found, nil, nil
+}
+
 func (t table) Leaders(context.Context, comment.Language, int) ([]comment.Leader, error) {
 	return []comment.Leader{{Rank: 1, Product: "pan", Count: 3}, {Rank: 2, Product: "broken", Count: 2}}, nil
 }
@@ -78,20 +94,20 @@ type sender struct {
 
 func (s sender) Viewer(context.Context) comment.Viewer { return s.viewer }
 
-// sender is a customer with an awkward id, or one that was refused.
+// sender is a customer with an awkward id, or one that was refused, whatever its roles.
 func (t table) sender() sender {
 	if len(t)%4 == 0 {
 		customer := "\"<ü\u2028"
 		return sender{viewer: comment.Viewer{CustomerID: &customer}}
 	}
 	reason := comment.TokenRefused
-	return sender{viewer: comment.Viewer{IsModerator: len(t)%4 == 1, CannotWriteReason: &reason}}
+	return sender{viewer: comment.Viewer{Roles: comment.Roles(len(t) % 8), Open: len(t)%3 == 0, CannotWriteReason: &reason}}
 }
 
 // answer runs an operation as the server does, with a middleware around each field.
 func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query string) (data string, errs []string) {
 	tb.Helper()
-	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Leaders: t, Author: t.sender()}})
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Own: t, Leaders: t, Author: t.sender()}})
 	response := run(tb, t, schema, around, &graphql.RawParams{Query: query, Variables: map[string]any{"yes": true, "no": false}})
 	for _, err := range response.Errors {
 		errs = append(errs, err.Path.String()+": "+err.Message)
@@ -111,7 +127,7 @@ func run(tb testing.TB, t table, schema graphql.ExecutableSchema, around graphql
 	})
 	exec.SetRecoverFunc(func(_ context.Context, cause any) error { return fmt.Errorf("panic: %v", cause) })
 	ctx := graphql.StartOperationTrace(loaders.With(tb.Context(), loaders.Options{
-		Comments: t, Stats: t,
+		Comments: t, Stats: t, Own: t,
 		Freshness: func(context.Context) (time.Time, bool) { return time.Unix(1794729702, 123e6), true },
 	}))
 	operation, refused := exec.CreateOperationContext(ctx, params)
@@ -147,7 +163,7 @@ func TestSameBytes(t *testing.T) {
 			fmt.Sprintf(` node(id: "%s") `, comments[0].ID) + a.selection("Node", 3) +
 			` nodes(ids: ` + ids + `) ` + a.selection("Node", 3) +
 			` leaderboard ` + a.selection("LeaderboardEntry", 3) +
-			` viewer ` + a.selection("Viewer", 1) + "}"
+			` viewer ` + a.selection("Viewer", 3) + "}"
 		want, wantErrs := comments.answer(t, resolved, query)
 		got, gotErrs := comments.answer(t, direct.Fields, query)
 		if diff := cmp.Diff(want, got); diff != "" {

@@ -83,6 +83,30 @@ func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
 	}, get)
 }
 
+// optional returns a field that holds an object or null.
+func optional[T, U any](inner *object[U], get func(T) *U) field[T] {
+	return field[T]{
+		typ: inner.name(),
+		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[T], bool) {
+			p, plain := inner.writer(operation, asked.Selections)
+			return writer[T]{
+				texts: func(of T) int {
+					if object := get(of); object != nil {
+						return p.size(object)
+					}
+					return 0
+				},
+				write: func(out []byte, of T) []byte {
+					if object := get(of); object != nil {
+						return p.write(out, object)
+					}
+					return append(out, null...)
+				},
+			}, plain
+		},
+	}
+}
+
 // several returns a field that holds a list of objects. Neither it nor an element is ever null.
 func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
 	return within(field[[]*U]{

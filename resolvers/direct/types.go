@@ -39,6 +39,8 @@ var (
 			"createdAt": moment(func(c *comment.Comment) time.Time { return c.CreatedAt() }),
 			"updatedAt": optionalMoment(func(c *comment.Comment) *time.Time { return c.UpdatedAt }),
 			"version":   number(func(c *comment.Comment) int { return c.Version }),
+			"status":    code("CommentStatus", func(c *comment.Comment) string { return c.Status.String() }),
+			"reply":     optional(replies, func(c *comment.Comment) *comment.Reply { return c.Reply }),
 		},
 	}
 
@@ -48,6 +50,17 @@ var (
 			"id":         text("ID", func(a *comment.Author) string { return a.GlobalID() }),
 			"customerId": optionalText("ID", func(a *comment.Author) *string { return a.CustomerID() }),
 			"name":       text("String", func(a *comment.Author) string { return a.Name }),
+		},
+	}
+
+	replies = &object[comment.Reply]{
+		types: []string{"Reply"},
+		fields: map[string]field[*comment.Reply]{
+			"text":      text("String", func(r *comment.Reply) string { return r.Text }),
+			"name":      text("String", func(r *comment.Reply) string { return r.Name }),
+			"createdAt": moment(func(r *comment.Reply) time.Time { return r.CreatedAt }),
+			"updatedAt": optionalMoment(func(r *comment.Reply) *time.Time { return r.UpdatedAt }),
+			"version":   number(func(r *comment.Reply) int { return r.Version }),
 		},
 	}
 
@@ -64,9 +77,12 @@ var (
 	viewers = &object[comment.Viewer]{
 		types: []string{"Viewer"},
 		fields: map[string]field[*comment.Viewer]{
-			"customerId":  optionalText("ID", func(v *comment.Viewer) *string { return v.CustomerID }),
-			"isModerator": flag(func(v *comment.Viewer) bool { return v.IsModerator }),
-			"mayWrite":    flag(func(v *comment.Viewer) bool { return v.MayWrite() }),
+			"customerId":            optionalText("ID", func(v *comment.Viewer) *string { return v.CustomerID }),
+			"isModerator":           flag(func(v *comment.Viewer) bool { return v.IsModerator() }),
+			"mayWrite":              flag(func(v *comment.Viewer) bool { return v.MayWrite() }),
+			"mayWriteAsAnyCustomer": flag(func(v *comment.Viewer) bool { return v.MayWriteAsAnyCustomer() }),
+			"mayModerate":           flag(func(v *comment.Viewer) bool { return v.MayModerate() }),
+			"mayReply":              flag(func(v *comment.Viewer) bool { return v.MayReply() }),
 			"cannotWriteReason": optionalText("CannotWriteReason", func(v *comment.Viewer) *string {
 				return (*string)(v.CannotWriteReason)
 			}),

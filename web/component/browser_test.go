@@ -3,6 +3,7 @@ package component
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ func TestInABrowser(t *testing.T) {
 		{"for everyone", forEveryone},
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
+		{"a customer's comment that waits", showsOwn},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
 	}
@@ -75,6 +77,40 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 	if asked[0].Variables.Highlights == asked[1].Variables.Highlights {
 		t.Error("the latest praise is asked for on the first page of everything, and only there")
 	}
+}
+
+// Who wrote a comment that others do not see finds it above the list, with its state. Others are not
+// asked about: a page without a token does not want it read.
+func showsOwn(t *testing.T, ctx context.Context, s shop) {
+	const own = ".list ~ .highlight, .highlight:has(~ .list)"
+	for _, row := range []struct{ product, state, text string }{
+		{"waits", "Your comment waits for the shop.", ""},
+		{"rejected", "Your comment is not shown.", ""},
+		{"edited", "Your comment waits for the shop.", "Anders."},
+	} {
+		browsertest.Visit(t, ctx, s.address+"/shop/"+row.product,
+			holds(idle),
+			holds(root+`.querySelector("`+own+`") === null`),
+			chromedp.Evaluate("{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }", nil),
+			says(".highlight:has(+ .list) h3", row.state),
+			holds(fmt.Sprintf("%s.querySelector('.highlight:has(+ .list)').textContent.includes(%q)", root, row.text)),
+			click(".bar[href='?rating=5']"),
+			holds(root+".querySelector('.bar[aria-current]') !== null"),
+			holds(root+`.querySelector("`+own+`") === null`), // with a filter it is not asked for
+		)
+		var asked []bool
+		for _, r := range s.requests(row.product) {
+			asked = append(asked, r.Variables.Own)
+		}
+		if !slices.Equal(asked, []bool{false, true, false}) {
+			t.Errorf("%s: the own comment was asked for: %v", row.product, asked)
+		}
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/approved", holds(idle),
+		chromedp.Evaluate("{ const element = document.querySelector('talkback-comments'); element.token = 'me'; element.refresh() }", nil),
+		holds(root+".querySelector('.root[aria-busy=false] .list') !== null"),
+		holds(root+`.querySelector("`+own+`") === null`),
+	)
 }
 
 func theAddress(t *testing.T, ctx context.Context, s shop) {

@@ -21,6 +21,7 @@ const common = {
   bundle: true,
   minify: true,
   legalComments: 'none',
+  charset: 'utf8',
   logLevel: 'warning',
 };
 

@@ -54,6 +54,7 @@ type variables struct {
 	}
 	Order      string
 	Highlights bool
+	Own        bool
 }
 
 func newService(t *testing.T) *service {
@@ -252,6 +253,9 @@ func answer(v variables) object {
 			}
 		}
 	}
+	if v.Own {
+		product["viewerComment"] = ownOf(v.ID, all)
+	}
 	if len(problemsOf(v)) > 0 && v.Page > 1 {
 		product["list"] = nil
 	}
@@ -263,6 +267,22 @@ func answer(v variables) object {
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "WRITING_OFF"}
 	}
 	return object{"data": data, "errors": problemsOf(v)}
+}
+
+// ownOf is the comment of who asks: one that waits, one that is rejected, or an edit beside one that all
+// see.
+func ownOf(product string, all []made) object {
+	own := commentOf(product, all[0])
+	own["status"], own["heldEdit"] = "APPROVED", nil
+	switch product {
+	case "waits":
+		own["status"] = "PENDING"
+	case "rejected":
+		own["status"] = "REJECTED"
+	case "edited":
+		own["heldEdit"] = object{"rating": 2, "language": "de", "title": nil, "text": "Anders."}
+	}
+	return own
 }
 
 // problemsOf are the errors beside an answer that is good otherwise. Page numbers of "cursors" are away,
@@ -322,7 +342,17 @@ func commentOf(product string, c made) object {
 		"id": fmt.Sprintf("c_%026d", c.number), "rating": c.rating, "language": c.language,
 		"title": fmt.Sprintf("Title %d", c.number), "text": fmt.Sprintf("Text %d\nin two lines", c.number),
 		"author":    object{"customerId": nil, "name": fmt.Sprintf("Author %d", c.number)},
-		"createdAt": c.created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil, "version": 1,
+		"createdAt": c.created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil, "version": 1, "reply": nil,
+	}
+	if c.number%3 == 0 {
+		reply := object{"text": fmt.Sprintf("Reply %d\nin two lines", c.number), "name": "The shop", "createdAt": comment["createdAt"], "updatedAt": nil}
+		if c.number%2 == 0 {
+			reply["updatedAt"] = comment["createdAt"]
+		}
+		if product == "hostile" {
+			reply["text"], reply["name"] = hostile, hostile
+		}
+		comment["reply"] = reply
 	}
 	if product == "hostile" {
 		for _, field := range []string{"title", "text"} {

@@ -72,6 +72,15 @@ type comment struct {
 	CreatedAt time.Time  `json:"createdAt"`
 	UpdatedAt *time.Time `json:"updatedAt"`
 	Version   int        `json:"version"`
+	Reply     *reply     `json:"reply"`
+}
+
+// reply is what the shop answers.
+type reply struct {
+	Text      string     `json:"text"`
+	Name      string     `json:"name"`
+	CreatedAt time.Time  `json:"createdAt"`
+	UpdatedAt *time.Time `json:"updatedAt"`
 }
 
 // empty reports whether a product has no comments. Counts follow the list within moments, so a

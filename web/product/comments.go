@@ -1,5 +1,7 @@
 package product
 
+import "time"
+
 // averageStars are the stars of an average, which has one decimal.
 func (t *texts) averageStars(average float64) starsView {
 	return starsView{tenths(average), t.say("stars.of", "n", t.decimal(tenths(average)))}
@@ -10,7 +12,7 @@ func (t *texts) highlights(p *product) []highlightView {
 	add := func(class, heading string, c *comment) {
 		if c != nil {
 			shown := t.comment(*c)
-			shown.ID = ""
+			shown.ID, shown.Reply = "", nil
 			all = append(all, highlightView{class, t.say(heading), shown})
 		}
 	}
@@ -33,11 +35,19 @@ func (t *texts) list(l *list) *listView {
 func (t *texts) comment(c comment) commentView {
 	v := commentView{
 		ID: c.ID, Version: c.Version, Stars: starsView{10 * c.Rating, t.say("stars.of", "n", t.number(c.Rating))}, Language: c.Language, Text: c.Text,
-		Author: c.Author.Name, DateTime: c.CreatedAt.UTC().Format("2006-01-02T15:04:05.000Z"), Date: t.date(c.CreatedAt),
+		Author: c.Author.Name, DateTime: dateTime(c.CreatedAt), Date: t.date(c.CreatedAt),
 		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language),
 	}
 	if c.Title != nil {
 		v.Title = *c.Title
 	}
+	if c.Reply != nil {
+		v.Reply = &replyView{
+			t.say("reply.by", "name", c.Reply.Name), c.Reply.Text, dateTime(c.Reply.CreatedAt), t.date(c.Reply.CreatedAt), c.Reply.UpdatedAt != nil,
+		}
+	}
 	return v
 }
+
+// dateTime is a time as an attribute has it.
+func dateTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }

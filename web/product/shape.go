@@ -89,6 +89,16 @@ type commentView struct {
 	DateTime string
 	Date     string
 	Edited   bool
+	Reply    *replyView // nil in a highlight
+}
+
+// replyView is the shop's reply below a comment.
+type replyView struct {
+	Heading  string
+	Text     string
+	DateTime string
+	Date     string
+	Edited   bool
 }
 
 // noticeView stands where the list would be.

@@ -30,6 +30,20 @@ type review struct {
 	Language  string       `json:"inLanguage,omitempty"`
 	Name      string       `json:"name,omitempty"`
 	Body      string       `json:"reviewBody,omitempty"`
+	Reply     *reviewReply `json:"comment,omitempty"`
+}
+
+// reviewReply is the shop's reply to a review: https://schema.org/Comment.
+type reviewReply struct {
+	Type      string       `json:"@type"`
+	Author    organization `json:"author"`
+	Published string       `json:"datePublished"`
+	Text      string       `json:"text"`
+}
+
+type organization struct {
+	Type string `json:"@type"`
+	Name string `json:"name"`
 }
 
 type person struct {
@@ -85,6 +99,9 @@ func reviews(comments []comment) []review {
 		}
 		if c.Title != nil {
 			r.Name = *c.Title
+		}
+		if c.Reply != nil {
+			r.Reply = &reviewReply{"Comment", organization{"Organization", c.Reply.Name}, c.Reply.CreatedAt.UTC().Format(time.DateOnly), c.Reply.Text}
 		}
 		all = append(all, r)
 	}

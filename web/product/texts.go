@@ -77,6 +77,19 @@ func textsFor(acceptLanguage string) *texts {
 	return translations[index]
 }
 
+// LanguageFor returns the language of the page that suits an Accept-Language header best: one of
+// [Languages].
+func LanguageFor(acceptLanguage string) string { return textsFor(acceptLanguage).lang }
+
+// Languages returns the tags of the languages that pages are in.
+func Languages() []string {
+	var tags []string
+	for _, t := range translations {
+		tags = append(tags, t.lang)
+	}
+	return tags
+}
+
 // say returns the text of a key, with values for its placeholders: a name, then its value, and so
 // on.
 func (t *texts) say(key string, values ...string) string {

@@ -124,11 +124,12 @@ async function statistics(ids) {
   return ids.map((id) => counted(found.get(`P#${id}`)));
 }
 
-/** The counts of all languages together. */
+/** The counts of all languages together, of a text such as "de=1,0,0,4,20 en=0,0,2,3,11". */
 function counted(languages) {
   const counts = [0, 0, 0, 0, 0];
-  for (const ratings of Object.values(languages)) {
-    ratings.forEach((count, i) => (counts[i] += count));
+  for (const language of languages.split(" ")) {
+    const ratings = language.slice(language.indexOf("=") + 1).split(",");
+    ratings.forEach((count, i) => (counts[i] += Number(count)));
   }
   const total = counts.reduce((sum, count) => sum + count, 0);
   const stars = counts.reduce((sum, count, i) => sum + count * (i + 1), 0);

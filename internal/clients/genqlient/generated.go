@@ -145,6 +145,9 @@ type AddCommentInput struct {
 	// A string of 1 to 128 bytes, such as a UUID: a new one for each comment, and the same one for each
 	// retry. For 24 hours, a retry by the same author returns the comment that the first request wrote.
 	// The same key with a different comment is a userError with the code KEY_REUSED.
+	//
+	// A server that takes one comment of each customer and product needs no key. There, a retry returns
+	// the comment as it is now, and another comment is a userError with the code ALREADY_WRITTEN.
 	IdempotencyKey *string `json:"idempotencyKey"`
 }
 
@@ -565,9 +568,10 @@ func (v *ListProductCommentsCommentConnectionNodesComment) __premarshalJSON() (*
 //
 // The position of a page in its list.
 type ListProductCommentsCommentConnectionPageInfo struct {
-	// Whether comments follow this page. Exact.
+	// Whether comments follow this page. Exact in a list of a product.
 	HasNextPage bool `json:"hasNextPage"`
-	// The cursor of the last edge; null if the page is empty.
+	// The cursor of the last edge; null if the page is empty. In `Viewer.comments`, the cursor to go on
+	// from.
 	EndCursor *string `json:"endCursor"`
 }
 
@@ -880,6 +884,8 @@ const (
 	UserErrorCodeConflict UserErrorCode = "CONFLICT"
 	// The idempotency key was used for a different comment.
 	UserErrorCodeKeyReused UserErrorCode = "KEY_REUSED"
+	// The author has a comment about the product, and the server allows one. `commentId` is that comment.
+	UserErrorCodeAlreadyWritten UserErrorCode = "ALREADY_WRITTEN"
 )
 
 var AllUserErrorCode = []UserErrorCode{
@@ -890,6 +896,7 @@ var AllUserErrorCode = []UserErrorCode{
 	UserErrorCodeNotFound,
 	UserErrorCodeConflict,
 	UserErrorCodeKeyReused,
+	UserErrorCodeAlreadyWritten,
 }
 
 // __AddInput is used internally by genqlient

@@ -37,6 +37,7 @@ export interface Product {
   readonly commentsInOtherLanguages: number | null;
   readonly latestPositive?: Comment | null;
   readonly latestNegative?: Comment | null;
+  readonly viewerComment?: OwnComment | null;
   readonly list: List | null;
   readonly facets: { readonly stats: { readonly ratings: readonly RatingCount[] } | null } | null;
 }
@@ -62,6 +63,20 @@ export interface Comment {
   readonly createdAt: string;
   readonly updatedAt: string | null;
   readonly version: number;
+  readonly reply: Reply | null;
+}
+
+/** The comment of who reads, as only they see it. */
+export interface OwnComment extends Comment {
+  readonly status: string;
+  readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text'> | null;
+}
+
+export interface Reply {
+  readonly text: string;
+  readonly name: string;
+  readonly createdAt: string;
+  readonly updatedAt: string | null;
 }
 
 export interface List {

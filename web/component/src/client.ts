@@ -6,6 +6,8 @@ export interface Client {
   readonly endpoint: string;
   /** The token of the person who asks, or "". */
   token(): Promise<string>;
+  /** Whether the page gives tokens, so that who asks may have written something. */
+  signedIn(): boolean;
 }
 
 /** Why there is no answer. */
@@ -85,15 +87,12 @@ function failureOf(error: unknown, endpoint: string, signal: AbortSignal): unkno
   if (error instanceof DOMException && error.name === 'TimeoutError') {
     return new Failure({ kind: 'slow', retryAfter: 0, detail: `no answer within ${patience / 1000} seconds` });
   }
-  if (!navigator.onLine) return new Failure({ kind: 'offline', retryAfter: 0, detail: 'the browser is offline' });
+  if (!navigator.onLine) return new Failure({ kind: 'offline', retryAfter: 0, detail: 'offline' });
   return new Failure({ kind: 'network', retryAfter: 0, detail: unreachable(new URL(endpoint, document.baseURI)) });
 }
 
 function unreachable(endpoint: URL): string {
-  if (endpoint.origin === location.origin) return `${endpoint.href} cannot be reached`;
-  return `${endpoint.href} cannot be reached from ${location.origin}: either nothing answers there, ` +
-    `or the service does not allow this origin (start it with --cors-origin ${location.origin}), ` +
-    "or this page's Content-Security-Policy does not have it in connect-src";
+  return `${endpoint.href} cannot be reached${endpoint.origin === location.origin ? '' : `: start it with --cors-origin ${location.origin}, or see connect-src`}`;
 }
 
 function isAnswer<D>(body: unknown): body is { data?: D | null; errors?: GraphQLError[] } {
@@ -164,6 +163,6 @@ export function problemOf(answer: Answer, numbered: boolean): Problem | null {
   return {
     kind: kind === 'unavailable' && numbered && codeOf(error) === 'UNAVAILABLE' ? 'numbers' : kind,
     retryAfter: 0,
-    detail: error?.message ?? 'the answer has no list',
+    detail: error?.message ?? 'no list',
   };
 }

@@ -107,7 +107,7 @@ export class TalkbackComments extends HTMLElement {
     }
     this.#enhanced = true;
     if (this.#product) void this.#session.load(this.#session.choice);
-    else console.error('<talkback-comments> needs a product: <talkback-comments product="42">');
+    else console.error('<talkback-comments> needs product="42"');
   }
 
   #enhance(): void {
@@ -117,7 +117,7 @@ export class TalkbackComments extends HTMLElement {
 
   #newSession(choice: Choice): Session {
     const product = this.#product;
-    const client = { endpoint: this.#endpoint, token: async () => (typeof this.token === 'function' ? await this.token() : this.token ?? '') };
+    const client = { endpoint: this.#endpoint, signedIn: () => !!this.token, token: async () => (typeof this.token === 'function' ? await this.token() : this.token ?? '') };
     const customerName = () => this.customerName ?? '';
     const desk: Desk = this.#desk = {
       product,

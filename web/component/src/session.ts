@@ -76,7 +76,7 @@ export class Session {
     this.#underWay.abort();
     const { signal } = (this.#underWay = new AbortController());
     const { product, pageSize, client } = this.settings;
-    const variables = variablesOf(product, choice, pageSize);
+    const variables = { ...variablesOf(product, choice, pageSize), ...(client.signedIn() && isFirst(choice) && { own: true }) };
     // What a refused choice leads to: the first page of its list, else all comments.
     const instead = choice.page > 1 ? changed(choice, {}) : everything;
     this.busy = true;

@@ -1,5 +1,5 @@
 // The mutations, and what comes of them.
-import type { Comment } from '../answer';
+import { type Comment, operation } from '../answer';
 import { ask, type Client, Failure, type Problem, problemOfError } from '../client';
 
 /** What is wrong with an input. */
@@ -19,20 +19,21 @@ export interface Outcome {
   readonly problem?: Problem;
 }
 
-const fields = '{id rating language title text author{customerId name} createdAt updatedAt version}';
+/** What a comment shows, as the operation of the page has it. */
+const shown = /fragment Shown .*?} }/.exec(operation)?.[0] ?? '';
 
 /** Makes a change. It never throws. */
 export async function change(client: Client, kind: 'add' | 'edit' | 'delete', input: unknown): Promise<Outcome> {
   const name = `${kind}Comment`;
   const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-  const query = `mutation ${name}($input:${type}!){value:${name}(input:$input){comment${fields}errors:userErrors{code message path}}}`;
+  const query = `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown}errors:userErrors{code message path}}}${shown}`;
   const { value, problem } = await request<Outcome>(client, query, { input });
   return problem ? { problem } : value ?? {};
 }
 
 /** Reads a comment as it is now; null if it is not there any more. It never throws. */
 export async function current(client: Client, id: string): Promise<Outcome> {
-  const { value, problem } = await request<Comment>(client, `query comment($id:ID!){value:comment(id:$id)${fields}}`, { id });
+  const { value, problem } = await request<Comment>(client, `query comment($id:ID!){value:comment(id:$id){...Shown}}${shown}`, { id });
   return problem ? { problem } : { comment: value ?? null };
 }
 

@@ -139,7 +139,9 @@ export class CommentForm extends Component<Props, State> {
     const words = [
       ...(comment && draft.version === 0 ? [texts.say('write.gone')] : []),
       ...(theirs ? [texts.say('write.conflict')] : []),
-      ...general.map(({ code, message }) => (code === 'KEY_REUSED' ? texts.say('write.reused') : message)),
+      ...general.map(({ code, message }) => (
+        code === 'KEY_REUSED' ? texts.say('write.reused') : code === 'ALREADY_WRITTEN' ? texts.say('write.already') : message
+      )),
       ...(problem ? [...wordsOf(texts, problem), texts.say('write.kept')] : []),
     ];
     if (words.length === 0) return null;

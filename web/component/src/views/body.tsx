@@ -1,6 +1,6 @@
 import { isEmptyProduct, listOf, productOf, type Props } from '../view';
 import { Write } from '../forms/write';
-import { Highlights, List, Result } from './comments';
+import { Highlights, List, Own, Result } from './comments';
 import { Drawer } from './drawer';
 import { Failed } from './failure';
 import { Filters } from './filters';
@@ -19,6 +19,7 @@ export function Body({ view }: Props) {
       {!plain && <Highlights view={view} />}
       {!plain && <Result view={view} />}
       {view.busy && <Waiting view={view} />}
+      <Own view={view} />
       {listOf(view) && <List view={view} />}
       {!plain && <Pages view={view} />}
       <Write view={view} />

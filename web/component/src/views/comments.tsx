@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { everything, isFiltered } from '../address';
-import type { Comment } from '../answer';
+import type { Comment, Reply } from '../answer';
 import { Entry } from '../forms/entry';
 import { isEmptyProduct, linkTo, listOf, productOf, type Props, viewerOf } from '../view';
 import { Stars } from './summary';
@@ -18,13 +18,21 @@ export function Highlights({ view }: Props) {
   );
 }
 
-function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint'; comment: Comment }) {
+function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint' | 'own.waits' | 'own.rejected'; comment: Comment }) {
   return (
     <div class={`highlight ${kind}`}>
       <h3>{view.texts.say(kind)}</h3>
-      <article class="comment" part="comment"><Content view={view} comment={comment} /></article>
+      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null }} /></article>
     </div>
   );
+}
+
+/** What the reader wrote and others do not see, with its state. */
+export function Own({ view }: Props) {
+  const own = productOf(view)?.viewerComment;
+  if (!own) return null;
+  const kind = own.status === 'REJECTED' ? 'own.rejected' : own.heldEdit || own.status === 'PENDING' ? 'own.waits' : null;
+  return kind && <Highlight view={view} kind={kind} comment={{ ...own, ...own.heldEdit }} />;
 }
 
 /** How many comments the list has, for screen readers too when it changes. */
@@ -90,7 +98,22 @@ function Content({ view, comment, actions }: Props & { comment: Comment; actions
         <span class="language" lang={language}>{texts.language(language)}</span>
         {actions}
       </footer>
+      {comment.reply && <FromShop view={view} reply={comment.reply} />}
     </>
+  );
+}
+
+/** What the shop answers. */
+function FromShop({ view: { texts }, reply }: Props & { reply: Reply }) {
+  return (
+    <div class="reply" part="reply">
+      <p class="by" dir="auto">{texts.say('reply.by', { name: reply.name })}</p>
+      <p class="text" dir="auto">{reply.text}</p>
+      <p class="when">
+        <time dateTime={reply.createdAt}>{texts.day(reply.createdAt)}</time>
+        {reply.updatedAt && <span class="edited">{texts.say('edited')}</span>}
+      </p>
+    </div>
   );
 }
 

@@ -1,0 +1,88 @@
+package auth_test
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/moderation"
+)
+
+// stuck is a store in which another change always came first.
+type stuck struct{ *store }
+
+func (s stuck) Replace(context.Context, comment.Comment, comment.Comment) error {
+	s.writes++
+	return comment.Errorf(comment.Conflict, "changed")
+}
+
+func (s stuck) Report(ctx context.Context, before, after comment.Comment, _ comment.Report) error {
+	return s.Replace(ctx, before, after)
+}
+
+func (s stuck) Decide(ctx context.Context, before, after comment.Comment, _ comment.Decision) error {
+	return s.Replace(ctx, before, after)
+}
+
+func (stuck) Audit(context.Context, comment.ID) ([]comment.Decision, error) { return nil, nil }
+
+// A comment whose item never is as a change asks, such as one that was damaged by hand, is not read and
+// written for ever.
+func TestChangesThatNeverGetThrough(t *testing.T) {
+	customer, spam, words := "b", comment.Spam, "new"
+	for _, row := range []struct {
+		name   string
+		viewer comment.Viewer
+		change func(stuck, auth.Authorizer, string) ([]comment.Problem, error)
+	}{
+		{"a report", comment.Viewer{CustomerID: &customer}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
+			p := auth.Reporter{Store: s, Authorizer: who, Threshold: 3}
+			return p.Report(t.Context(), comment.ReportDraft{CommentID: id, Reason: "SPAM"})
+		}},
+		{"a decision", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
+			j := auth.Judge{Store: s, Authorizer: who}
+			_, problems, err := j.Decide(t.Context(), comment.Verdict{ID: id, Version: 1, Reason: &spam})
+			return problems, err
+		}},
+		{"an edit", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
+			w := auth.Writer{Store: s, Authorizer: who}
+			_, problems, err := w.Edit(t.Context(), id, 1, comment.Change{Text: &words})
+			return problems, err
+		}},
+	} {
+		store := stuck{newStore(0)}
+		problems, err := row.change(store, sender(row.viewer), string(store.kept.ID))
+		if got := said(problems, err); got != "CONFLICT" || store.writes != 20 {
+			t.Errorf("%s: %q after %d tries", row.name, got, store.writes)
+		}
+	}
+}
+
+// An imported comment may be so long that an edit does not fit beside it. The text of the API does.
+func TestEditBesideALongComment(t *testing.T) {
+	policy, err := moderation.Open("hold", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stars, words := 1, "short"
+	for _, row := range []struct {
+		reason string
+		bytes  int
+		change comment.Change
+		want   string
+	}{
+		{"a new rating keeps both texts", comment.MaxTextBytes, comment.Change{Rating: &stars}, "TOO_LONG"},
+		{"a short text beside a long one", comment.MaxTextBytes, comment.Change{Text: &words}, ""},
+		{"both texts fit", 10_000, comment.Change{Rating: &stars}, ""},
+	} {
+		store, customer := newStore(0), "a"
+		store.kept.Text = strings.Repeat("x", row.bytes)
+		w := auth.Writer{Store: store, Authorizer: sender(comment.Viewer{CustomerID: &customer}), Policy: policy}
+		_, problems, err := w.Edit(t.Context(), string(store.kept.ID), 1, row.change)
+		if got := said(problems, err); got != row.want || (store.writes > 0) != (row.want == "") {
+			t.Errorf("%s: %q after %d writes", row.reason, got, store.writes)
+		}
+	}
+}

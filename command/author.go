@@ -1,0 +1,198 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/task"
+)
+
+// Author exports or erases what the table holds about an author.
+type Author struct {
+	Do   string `arg:"" name:"what" enum:"export,erase" help:"What to do: export or erase."`
+	ID   string `arg:"" help:"The shop's own id of the customer; with --imported, the id that a file of reviews has."`
+	File string `arg:"" optional:"" default:"-" complete:"files" help:"File that export writes, as JSON Lines: the comments as talkback export writes them, with decisions, reports and keys. Standard output by default. It is compressed if its name ends in .gz."`
+
+	Imported bool `help:"The author of imported comments, who is not known to be a customer. These are in no index: the whole table is read."`
+	Scan     bool `help:"Read the whole table, for --imported. Without it, talkback author prints what that costs, and ends."`
+	Force    bool `help:"Replace an existing file."`
+}
+
+// author is whom the command is about.
+func (c *Author) author() comment.Author { return comment.Author{ID: c.ID, Imported: c.Imported} }
+
+// Run exports or erases, and prints what became of it.
+func (c *Author) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	if err := c.check(); err != nil {
+		return usage(err)
+	}
+	if c.Do == "erase" {
+		return c.erase(ctx, flags, term)
+	}
+	if err := flags.checkOutput(c.File); err != nil {
+		return err
+	}
+	return c.export(ctx, flags, term)
+}
+
+func (c *Author) check() error {
+	if c.Scan && !c.Imported {
+		return errors.New("--scan reads the whole table for imported authors: give --imported too, or leave it out; customers are found by an index")
+	}
+	if c.Do == "erase" && (c.File != "-" || c.Force) {
+		return errors.New("talkback author erase writes no file: leave out the file and --force; talkback author export writes a copy first")
+	}
+	if other := otherFormat(c.File); other != "" {
+		return fmt.Errorf("an export is JSON Lines, and %s would be taken for %s: name it .jsonl or .jsonl.gz", c.File, other)
+	}
+	return c.author().CheckID()
+}
+
+// checkScan refuses to read the whole table unless that is asked for, and says what it costs.
+func (c *Author) checkScan(ctx context.Context, session *Session) error {
+	if !c.Imported || c.Scan {
+		return nil
+	}
+	items, units, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
+	switch {
+	case err != nil:
+		return err
+	case items == 0: // also from engines that do not count
+		return usagef("imported authors are in no index, so this reads the whole table: run it again with --scan")
+	}
+	return usagef("imported authors are in no index, so this reads the whole table: %s; run it again with --scan",
+		output.English.Sprintf("about %d items, %.0f read units", items, units))
+}
+
+// authorCopy is what an export of an author holds.
+type authorCopy struct {
+	comments, decisions, reports, keys int
+	// improper are invalid items, which it lacks.
+	improper []layout.Improper
+}
+
+// export writes what the table holds about the author. After an error there is no file.
+func (c *Author) export(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	// So a write to a closed pipe is an error, instead of the silent end of the process.
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGPIPE)
+	defer signal.Stop(ignored)
+	out, err := output.Open(ctx, c.File, c.Force, term.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Drop()) }() // unless it was kept
+	session, err := flags.Open(ctx, Opening{Owner: "talkback author"}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	if err := c.checkScan(ctx, session); err != nil {
+		return err
+	}
+	var done authorCopy
+	err = session.watch(ctx, func(ctx context.Context) (err error) {
+		// A write to a pipe may block until its reader continues. Do not wait for that.
+		done, err = task.Await(ctx, func() (authorCopy, error) { return c.write(ctx, session, out) })
+		return err
+	})
+	if err != nil {
+		return exportStopped(err, out)
+	}
+	report := output.English.Sprintf("%d comments, %d decisions about them, %d keys and %d reports of other comments written to %s",
+		done.comments, done.decisions, done.keys, done.reports, out.Name())
+	if !c.Imported {
+		report += "\nImported comments of an author with the same id are not in it: see --imported"
+	}
+	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
+	return errors.Join(err, printLeftOut(term.Err, done.improper))
+}
+
+// write writes all lines and keeps the file.
+func (c *Author) write(ctx context.Context, session *Session, out *output.File) (done authorCopy, err error) {
+	var mu sync.Mutex
+	improper := func(item layout.Improper) {
+		mu.Lock()
+		defer mu.Unlock()
+		done.improper = append(done.improper, item)
+	}
+	store := dynamo.NewStore(session.Client, session.Table, dynamo.Options{Improper: improper})
+	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
+	scanner.Everything, scanner.OnImproper = true, improper
+	compress := strings.HasSuffix(strings.ToLower(c.File), ".gz")
+	if _, err := writeLines(out, compress, store.AuthorRecords(ctx, c.author(), scanner), done.appendTo, func(int) {}); err != nil {
+		return done, err
+	}
+	return done, out.Keep(ctx)
+}
+
+// appendTo appends the lines of a record, and counts them.
+func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byte, err error) {
+	if record.Report != nil {
+		d.reports++
+		return reviewfile.AppendReport(lines, record.CommentID, *record.Report)
+	}
+	d.comments++
+	if lines, err = reviewfile.Append(lines, *record.Comment); err != nil {
+		return nil, err
+	}
+	for _, decision := range record.Decisions {
+		d.decisions++
+		if lines, err = reviewfile.AppendDecision(lines, decision); err != nil {
+			return nil, err
+		}
+	}
+	if key := record.Key; key != nil {
+		d.keys++
+		return reviewfile.AppendKey(lines, record.CommentID, key.Hash, key.Expires)
+	}
+	return lines, nil
+}
+
+// erase erases the author, and prints what was erased.
+func (c *Author) erase(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	session, err := flags.Open(ctx, Opening{Owner: "talkback author"}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	if err := c.checkScan(ctx, session); err != nil {
+		return err
+	}
+	progress := output.NewProgress(term.Err, -1, "comments")
+	var done comment.Erasure
+	err = session.watch(ctx, func(ctx context.Context) (err error) {
+		done, err = newEraser(session, "talkback author").Run(ctx, c.author(), func(now comment.Erasure) {
+			progress.Show(now.Comments, int64(now.Comments))
+		})
+		return err
+	})
+	progress.End()
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("the erasure was interrupted; a server goes on with it, or run it again: it continues where it stopped")
+	case comment.KindOf(err) == comment.Conflict:
+		return errors.New(comment.MessageOf(err))
+	case err != nil:
+		return fmt.Errorf("the erasure stopped (%w); a server goes on with it, or run it again: it continues where it stopped", err)
+	}
+	report := output.English.Sprintf("%d comments erased, with %d held edits, %d replies, %d decisions about them, %d reports of them and %d keys; "+
+		"and %d reports of other comments, for %.0f read and %.0f write units",
+		done.Comments, done.HeldEdits, done.Replies, done.Decisions, done.ReportsAbout, done.Keys, done.Reports, done.ReadUnits, done.WriteUnits)
+	if !c.Imported {
+		report += "\nImported comments of an author with the same id are erased by --imported"
+	}
+	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(report))
+	return err
+}

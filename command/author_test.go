@@ -1,0 +1,191 @@
+package command_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+// authored is a table in which customer 42 has comments of several kinds, an imported author has the
+// same id, and others wrote too.
+type authored struct {
+	*exporter
+	store                            *dynamo.Store
+	held, rejected, imported, others comment.Comment
+}
+
+func newAuthored(t *testing.T) *authored {
+	t.Helper()
+	endpoint := dynamotest.Dynoxide(t)
+	a := &authored{exporter: newExporter(t, endpoint)}
+	client := call.NewLocalClient(endpoint)
+	a.store = dynamo.NewStore(client, a.table, dynamo.Options{KeepAudit: time.Hour})
+	r := commenttest.Rand(t)
+	written := func(author comment.Author, key string) comment.Comment {
+		c := commenttest.Random(r, "p")
+		c.Author, c.Version, c.UpdatedAt, c.Status, c.Moderation = author, 1, nil, comment.Approved, nil
+		if _, err := a.store.Add(t.Context(), c, key); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	ada, bo := comment.Author{ID: "42", Name: "Ada"}, comment.Author{ID: "7", Name: "Bo"}
+	a.held, a.rejected, a.others = written(ada, "a key"), written(ada, ""), written(bo, "")
+	a.imported = written(comment.Author{ID: "42", Name: "Ida", Imported: true}, "")
+
+	at := time.Now().UTC().Truncate(time.Millisecond)
+	edited := a.held
+	edited.Moderation = &comment.Moderation{
+		HeldEdit: &comment.HeldEdit{Rating: 1, Language: "en", Text: "The edit that waits.", At: at, Version: 2},
+		Held:     []comment.HoldReason{comment.HeldAlways, comment.HeldEdited}, Since: at,
+	}
+	if err := a.store.Replace(t.Context(), a.held, edited); err != nil {
+		t.Fatal(err)
+	}
+	spam, moderator := comment.Spam, "the moderator"
+	refused := a.rejected
+	refused.Status, refused.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
+	err := a.store.Decide(t.Context(), a.rejected, refused, comment.Decision{
+		CommentID: a.rejected.ID, Position: comment.FirstAt(at), By: &moderator, From: comment.Approved, To: comment.Rejected, Version: 1, Reason: &spam, Note: "a note about Ada",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.held, a.rejected = edited, refused
+	reported := a.others
+	reported.Moderation = &comment.Moderation{Reports: 1}
+	if err := a.store.Report(t.Context(), a.others, reported, comment.Report{By: "42", At: at, Reason: "SPAM", Note: "a note by Ada"}); err != nil {
+		t.Fatal(err)
+	}
+	a.others = reported
+	return a
+}
+
+// author runs talkback author and returns what it prints.
+func (a *authored) author(status int, words ...string) (out, said string) {
+	a.t.Helper()
+	var printed, errors bytes.Buffer
+	arguments := append(a.arguments("author"), words...)
+	if got := runMain(a.t, &printed, &errors, arguments...); got != status {
+		a.t.Fatalf("talkback author %v: status %d\n%s", words, got, &errors)
+	}
+	return printed.String(), errors.String()
+}
+
+// The export of a customer has all that the table holds about the customer, and nothing of others: not
+// who decided, nor the imported author with the same id. Its comments can be imported.
+func TestAuthorExport(t *testing.T) {
+	a := newAuthored(t)
+	out, said := a.author(0, "export", "42")
+	for _, foreign := range []string{"the moderator", a.imported.Author.Name, string(a.imported.ID), `"author":"7"`} {
+		if strings.Contains(out, foreign) {
+			t.Errorf("the export has %q", foreign)
+		}
+	}
+	if want := "2 comments, 1 decisions about them, 1 keys and 1 reports of other comments written"; !strings.Contains(said, want) {
+		t.Errorf("it says %q, want %q", said, want)
+	}
+	lines := map[string][]string{}
+	for line := range strings.Lines(out) {
+		var kind struct{ About, ID string }
+		if err := json.Unmarshal([]byte(line), &kind); err != nil {
+			t.Fatal(err)
+		}
+		lines[kind.About] = append(lines[kind.About], line)
+	}
+	if len(lines["report"]) != 1 || !strings.Contains(lines["report"][0], "a note by Ada") || !strings.Contains(lines["report"][0], string(a.others.ID)) {
+		t.Errorf("reports %v", lines["report"])
+	}
+	if len(lines["decision"]) != 1 || !strings.Contains(lines["decision"][0], `"reason":"SPAM","note":"a note about Ada"`) {
+		t.Errorf("decisions %v", lines["decision"])
+	}
+	if len(lines["key"]) != 1 || !strings.Contains(lines["key"][0], string(a.held.ID)) {
+		t.Errorf("keys %v", lines["key"])
+	}
+	want := map[string]bool{}
+	for _, c := range []comment.Comment{a.held, a.rejected} {
+		line, err := reviewfile.Append(nil, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want[string(line)] = true
+	}
+	got := map[string]bool{}
+	for _, line := range lines[""] {
+		got[line] = true
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// Imported authors are in no index: their export reads the whole table, and not before it is asked to.
+func TestAuthorExportOfImported(t *testing.T) {
+	a := newAuthored(t)
+	if _, said := a.author(2, "export", "42", "--imported"); !strings.Contains(said, "run it again with --scan") {
+		t.Errorf("without --scan it says %q", said)
+	}
+	out, _ := a.author(0, "export", "42", "--imported", "--scan")
+	want, err := reviewfile.Append(nil, a.imported)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out != string(want) {
+		t.Errorf("got %s want %s", out, want)
+	}
+	if _, said := a.author(2, "export", "42", "--scan"); !strings.Contains(said, "--imported") {
+		t.Errorf("--scan of a customer says %q", said)
+	}
+	if out, _ := a.author(0, "export", "nobody"); out != "" {
+		t.Errorf("the export of nobody has %s", out)
+	}
+}
+
+// An erased customer is gone from the table, the imported author with the same id stays until --imported
+// asks for it, and a file that was exported before brings neither back.
+func TestAuthorErase(t *testing.T) {
+	a := newAuthored(t)
+	file := filepath.Join(t.TempDir(), "all.jsonl")
+	var out, said bytes.Buffer
+	if status := runMain(t, &out, &said, a.arguments("export", file, "--all")...); status != 0 {
+		t.Fatal(&said)
+	}
+	if _, said := a.author(2, "erase", "42", file); !strings.Contains(said, "writes no file") {
+		t.Errorf("with a file it says %q", said)
+	}
+	want := "2 comments erased, with 1 held edits, 0 replies, 1 decisions about them, 0 reports of them and 1 keys;\nand 1 reports of other comments"
+	if out, _ := a.author(0, "erase", "42"); !strings.Contains(strings.ReplaceAll(out, "\n", " "), strings.ReplaceAll(want, "\n", " ")) {
+		t.Errorf("it says %q, want %q", out, want)
+	}
+	if out, _ := a.author(0, "export", "42"); out != "" {
+		t.Errorf("left: %s", out)
+	}
+	if out, _ := a.author(0, "export", "42", "--imported", "--scan"); !strings.Contains(out, string(a.imported.ID)) {
+		t.Errorf("the imported author has %q", out)
+	}
+	a.author(0, "erase", "42", "--imported", "--scan")
+	out.Reset()
+	if status := runMain(t, &out, &said, a.arguments("import", file, "--restore", "--revive", "--no-count")...); status != 0 {
+		t.Fatal(&said)
+	}
+	if text := out.String(); !strings.Contains(text, "3 of erased authors") {
+		t.Errorf("the import says %q", text)
+	}
+	for _, kind := range []string{"", "--imported --scan"} {
+		if out, _ := a.author(0, append([]string{"export", "42"}, strings.Fields(kind)...)...); out != "" {
+			t.Errorf("back: %s", out)
+		}
+	}
+}

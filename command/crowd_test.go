@@ -1,0 +1,441 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/moderation"
+	"github.com/talkback/talkback/pageindex/table"
+)
+
+// reportThreshold is how many reports bring a comment before moderators in this test.
+const reportThreshold = 2
+
+// crowdOf is everybody around the comments of two products, and what they know together.
+type crowdOf struct {
+	*api
+	ledger *ledger
+	kept   *table.Index // of page numbers, beside the counts
+
+	mu       sync.Mutex
+	owners   map[string]string // customers, by the ids of their comments
+	verdicts []*ruling
+	networks []*faulttest.Network
+}
+
+// ruling is a decision that someone tried.
+type ruling struct {
+	id, by, note string
+	version      int
+	about        int // the number of the words that were looked at
+	reject       bool
+	showing      *span // unless it is rejected
+	outcome      outcome
+	within       span
+}
+
+var debated = []string{"globe", "a/b#c"}
+
+// person is someone with a token, who goes to servers of different policies over bad networks.
+type person struct {
+	*crowdOf
+	name   string
+	random *rand.Rand
+	token  string
+	// publishing, holding and hiding are servers of these policies.
+	publishing, holding, hiding *api
+}
+
+func newCrowd(t *testing.T, endpoint string) *crowdOf {
+	t.Helper()
+	a := newAPI(t, endpoint)
+	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret, RolesClaim: "roles"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pages := table.New(a.session.Client, a.session.Table)
+	a.authorizer, a.pages, a.watermark = guard, pages, follows{leases.NewLeases(a.session.Client, a.session.Table)}
+	a.serve.ReportThreshold = reportThreshold
+	a.useClient(a.session.Client)
+	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}}
+}
+
+// joined returns someone new. Of their calls to the table, one in faults goes wrong; none if it is 0.
+func (c *crowdOf) joined(t *testing.T, r *rand.Rand, name string, faults int, roles ...string) *person {
+	t.Helper()
+	p := &person{crowdOf: c, name: name, random: rand.New(rand.NewPCG(r.Uint64(), 3))}
+	p.token = signed(t, jwt.MapClaims{"sub": name, "exp": time.Now().Add(time.Hour).Unix(), "roles": append([]string{}, roles...)})
+	client := c.session.Client
+	if faults > 0 {
+		var network *faulttest.Network
+		client, network = faulttest.Under(client, faulttest.OneIn(p.random, faults))
+		c.networks = append(c.networks, network)
+	}
+	server := func(policy, edits string) *api {
+		held, err := moderation.Open(policy, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := &api{tb: t, session: c.session, authorizer: c.authorizer, pages: c.pages, watermark: c.watermark, serve: c.serve}
+		a.serve.Policy, a.serve.Moderation.Edits = held, edits
+		a.useClient(client)
+		return a
+	}
+	p.publishing, p.holding, p.hiding = server("publish", "beside"), server("hold", "beside"), server("hold", "hide")
+	return p
+}
+
+// try sends an operation. It is sent by someone who may give up at any moment.
+func (p *person) try(a *api, query string, variables map[string]any) (got answer, text string, within span, err error) {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	if p.name != "" && p.random.IntN(12) == 0 {
+		time.AfterFunc(time.Duration(p.random.IntN(8_000))*time.Microsecond, cancel)
+	}
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return got, "", span{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, a.server.URL+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		return got, "", span{}, err
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if p.token != "" {
+		request.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	within = span{from: time.Now(), to: forever}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return got, "", within, err
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(response.Body)
+	if err == nil {
+		err = json.Unmarshal(said, &got)
+	}
+	within.to = time.Now()
+	return got, string(said), within, err
+}
+
+// state is a comment as its author and moderators see it.
+type state struct {
+	ID, Text, Status string
+	Version          int
+	HeldEdit         *struct {
+		Text    string
+		Version int
+	}
+}
+
+const stateFields = `{ id text status version heldEdit { text version } }`
+
+// latest is the version that its author wrote last.
+func (s state) latest() int {
+	if s.HeldEdit != nil {
+		return s.HeldEdit.Version
+	}
+	return s.Version
+}
+
+// change sends a mutation, and notes the state of the comment that the payload tells.
+func (p *person) change(a *api, field, inputType string, input map[string]any) (outcome, *state, span) {
+	p.tb.Helper()
+	got, text, within, err := p.try(a, `mutation ($input: `+inputType+`!) { payload: `+field+`(input: $input) { comment `+stateFields+` userErrors { code message } } }`, map[string]any{"input": input})
+	var data struct {
+		Payload *struct {
+			Comment    *state
+			UserErrors []struct{ Code, Message string }
+		}
+	}
+	switch {
+	case err != nil:
+		return unknown, nil, within
+	case len(got.Errors) > 0:
+		if code := got.Errors[0].Extensions["code"]; code == "THROTTLED" {
+			return refused, nil, within
+		} else if code != "UNAVAILABLE" && code != "TIMEOUT" && code != "CANCELED" {
+			p.tb.Errorf("%s by %s: %s", field, p.name, text)
+		}
+		within.to = forever
+		return unknown, nil, within
+	}
+	if err := json.Unmarshal(got.Data, &data); err != nil {
+		p.tb.Fatal(err, text)
+	}
+	id := fmt.Sprint(input["id"])
+	if problems := data.Payload.UserErrors; len(problems) > 0 {
+		switch problems[0].Code {
+		case "NOT_FOUND": // deleted, or not shown to those who may not moderate
+			p.ledger.see(id, hidden, within)
+		case "CONFLICT":
+		default:
+			p.tb.Errorf("%s by %s: %s", field, p.name, text)
+		}
+		return refused, nil, within
+	}
+	if s := data.Payload.Comment; s != nil && field != "deleteComment" {
+		p.saw(*s, within)
+	}
+	return success, data.Payload.Comment, within
+}
+
+// saw notes a state that someone was told.
+func (c *crowdOf) saw(s state, within span) {
+	number := hidden
+	if s.Status == "APPROVED" {
+		number = numbersIn(s.Text)[0]
+	}
+	c.ledger.see(s.ID, number, within)
+}
+
+// look reads a comment.
+func (p *person) look(id string) (s state, found bool) {
+	p.tb.Helper()
+	got, text, within, err := p.try(p.publishing, `query ($id: ID!) { comment(id: $id) `+stateFields+` }`, map[string]any{"id": id})
+	if err != nil || len(got.Errors) > 0 {
+		return s, false
+	}
+	var data struct{ Comment *state }
+	if err := json.Unmarshal(got.Data, &data); err != nil {
+		p.tb.Fatal(err, text)
+	}
+	if data.Comment == nil {
+		p.ledger.see(id, hidden, within)
+		return s, false
+	}
+	p.saw(*data.Comment, within)
+	return *data.Comment, true
+}
+
+// ids returns the comments of a customer, all if that is empty.
+func (c *crowdOf) ids(owner string) (out []string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for id, of := range c.owners {
+		if owner == "" || of == owner {
+			out = append(out, id)
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+// any returns a random comment.
+func (p *person) any(owner string) string {
+	ids := p.ids(owner)
+	return ids[p.random.IntN(len(ids))]
+}
+
+// randomWords are what somebody says next.
+func (p *person) randomWords(w words) words {
+	c := commenttest.Random(p.random, w.product)
+	w.rating, w.language = c.Rating, string(c.Language)
+	return w
+}
+
+// add writes a comment, over a good network: nobody would know its id otherwise.
+func (p *person) add(a *api) {
+	p.tb.Helper()
+	healthy := &api{tb: p.tb, session: p.session, authorizer: p.authorizer, serve: a.serve, header: "Bearer " + p.token}
+	healthy.useClient(p.session.Client)
+	defer healthy.server.Close()
+	w := p.randomWords(words{product: debated[p.random.IntN(len(debated))]})
+	number := p.ledger.say(w)
+	showing := p.ledger.showing(number)
+	within := span{from: time.Now()}
+	var data struct{ Payload struct{ Comment *state } }
+	healthy.mustAsk(`mutation ($input: AddCommentInput!) { payload: addComment(input: $input) { comment { id text status version } } }`, map[string]any{"input": map[string]any{
+		"productId": w.product, "rating": w.rating, "language": w.language, "text": textOf(number), "author": map[string]any{"id": p.name, "name": p.name},
+	}}, &data)
+	within.to = time.Now()
+	s := *data.Payload.Comment
+	p.ledger.written(number, s.ID)
+	p.ledger.close(showing, success, s.Status == "APPROVED")
+	p.saw(s, within)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.owners[s.ID] = p.name
+}
+
+// writes edits, takes back and deletes own comments, and writes new ones.
+func (p *person) writes() {
+	p.tb.Helper()
+	a := []*api{p.publishing, p.holding, p.hiding}[p.random.IntN(3)]
+	action := p.random.IntN(20)
+	if action < 3 || len(p.ids(p.name)) == 0 {
+		p.add(a)
+		return
+	}
+	s, found := p.look(p.any(p.name))
+	if !found {
+		return
+	}
+	switch {
+	case action == 3:
+		if outcome, _, within := p.change(a, "deleteComment", "DeleteCommentInput", map[string]any{"id": s.ID}); outcome == success {
+			p.ledger.see(s.ID, hidden, within)
+		}
+	case action < 7:
+		p.decided(ruling{id: s.ID, by: p.name, version: s.latest(), reject: true}, a, "withdrawComment", "WithdrawCommentInput", map[string]any{"id": s.ID, "version": s.latest()})
+	default:
+		p.edits(a, s)
+	}
+}
+
+func (p *person) edits(a *api, s state) {
+	p.tb.Helper()
+	w := p.randomWords(words{id: s.ID, product: p.ledger.productOf(s.ID)})
+	number := p.ledger.say(w)
+	showing := p.ledger.showing(number)
+	outcome, after, _ := p.change(a, "editComment", "EditCommentInput", map[string]any{
+		"id": s.ID, "version": s.latest(), "rating": w.rating, "language": w.language, "text": textOf(number),
+	})
+	if a != p.publishing && outcome == unknown {
+		outcome = refused // whatever came of it, it does not show this
+	}
+	p.ledger.close(showing, outcome, after != nil && after.Status == "APPROVED" && after.Text == textOf(number))
+}
+
+// decided sends a decision, and keeps what came of it.
+func (p *person) decided(v ruling, a *api, field, inputType string, input map[string]any) {
+	p.tb.Helper()
+	if !v.reject {
+		v.showing = p.ledger.showing(v.about)
+	}
+	outcome, after, within := p.change(a, field, inputType, input)
+	v.outcome, v.within = outcome, within
+	if !v.reject {
+		p.ledger.close(v.showing, outcome, after != nil && after.Status == "APPROVED")
+		if after != nil && after.Text != textOf(v.about) {
+			p.tb.Errorf("%s approved %q, and what is shown is %q", p.name, textOf(v.about), after.Text)
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.verdicts = append(p.verdicts, &v)
+}
+
+// moderates decides about a comment of the queue, or about any.
+func (p *person) moderates() {
+	p.tb.Helper()
+	s, found := p.fromQueue()
+	if !found || p.random.IntN(4) == 0 {
+		if s, found = p.look(p.any("")); !found {
+			return
+		}
+	}
+	v := ruling{id: s.ID, by: p.name, version: s.Version, about: numbersIn(s.Text)[0], reject: p.random.IntN(5) < 2}
+	if s.HeldEdit != nil && p.random.IntN(5) > 0 {
+		v.version, v.about = s.HeldEdit.Version, numbersIn(s.HeldEdit.Text)[0]
+	}
+	p.mu.Lock()
+	v.note = fmt.Sprintf("note %d", len(p.verdicts)+1)
+	p.mu.Unlock()
+	v.note += " of " + p.name
+	input := map[string]any{"id": v.id, "version": v.version, "note": v.note}
+	if v.reject {
+		input["reason"] = "SPAM"
+		p.decided(v, p.publishing, "rejectComment", "RejectCommentInput", input)
+		return
+	}
+	p.decided(v, p.publishing, "approveComment", "ApproveCommentInput", input)
+}
+
+// fromQueue returns one of the comments that wait longest. None of a page waits in two places.
+func (p *person) fromQueue() (state, bool) {
+	p.tb.Helper()
+	got, text, _, err := p.try(p.publishing, `{ moderation { queue(first: 8) { nodes { comment `+stateFields+` } } } }`, nil)
+	if err != nil || len(got.Errors) > 0 {
+		return state{}, false
+	}
+	var data struct {
+		Moderation struct {
+			Queue struct{ Nodes []struct{ Comment state } }
+		}
+	}
+	if err := json.Unmarshal(got.Data, &data); err != nil {
+		p.tb.Fatal(err, text)
+	}
+	nodes, ids := data.Moderation.Queue.Nodes, map[string]bool{}
+	for _, node := range nodes {
+		ids[node.Comment.ID] = true
+	}
+	if len(ids) < len(nodes) {
+		p.tb.Errorf("a comment waits twice: %s", text)
+	}
+	if len(nodes) == 0 {
+		return state{}, false
+	}
+	return nodes[p.random.IntN(len(nodes))].Comment, true
+}
+
+// reports reports a comment in somebody's name.
+func (p *person) reports() {
+	p.tb.Helper()
+	id := p.any("")
+	got, text, within, err := p.try(p.publishing, `mutation ($input: ReportCommentInput!) { payload: reportComment(input: $input) { userErrors { code } } }`, map[string]any{"input": map[string]any{"id": id, "reason": "SPAM"}})
+	if err != nil || len(got.Errors) > 0 {
+		return
+	}
+	var data struct {
+		Payload struct{ UserErrors []struct{ Code string } }
+	}
+	if err := json.Unmarshal(got.Data, &data); err != nil {
+		p.tb.Fatal(err, text)
+	}
+	if len(data.Payload.UserErrors) > 0 {
+		p.ledger.see(id, hidden, within)
+	} else if !p.ledger.anyShown(id, within) {
+		p.tb.Errorf("%s was reported, and nobody could see it", id)
+	}
+}
+
+// replies replies to a comment as a merchant, who sees what everyone sees.
+func (p *person) replies() {
+	p.tb.Helper()
+	id := p.any("")
+	got, text, within, err := p.try(p.publishing, `query ($id: ID!) { comment(id: $id) `+askedFields+` reply: comment(id: $id) { reply { version } } }`, map[string]any{"id": id})
+	if err != nil || len(got.Errors) > 0 {
+		return
+	}
+	p.public(text, within)
+	var data struct {
+		Reply *struct{ Reply *struct{ Version int } }
+	}
+	if err := json.Unmarshal(got.Data, &data); err != nil || data.Reply == nil {
+		return
+	}
+	version := 0
+	if data.Reply.Reply != nil {
+		version = data.Reply.Reply.Version
+	}
+	_, text, within, err = p.try(p.publishing, `mutation ($input: ReplyToCommentInput!) { payload: replyToComment(input: $input) { comment `+askedFields+` userErrors { code } } }`,
+		map[string]any{"input": map[string]any{"id": id, "version": version, "name": "Shop", "text": fmt.Sprintf("Thank you %d times.", version)}})
+	if err == nil {
+		p.public(text, within)
+	}
+}
+
+// public checks an answer that anybody may read.
+func (c *crowdOf) public(answer string, within span) {
+	c.tb.Helper()
+	if err := c.ledger.check(answer, within); err != nil {
+		c.tb.Errorf("%v\n%s", err, answer)
+	}
+}

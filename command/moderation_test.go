@@ -1,0 +1,138 @@
+package command_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/moderation"
+)
+
+// moderated starts a service that holds every comment.
+func moderated(t *testing.T) *api {
+	t.Helper()
+	a := guarded(t)
+	policy, err := moderation.Open("hold", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.serve.Policy = policy
+	a.useClient(a.session.Client)
+	return a
+}
+
+// as sends an operation with a token, in which $id stands for a comment, and returns the answer without
+// its ids and times. It asks again until the answer is as wanted, since lists follow the table.
+func (a *api) as(token, operation, id, want string) {
+	a.tb.Helper()
+	a.header = ""
+	if token != "" {
+		a.header = "Bearer " + token
+	}
+	deadline := time.Now().Add(10 * time.Second)
+	for {
+		got := a.ask(strings.ReplaceAll(operation, "$id", id), nil)
+		text := string(got.Data)
+		if len(got.Errors) > 0 {
+			said, _ := json.Marshal(got.Errors[0].Extensions["code"])
+			text += " " + string(said)
+		}
+		if text == want {
+			return
+		}
+		if time.Now().After(deadline) || strings.HasPrefix(operation, "mutation") {
+			a.tb.Fatalf("%s\n got %s\nwant %s", operation, text, want)
+		}
+	}
+}
+
+// The life of a comment that waits: who sees what, from the first word to the last.
+func TestModeration(t *testing.T) {
+	a := moderated(t)
+	author, other := tokenOf(t, "u1", time.Hour), tokenOf(t, "u2", time.Hour)
+	const (
+		list  = `{ product(id: "teapot") { comments { nodes { text version } } latestPositive { text } lastCommentedAt } }`
+		none  = `{"product":{"comments":{"nodes":[]},"latestPositive":null,"lastCommentedAt":null}}`
+		one   = `{ comment(id: "$id") { status text version rejectionReason heldEdit { text version } } node(id: "$id") { id } }`
+		queue = `{ moderation { pending queue { nodes { reasons comment { text heldEdit { text version } } } pageInfo { hasNextPage } } } }`
+		empty = `{"moderation":{"pending":0,"queue":{"nodes":[],"pageInfo":{"hasNextPage":false}}}}`
+	)
+	a.header = "Bearer " + author
+	added := a.ask(`mutation { addComment(input: {productId: "teapot", rating: 5, language: "en", text: "First.", author: {id: "u1", name: "Ada"}, idempotencyKey: "k"}) { comment { id status } userErrors { code } } }`, nil)
+	var payload struct {
+		AddComment struct{ Comment struct{ ID, Status string } }
+	}
+	if err := json.Unmarshal(added.Data, &payload); err != nil || payload.AddComment.Comment.Status != "PENDING" {
+		t.Fatalf("%s %v", added.Data, added.Errors)
+	}
+	id := payload.AddComment.Comment.ID
+	hidden := `{"comment":null,"node":null}`
+	seen := func(comment string) string { return `{"comment":` + comment + `,"node":{"id":"` + id + `"}}` }
+	for _, step := range []struct{ why, token, operation, want string }{
+		{"nobody sees it in a list", "", list, none},
+		{"nor its author", author, list, none},
+		{"nobody finds it by its id", "", one, hidden},
+		{"nor another customer", other, one, hidden},
+		{"its author does", author, one, seen(`{"status":"PENDING","text":"First.","version":1,"rejectionReason":null,"heldEdit":null}`)},
+		{"and moderators", moderatorToken, one, seen(`{"status":"PENDING","text":"First.","version":1,"rejectionReason":null,"heldEdit":null}`)},
+		{"others are not told that it is there", other, `mutation { editComment(input: {id: "$id", version: 1, text: "x"}) { userErrors { code } } }`, `{"editComment":{"userErrors":[{"code":"NOT_FOUND"}]}}`},
+		{"nor by a delete", other, `mutation { deleteComment(input: {id: "$id"}) { userErrors { code } } }`, `{"deleteComment":{"userErrors":[{"code":"NOT_FOUND"}]}}`},
+		{"nor by taking it back", other, `mutation { withdrawComment(input: {id: "$id", version: 1}) { userErrors { code } } }`, `{"withdrawComment":{"userErrors":[{"code":"NOT_FOUND"}]}}`},
+		{"the queue is for moderators", author, queue, `{"moderation":null} "FORBIDDEN"`},
+		{"and for nobody without a token", "", queue, `{"moderation":null} "UNAUTHENTICATED"`},
+		{"a moderator finds it there", moderatorToken, queue, `{"moderation":{"pending":1,"queue":{"nodes":[{"reasons":["POLICY"],"comment":{"text":"First.","heldEdit":null}}],"pageInfo":{"hasNextPage":false}}}}`},
+		{"its author may still edit it", author, `mutation { editComment(input: {id: "$id", version: 1, text: "Second."}) { comment { status version } userErrors { code } } }`, `{"editComment":{"comment":{"status":"PENDING","version":2},"userErrors":[]}}`},
+		{"a filter may have nothing in it", moderatorToken, `{ moderation { queue(filter: {reasons: null, languages: null, productId: null}) { nodes { comment { text } } } } }`, `{"moderation":{"queue":{"nodes":[{"comment":{"text":"Second."}}]}}}`},
+		{"or a product", moderatorToken, `{ moderation { queue(filter: {productId: "kettle"}) { nodes { comment { text } } } } }`, `{"moderation":{"queue":{"nodes":[]}}}`},
+		{"so a decision about what was there is too late", moderatorToken, `mutation { approveComment(input: {id: "$id", version: 1}) { comment { id } userErrors { code path } } }`, `{"approveComment":{"comment":null,"userErrors":[{"code":"CONFLICT","path":["version"]}]}}`},
+		{"about what is there it is not", moderatorToken, `mutation { approveComment(input: {id: "$id", version: 2}) { comment { status } userErrors { code } } }`, `{"approveComment":{"comment":{"status":"APPROVED"},"userErrors":[]}}`},
+		{"to approve it again changes nothing", moderatorToken, `mutation { approveComment(input: {id: "$id", version: 2}) { comment { status } userErrors { code } } }`, `{"approveComment":{"comment":{"status":"APPROVED"},"userErrors":[]}}`},
+		{"everyone sees it", "", `{ product(id: "teapot") { comments { nodes { text version } } } }`, `{"product":{"comments":{"nodes":[{"text":"Second.","version":2}]}}}`},
+		{"the queue is empty", moderatorToken, queue, empty},
+		{"an edit waits beside it", author, `mutation { editComment(input: {id: "$id", version: 2, text: "Third."}) { comment { text version heldEdit { text version } } userErrors { code } } }`, `{"editComment":{"comment":{"text":"Second.","version":2,"heldEdit":{"text":"Third.","version":3}},"userErrors":[]}}`},
+		{"a further edit replaces it", author, `mutation { editComment(input: {id: "$id", version: 3, text: "Fourth."}) { comment { text version heldEdit { text version } } userErrors { code } } }`, `{"editComment":{"comment":{"text":"Second.","version":2,"heldEdit":{"text":"Fourth.","version":4}},"userErrors":[]}}`},
+		{"others see the comment as it was", other, one, seen(`{"status":"APPROVED","text":"Second.","version":2,"rejectionReason":null,"heldEdit":null}`)},
+		{"a moderator sees both", moderatorToken, queue, `{"moderation":{"pending":1,"queue":{"nodes":[{"reasons":["POLICY","EDIT"],"comment":{"text":"Second.","heldEdit":{"text":"Fourth.","version":4}}}],"pageInfo":{"hasNextPage":false}}}}`},
+		{"the edit before is there no longer", moderatorToken, `mutation { approveComment(input: {id: "$id", version: 3}) { userErrors { code } } }`, `{"approveComment":{"userErrors":[{"code":"CONFLICT"}]}}`},
+		{"the edit takes its place", moderatorToken, `mutation { approveComment(input: {id: "$id", version: 4}) { comment { text version heldEdit { text } } userErrors { code } } }`, `{"approveComment":{"comment":{"text":"Fourth.","version":4,"heldEdit":null},"userErrors":[]}}`},
+		{"another edit", author, `mutation { editComment(input: {id: "$id", version: 4, text: "Fifth."}) { userErrors { code } } }`, `{"editComment":{"userErrors":[]}}`},
+		{"is rejected, and the comment stays", moderatorToken, `mutation { rejectComment(input: {id: "$id", version: 5, reason: OFF_TOPIC}) { comment { status text heldEdit { text } } userErrors { code } } }`, `{"rejectComment":{"comment":{"status":"APPROVED","text":"Fourth.","heldEdit":null},"userErrors":[]}}`},
+		{"a customer reports it", other, `mutation { reportComment(input: {id: "$id", reason: OFF_TOPIC, note: "a poem"}) { userErrors { code } } }`, `{"reportComment":{"userErrors":[]}}`},
+		{"a moderator sees why", moderatorToken, `{ moderation { reports(commentId: "$id") { reason note } } }`, `{"moderation":{"reports":[{"reason":"OFF_TOPIC","note":"a poem"}]}}`},
+		{"the comment is rejected", moderatorToken, `mutation { decideComments(input: {decisions: [{id: "$id", version: 4, reason: SPAM, note: "seen elsewhere"}]}) { results { comment { status } userErrors { code } } userErrors { code } } }`, `{"decideComments":{"results":[{"comment":{"status":"REJECTED"},"userErrors":[]}],"userErrors":[]}}`},
+		{"nobody sees it in a list", "", list, none},
+		{"nobody finds it", other, one, hidden},
+		{"its author is told why", author, one, seen(`{"status":"REJECTED","text":"Fourth.","version":4,"rejectionReason":"SPAM","heldEdit":null}`)},
+		{"a retry of the first request has its present state", author, `mutation { addComment(input: {productId: "teapot", rating: 5, language: "en", text: "First.", author: {id: "u1", name: "Ada"}, idempotencyKey: "k"}) { comment { status } userErrors { code } } }`, `{"addComment":{"comment":{"status":"REJECTED"},"userErrors":[]}}`},
+		{"it cannot be taken back as well", author, `mutation { withdrawComment(input: {id: "$id", version: 4}) { userErrors { code } } }`, `{"withdrawComment":{"userErrors":[{"code":"CONFLICT"}]}}`},
+		{"an edit submits it again, with a version of its own", author, `mutation { editComment(input: {id: "$id", version: 4, text: "Sixth."}) { comment { status version } userErrors { code } } }`, `{"editComment":{"comment":{"status":"PENDING","version":6},"userErrors":[]}}`},
+		{"its author takes it back", author, `mutation { withdrawComment(input: {id: "$id", version: 6}) { comment { status } userErrors { code } } }`, `{"withdrawComment":{"comment":{"status":"WITHDRAWN"},"userErrors":[]}}`},
+		{"then there is nothing to decide", moderatorToken, `mutation { approveComment(input: {id: "$id", version: 6}) { userErrors { code } } }`, `{"approveComment":{"userErrors":[{"code":"CONFLICT"}]}}`},
+		{"the queue is empty", moderatorToken, queue, empty},
+		{"the audit has each decision, the latest first", moderatorToken, `{ moderation { audit(commentId: "$id") { by from to version reason note } } }`, `{"moderation":{"audit":[` +
+			`{"by":"u1","from":"PENDING","to":"WITHDRAWN","version":6,"reason":null,"note":null},` +
+			`{"by":null,"from":"APPROVED","to":"REJECTED","version":4,"reason":"SPAM","note":"seen elsewhere"},` +
+			`{"by":null,"from":"APPROVED","to":"APPROVED","version":5,"reason":"OFF_TOPIC","note":null},` +
+			`{"by":null,"from":"APPROVED","to":"APPROVED","version":4,"reason":null,"note":null},` +
+			`{"by":null,"from":"PENDING","to":"APPROVED","version":2,"reason":null,"note":null}]}}`},
+		{"the report stays", moderatorToken, `{ moderation { reports(commentId: "$id") { reason } } }`, `{"moderation":{"reports":[{"reason":"OFF_TOPIC"}]}}`},
+		{"reports are for moderators", author, `{ moderation { reports(commentId: "$id") { reason } } }`, `{"moderation":null} "FORBIDDEN"`},
+		{"what a customer wrote, in every state", moderatorToken, `{ moderation { commentsBy(customerId: "u1") { total latest { text status product { id } } } } }`, `{"moderation":{"commentsBy":{"total":1,"latest":[{"text":"Sixth.","status":"WITHDRAWN","product":{"id":"teapot"}}]}}}`},
+		{"is for moderators", other, `{ moderation { commentsBy(customerId: "u1") { total } } }`, `{"moderation":null} "FORBIDDEN"`},
+		{"a customer who wrote nothing", moderatorToken, `{ moderation { commentsBy(customerId: "u2") { total latest { id } } } }`, `{"moderation":{"commentsBy":{"total":0,"latest":[]}}}`},
+		{"an id has 1 to 128 bytes", moderatorToken, `{ moderation { commentsBy(customerId: "") { total } } }`, `{"moderation":null} "BAD_INPUT"`},
+		{"nobody asked to erase the author", moderatorToken, `{ moderation { erasure(customerId: "u1") { state } } }`, `{"moderation":{"erasure":null}}`},
+		{"who is erased has an id", moderatorToken, `mutation { eraseAuthor(input: {customerId: ""}) { erasure { state } userErrors { code path } } }`, `{"eraseAuthor":{"erasure":null,"userErrors":[{"code":"MALFORMED","path":["customerId"]}]}}`},
+		{"servers are asked to erase the author", moderatorToken, `mutation { eraseAuthor(input: {customerId: "u1"}) { erasure { state finishedAt comments } userErrors { code } } }`, `{"eraseAuthor":{"erasure":{"state":"WAITING","finishedAt":null,"comments":0},"userErrors":[]}}`},
+		{"which waits until one does", moderatorToken, `{ moderation { erasure(customerId: "u1") { state heldEdits replies decisions reportsAbout reports } } }`, `{"moderation":{"erasure":{"state":"WAITING","heldEdits":0,"replies":0,"decisions":0,"reportsAbout":0,"reports":0}}}`},
+		{"whom to erase is for moderators", author, `mutation { eraseAuthor(input: {customerId: "u1"}) { erasure { state } } }`, `{"eraseAuthor":null} "FORBIDDEN"`},
+		{"there are 1 to 50 decisions", moderatorToken, `mutation { decideComments(input: {decisions: []}) { results { userErrors { code } } userErrors { code path } } }`, `{"decideComments":{"results":null,"userErrors":[{"code":"OUT_OF_RANGE","path":["decisions"]}]}}`},
+		{"about one comment once", moderatorToken, `mutation { decideComments(input: {decisions: [{id: "$id", version: 1}, {id: "$id", version: 2}]}) { userErrors { code path } } }`, `{"decideComments":{"userErrors":[{"code":"MALFORMED","path":["decisions","1","id"]}]}}`},
+		{"a page of the queue has 1 to 50 comments", moderatorToken, `{ moderation { queue(first: 51) { nodes { since } } } }`, `{"moderation":null} "BAD_INPUT"`},
+		{"a cursor is one of the queue's", moderatorToken, `{ moderation { queue(after: "x") { nodes { since } } } }`, `{"moderation":null} "BAD_CURSOR"`},
+	} {
+		t.Log(step.why)
+		a.as(step.token, step.operation, id, step.want)
+	}
+}

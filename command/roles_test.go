@@ -1,0 +1,216 @@
+package command_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// caller is one kind of sender.
+type caller struct {
+	name    string
+	service *api
+	header  string
+	// viewer is what the field viewer says, and refusal the code of what the caller may not do.
+	viewer, refusal string
+}
+
+// The names of those callers who may do more than others.
+const (
+	theAuthor   = "the author"
+	theToken    = "the moderators' token"
+	aModerator  = "a moderator by a claim"
+	aMerchant   = "a merchant"
+	theShop     = "the shop's server"
+	everyRole   = "all roles, and some of other services"
+	thisMachine = "this machine, without tokens"
+)
+
+// everyCaller returns one caller of each kind. The service reads roles as Keycloak writes them.
+func everyCaller(t *testing.T) []caller {
+	t.Helper()
+	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken, Algorithm: "HS256", Key: sharedSecret, RolesClaim: "realm_access.roles"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, open := newAPI(t, dynamotest.Dynoxide(t)), newAPI(t, dynamotest.Dynoxide(t))
+	a.authorizer = guard
+	a.useClient(a.session.Client)
+	bearer := func(subject string, roles any) string {
+		return "Bearer " + signed(t, jwt.MapClaims{"sub": subject, "exp": time.Now().Add(time.Hour).Unix(), "realm_access": map[string]any{"roles": roles}})
+	}
+	const (
+		customer = `{"customerId":"u2","isModerator":false,"mayWrite":true,"mayWriteAsAnyCustomer":false,"mayModerate":false,"mayReply":false,"cannotWriteReason":null}`
+		required = `{"customerId":null,"isModerator":false,"mayWrite":false,"mayWriteAsAnyCustomer":false,"mayModerate":false,"mayReply":false,"cannotWriteReason":"TOKEN_REQUIRED"}`
+		refused  = `{"customerId":null,"isModerator":false,"mayWrite":false,"mayWriteAsAnyCustomer":false,"mayModerate":false,"mayReply":false,"cannotWriteReason":"TOKEN_REFUSED"}`
+	)
+	return []caller{
+		{"anonymous", a, "", required, "UNAUTHENTICATED"},
+		{"a customer", a, "Bearer " + tokenOf(t, "u2", time.Hour), customer, "FORBIDDEN"},
+		{"a customer with no roles", a, bearer("u2", []string{}), customer, "FORBIDDEN"},
+		{theAuthor, a, "Bearer " + tokenOf(t, "u1", time.Hour), strings.Replace(customer, "u2", "u1", 1), "FORBIDDEN"},
+		{aMerchant, a, bearer("u2", []string{"merchant"}), strings.Replace(customer, `"mayReply":false`, `"mayReply":true`, 1), "FORBIDDEN"},
+		{aModerator, a, bearer("u2", []string{"moderator"}), `{"customerId":"u2","isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":false,"mayModerate":true,"mayReply":false,"cannotWriteReason":null}`, "FORBIDDEN"},
+		{theToken, a, "Bearer " + moderatorToken, `{"customerId":null,"isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
+		{theShop, a, bearer("u2", []string{"shop"}), strings.Replace(customer, `"mayWriteAsAnyCustomer":false`, `"mayWriteAsAnyCustomer":true`, 1), "FORBIDDEN"},
+		{everyRole, a, bearer("u2", []string{"billing", "shop", "moderator", "merchant", "moderator", ""}), `{"customerId":"u2","isModerator":true,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
+		{"roles of other services", a, bearer("u2", []string{"admin", "moderators", "moderator ", "SHOP", "Moderator", "shop,moderator"}), customer, "FORBIDDEN"},
+		{"10,000 roles of other services", a, bearer("u2", slices.Repeat([]string{"x"}, 10_000)), customer, "FORBIDDEN"},
+		{"roles as one text", a, bearer("u2", "moderator"), refused, "UNAUTHENTICATED"},
+		{"a role that is a number", a, bearer("u2", []any{"moderator", 7}), refused, "UNAUTHENTICATED"},
+		{"roles that are null", a, bearer("u2", nil), refused, "UNAUTHENTICATED"},
+		{"a moderator whose token has expired", a, "Bearer " + signed(t, jwt.MapClaims{"sub": "u2", "exp": time.Now().Add(-time.Minute).Unix(), "realm_access": map[string]any{"roles": []string{"moderator"}}}), refused, "UNAUTHENTICATED"},
+		{thisMachine, open, "", `{"customerId":null,"isModerator":false,"mayWrite":true,"mayWriteAsAnyCustomer":true,"mayModerate":true,"mayReply":true,"cannotWriteReason":null}`, "FORBIDDEN"},
+	}
+}
+
+// deed is something that not every caller may do.
+type deed struct {
+	name string
+	// operation has $id for the comment, which u1 wrote, or an imported author if imported is set.
+	operation string
+	imported  bool
+	may       []string
+	status    comment.Status // of the comment
+}
+
+// deeds are at least one for each mutation.
+var deeds = []deed{
+	{
+		"add a comment as u1", `mutation { addComment(input: {productId: "teapot", rating: 4, language: "en", text: "", author: {id: "u1", name: "A"}}) { userErrors { code } } }`, false,
+		[]string{theAuthor, theToken, theShop, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"edit the comment of a customer", `mutation { editComment(input: {id: "$id", version: 1, text: "Edited."}) { userErrors { code } } }`, false,
+		[]string{theAuthor, theToken, aModerator, theShop, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"edit an imported comment", `mutation { editComment(input: {id: "$id", version: 1, text: "Edited."}) { userErrors { code } } }`, true,
+		[]string{theToken, aModerator, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"delete the comment of a customer", `mutation { deleteComment(input: {id: "$id"}) { userErrors { code } } }`, false,
+		[]string{theAuthor, theToken, aModerator, theShop, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"delete an imported comment", `mutation { deleteComment(input: {id: "$id"}) { userErrors { code } } }`, true,
+		[]string{theToken, aModerator, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"reply to a comment", `mutation { replyToComment(input: {id: "$id", text: "Thank you.", name: "Shop"}) { userErrors { code } } }`, true,
+		[]string{theToken, aMerchant, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"delete a reply", `mutation { deleteReply(input: {id: "$id"}) { userErrors { code } } }`, false,
+		[]string{theToken, aMerchant, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"report a comment", `mutation { reportComment(input: {id: "$id", reason: SPAM}) { userErrors { code } } }`, true,
+		[]string{"a customer", "a customer with no roles", theAuthor, aMerchant, aModerator, theShop, everyRole, "roles of other services", "10,000 roles of other services"}, comment.Approved,
+	},
+	{
+		"approve a comment", `mutation { approveComment(input: {id: "$id", version: 1}) { userErrors { code } } }`, false,
+		[]string{theToken, aModerator, everyRole, thisMachine}, comment.Pending,
+	},
+	{
+		"reject a comment", `mutation { rejectComment(input: {id: "$id", version: 1, reason: SPAM}) { userErrors { code } } }`, true,
+		[]string{theToken, aModerator, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"decide about several comments", `mutation { decideComments(input: {decisions: [{id: "$id", version: 1}]}) { userErrors { code } results { userErrors { code } } } }`, false,
+		[]string{theToken, aModerator, everyRole, thisMachine}, comment.Pending,
+	},
+	{
+		"erase a customer", `mutation { eraseAuthor(input: {customerId: "$id"}) { userErrors { code } } }`, false,
+		[]string{theToken, aModerator, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"take the comment of a customer back", `mutation { withdrawComment(input: {id: "$id", version: 1}) { userErrors { code } } }`, false,
+		[]string{theAuthor, theToken, theShop, everyRole, thisMachine}, comment.Approved,
+	},
+}
+
+// Each kind of caller does what it may, and only that. A new field or mutation for some callers is
+// a row of deeds.
+func TestWhatEachCallerMayDo(t *testing.T) {
+	callers, r := everyCaller(t), commenttest.Rand(t)
+	for _, c := range callers {
+		a := c.service
+		a.header = c.header
+		got := a.ask(`{ viewer { customerId isModerator mayWrite mayWriteAsAnyCustomer mayModerate mayReply cannotWriteReason } }`, nil)
+		if want := `{"viewer":` + c.viewer + `}`; string(got.Data) != want {
+			t.Errorf("%s: %s %v\nwant %s", c.name, got.Data, got.Errors, want)
+		}
+		for _, d := range deeds {
+			c.try(t, r, d)
+		}
+		checkSecrets(t, a.log.String(), c.header)
+		if a.log.Len() > 0 {
+			t.Errorf("a refusal is no news for the log:\n%s", a.log)
+		}
+	}
+	for _, d := range deeds {
+		for _, name := range d.may {
+			if !slices.ContainsFunc(callers, func(c caller) bool { return c.name == name }) {
+				t.Errorf("%s: there is no caller %q", d.name, name)
+			}
+		}
+	}
+}
+
+// try lets a caller attempt a deed with a new comment. If it is refused, nothing changes.
+func (c caller) try(t *testing.T, r *rand.Rand, d deed) {
+	t.Helper()
+	a := c.service
+	there := commenttest.Random(r, "teapot")
+	there.Author, there.Version, there.UpdatedAt = comment.Author{ID: "u1", Name: "Ada", Imported: d.imported}, 1, nil
+	if strings.Contains(d.operation, "deleteReply") {
+		there.Reply = &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: there.CreatedAt(), Version: 1}
+	}
+	if there.Status = d.status; d.status == comment.Pending {
+		there.Moderation = &comment.Moderation{Held: []comment.HoldReason{comment.HeldAlways}, Since: there.CreatedAt()}
+	}
+	a.load(there)
+	before := scan(t, a.session.Client, a.session.Table, "")
+	got := a.ask(strings.ReplaceAll(d.operation, "$id", string(there.ID)), nil)
+	changed := !reflect.DeepEqual(before, scan(t, a.session.Client, a.session.Table, ""))
+	a.delete(there.ID)
+	want := c.refusal
+	if slices.Contains(d.may, c.name) {
+		want = ""
+	}
+	said, err := json.Marshal(got.Errors)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	if len(got.Errors) > 0 {
+		code = fmt.Sprint(got.Errors[0].Extensions["code"])
+	}
+	if code != want || changed != (want == "") || want == "" && !strings.Contains(string(got.Data), `"userErrors":[]`) {
+		t.Errorf("%s by %s: %s %s, changed: %v; want %q", d.name, c.name, got.Data, said, changed, want)
+	}
+	checkSecrets(t, string(said), c.header)
+}
+
+// A new mutation needs a row that says who may send it.
+func TestEveryMutationHasItsCallers(t *testing.T) {
+	for _, field := range graph.NewExecutableSchema(graph.Config{}).Schema().Mutation.Fields {
+		if !slices.ContainsFunc(deeds, func(d deed) bool { return strings.Contains(d.operation, "{ "+field.Name+"(") }) {
+			t.Errorf("deeds have no row for the mutation %s", field.Name)
+		}
+	}
+}

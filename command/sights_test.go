@@ -1,0 +1,95 @@
+package command_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// sight is something that not every caller sees.
+type sight struct {
+	name string
+	// query has $id for the comment, which u1 wrote about the teapot, and shows in the answer of those who see it.
+	query, shows string
+	// stored makes the comment what it is to be.
+	stored func(*comment.Comment)
+	may    []string
+}
+
+var (
+	whoMayChange   = []string{theAuthor, theToken, aModerator, theShop, everyRole, thisMachine}
+	whoMayModerate = []string{theToken, aModerator, everyRole, thisMachine}
+)
+
+func waits(c *comment.Comment) {
+	c.Status, c.Moderation = comment.Pending, &comment.Moderation{Held: []comment.HoldReason{comment.HeldAlways}, Since: c.CreatedAt()}
+}
+
+func rejected(c *comment.Comment) {
+	offensive := comment.Offensive
+	c.Status, c.Moderation = comment.Rejected, &comment.Moderation{Reason: &offensive}
+}
+
+func hasHeldEdit(c *comment.Comment) {
+	c.Moderation = &comment.Moderation{
+		Held: []comment.HoldReason{comment.HeldEdited}, Since: c.CreatedAt(),
+		HeldEdit: &comment.HeldEdit{Rating: 1, Language: "en", Text: "An edit that waits.", At: c.CreatedAt(), Version: 2},
+	}
+}
+
+func isShown(*comment.Comment) {}
+
+// sights are at least one for each field that not everyone sees.
+var sights = []sight{
+	{"a comment that waits, by id", `{ comment(id: "$id") { text } }`, "As written.", waits, whoMayChange},
+	{"a comment that waits, as a node", `{ node(id: "$id") { ... on Comment { text } } }`, "As written.", waits, whoMayChange},
+	{"a comment that waits, in the list", `{ product(id: "teapot") { comments { totalCount nodes { text } } } }`, "As written.", waits, nil},
+	{"a comment that waits, as the latest", `{ product(id: "teapot") { latestPositive { text } latestNegative { text } } }`, "As written.", waits, nil},
+	{"a rejected comment, by id", `{ comment(id: "$id") { text } }`, "As written.", rejected, whoMayChange},
+	{"why a comment is rejected", `{ comment(id: "$id") { rejectionReason } }`, "OFFENSIVE", rejected, whoMayChange},
+	{"an edit that waits", `{ comment(id: "$id") { heldEdit { text } } }`, "An edit that waits.", hasHeldEdit, whoMayChange},
+	{"an edit that waits, in the list", `{ product(id: "teapot") { comments { nodes { heldEdit { text } } } } }`, "An edit that waits.", hasHeldEdit, nil},
+	{"the customer's own comments", `{ viewer { comments { nodes { text } } } }`, "As written.", waits, []string{theAuthor}},
+	{"the customer's own comment on a product", `{ product(id: "teapot") { viewerComment { text } } }`, "As written.", waits, []string{theAuthor}},
+	{"the queue", `{ moderation { queue { nodes { comment { text } } } } }`, "As written.", waits, whoMayModerate},
+	{"how many comments wait", `{ moderation { pending } }`, `"pending":`, waits, whoMayModerate},
+	{"the audit", `{ moderation { audit(commentId: "$id") { note } } }`, `"audit":`, isShown, whoMayModerate},
+	{"reports", `{ moderation { reports(commentId: "$id") { note } } }`, `"reports":`, isShown, whoMayModerate},
+	{"what a customer wrote", `{ moderation { commentsBy(customerId: "u1") { latest { text } } } }`, "As written.", waits, whoMayModerate},
+	{"an erasure", `{ moderation { erasure(customerId: "u1") { state } } }`, `"erasure":`, isShown, whoMayModerate},
+}
+
+// Each kind of caller sees what it may, and only that.
+func TestWhatEachCallerSees(t *testing.T) {
+	callers, r := everyCaller(t), commenttest.Rand(t)
+	for _, s := range sights {
+		for _, c := range callers {
+			a := c.service
+			a.header = c.header
+			there := commenttest.Random(r, "teapot")
+			there.ID = comment.IDOf(comment.PositionAt(time.Now().Add(-time.Minute), [10]byte{}))
+			there.Author, there.Text, there.Version, there.UpdatedAt = comment.Author{ID: "u1", Name: "Ada"}, "As written.", 1, nil
+			s.stored(&there)
+			a.load(there)
+			got := a.ask(strings.ReplaceAll(s.query, "$id", string(there.ID)), nil)
+			a.delete(there.ID)
+			if sees, may := strings.Contains(string(got.Data), s.shows), slices.Contains(s.may, c.name); sees != may {
+				t.Errorf("%s: seen by %s: %v, want %v: %s %v", s.name, c.name, sees, may, got.Data, got.Errors)
+			}
+		}
+	}
+}
+
+// A new field for moderators needs a row that says who sees it.
+func TestEveryFieldOfModeratorsHasItsCallers(t *testing.T) {
+	for _, field := range graph.NewExecutableSchema(graph.Config{}).Schema().Types["Moderation"].Fields {
+		if !slices.ContainsFunc(sights, func(s sight) bool { return strings.Contains(s.query, "moderation { "+field.Name) }) {
+			t.Errorf("sights have no row for the field %s", field.Name)
+		}
+	}
+}

@@ -1,0 +1,176 @@
+package comment
+
+import (
+	"slices"
+	"unicode/utf8"
+)
+
+// maxHeldBytes bounds the texts of a comment and of its held edit together, which are in one item of
+// at most 400 KB.
+const maxHeldBytes = MaxTextBytes + 128<<10
+
+// Check returns a BadInput error that names the first field which cannot be stored, and why.
+func (c Comment) Check() error {
+	if err := CheckProductID(c.ProductID); err != nil {
+		return err
+	}
+	if err := CheckRating(c.Rating); err != nil {
+		return err
+	}
+	if c.Language == "" {
+		return Errorf(BadInput, `the language is missing; "und" stands for an unknown one`)
+	}
+	if err := checkText("text", c.Text, 0, MaxTextBytes); err != nil {
+		return err
+	}
+	if c.Title != nil {
+		if err := checkText("title", *c.Title, 1, MaxTitleBytes); err != nil {
+			return err
+		}
+	}
+	if !IsTime(c.CreatedAt()) || c.UpdatedAt != nil && !IsTime(*c.UpdatedAt) {
+		return Errorf(BadInput, "a time of the comment is not within the years 0 to 9999")
+	}
+	if c.Version < 1 || c.Version > MaxVersion {
+		return Errorf(BadInput, "the version %d is not 1 to %d", c.Version, MaxVersion)
+	}
+	if err := c.Author.CheckID(); err != nil {
+		return err
+	}
+	if err := checkText("author's name", c.Author.Name, 1, MaxNameBytes); err != nil {
+		return err
+	}
+	if c.ImportedVotes < 0 || c.ImportedVotes > MaxVotes {
+		return Errorf(BadInput, "the number of votes is not 0 to %d", MaxVotes)
+	}
+	if err := c.Reply.check(); err != nil {
+		return err
+	}
+	return c.checkModeration()
+}
+
+// MaxVotes bounds Comment.ImportedVotes.
+const MaxVotes = 1_000_000_000
+
+// check checks a reply; there may be none.
+func (r *Reply) check() error {
+	if r == nil {
+		return nil
+	}
+	if err := checkText("reply", r.Text, 1, 4*MaxReply); err != nil {
+		return err
+	}
+	if length := utf8.RuneCountInString(r.Text); length > MaxReply {
+		return Errorf(BadInput, "the reply has %d characters; at most %d are kept", length, MaxReply)
+	}
+	if err := checkText("name of who replied", r.Name, 1, MaxNameBytes); err != nil {
+		return err
+	}
+	if !IsTime(r.CreatedAt) || r.UpdatedAt != nil && !IsTime(*r.UpdatedAt) {
+		return Errorf(BadInput, "a time of the reply is not within the years 0 to 9999")
+	}
+	if r.Version < 1 || r.Version > MaxVersion {
+		return Errorf(BadInput, "the version %d of the reply is not 1 to %d", r.Version, MaxVersion)
+	}
+	return nil
+}
+
+// CheckID returns a BadInput error unless the ID can be that of an author: 1 to MaxIDBytes bytes of
+// valid UTF-8 without control characters.
+func (a Author) CheckID() error { return checkText("author's id", a.ID, 1, MaxIDBytes) }
+
+// checkModeration checks that the state of a comment and what only moderators see of it fit
+// together.
+func (c Comment) checkModeration() error {
+	m := Moderation{}
+	if c.Moderation != nil {
+		m = *c.Moderation
+	}
+	switch {
+	case c.Status < Approved || int(c.Status) >= len(statusNames):
+		return Errorf(BadInput, "the state is none of %v", statusNames)
+	case (c.Status == Rejected) != (m.Reason != nil):
+		return Errorf(BadInput, "a rejected comment has a reason for that, and no other has")
+	case m.Reason != nil && !slices.Contains(RejectionReasons(), *m.Reason):
+		return Errorf(BadInput, "the reason of a rejection is one of %v", RejectionReasons())
+	case m.Reports < 0 || m.Reports > MaxVersion:
+		return Errorf(BadInput, "the number of reports is not 0 to %d", MaxVersion)
+	}
+	if err := c.checkHeldEdit(m.HeldEdit); err != nil {
+		return err
+	}
+	return c.checkHeld(m)
+}
+
+// checkHeldEdit checks an edit that waits; there may be none.
+func (c Comment) checkHeldEdit(edit *HeldEdit) error {
+	if edit == nil {
+		return nil
+	}
+	after := c
+	after.Rating, after.Language, after.Title, after.Text, after.Version = edit.Rating, edit.Language, edit.Title, edit.Text, edit.Version
+	after.UpdatedAt, after.Reply, after.Status, after.Moderation = &edit.At, nil, Approved, nil
+	switch err := after.Check(); {
+	case c.Status != Approved:
+		return Errorf(BadInput, "only an approved comment has an edit that waits beside it")
+	case err != nil:
+		return Errorf(BadInput, "the edit that waits: %s", err)
+	case edit.Version <= c.Version:
+		return Errorf(BadInput, "the edit that waits has version %d, and the comment already has %d", edit.Version, c.Version)
+	case len(c.Text)+len(edit.Text) > maxHeldBytes:
+		return Errorf(BadInput, "the texts of the comment and of the edit that waits have more than %d bytes together", maxHeldBytes)
+	}
+	return nil
+}
+
+// HeldProblems returns what keeps an edit from waiting beside the comment: one item holds both.
+func (c Comment) HeldProblems() []Problem {
+	var p problems
+	if edit := c.HeldEdit(); edit != nil && len(c.Text)+len(edit.Text) > maxHeldBytes {
+		p.add(ProblemTooLong, []string{"text"}, "the comment is too long to keep it beside the edit until a moderator decides: shorten the text, or ask a moderator to edit it")
+	}
+	return p
+}
+
+// checkHeld checks why a comment waits for a moderator. It waits while it is pending or has an edit
+// that is not decided on, and may wait if people reported it.
+func (c Comment) checkHeld(m Moderation) error {
+	must, may := c.Status == Pending || m.HeldEdit != nil, c.Status == Approved && slices.Contains(m.Held, HeldReported)
+	switch {
+	case must && len(m.Held) == 0:
+		return Errorf(BadInput, "the comment waits for a moderator, and it is not said why: one or more of %v", HoldReasons())
+	case !must && !may && len(m.Held) > 0:
+		return Errorf(BadInput, "there are reasons to wait for a moderator, and neither the comment nor an edit waits")
+	case len(m.Held) == 0:
+		return nil
+	case !IsTime(m.Since) || m.Since.UnixMilli() < 0:
+		return Errorf(BadInput, "the time since when the comment waits is not within the years 1970 to 9999")
+	}
+	for i, reason := range m.Held {
+		if !slices.Contains(HoldReasons(), reason) || slices.Contains(m.Held[:i], reason) {
+			return Errorf(BadInput, "each reason to wait for a moderator is one of %v, once", HoldReasons())
+		}
+	}
+	return nil
+}
+
+// InQueue returns the comment with a reason to wait for a moderator if it waits and none is known:
+// the policy, since it was written, or the edit that waits, since that.
+func (c Comment) InQueue() Comment {
+	m := Moderation{}
+	if c.Moderation != nil {
+		m = *c.Moderation
+	}
+	switch {
+	case len(m.Held) > 0:
+		return c
+	case c.Status == Pending:
+		m.Held, m.Since = []HoldReason{HeldAlways}, c.CreatedAt()
+	case c.Status == Approved && m.HeldEdit != nil:
+		m.Held, m.Since = []HoldReason{HeldEdited}, m.HeldEdit.At
+	default:
+		return c
+	}
+	c.Moderation = &m
+	return c
+}

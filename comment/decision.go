@@ -1,0 +1,144 @@
+package comment
+
+import "time"
+
+// Decision is what a moderator decided about a comment, or its author by taking it back: an entry of
+// the comment's audit.
+type Decision struct {
+	// CommentID is the comment.
+	CommentID ID
+	// Position is when it was decided, and what tells it from others of the same millisecond. A decision
+	// that is tried again keeps it, so that it is in the audit once.
+	Position Position
+	// By is the shop's own id of who decided, nil for the holder of the moderators' token.
+	By *string
+	// From and To are the states before and after. They are equal if the decision was about an edit or
+	// about reports.
+	From, To Status
+	// Version is the version that was decided about: the comment's, or that of an edit beside it.
+	Version int
+	// Reason is why the comment or the edit was rejected, nil if it was not.
+	Reason *RejectionReason
+	// Note is what the moderator wrote for other moderators, at most MaxNote characters; empty for none.
+	Note string
+}
+
+// At returns when it was decided, to the millisecond.
+func (d Decision) At() time.Time { return d.Position.Time() }
+
+// MaxNote bounds the note of a Decision, in characters.
+const MaxNote = 1000
+
+// Verdict is what a moderator decides about a version of a comment.
+type Verdict struct {
+	// ID is the comment, and Version its version or that of an edit that waits beside it.
+	ID      string
+	Version int
+	// Reason rejects the version, nil approves it.
+	Reason *RejectionReason
+	// Note is for other moderators.
+	Note string
+}
+
+const (
+	// MaxDecisions bounds the decisions of one mutation.
+	MaxDecisions = 50
+	// MaxQueuePage bounds the comments of a page of the queue.
+	MaxQueuePage = 50
+	// MaxQueueScan bounds how many places of the queue one page looks at when it is filtered, and how
+	// many are counted.
+	MaxQueueScan = 1000
+	// MaxAudit bounds the decisions that are read of a comment, which are the latest, and its reports.
+	MaxAudit = 100
+)
+
+// Waiting is a place in the queue of moderators.
+type Waiting struct {
+	// ID is the comment, ProductID its product, and Language its language.
+	ID        ID
+	ProductID string
+	Language  Language
+	// Reasons say why it waits, at least one.
+	Reasons []HoldReason
+	// Since is when it began to wait, to the millisecond.
+	Since time.Time
+}
+
+// Queued is a comment in the queue of moderators.
+type Queued struct {
+	// Comment is its current state.
+	Comment Comment
+	// Waiting is its place.
+	Waiting Waiting
+}
+
+// Reasons returns why the comment waits.
+func (q Queued) Reasons() []HoldReason { return q.Waiting.Reasons }
+
+// Since returns since when it waits.
+func (q Queued) Since() time.Time { return q.Waiting.Since }
+
+// NoteOrNil returns the note, nil if there is none.
+func (d Decision) NoteOrNil() *string {
+	if d.Note == "" {
+		return nil
+	}
+	return &d.Note
+}
+
+// ModeratorView is the type Moderation of the schema. Its fields are read one by one.
+type ModeratorView struct{}
+
+// QueueFilter says which comments of the queue to list. An empty field does not restrict.
+type QueueFilter struct {
+	// Reasons lists comments that wait for any of these.
+	Reasons []HoldReason
+	// Languages lists comments in any of these.
+	Languages []Language
+	// ProductID lists the comments of one product; nil for all.
+	ProductID *string
+}
+
+// IsEmpty reports whether the filter lets every comment pass.
+func (f QueueFilter) IsEmpty() bool {
+	return len(f.Reasons) == 0 && len(f.Languages) == 0 && f.ProductID == nil
+}
+
+// QueueQuery asks for a page of the queue.
+type QueueQuery struct {
+	// Filter says which comments to list.
+	Filter QueueFilter
+	// First is the size of the page, 1 to MaxQueuePage.
+	First int
+	// After is the place after which the page begins, the zero Waiting for the start. Only ID and Since
+	// count.
+	After Waiting
+}
+
+// QueuePage is a page of the queue, the comment that waits longest first.
+type QueuePage struct {
+	// Queued are the comments.
+	Queued []Queued
+	// Last is the place after which the next page begins: that of the last comment that was looked at,
+	// whether or not it passed the filter.
+	Last Waiting
+	// HasNext says whether more places follow, which may not pass the filter.
+	HasNext bool
+}
+
+// NextVersion returns the version of the next edit: one that nothing the author wrote has had.
+func (c Comment) NextVersion() int {
+	return max(c.WithHeldEdit().Version, c.RejectedEdit()) + 1
+}
+
+// WithHeldEdit returns the comment as it is once the edit that waits beside it is approved, and
+// unchanged if none does.
+func (c Comment) WithHeldEdit() Comment {
+	edit := c.HeldEdit()
+	if edit == nil {
+		return c
+	}
+	c.Rating, c.Language, c.Title, c.Text = edit.Rating, edit.Language, edit.Title, edit.Text
+	c.UpdatedAt, c.Version = &edit.At, edit.Version
+	return c
+}

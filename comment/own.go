@@ -1,0 +1,56 @@
+package comment
+
+import "fmt"
+
+// MaxLatest bounds the latest comments of CustomerComments.
+const MaxLatest = 6
+
+// CustomerComments is what moderators see of a customer's comments.
+type CustomerComments struct {
+	// Total is how many there are, in every state, at most MaxPageSize: that many or more.
+	Total int
+	// Latest are at most MaxLatest, newest first.
+	Latest []Comment
+}
+
+// OwnQuery asks for a page of the comments of one customer over all products, newest first.
+type OwnQuery struct {
+	// Customer is the shop's own ID of the customer.
+	Customer string
+	// After is the position that the page follows, nil for the first page.
+	After *Position
+	// Size is how many comments are wanted, 1 to MaxPageSize.
+	Size int
+	// Status is the state of the comments that are wanted, nil for all.
+	Status *Status
+	// WithoutText leaves out the texts.
+	WithoutText bool
+}
+
+// Check returns a BadInput error unless the size is in range.
+func (q OwnQuery) Check() error {
+	if q.Size < 1 || q.Size > MaxPageSize {
+		return Errorf(BadInput, "a page of a customer's comments has 1 to %d of them, not %d", MaxPageSize, q.Size)
+	}
+	return nil
+}
+
+// String identifies the query for a log.
+func (q OwnQuery) String() string {
+	return fmt.Sprintf("%d comments of one customer", q.Size)
+}
+
+// CustomerProduct is a customer and a product that the customer may have commented on.
+type CustomerProduct struct {
+	Customer, Product string
+}
+
+// OwnPage is a page of the comments of one customer.
+type OwnPage struct {
+	// Comments are newest first. They may be fewer than the query wants, though more follow.
+	Comments []Comment
+	// End is the position that the next page follows. It is nil if no comment was looked at.
+	End *Position
+	// HasNext says that older comments were not looked at.
+	HasNext bool
+}

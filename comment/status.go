@@ -1,0 +1,152 @@
+package comment
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// Status says whether a comment is shown. Lists, counts, page numbers and leaderboards hold approved
+// comments only.
+type Status int
+
+// The states of a comment: a closed list. The zero value is Approved, which most comments are.
+const (
+	// Approved is a comment that everyone sees.
+	Approved Status = iota
+	// Pending is a comment that waits for a moderator. Its author and moderators see it.
+	Pending
+	// Rejected is a comment that a moderator refused. Its author and moderators see it.
+	Rejected
+	// Withdrawn is a comment that its author took back. An edit submits it again.
+	Withdrawn
+)
+
+// statusNames are the names of the states in the API and in files.
+var statusNames = []string{"APPROVED", "PENDING", "REJECTED", "WITHDRAWN"}
+
+// String returns the name of the state in the API and in files, such as "PENDING".
+func (s Status) String() string { return statusNames[s] }
+
+// ParseStatus returns the state with a name. It returns a BadInput error for any other name.
+func ParseStatus(name string) (Status, error) {
+	if i := slices.Index(statusNames, name); i >= 0 {
+		return Status(i), nil
+	}
+	return Approved, Errorf(BadInput, "a state is one of %v, not %.40q", statusNames, name)
+}
+
+// MarshalGQL writes the state as a value of an enum.
+func (s Status) MarshalGQL(w io.Writer) { _, _ = io.WriteString(w, strconv.Quote(s.String())) }
+
+// UnmarshalGQL reads a value of an enum.
+func (s *Status) UnmarshalGQL(value any) (err error) {
+	*s, err = ParseStatus(fmt.Sprint(value))
+	return err
+}
+
+// RejectionReason says why a moderator rejected a comment, for its author and for programs.
+type RejectionReason string
+
+// The reasons: a closed list.
+const (
+	// Spam is advertising, or text made to be found.
+	Spam RejectionReason = "SPAM"
+	// Offensive is a text that insults or threatens.
+	Offensive RejectionReason = "OFFENSIVE"
+	// OffTopic is a text about something else than the product.
+	OffTopic RejectionReason = "OFF_TOPIC"
+	// PersonalData is a text with a name, an address or a number of a person.
+	PersonalData RejectionReason = "PERSONAL_DATA"
+	// NotAReview is a question, an order or a test.
+	NotAReview RejectionReason = "NOT_A_REVIEW"
+	// OtherReason is none of these; the note of the decision says more.
+	OtherReason RejectionReason = "OTHER"
+)
+
+// RejectionReasons returns all reasons, in the order in which they are listed.
+func RejectionReasons() []RejectionReason {
+	return []RejectionReason{Spam, Offensive, OffTopic, PersonalData, NotAReview, OtherReason}
+}
+
+// HoldReason says why a comment waits for a moderator.
+type HoldReason string
+
+// The reasons: a closed list. All but the first three are rules.
+const (
+	// HeldAlways is the policy to hold every comment.
+	HeldAlways HoldReason = "POLICY"
+	// HeldEdited is an edit of an approved comment.
+	HeldEdited HoldReason = "EDIT"
+	// HeldReported is a comment that enough people reported.
+	HeldReported HoldReason = "REPORTED"
+	// HeldLink is a text with a link or an address.
+	HeldLink HoldReason = "LINK"
+	// HeldRating is a low rating.
+	HeldRating HoldReason = "RATING"
+	// HeldWord is a text with a word of the shop's list.
+	HeldWord HoldReason = "WORD"
+	// HeldLanguage is a language that the shop does not list.
+	HeldLanguage HoldReason = "LANGUAGE"
+	// HeldUnverified is an author who is not known to have bought the product.
+	HeldUnverified HoldReason = "NOT_VERIFIED"
+	// HeldFirst is the first comment of its author.
+	HeldFirst HoldReason = "FIRST_COMMENT"
+)
+
+// HoldReasons returns all reasons, in the order in which they are stored and shown.
+func HoldReasons() []HoldReason {
+	return []HoldReason{HeldAlways, HeldEdited, HeldReported, HeldLink, HeldRating, HeldWord, HeldLanguage, HeldUnverified, HeldFirst}
+}
+
+// Reply is what the shop answers below a comment.
+type Reply struct {
+	// Text is plain text, 1 to MaxReply characters.
+	Text string
+	// Name is the name of the shop or of who replied, 1 to MaxNameBytes bytes.
+	Name string
+	// CreatedAt is when it was written, and UpdatedAt when it was last edited, nil if it never was; to
+	// the millisecond.
+	CreatedAt time.Time
+	UpdatedAt *time.Time
+	// Version is 1 for a first reply, and increases by one with each edit. A deletion takes a version
+	// too, so that a reply after it has a version that no earlier one had.
+	Version int
+}
+
+// MaxReply bounds the text of a Reply, in characters.
+const MaxReply = 1000
+
+// HeldEdit is an edit of an approved comment that waits for a moderator beside it.
+type HeldEdit struct {
+	// Rating, Language, Title and Text are those of the comment once the edit is approved.
+	Rating   int
+	Language Language
+	Title    *string
+	Text     string
+	// At is the time of the edit, to the millisecond.
+	At time.Time
+	// Version is the version that the comment has once the edit is approved. A further edit in place
+	// of this one has a higher one.
+	Version int
+}
+
+// Moderation is what only the author of a comment and moderators see of it.
+type Moderation struct {
+	// Reason is why the comment is rejected, nil if it is not.
+	Reason *RejectionReason
+	// HeldEdit is an edit that waits, nil if none does.
+	HeldEdit *HeldEdit
+	// Held says why the comment waits for a moderator, nil if it does not.
+	Held []HoldReason
+	// Since is when it began to wait, zero if it does not.
+	Since time.Time
+	// RejectedEdit is the version of the latest edit that was rejected beside the comment, 0 for none. No
+	// later edit has it: a decision that was made about it in vain must not meet another text.
+	RejectedEdit int
+	// Reports is how many people reported the comment since the last decision. Its author does not
+	// see it.
+	Reports int
+}

@@ -1,0 +1,177 @@
+package dynamo
+
+import (
+	"context"
+	"encoding/hex"
+	"iter"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// AuthorRecord is one thing that the table holds about an author. Comment is set, with Decisions and
+// Key, or Report is.
+type AuthorRecord struct {
+	// CommentID is the comment of the author, or the one that the author reported.
+	CommentID comment.ID
+	// Comment is a comment of the author, with what lists do not show.
+	Comment *comment.Comment
+	// Decisions are what was decided about the comment, the earliest first.
+	Decisions []comment.Decision
+	// Key is the idempotency key of the comment, nil if it had none or that has expired.
+	Key *KeyRecord
+	// Report is the author's report of a comment of someone else.
+	Report *comment.Report
+}
+
+// KeyRecord is what the table remembers of an idempotency key.
+type KeyRecord struct {
+	// Hash is the hash of the author's id and the key.
+	Hash string
+	// Expires is when the table may forget it.
+	Expires time.Time
+}
+
+// AuthorRecords yields all that the table holds about an author: comments of all states, newest first,
+// and then reports. It finds a customer's by an index that follows the table within moments. Comments
+// of an imported author are in no such index, so it finds them by a scan of the whole table, in no
+// order. An item that is not proper is left out and given to Options.Improper. The last pair may be an
+// error.
+func (s *Store) AuthorRecords(ctx context.Context, author comment.Author, scanner *Scanner) iter.Seq2[AuthorRecord, error] {
+	if author.Imported {
+		return records(scanner.OfAuthor(ctx, author.ID), func(c comment.Comment) (AuthorRecord, bool, error) {
+			return s.commentRecord(ctx, c.ID, author)
+		})
+	}
+	comments := records(s.keysOfWriter(ctx, layout.WriterOfComment(author.ID)), func(key layout.Item) (AuthorRecord, bool, error) {
+		return s.commentRecord(ctx, layout.IDOfKey(key), author)
+	})
+	reports := records(s.keysOfWriter(ctx, layout.WriterOfReport(author.ID)), func(key layout.Item) (AuthorRecord, bool, error) {
+		return s.reportRecord(ctx, key)
+	})
+	return func(yield func(AuthorRecord, error) bool) {
+		for _, all := range []iter.Seq2[AuthorRecord, error]{comments, reports} {
+			for record, err := range all {
+				if !yield(record, err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// records yields what read makes of each found value, but for those that are gone. The first error is
+// the last pair.
+func records[T any](found iter.Seq2[T, error], read func(T) (record AuthorRecord, there bool, err error)) iter.Seq2[AuthorRecord, error] {
+	return func(yield func(AuthorRecord, error) bool) {
+		for value, err := range found {
+			record, there := AuthorRecord{}, false
+			if err == nil {
+				record, there, err = read(value)
+			}
+			if (there || err != nil) && (!yield(record, err) || err != nil) {
+				return
+			}
+		}
+	}
+}
+
+// keysOfWriter yields the primary keys of the items of a writer, those of the newest comments first.
+func (s *Store) keysOfWriter(ctx context.Context, writer *types.AttributeValueMemberS) iter.Seq2[layout.Item, error] {
+	return func(yield func(layout.Item, error) bool) {
+		for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
+			TableName: aws.String(s.table), IndexName: aws.String(string(layout.ByAuthor)),
+			KeyConditionExpression:    aws.String(layout.AttrWriter + " = :writer"),
+			ExpressionAttributeValues: layout.Item{":writer": writer}, ScanIndexForward: aws.Bool(false),
+		}, string(layout.ByAuthor)) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, key := range output.Items {
+				if !yield(key, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// commentRecord reads a comment and what is kept beside it. It returns false if there is none of the
+// author any more.
+func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment.Author) (record AuthorRecord, there bool, err error) {
+	items, _, err := call.Partition(ctx, s.client, s.table, layout.CommentKey(id)[layout.AttrPK], "items of a comment")
+	if err != nil {
+		return record, false, err
+	}
+	record.CommentID = id
+	for _, it := range items {
+		switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
+		case sortKey == layout.CommentSK && !layout.NoComment(it):
+			c, err := layout.Decode(it)
+			if err != nil {
+				s.malformed.Report(layout.NewImproper(it, err.Error()))
+				continue
+			}
+			record.Comment = &c
+			if record.Key, err = s.keyRecord(ctx, it); err != nil {
+				return record, false, err
+			}
+		case strings.HasPrefix(sortKey, layout.DecisionSKPrefix):
+			d, err := decodeDecision(it, id)
+			if err != nil {
+				s.malformed.Report(layout.NewImproper(it, err.Error()))
+				continue
+			}
+			record.Decisions = append(record.Decisions, d)
+		}
+	}
+	there = record.Comment != nil && record.Comment.Author.ID == author.ID && record.Comment.Author.Imported == author.Imported
+	return record, there, nil
+}
+
+// keyRecord returns what is remembered of the idempotency key of a comment's item, nil for nothing.
+func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, error) {
+	hash, had := it[layout.AttrKeyHash].(*types.AttributeValueMemberB)
+	if !had {
+		return nil, nil
+	}
+	item, err := s.item(ctx, layout.KeyOfHash(hash.Value))
+	if err != nil || len(item) == 0 {
+		return nil, err
+	}
+	expires := layout.NewReader(item).Number(layout.AttrTTL)
+	return &KeyRecord{Hash: hex.EncodeToString(hash.Value), Expires: time.Unix(expires, 0).UTC()}, nil
+}
+
+// reportRecord reads a report by its key. It returns false if there is none any more.
+func (s *Store) reportRecord(ctx context.Context, key layout.Item) (record AuthorRecord, there bool, err error) {
+	it, err := s.item(ctx, layout.Item{layout.AttrPK: key[layout.AttrPK], layout.AttrSK: key[layout.AttrSK]})
+	if err != nil || len(it) == 0 {
+		return record, false, err
+	}
+	id, report, err := layout.DecodeReport(it)
+	if err != nil {
+		s.malformed.Report(layout.NewImproper(it, err.Error()))
+		return record, false, nil
+	}
+	return AuthorRecord{CommentID: id, Report: &report}, true, nil
+}
+
+// item reads an item consistently.
+func (s *Store) item(ctx context.Context, key layout.Item) (layout.Item, error) {
+	return call.Retried(ctx, func() (layout.Item, error) {
+		output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			return nil, call.Wrap(err, "GetItem of what is held about an author")
+		}
+		return output.Item, nil
+	})
+}

@@ -1,0 +1,204 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/moderation"
+)
+
+// metered adds up the write units of a client's calls, as the engine reports them. It bills a transaction
+// as AWS does: the items of the table twice, and entries of indexes once.
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-capacity-handling
+type metered struct {
+	client
+	writes float64
+}
+
+func (m *metered) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	out, err := m.client.PutItem(ctx, in, options...)
+	if err == nil {
+		m.writes += call.UnitsOf(out.ConsumedCapacity)
+	}
+	return out, err
+}
+
+func (m *metered) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	out, err := m.client.UpdateItem(ctx, in, options...)
+	if err == nil {
+		m.writes += call.UnitsOf(out.ConsumedCapacity)
+	}
+	return out, err
+}
+
+func (m *metered) DeleteItem(ctx context.Context, in *dynamodb.DeleteItemInput, options ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error) {
+	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	out, err := m.client.DeleteItem(ctx, in, options...)
+	if err == nil {
+		m.writes += call.UnitsOf(out.ConsumedCapacity)
+	}
+	return out, err
+}
+
+func (m *metered) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	out, err := m.client.TransactWriteItems(ctx, in, options...)
+	if err == nil {
+		for _, consumed := range out.ConsumedCapacity {
+			m.writes += call.UnitsOf(&consumed)
+		}
+	}
+	return out, err
+}
+
+// What moderation, replies and reports cost in write units, and the queue in read units, for a comment
+// of middle length. Where nothing is held, an add costs one unit more than its item and its entries in
+// the four lists: that of its author's index.
+func TestCostOfModeration(t *testing.T) {
+	direct, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := CreateTable(t.Context(), direct, table); err != nil {
+		t.Fatal(err)
+	}
+	client := &metered{client: direct}
+	store := NewStore(client, table, Options{})
+	hold, err := moderation.Open("hold", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	spam, stars := comment.Spam, 2
+	writer := func(who auth.Authorizer, policy moderation.Policy) *auth.Writer {
+		return &auth.Writer{Store: store, Authorizer: who, Policy: policy}
+	}
+	judge, ada := &auth.Judge{Store: store, Authorizer: moderator("m")}, writer(customer("ada"), moderation.Policy{})
+	held := writer(customer("ada"), hold)
+	only, onlyHeld := *ada, *held
+	only.Store = NewStore(client, table, oneEach)
+	onlyHeld.Store = only.Store
+	draft := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Text: "It pours well, and no drop goes astray.", Author: comment.Author{ID: "ada", Name: "Ada"}}
+	key := "key"
+	var c comment.Comment
+	add := func(w *auth.Writer, key *string) func() error {
+		return func() error {
+			added, problems, err := w.Add(t.Context(), draft, key)
+			c = added
+			return failed(problems, err)
+		}
+	}
+	edit := func(w *auth.Writer, change comment.Change) func() error {
+		return func() error {
+			edited, problems, err := w.Edit(t.Context(), string(c.ID), c.WithHeldEdit().Version, change)
+			c = edited
+			return failed(problems, err)
+		}
+	}
+	decide := func(reason *comment.RejectionReason) func() error {
+		return func() error {
+			decided, problems, err := judge.Decide(t.Context(), comment.Verdict{ID: string(c.ID), Version: c.WithHeldEdit().Version, Reason: reason})
+			c = decided
+			return failed(problems, err)
+		}
+	}
+	report := func(who string) func() error {
+		return func() error {
+			reporter := &auth.Reporter{Store: store, Authorizer: customer(who), Threshold: 2}
+			return failed(reporter.Report(t.Context(), comment.ReportDraft{CommentID: string(c.ID), Reason: "SPAM"}))
+		}
+	}
+	remove := func(w *auth.Writer) func() error {
+		return func() error {
+			_, problems, err := w.Delete(t.Context(), string(c.ID), nil)
+			return failed(problems, err)
+		}
+	}
+	about := func(product string) func() error {
+		return func() error { draft.ProductID = product; return nil }
+	}
+	text := func(words string) comment.Change { return comment.Change{Text: &words} }
+	reply := func(version int, words string) func() error {
+		return func() error {
+			shop := &auth.Replier{Store: store, Authorizer: merchant{}, ShopName: "Shop"}
+			_, problems, err := shop.Reply(t.Context(), comment.ReplyDraft{CommentID: string(c.ID), Version: version, Text: words})
+			return failed(problems, err)
+		}
+	}
+	for _, row := range []struct {
+		deed string
+		do   func() error
+		want float64
+	}{
+		{"an add that is published", add(ada, nil), 6},
+		{"an edit of the text", edit(ada, text("It pours.")), 5},
+		{"a first reply", reply(0, "Thank you."), 5},
+		{"an edit of the reply", reply(1, "Thank you very much."), 5},
+		{"a first report", report("bo"), 5},
+		{"a report at the threshold", report("cy"), 6},
+		{"the comment is found good", decide(nil), 5},
+		{"an edit that is held beside", edit(held, text("It pours and pours.")), 2},
+		{"the edit again", edit(held, text("It pours and pours and pours.")), 1},
+		{"the edit is approved", decide(nil), 9},
+		{"the comment is rejected", decide(&spam), 8},
+		{"it is submitted again", edit(ada, text("Sorry.")), 2},
+		{"it is approved", decide(nil), 9},
+		{"an edit of the rating", edit(ada, comment.Change{Rating: &stars}), 7},
+		{"an add that is held", add(held, nil), 3},
+		{"it is approved at once", decide(nil), 9},
+		{"an add that is held, with a key", add(held, &key), 6},
+		{"it is rejected at once", decide(&spam), 5},
+		{"a delete of a rejected comment", remove(ada), 2},
+
+		{"about another product", about("q"), 0},
+		{"an add that is published, one for each customer", add(&only, nil), 9},
+		{"the same again", add(&only, nil), 0},
+		{"the same with a key", add(&only, &key), 0},
+		{"a delete, one for each customer", remove(&only), 7},
+		{"an add that is held, one for each customer", add(&onlyHeld, &key), 6},
+		{"an add where it is off", add(ada, nil), 6},
+		{"a delete where it is off", remove(ada), 6},
+	} {
+		client.writes = 0
+		if err := row.do(); err != nil {
+			t.Fatalf("%s: %v", row.deed, err)
+		}
+		if client.writes != row.want {
+			t.Errorf("%s: %v write units, want %v", row.deed, client.writes, row.want)
+		}
+	}
+	for range 30 {
+		if err := add(held, nil)(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	account := usage.NewPool(1 << 30).Open(1 << 30)
+	if page, err := store.Queue(usage.With(t.Context(), account), comment.QueueQuery{First: 20}); err != nil || len(page.Queued) != 20 {
+		t.Fatalf("%d, %v", len(page.Queued), err)
+	}
+	if got := account.Units(); got > 22 {
+		t.Errorf("a page of 20 of the queue: %v read units, want at most 22", got)
+	}
+}
+
+// merchant is a caller with the role.
+type merchant struct{}
+
+func (merchant) Identify(context.Context) (comment.Viewer, error) {
+	return comment.Viewer{Roles: comment.Merchant}, nil
+}
+
+// failed returns an error if a mutation had an error or problems.
+func failed(problems []comment.Problem, err error) error {
+	if err == nil && len(problems) > 0 {
+		err = fmt.Errorf("%v", problems)
+	}
+	return err
+}

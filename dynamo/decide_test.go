@@ -1,0 +1,291 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+// moderator is a caller with the role, by the claim of a signed token.
+type moderator string
+
+func (m moderator) Identify(context.Context) (comment.Viewer, error) {
+	id := string(m)
+	return comment.Viewer{CustomerID: &id, Roles: comment.Moderator}, nil
+}
+
+// pending returns a new comment of a customer that waits.
+func pending(t *testing.T, product string) comment.Comment {
+	c := commenttest.Random(commenttest.Rand(t), product)
+	c.Version, c.UpdatedAt, c.Author.Imported = 1, nil, false
+	c.Status, c.Moderation = comment.Pending, &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}, Since: c.CreatedAt()}
+	return c
+}
+
+// Moderators decide about one comment at once over a bad network. Each call leaves one entry of the
+// audit at most, however often its answer was lost, and the entries lead from the first state to the
+// last. A comment is in the queue exactly while it waits.
+func TestDecisionsThroughFaults(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	r, healthy := commenttest.Rand(t), NewStore(client, table, Options{})
+	for round := range 20 {
+		c := pending(t, fmt.Sprint("p", round))
+		if _, err := healthy.Add(t.Context(), c, ""); err != nil {
+			t.Fatal(err)
+		}
+		var all sync.WaitGroup
+		var networks []*faulttest.Network
+		for i := range 4 {
+			client, network := faulttest.Under(client, faulttest.OneIn(r, 3))
+			networks = append(networks, network)
+			store := NewStore(client, table, Options{})
+			w := auth.Judge{Store: store, Authorizer: moderator(fmt.Sprint("moderator ", i))}
+			verdict := comment.Verdict{ID: string(c.ID), Version: 1}
+			if spam := comment.Spam; i%2 == 1 {
+				verdict.Reason = &spam
+			}
+			all.Go(func() {
+				if _, problems, _ := w.Decide(t.Context(), verdict); len(problems) > 0 { // an error leaves open what happened
+					t.Errorf("%v", problems)
+				}
+			})
+		}
+		all.Wait()
+		for _, network := range networks {
+			if err := network.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		now, err := healthy.Comment(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		audit, err := healthy.Audit(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		by, balance := map[string]int{}, map[comment.Status]int{comment.Pending: 1}
+		for _, d := range audit {
+			by[*d.By]++
+			balance[d.From]--
+			balance[d.To]++
+		}
+		balance[now.Status]--
+		for who, entries := range by {
+			if entries > 1 {
+				t.Errorf("round %d: the audit has %d decisions by %s, who made one", round, entries, who)
+			}
+		}
+		for status, n := range balance {
+			if n != 0 {
+				t.Errorf("round %d: the comment is %s, and the audit is %+v (%s by %d)", round, now.Status, audit, status, n)
+			}
+		}
+		waits := 0
+		if now.Status == comment.Pending {
+			waits = 1
+		}
+		if got := queued(t, client, table, c.ID); got != waits {
+			t.Errorf("round %d: the comment is %s, and in the queue %d times", round, now.Status, got)
+		}
+	}
+}
+
+// beforeRetry calls a hook before the second update.
+type beforeRetry struct {
+	client
+	hook    func()
+	updates int
+}
+
+func (b *beforeRetry) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInput, options ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	if b.updates++; b.updates == 2 {
+		b.hook()
+	}
+	return b.client.UpdateItem(ctx, in, options...)
+}
+
+// The answer of an edit is lost, and a moderator decides before it is sent again. Its author is told
+// that it was written.
+func TestEditThatWasDecidedAbout(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if err := CreateTable(t.Context(), client, table); err != nil {
+			t.Fatal(err)
+		}
+		c := pending(t, "p")
+		store := NewStore(client, table, Options{})
+		if _, err := store.Add(t.Context(), c, ""); err != nil {
+			t.Fatal(err)
+		}
+		faulty, _ := faulttest.Under(client, faulttest.Nth(1, faulttest.AnswerLost))
+		edited, at := c, c.CreatedAt()
+		edited.Text, edited.Version, edited.UpdatedAt = "edited", 2, &at
+		retrying := NewStore(&beforeRetry{client: faulty, hook: func() {
+			now, err := store.Comment(t.Context(), c.ID)
+			if err != nil || now.Version != 2 {
+				t.Errorf("version %d, %v", now.Version, err)
+			}
+			shown := now
+			shown.Status, shown.Moderation = comment.Approved, nil
+			if err := store.Decide(t.Context(), now, shown, comment.Decision{CommentID: c.ID, Position: comment.FirstAt(at), From: now.Status, Version: 2}); err != nil {
+				t.Error(err)
+			}
+		}}, table, Options{})
+		if err := retrying.Replace(t.Context(), c, edited); err != nil {
+			t.Errorf("the edit was written, and answered with %v", err)
+		}
+	})
+}
+
+// A decision does not overlook reports that came since its moderator read the comment: what is decided
+// is reported no longer, and does not wait.
+func TestDecisionThatMeetsAReport(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		store, before := decidable(t, endpoint)
+		reported := before
+		reported.Moderation = &comment.Moderation{Reports: 1, Held: []comment.HoldReason{comment.HeldReported}, Since: before.CreatedAt()}
+		if err := store.Report(t.Context(), before, reported, comment.Report{By: "bo", At: before.CreatedAt(), Reason: "SPAM"}); err != nil {
+			t.Fatal(err)
+		}
+		spam, after := comment.Spam, before
+		after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
+		decision := comment.Decision{CommentID: before.ID, Position: before.ID.Position(), To: after.Status, Version: 1, Reason: &spam}
+		if err := store.Decide(t.Context(), before, after, decision); comment.KindOf(err) != comment.Conflict {
+			t.Errorf("a decision about what was not reported yet: %v", err)
+		}
+		if err := store.Decide(t.Context(), reported, after, decision); err != nil {
+			t.Error(err)
+		}
+		now, err := store.Comment(t.Context(), before.ID)
+		if diff := cmp.Diff(after, now); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	})
+}
+
+// A decision that is tried again after others came is not made again.
+func TestDecisionIsMadeOnce(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		store, approved := decidable(t, endpoint)
+		spam, rejected := comment.Spam, approved
+		rejected.Status, rejected.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
+		first := comment.Decision{CommentID: approved.ID, Position: approved.ID.Position(), To: comment.Rejected, Version: 1, Reason: &spam}
+		second := comment.Decision{CommentID: approved.ID, Position: comment.FirstAt(approved.CreatedAt()), From: comment.Rejected, Version: 1}
+		for _, err := range []error{
+			store.Decide(t.Context(), approved, rejected, first), store.Decide(t.Context(), rejected, approved, second),
+			store.Decide(t.Context(), approved, rejected, first),
+		} {
+			if err != nil {
+				t.Error(err)
+			}
+		}
+		now, err := store.Comment(t.Context(), approved.ID)
+		audit, unread := store.Audit(t.Context(), approved.ID)
+		if err != nil || unread != nil || now.Status != comment.Approved || len(audit) != 2 {
+			t.Errorf("%v, %v: it is %s after %+v", err, unread, now.Status, audit)
+		}
+	})
+}
+
+// decidable returns a store with an approved comment.
+func decidable(t *testing.T, endpoint string) (*Store, comment.Comment) {
+	t.Helper()
+	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+	if err := CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	store, c := NewStore(client, table, Options{}), pending(t, "p")
+	c.Status, c.Moderation = comment.Approved, nil
+	if _, err := store.Add(t.Context(), c, ""); err != nil {
+		t.Fatal(err)
+	}
+	return store, c
+}
+
+// Pages of the queue are those of a list in memory, for any filter, size and states that change
+// meanwhile. The comment that waits longest comes first.
+func TestQueue(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+		if err := CreateTable(t.Context(), client, table); err != nil {
+			t.Fatal(err)
+		}
+		r, store := commenttest.Rand(t), NewStore(client, table, Options{})
+		var waiting []comment.Comment
+		for i := range 60 {
+			c := pending(t, []string{"p", "q#r"}[r.IntN(2)])
+			c.Moderation.Since = time.UnixMilli(1_700_000_000_000 + int64(r.IntN(20))).UTC()
+			c.Moderation.Held = [][]comment.HoldReason{{comment.HeldLink}, {comment.HeldAlways, comment.HeldWord}}[i%2]
+			if _, err := store.Add(t.Context(), c, ""); err != nil {
+				t.Fatal(err)
+			}
+			if i%6 == 0 { // decided since
+				after := c
+				after.Status, after.Moderation = comment.Approved, nil
+				if err := store.Decide(t.Context(), c, after, comment.Decision{CommentID: c.ID, Position: c.ID.Position(), From: c.Status, Version: 1}); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			waiting = append(waiting, c)
+		}
+		slices.SortFunc(waiting, func(a, b comment.Comment) int {
+			if at := a.Moderation.Since.Compare(b.Moderation.Since); at != 0 {
+				return at
+			}
+			return strings.Compare(string(a.ID), string(b.ID))
+		})
+		if n, err := store.Pending(t.Context()); n != len(waiting) || err != nil {
+			t.Errorf("%d wait, %v; want %d", n, err, len(waiting))
+		}
+		for _, filter := range []comment.QueueFilter{
+			{}, {Reasons: []comment.HoldReason{comment.HeldWord, comment.HeldFirst}}, {ProductID: new("q#r")}, {Languages: []comment.Language{"de", "en"}}, {ProductID: new("none")},
+		} {
+			var want []comment.ID
+			for _, c := range waiting {
+				w := comment.Waiting{ID: c.ID, ProductID: c.ProductID, Language: c.Language, Reasons: c.Moderation.Held}
+				if allows(filter, w) {
+					want = append(want, c.ID)
+				}
+			}
+			for _, first := range []int{1, 7, len(waiting), 50} {
+				var got []comment.ID
+				q := comment.QueueQuery{Filter: filter, First: first}
+				for more := true; more; {
+					page, err := store.Queue(t.Context(), q)
+					if err != nil || len(page.Queued) > first {
+						t.Fatalf("%d comments, %v", len(page.Queued), err)
+					}
+					for _, queued := range page.Queued {
+						got = append(got, queued.Comment.ID)
+					}
+					more, q.After = page.HasNext, page.Last
+					if filter.IsEmpty() && more != (len(got) < len(want)) {
+						t.Errorf("after %d of %d, more follow: %v", len(got), len(want), more)
+					}
+				}
+				if diff := cmp.Diff(want, got); diff != "" {
+					t.Errorf("%+v, %d at a time:\n%s", filter, first, diff)
+				}
+			}
+		}
+	})
+}

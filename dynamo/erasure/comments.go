@@ -1,0 +1,179 @@
+package erasure
+
+import (
+	"context"
+	"crypto/rand"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// found is a comment of the author, with what goes with it.
+type found struct {
+	id comment.ID
+	// keys are items elsewhere that name the comment, such as that of its idempotency key.
+	keys []layout.Item
+	// report has the counts of this comment alone.
+	report comment.Erasure
+}
+
+// eraseAll erases those comments that are the author's. Before the first it saves which they are, and
+// counts them. Those that were saved before are not counted again.
+func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
+	all := make([]*found, len(ids))
+	err := call.Parallel(ctx, len(ids), func(ctx context.Context, i int) (err error) {
+		all[i], err = r.look(ctx, ids[i])
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	again := len(r.snapshot().underWay) > 0 // of a tombstone too: items may be left beside it
+	r.update(func(p *progress) {
+		for _, f := range all {
+			if f != nil && !again {
+				p.underWay = append(p.underWay, f.id)
+				add(&p.report, f.report)
+			}
+		}
+	})
+	if len(r.snapshot().underWay) == 0 {
+		return nil
+	}
+	if err := r.work.Save(ctx); err != nil {
+		return err
+	}
+	if err := call.Parallel(ctx, len(ids), func(ctx context.Context, i int) error {
+		if all[i] == nil && !again {
+			return nil // not the author's
+		}
+		return r.erase(ctx, ids[i], all[i])
+	}); err != nil {
+		return err
+	}
+	r.update(func(p *progress) { p.underWay = nil })
+	r.show(r.snapshot().report)
+	return nil
+}
+
+// add adds the counts of a comment to a report.
+func add(to *comment.Erasure, more comment.Erasure) {
+	sums, counts := counters(to), counters(&more)
+	for attr, sum := range sums {
+		*sum += *counts[attr]
+	}
+}
+
+// look reads a comment and what is kept beside it, nil if it is not the author's, or no longer.
+func (r *erasing) look(ctx context.Context, id comment.ID) (*found, error) {
+	items, err := r.partition(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	f := &found{id: id}
+	for _, it := range items {
+		switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
+		case sortKey == layout.CommentSK && !layout.NoComment(it) && r.isAuthors(it):
+			f.report.Comments = 1
+			f.report.HeldEdits, f.report.Replies = layout.Extras(it)
+			if hash, ok := it[layout.AttrKeyHash].(*types.AttributeValueMemberB); ok {
+				f.keys = append(f.keys, layout.KeyOfHash(hash.Value))
+			}
+			if product, err := layout.ProductOf(it); err == nil && !r.author.Imported {
+				f.keys = append(f.keys, layout.OneKey(comment.CustomerProduct{Customer: r.author.ID, Product: product}))
+			}
+		case strings.HasPrefix(sortKey, layout.DecisionSKPrefix):
+			f.report.Decisions++
+		case strings.HasPrefix(sortKey, layout.ReportSKPrefix):
+			f.report.ReportsAbout++
+		}
+	}
+	if f.report.Comments == 0 {
+		return nil, nil
+	}
+	return f, nil
+}
+
+// isAuthors reports whether the item of a comment is the author's.
+func (r *erasing) isAuthors(it layout.Item) bool {
+	reader := layout.NewReader(it)
+	if !r.author.Imported {
+		return reader.Text(layout.AttrWriter) == layout.WriterOfComment(r.author.ID).Value
+	}
+	_, id := reader.TextOrBinary(layout.AttrAuthorID)
+	return id != nil && string(id) == r.author.ID
+}
+
+// erase makes a comment a tombstone and deletes what names it and what is beside it. f is nil for a
+// comment that is one already.
+func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
+	if f != nil {
+		for _, key := range f.keys {
+			if err := r.eraseKey(ctx, key, id); err != nil {
+				return err
+			}
+		}
+		if err := r.bury(ctx, id); err != nil {
+			return err
+		}
+	}
+	items, err := r.partition(ctx, id)
+	if err != nil {
+		return err
+	}
+	var beside []layout.Item
+	for _, it := range items {
+		switch {
+		case layout.NewReader(it).Text(layout.AttrSK) != layout.CommentSK:
+			beside = append(beside, layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]})
+		case !layout.NoComment(it):
+			return nil // it is another author's by now
+		}
+	}
+	return call.Parallel(ctx, len(beside), func(ctx context.Context, i int) error {
+		_, err := r.delete(ctx, beside[i], "attribute_exists("+layout.AttrPK+")", nil)
+		return err
+	})
+}
+
+// eraseKey deletes an item elsewhere that names a comment. Few comments have one, so it looks first: a
+// read is cheaper than a write.
+func (r *erasing) eraseKey(ctx context.Context, key layout.Item, id comment.ID) error {
+	it, err := r.item(ctx, key)
+	r.read(1)
+	if err != nil || layout.NewReader(it).OptionalText(layout.AttrFirst) != string(id) {
+		return err
+	}
+	gone, err := r.delete(ctx, key, layout.AttrFirst+" = :comment", layout.Item{":comment": layout.Text(string(id))})
+	if gone {
+		r.update(func(p *progress) { p.report.Keys++ })
+	}
+	return err
+}
+
+// bury replaces a comment of the author with a tombstone, whatever else changed of it.
+func (r *erasing) bury(ctx context.Context, id comment.ID) error {
+	condition, author := layout.AttrWriter+" = :author", types.AttributeValue(layout.WriterOfComment(r.author.ID))
+	if r.author.Imported {
+		condition, author = layout.AttrAuthorID+" = :author", layout.Binary([]byte(r.author.ID))
+	}
+	_, err := r.changed(ctx, func() (*types.ConsumedCapacity, error) {
+		output, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(r.table), Item: layout.Tombstone(id, rand.Text(), time.Now()),
+			ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.Item{":author": author},
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		}, call.NoRetries)
+		if err != nil {
+			return nil, err
+		}
+		return output.ConsumedCapacity, nil
+	})
+	return call.Wrap(err, "PutItem of the tombstone of %s", id)
+}

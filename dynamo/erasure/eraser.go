@@ -1,0 +1,114 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+)
+
+// pollEvery is the time between two looks for erasures that no process does.
+const pollEvery = 30 * time.Second
+
+// Client is the part of the SDK's client that an Eraser works with.
+type Client interface {
+	call.Querier
+	dynamodb.ScanAPIClient
+	leases.WorkClient
+}
+
+// Options are the settings of an Eraser.
+type Options struct {
+	// Who describes this process to people.
+	Who string
+	// Engine names the run of the local engine that serves the table; see leases.WorkOptions.
+	Engine string
+}
+
+// Eraser erases authors. It is safe for concurrent use.
+type Eraser struct {
+	Options
+
+	client Client
+	table  string
+	pace   pace
+	wake   chan struct{} // holds one signal when an erasure was asked for here
+}
+
+// pace is the waits of an erasure.
+type pace struct{ heartbeat, settle, poll time.Duration }
+
+// New makes an Eraser for a table, whose keys and indexes must be those of layout.Definition.
+func New(client Client, table string, options Options) *Eraser {
+	return &Eraser{
+		Options: options, client: call.For(client, call.ForMaintenance), table: table,
+		pace: pace{leases.WorkHeartbeat, settle, pollEvery}, wake: make(chan struct{}, 1),
+	}
+}
+
+// Start asks for the erasure of an author. Any process that serves takes it. If it is under way
+// already, Start changes nothing.
+func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Erasure, error) {
+	wanted := progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}
+	it := wanted.attributes()
+	for attr, value := range jobKey(author) {
+		it[attr] = value
+	}
+	err := call.Retry(ctx, func() (further bool, err error) {
+		_, err = e.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(e.table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		}, call.NoRetries)
+		var there *types.ConditionalCheckFailedException
+		if errors.As(err, &there) {
+			return false, nil
+		}
+		return false, call.Wrap(err, "PutItem of an erasure")
+	})
+	if err != nil {
+		return comment.Erasure{}, err
+	}
+	select {
+	case e.wake <- struct{}{}:
+	default: // a signal is waiting already
+	}
+	now, _, err := e.Status(ctx, author)
+	return now, err
+}
+
+// Status returns the erasure of an author that waits, is under way or was the last to end, false if
+// there was none.
+func (e *Eraser) Status(ctx context.Context, author comment.Author) (now comment.Erasure, found bool, err error) {
+	it, err := e.item(ctx, jobKey(author))
+	if err != nil || len(it) > 0 {
+		job, unread := readProgress(it)
+		return job.report, len(it) > 0, errors.Join(err, unreadIf(len(it) > 0, unread))
+	}
+	it, err = e.item(ctx, markKey(author))
+	return reportOf(it), it[attrUntil] != nil, err
+}
+
+// unreadIf returns the error of an item, none if there is no item.
+func unreadIf(there bool, err error) error {
+	if !there {
+		return nil
+	}
+	return call.Wrap(err, "item of an erasure")
+}
+
+func (e *Eraser) item(ctx context.Context, key layout.Item) (layout.Item, error) {
+	return call.Retried(ctx, func() (layout.Item, error) {
+		output, err := e.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(e.table), Key: key, ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			return nil, call.Wrap(err, "GetItem of an erasure")
+		}
+		return output.Item, nil
+	})
+}

@@ -1,0 +1,95 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+)
+
+// erasing is an erasure under way.
+type erasing struct {
+	*Eraser
+	author comment.Author
+	work   *leases.Work
+	show   func(comment.Erasure)
+
+	mu       sync.Mutex // guards progress
+	progress progress
+}
+
+// update changes what is saved with the next heartbeat.
+func (r *erasing) update(change func(*progress)) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	change(&r.progress)
+}
+
+func (r *erasing) snapshot() progress {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.progress
+}
+
+// delete deletes an item if a condition holds, and reports whether it did.
+func (r *erasing) delete(ctx context.Context, key layout.Item, condition string, values layout.Item) (gone bool, err error) {
+	gone, err = r.changed(ctx, func() (*types.ConsumedCapacity, error) {
+		output, err := r.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: aws.String(r.table), Key: key, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		}, call.NoRetries)
+		if err != nil {
+			return nil, err
+		}
+		return output.ConsumedCapacity, nil
+	})
+	return gone, call.Wrap(err, "DeleteItem of an erasure")
+}
+
+// changed writes until the answer is known, and reports whether a write was let through by its condition.
+// After a lost answer that is false, though the write may have happened.
+func (r *erasing) changed(ctx context.Context, write func() (*types.ConsumedCapacity, error)) (done bool, err error) {
+	err = call.Retry(ctx, func() (further bool, err error) {
+		consumed, err := write()
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			return false, nil
+		}
+		if done = err == nil; done {
+			r.update(func(p *progress) { p.report.WriteUnits += call.UnitsOf(consumed) })
+		}
+		return false, call.Wrap(err, "write of an erasure")
+	})
+	return done, err
+}
+
+// partition returns a comment's item and those beside it.
+func (r *erasing) partition(ctx context.Context, id comment.ID) ([]layout.Item, error) {
+	items, units, err := call.Partition(ctx, r.client, r.table, layout.CommentKey(id)[layout.AttrPK], "items of a comment")
+	r.read(units)
+	return items, err
+}
+
+func (r *erasing) scan(ctx context.Context, input *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
+	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
+	return call.Retried(ctx, func() (*dynamodb.ScanOutput, error) {
+		output, err := r.client.Scan(ctx, input)
+		if err == nil {
+			r.read(call.UnitsOf(output.ConsumedCapacity))
+		}
+		return output, call.Wrap(err, "Scan of an erasure")
+	})
+}
+
+// read counts read units.
+func (r *erasing) read(units float64) {
+	r.update(func(p *progress) { p.report.ReadUnits += units })
+}

@@ -1,0 +1,498 @@
+package erasure_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// The author's id and name, which nothing else of a table holds.
+var (
+	ada  = comment.Author{ID: "customer-ada", Name: "Ada-Name"}
+	ida  = comment.Author{ID: "imported-ida", Name: "Ida-Name", Imported: true}
+	none = func(comment.Erasure) {}
+)
+
+// table is a table with comments of authors and of others, and what is beside them.
+type table struct {
+	t      *testing.T
+	client *dynamodb.Client
+	name   string
+	store  *dynamo.Store
+	r      *rand.Rand
+}
+
+func newTable(t *testing.T) *table {
+	t.Helper()
+	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
+		t.Fatal(err)
+	}
+	return &table{t, client, name, dynamo.NewStore(client, name, dynamo.Options{}), commenttest.Rand(t)}
+}
+
+func (x *table) must(err error) {
+	x.t.Helper()
+	if err != nil {
+		x.t.Fatal(err)
+	}
+}
+
+// comment returns a new approved comment of an author.
+func (x *table) comment(author comment.Author) comment.Comment {
+	c := commenttest.Random(x.r, "p")
+	c.Author, c.Version, c.UpdatedAt, c.Status, c.Moderation, c.Reply = author, 1, nil, comment.Approved, nil, nil
+	return c
+}
+
+func (x *table) add(author comment.Author, key string) comment.Comment {
+	x.t.Helper()
+	c := x.comment(author)
+	_, err := x.store.Add(x.t.Context(), c, key)
+	x.must(err)
+	return c
+}
+
+// fill writes one of everything that a table holds about an author, and comments of others.
+func (x *table) fill(author comment.Author) {
+	x.t.Helper()
+	now := time.Now().UTC().Truncate(time.Millisecond)
+	other := x.add(comment.Author{ID: "bo", Name: "Bo"}, "a key")
+	x.add(comment.Author{ID: "cy", Name: "Cy", Imported: true}, "")
+	c, spam := x.add(author, "a key"), comment.Spam
+	edited := c
+	edited.Moderation = &comment.Moderation{
+		HeldEdit: &comment.HeldEdit{Rating: 1, Language: "en", Text: "An edit of " + author.Name, At: now, Version: 2},
+		Held:     []comment.HoldReason{comment.HeldEdited}, Since: now,
+	}
+	x.must(x.store.Replace(x.t.Context(), c, edited))
+	x.must(x.store.SetReply(x.t.Context(), c, &comment.Reply{Text: "Thank you, " + author.Name, Name: "Shop", CreatedAt: now, Version: 1}))
+	rejected := x.add(author, "")
+	refused := rejected
+	refused.Status, refused.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
+	x.must(x.store.Decide(x.t.Context(), rejected, refused, comment.Decision{
+		CommentID: rejected.ID, Position: comment.PositionAt(now, [10]byte{}), From: comment.Approved, To: comment.Rejected, Version: 1, Reason: &spam, Note: "A note about " + author.Name,
+	}))
+	x.report(x.add(author, ""), "bo", "A report of "+author.Name)
+	if !author.Imported {
+		x.report(other, author.ID, "A report by "+author.Name)
+	}
+}
+
+func (x *table) report(c comment.Comment, by, note string) {
+	x.t.Helper()
+	after := c
+	after.Moderation = &comment.Moderation{Reports: 1}
+	x.must(x.store.Report(x.t.Context(), c, after, comment.Report{By: by, At: time.Now(), Reason: "SPAM", Note: note}))
+}
+
+func (x *table) items() []layout.Item {
+	x.t.Helper()
+	output, err := x.client.Scan(x.t.Context(), &dynamodb.ScanInput{TableName: &x.name, ConsistentRead: aws.Bool(true)})
+	x.must(err)
+	return output.Items
+}
+
+// traces returns the keys of items that hold the id or the name of an author.
+func (x *table) traces(author comment.Author) (keys []string) {
+	x.t.Helper()
+	for _, it := range x.items() {
+		for _, value := range it {
+			if text := said(value); strings.Contains(text, author.ID) || strings.Contains(text, author.Name) {
+				r := layout.NewReader(it)
+				keys = append(keys, r.Text(layout.AttrPK)+"/"+r.Text(layout.AttrSK))
+				break
+			}
+		}
+	}
+	return keys
+}
+
+// said returns the text in a value, and in those inside.
+func said(value types.AttributeValue) string {
+	switch value := value.(type) {
+	case *types.AttributeValueMemberS:
+		return value.Value
+	case *types.AttributeValueMemberB:
+		return string(value.Value)
+	case *types.AttributeValueMemberM:
+		text := ""
+		for _, inner := range value.Value {
+			text += said(inner) + " "
+		}
+		return text
+	case *types.AttributeValueMemberL:
+		return fmt.Sprint(reflect.ValueOf(value.Value).Len())
+	}
+	return ""
+}
+
+// kinds counts the items of a table by the beginnings of their keys.
+func (x *table) kinds() map[string]int {
+	out := map[string]int{}
+	for _, it := range x.items() {
+		r := layout.NewReader(it)
+		kind, _, _ := strings.Cut(r.Text(layout.AttrPK), "#")
+		beside, _, _ := strings.Cut(r.Text(layout.AttrSK), "#")
+		if kind == "ERASED" || kind == "ERASING" {
+			beside = ""
+		}
+		if it[layout.AttrDeleted] != nil {
+			beside = "tombstone"
+		}
+		out[kind+"/"+beside]++
+	}
+	delete(out, "SETTINGS/LAYOUT")
+	return out
+}
+
+// eraser returns one that takes over at once what another one left: each works through another run of
+// the engine.
+func (x *table) eraser(client *dynamodb.Client) *erasure.Eraser {
+	return erasure.Hasten(erasure.New(client, x.name, erasure.Options{Who: "a test", Engine: fmt.Sprint(x.r.Uint64())}))
+}
+
+// An erasure leaves tombstones and the mark, says what it erased, and changes nothing when it is
+// repeated. What others wrote stays.
+func TestErasure(t *testing.T) {
+	for name, author := range map[string]comment.Author{"a customer": ada, "an imported author": ida} {
+		t.Run(name, func(t *testing.T) {
+			x := newTable(t)
+			x.fill(author)
+			before := x.kinds()
+			got, err := x.eraser(x.client).Run(t.Context(), author, none)
+			x.must(err)
+			if keys := x.traces(author); len(keys) > 0 {
+				t.Errorf("left: %v", keys)
+			}
+			want := comment.Erasure{
+				State: comment.ErasureDone, Comments: 3, HeldEdits: 1, Replies: 1, Decisions: 1, ReportsAbout: 1, Reports: 1, Keys: 1,
+			}
+			left := map[string]int{"C/C": 2, "C/tombstone": 3, "KEY/K": 1, "ERASED/": 1}
+			if author.Imported {
+				want.Reports = 0 // only customers report
+			}
+			if got.ReadUnits == 0 || got.WriteUnits == 0 || got.FinishedAt == nil {
+				t.Errorf("the report lacks what it cost, or when it ended: %+v", got)
+			}
+			status, found, err := x.eraser(x.client).Status(t.Context(), author)
+			x.must(err)
+			if diff := cmp.Diff(got, status); !found || diff != "" {
+				t.Error(found, diff)
+			}
+			want.RequestedAt, want.FinishedAt, want.ReadUnits, want.WriteUnits = got.RequestedAt, got.FinishedAt, got.ReadUnits, got.WriteUnits
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff(left, x.kinds()); diff != "" {
+				t.Errorf("of %v is left %s", before, diff)
+			}
+			again, err := x.eraser(x.client).Run(t.Context(), author, none)
+			if err != nil || again.Comments+again.Reports+again.Keys > 0 {
+				t.Errorf("again: %+v, %v", again, err)
+			}
+			if diff := cmp.Diff(left, x.kinds()); diff != "" {
+				t.Error(diff)
+			}
+		})
+	}
+}
+
+// The price of an erasure for each comment: the tombstone takes the comment out of its item, four lists
+// and the index of customers.
+func TestErasureCost(t *testing.T) {
+	x := newTable(t)
+	for range 10 {
+		c := x.comment(ada)
+		c.Text = "It pours well."
+		_, err := x.store.Add(t.Context(), c, "")
+		x.must(err)
+	}
+	got, err := x.eraser(x.client).Run(t.Context(), ada, none)
+	x.must(err)
+	if got.Comments != 10 || got.WriteUnits != 60 || got.ReadUnits > 36 {
+		t.Errorf("%+v, want 6 write units and some 3 read units for each comment", got)
+	}
+}
+
+// An erasure is killed at each of its calls, and in its answer: another process takes it over, and
+// nothing is left.
+func TestErasureKilledAtEachCall(t *testing.T) {
+	for _, fault := range []faulttest.Fault{faulttest.Refused, faulttest.AnswerLost} {
+		for n, ended := 1, false; !ended; n += 5 {
+			x := newTable(t)
+			x.fill(ada)
+			ctx, kill := context.WithCancel(t.Context())
+			dead := false
+			client, network := faulttest.Under(x.client, func(call int) faulttest.Fault {
+				if call >= n && !dead {
+					dead = true
+					kill()
+					return fault
+				}
+				if dead {
+					return faulttest.Refused
+				}
+				return faulttest.None
+			})
+			_, err := x.eraser(client).Run(ctx, ada, none)
+			ended = err == nil || n > network.Calls()
+			x.must(network.Flush())
+			kill()
+			done, err := x.eraser(x.client).Run(t.Context(), ada, none)
+			x.must(err)
+			if keys := x.traces(ada); len(keys) > 0 {
+				t.Fatalf("killed at call %d (%s), it leaves %v", n, fault, keys)
+			}
+			want := map[string]int{"C/C": 2, "C/tombstone": 3, "KEY/K": 1, "ERASED/": 1}
+			if diff := cmp.Diff(want, x.kinds()); diff != "" {
+				t.Fatalf("killed at call %d (%s): %s", n, fault, diff)
+			}
+			if done.Comments > 3 {
+				t.Fatalf("killed at call %d: %d comments are counted", n, done.Comments)
+			}
+		}
+	}
+}
+
+// An erasure over a bad network ends complete.
+func TestErasureThroughFaults(t *testing.T) {
+	for range 5 {
+		x := newTable(t)
+		x.fill(ada)
+		client, network := faulttest.Under(x.client, faulttest.OneIn(x.r, 4))
+		for try := 0; ; try++ {
+			_, err := x.eraser(client).Run(t.Context(), ada, none)
+			if err == nil {
+				break
+			}
+			if try == 20 {
+				t.Fatal(err)
+			}
+		}
+		x.must(network.Flush())
+		if keys := x.traces(ada); len(keys) > 0 {
+			t.Fatalf("left: %v", keys)
+		}
+	}
+}
+
+// Beside imports of new files, edits, decisions, replies, reports and rebuilds, an erasure ends complete.
+func TestErasureBesideWriters(t *testing.T) {
+	for _, author := range []comment.Author{ada, ida} {
+		x := newTable(t)
+		x.fill(author)
+		var comments []comment.Comment
+		for range 20 {
+			comments = append(comments, x.add(author, ""))
+		}
+		files := make([][]comment.Comment, 400)
+		for i := range files {
+			files[i] = []comment.Comment{x.comment(author), x.comment(author)}
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		var writers sync.WaitGroup
+		writers.Go(func() {
+			loader := dynamo.NewLoader(x.client, x.name, 2)
+			loader.Marks = erasure.HastenMarks(erasure.NewMarks(x.client, x.name))
+			for _, file := range files {
+				if ctx.Err() == nil {
+					_, _ = loader.Load(ctx, file)
+				}
+			}
+		})
+		writers.Go(func() {
+			rebuilder := counts.NewRebuilder(x.client, x.name, counts.RebuildOptions{Calls: 1})
+			for ctx.Err() == nil {
+				_, _ = rebuilder.Run(ctx, func(counts.RebuildProgress) {}) // stopped when the erasure ends
+			}
+		})
+		spam := comment.Spam
+		for i, c := range comments {
+			writers.Go(func() {
+				for version := 1; ctx.Err() == nil && version < 1000; version++ {
+					now, err := x.store.Comment(ctx, c.ID)
+					if err != nil {
+						return
+					}
+					after := now
+					switch i % 4 {
+					case 0:
+						after.Version, after.Text = now.Version+1, "An edit."
+						_ = x.store.Replace(ctx, now, after)
+					case 1:
+						after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
+						if now.Status == comment.Rejected {
+							after.Status, after.Moderation = comment.Approved, nil
+						}
+						_ = x.store.Decide(ctx, now, after, comment.Decision{CommentID: c.ID, Position: comment.PositionAt(time.Now(), [10]byte{byte(version), byte(version >> 8)}), From: now.Status, To: after.Status, Version: 1, Note: author.Name})
+					case 2:
+						reply := comment.Reply{Text: author.Name, Name: "Shop", CreatedAt: time.UnixMilli(1e12).UTC(), Version: 1}
+						if now.Reply != nil {
+							reply.Version = now.Reply.Version + 1
+						}
+						_ = x.store.SetReply(ctx, now, &reply)
+					case 3:
+						after.Moderation = &comment.Moderation{Reports: version}
+						_ = x.store.Report(ctx, now, after, comment.Report{By: fmt.Sprint("customer ", version), At: time.Now(), Reason: "SPAM", Note: author.Name})
+					}
+				}
+			})
+		}
+		done, err := x.eraser(x.client).Run(ctx, author, none)
+		stop()
+		writers.Wait()
+		x.must(err)
+		if keys := x.traces(author); len(keys) > 0 {
+			t.Errorf("left: %v of %v", keys, x.kinds())
+		}
+		if done.Comments < 23 {
+			t.Errorf("%+v", done)
+		}
+	}
+}
+
+// An import leaves out what an erased author wrote before the end of the erasure, from any file, and
+// takes what was written since. An erased customer is left out as an imported author too.
+func TestMarks(t *testing.T) {
+	x := newTable(t)
+	for _, author := range []comment.Author{ada, ida} {
+		_, err := x.eraser(x.client).Run(t.Context(), author, none)
+		x.must(err)
+	}
+	later := comment.IDOf(comment.PositionAt(time.Now().Add(time.Hour), [10]byte{}))
+	for _, row := range []struct {
+		why    string
+		author comment.Author
+		id     comment.ID
+		erased int
+	}{
+		{"the customer, from a restored file", ada, "", 1},
+		{"an imported author with the customer's id", comment.Author{ID: ada.ID, Name: "A", Imported: true}, "", 1},
+		{"the imported author", ida, "", 1},
+		{"a customer with the imported author's id, who is somebody else", comment.Author{ID: ida.ID, Name: "I"}, "", 0},
+		{"the customer, who wrote anew", ada, later, 0},
+		{"somebody else", comment.Author{ID: "bo", Name: "Bo"}, "", 0},
+	} {
+		c := x.comment(row.author)
+		if c.ID = comment.IDOf(comment.PositionAt(time.Now().Add(-time.Hour), [10]byte{byte(len(row.why))})); row.id != "" {
+			c.ID = row.id
+		}
+		loader := dynamo.NewLoader(x.client, x.name, 1)
+		loader.Marks = erasure.NewMarks(x.client, x.name)
+		counts, err := loader.Load(t.Context(), []comment.Comment{c})
+		if want := (dynamo.LoadCounts{Erased: row.erased, Written: 1 - row.erased}); err != nil || counts != want {
+			t.Errorf("%s: %+v, %v", row.why, counts, err)
+		}
+	}
+}
+
+// lockedBuffer is a log that is read while it is written.
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// A server does what was asked for, also what a killed process left, and its log names no author.
+func TestServe(t *testing.T) {
+	x := newTable(t)
+	x.fill(ada)
+	asked, err := x.eraser(x.client).Start(t.Context(), ada)
+	x.must(err)
+	if asked.State != comment.ErasureWaiting || asked.RequestedAt.IsZero() {
+		t.Errorf("it begins as %+v", asked)
+	}
+	if again, err := x.eraser(x.client).Start(t.Context(), ada); err != nil || !again.RequestedAt.Equal(asked.RequestedAt) {
+		t.Errorf("asked for again, it is %+v, %v", again, err)
+	}
+	var log lockedBuffer
+	ctx, stop := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	server := x.eraser(x.client)
+	serving.Go(func() { server.Serve(ctx, slog.New(slog.NewTextHandler(&log, nil))) })
+	for {
+		now, found, err := server.Status(t.Context(), ada)
+		x.must(err)
+		if !found {
+			t.Fatal("the erasure is unknown")
+		}
+		if now.State == comment.ErasureDone && strings.Contains(log.String(), "erased") {
+			break
+		}
+		if ctx.Err() != nil || strings.Contains(log.String(), "stopped") {
+			t.Fatal(log.String())
+		}
+	}
+	stop()
+	serving.Wait()
+	if keys := x.traces(ada); len(keys) > 0 {
+		t.Errorf("left: %v", keys)
+	}
+	if text := log.String(); strings.Contains(text, ada.ID) || !strings.Contains(text, "an author is erased") {
+		t.Errorf("the log says %s", text)
+	}
+}
+
+// An item that is no erasure keeps none of the others waiting.
+func TestServeBesideADamagedItem(t *testing.T) {
+	x := newTable(t)
+	x.fill(ada)
+	_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: layout.StreamKey("ERASING", "0")})
+	x.must(err)
+	server := x.eraser(x.client)
+	_, err = server.Start(t.Context(), ada)
+	x.must(err)
+	var log lockedBuffer
+	ctx, stop := context.WithCancel(t.Context())
+	var serving sync.WaitGroup
+	serving.Go(func() { server.Serve(ctx, slog.New(slog.NewTextHandler(&log, nil))) })
+	for {
+		now, _, err := server.Status(t.Context(), ada)
+		x.must(err)
+		stops := strings.Count(log.String(), "stopped")
+		if now.State == comment.ErasureDone && stops > 0 {
+			break
+		}
+		if stops > 20 {
+			t.Fatalf("%+v after %d rounds", now, stops)
+		}
+	}
+	stop()
+	serving.Wait()
+}

@@ -1,0 +1,134 @@
+package erasure
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+)
+
+// The item of an erasure that waits, is under way or was interrupted. It holds the author's id, and is
+// deleted at the end. The attributes of the report are those of the mark too.
+const (
+	jobPK        = "ERASING" // the digest of the author is the sort key
+	attrAuthor   = "id"      // S or B, as the comments of the author have it
+	attrUnderWay = "ids"     // L of S, the comments that are being erased
+	attrStart    = "st"      // M, the key after which the scan for an imported author continues
+
+	attrRequested    = "rq" // N, milliseconds since 1970
+	attrComments     = "co" // N
+	attrHeldEdits    = "he" // N
+	attrReplies      = "re" // N
+	attrDecisions    = "de" // N
+	attrReportsAbout = "ra" // N
+	attrReports      = "rp" // N
+	attrKeys         = "ke" // N
+	attrReadUnits    = "ru" // N, may have a fraction
+	attrWriteUnits   = "wu" // N, likewise
+)
+
+// progress is how far an erasure came.
+type progress struct {
+	author comment.Author
+	report comment.Erasure
+	// underWay are the comments that are being erased. A process that takes the erasure over begins
+	// with them: of a tombstone no index tells that it was the author's, and items may be left beside it.
+	underWay []comment.ID
+	// start is where the scan for an imported author continues, nil at the beginning.
+	start layout.Item
+}
+
+func markKey(author comment.Author) layout.Item { return layout.StreamKey(markPK, digestOf(author)) }
+func jobKey(author comment.Author) layout.Item  { return layout.StreamKey(jobPK, digestOf(author)) }
+
+// attributes returns the attributes of the item beside its key and those of the process at work.
+func (p progress) attributes() layout.Item {
+	out := reportItem(p.report)
+	out[attrAuthor] = layout.Text(p.author.ID)
+	if p.author.Imported {
+		out[attrAuthor] = layout.Binary([]byte(p.author.ID))
+	}
+	if len(p.underWay) > 0 {
+		ids := &types.AttributeValueMemberL{}
+		for _, id := range p.underWay {
+			ids.Value = append(ids.Value, layout.Text(string(id)))
+		}
+		out[attrUnderWay] = ids
+	}
+	if p.start != nil {
+		out[attrStart] = &types.AttributeValueMemberM{Value: p.start}
+	}
+	return out
+}
+
+// readProgress reads the item of an erasure.
+func readProgress(it layout.Item) (p progress, err error) {
+	r := layout.NewReader(it)
+	id, imported := r.TextOrBinary(attrAuthor)
+	p.author = comment.Author{ID: id}
+	if imported != nil {
+		p.author = comment.Author{ID: string(imported), Imported: true}
+	}
+	if p.report = reportOf(it); leases.HolderOf(it).Interrupted {
+		p.report.State = comment.ErasureWaiting
+	}
+	if ids, ok := it[attrUnderWay].(*types.AttributeValueMemberL); ok {
+		for _, value := range ids.Value {
+			if id, ok := value.(*types.AttributeValueMemberS); ok {
+				p.underWay = append(p.underWay, comment.ID(id.Value))
+			}
+		}
+	}
+	if start, ok := it[attrStart].(*types.AttributeValueMemberM); ok {
+		p.start = start.Value
+	}
+	return p, r.Err()
+}
+
+// reportItem returns the attributes of a report.
+func reportItem(e comment.Erasure) layout.Item {
+	out := layout.Item{attrRequested: layout.Time(e.RequestedAt)}
+	for attr, n := range counters(&e) {
+		out[attr] = layout.Number(int64(*n))
+	}
+	for attr, units := range map[string]float64{attrReadUnits: e.ReadUnits, attrWriteUnits: e.WriteUnits} {
+		out[attr] = &types.AttributeValueMemberN{Value: strconv.FormatFloat(units, 'f', 1, 64)}
+	}
+	if e.FinishedAt != nil {
+		out[attrUntil] = layout.Time(*e.FinishedAt)
+	}
+	return out
+}
+
+// reportOf reads a report. What the item lacks is 0.
+func reportOf(it layout.Item) comment.Erasure {
+	r := layout.NewReader(it)
+	e := comment.Erasure{State: comment.ErasureRunning, RequestedAt: r.OptionalTime(attrRequested)}
+	for attr, n := range counters(&e) {
+		*n = int(r.OptionalNumber(attr))
+	}
+	for attr, units := range map[string]*float64{attrReadUnits: &e.ReadUnits, attrWriteUnits: &e.WriteUnits} {
+		if number, ok := it[attr].(*types.AttributeValueMemberN); ok {
+			*units, _ = strconv.ParseFloat(number.Value, 64) // 0 for what is no number
+		}
+	}
+	if finished := r.OptionalTime(attrUntil); !finished.IsZero() {
+		e.State, e.FinishedAt = comment.ErasureDone, &finished
+	}
+	return e
+}
+
+// counters returns the counts of a report by their attributes.
+func counters(e *comment.Erasure) map[string]*int {
+	return map[string]*int{
+		attrComments: &e.Comments, attrHeldEdits: &e.HeldEdits, attrReplies: &e.Replies, attrDecisions: &e.Decisions,
+		attrReportsAbout: &e.ReportsAbout, attrReports: &e.Reports, attrKeys: &e.Keys,
+	}
+}
+
+// millisecond returns the time as items hold it.
+func millisecond(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }

@@ -1,0 +1,197 @@
+package erasure
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/task"
+)
+
+// How an erasure ends complete while others write, and whenever it is killed.
+//
+// First it writes the mark, which keeps imports from adding comments of the author. A customer's items
+// are found by an index; a pass erases all that it shows. The index follows the table within moments,
+// and an import may add comments for as long as it knows nothing of the mark. So passes go on until
+// one that began after that time finds nothing. Imported authors are in no index: after that time,
+// nothing adds comments of theirs, and one consistent scan finds all.
+//
+// A comment becomes a tombstone first, and then the items beside it go: a decision and a report are
+// written on condition that their comment is no tombstone, so none comes later. The tombstone tells
+// nothing of its author, and so the item of the erasure lists the comments whose turn it is. It is
+// saved before them, and the process that takes over begins with them.
+
+const (
+	// maxPasses ends an erasure whose author goes on writing. What is written later stays.
+	maxPasses = 5
+	// atOnce is how many comments are erased together.
+	atOnce = call.MaxAtOnce
+	// lastWords is how long an erasure that ends early may take to save how far it came.
+	lastWords = 3 * time.Second
+)
+
+// Run erases an author, or continues an erasure that was interrupted. It calls show now and then. After
+// an error, another Run continues where this one stopped. While another process erases the author, the
+// error is of the kind Conflict.
+func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comment.Erasure)) (comment.Erasure, error) {
+	run := &erasing{Eraser: e, author: author, show: show, progress: progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}}
+	run.work = leases.NewWork(leases.WorkOptions{
+		Client: e.client, Table: e.table, Key: jobKey(author), Name: "an erasure of this author", Who: e.Who, Engine: e.Engine,
+		Heartbeat: e.pace.heartbeat, Progress: func() layout.Item { return run.snapshot().attributes() },
+	})
+	before, err := run.work.Acquire(ctx)
+	if err != nil {
+		return comment.Erasure{}, err
+	}
+	err = run.work.Hold(ctx, lastWords, func(ctx context.Context) error {
+		if len(before) > 0 {
+			taken, err := readProgress(before)
+			if err != nil {
+				return call.Wrap(err, "item of an erasure")
+			}
+			run.update(func(p *progress) { *p = taken })
+		}
+		return run.all(ctx)
+	})
+	return run.snapshot().report, err
+}
+
+// all does the whole work.
+func (r *erasing) all(ctx context.Context) error {
+	if err := r.mark(ctx); err != nil {
+		return err
+	}
+	if left := r.snapshot().underWay; len(left) > 0 {
+		if err := r.eraseAll(ctx, left); err != nil {
+			return err
+		}
+	}
+	find := r.findOfCustomer
+	if r.author.Imported {
+		find = r.findImported
+	}
+	if err := find(ctx); err != nil {
+		return err
+	}
+	r.update(func(p *progress) {
+		now := millisecond(time.Now())
+		p.report.State, p.report.FinishedAt = comment.ErasureDone, &now
+	})
+	if err := r.mark(ctx); err != nil {
+		return err
+	}
+	return r.work.Finish(ctx)
+}
+
+// mark writes the mark with the report as far as it is known.
+func (r *erasing) mark(ctx context.Context) error {
+	it := reportItem(r.snapshot().report)
+	for attr, value := range markKey(r.author) {
+		it[attr] = value
+	}
+	return call.Retry(ctx, func() (further bool, err error) {
+		_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(r.table), Item: it}, call.NoRetries)
+		return false, call.Wrap(err, "PutItem of the mark of an erased author")
+	})
+}
+
+// findOfCustomer finds all of a customer by the index, in passes, and erases it.
+func (r *erasing) findOfCustomer(ctx context.Context) error {
+	for pass := 1; ; pass++ {
+		found, err := r.pass(ctx)
+		if err != nil || pass > 1 && found == 0 || pass == maxPasses {
+			return err
+		}
+		if err := task.Wait(ctx, r.pace.settle); err != nil {
+			return err
+		}
+	}
+}
+
+// pass erases what the index shows of the customer, and returns how much that was.
+func (r *erasing) pass(ctx context.Context) (found int, err error) {
+	before := r.snapshot().report
+	for _, writer := range []*types.AttributeValueMemberS{layout.WriterOfComment(r.author.ID), layout.WriterOfReport(r.author.ID)} {
+		for output, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
+			TableName: aws.String(r.table), IndexName: aws.String(string(layout.ByAuthor)),
+			KeyConditionExpression: aws.String(layout.AttrWriter + " = :writer"), ExpressionAttributeValues: layout.Item{":writer": writer},
+			Limit: aws.Int32(atOnce), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+		}, string(layout.ByAuthor)) {
+			if err != nil {
+				return 0, err
+			}
+			r.read(call.UnitsOf(output.ConsumedCapacity))
+			if err := r.eraseFound(ctx, output.Items, writer); err != nil {
+				return 0, err
+			}
+		}
+	}
+	after := r.snapshot().report
+	return after.Comments + after.Reports - before.Comments - before.Reports, nil
+}
+
+// eraseFound erases the items that a page of the index shows: comments, or reports by the customer.
+func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, writer *types.AttributeValueMemberS) error {
+	var comments []comment.ID
+	var others []layout.Item
+	for _, key := range keys {
+		if id, err := layout.CommentOfKey(key); err == nil {
+			comments = append(comments, id)
+			continue
+		}
+		others = append(others, layout.Item{layout.AttrPK: key[layout.AttrPK], layout.AttrSK: key[layout.AttrSK]})
+	}
+	if err := r.eraseAll(ctx, comments); err != nil {
+		return err
+	}
+	return call.Parallel(ctx, len(others), func(ctx context.Context, i int) error {
+		gone, err := r.delete(ctx, others[i], layout.AttrWriter+" = :writer", layout.Item{":writer": writer})
+		if gone {
+			r.update(func(p *progress) { p.report.Reports++ })
+		}
+		return err
+	})
+}
+
+// findImported finds the comments of an imported author by a scan, and erases them.
+func (r *erasing) findImported(ctx context.Context) error {
+	if err := task.Wait(ctx, r.pace.settle); err != nil {
+		return err
+	}
+	input := &dynamodb.ScanInput{
+		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true), ExclusiveStartKey: r.snapshot().start,
+		FilterExpression:          aws.String(layout.AttrAuthorID + " = :author"),
+		ExpressionAttributeValues: layout.Item{":author": layout.Binary([]byte(r.author.ID))},
+		ProjectionExpression:      aws.String(layout.AttrPK + "," + layout.AttrSK),
+	}
+	for {
+		output, err := r.scan(ctx, input)
+		if err != nil {
+			return err
+		}
+		var found []comment.ID
+		for _, key := range output.Items {
+			if id, err := layout.CommentOfKey(key); err == nil {
+				found = append(found, id)
+			}
+		}
+		for ids := range slices.Chunk(found, atOnce) {
+			if err := r.eraseAll(ctx, ids); err != nil {
+				return err
+			}
+		}
+		next := output.LastEvaluatedKey
+		r.update(func(p *progress) { p.start = next })
+		if input.ExclusiveStartKey = next; len(next) == 0 {
+			return nil
+		}
+	}
+}

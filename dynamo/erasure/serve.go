@@ -1,0 +1,68 @@
+package erasure
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/task"
+)
+
+// Serve does the erasures that were asked for and those that were interrupted, one after the other,
+// until the context ends. It looks for them every 30 seconds, which takes half a read unit. What fails is
+// logged and tried again. The log names no author.
+func (e *Eraser) Serve(ctx context.Context, log *slog.Logger) {
+	for ctx.Err() == nil {
+		err := task.Try(func() error { return e.serveAll(ctx, log) })
+		if err != nil && ctx.Err() == nil {
+			log.Error("an erasure of an author stopped and will begin again", "in", e.pace.poll, "kind", int(comment.KindOf(err)), "error", err)
+		}
+		select {
+		case <-ctx.Done():
+		case <-e.wake:
+		case <-time.After(e.pace.poll):
+		}
+	}
+}
+
+// serveAll does the erasures that no process does now. One that fails keeps none of the others waiting.
+func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
+	var failed error
+	for output, err := range call.Answers(ctx, e.client, &dynamodb.QueryInput{
+		TableName: aws.String(e.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :key"),
+		ExpressionAttributeValues: layout.Item{":key": layout.Text(jobPK)},
+	}, "erasures") {
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		for _, it := range output.Items {
+			job, err := readProgress(it)
+			if err == nil && job.report.State == comment.ErasureWaiting {
+				err = e.serve(ctx, job.author, log)
+			}
+			failed = errors.Join(failed, call.Wrap(err, "item of an erasure"))
+		}
+	}
+	return failed
+}
+
+// serve does one erasure, unless another process was first.
+func (e *Eraser) serve(ctx context.Context, author comment.Author, log *slog.Logger) error {
+	began := time.Now()
+	done, err := e.Run(ctx, author, func(comment.Erasure) {})
+	switch {
+	case comment.KindOf(err) == comment.Conflict:
+		return nil
+	case err != nil:
+		return err
+	}
+	log.Info("an author is erased", "comments", done.Comments, "reports", done.Reports, "took", time.Since(began).Round(time.Millisecond))
+	return nil
+}

@@ -1,0 +1,91 @@
+package layout
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// The counts of a product are one string, such as "de=1,0,0,4,20 en=0,0,2,3,11": the languages in
+// the order of their tags, each with the counts of 1 to 5 stars. A language without comments is
+// left out. Equal counts have equal texts, so any text that GridText does not return is damage. A
+// colon is in no text: behind it, a later release can split a count.
+//
+// A count that someone lowered by hand can fall below zero. It is written with its sign, and
+// verify reports it as a wrong count.
+
+// GridText returns counts as the item of statistics holds them.
+func GridText(stats comment.Stats) string {
+	var out []byte
+	for i, language := range slices.Sorted(maps.Keys(stats)) {
+		if i > 0 {
+			out = append(out, ' ')
+		}
+		out = append(append(out, language...), '=')
+		out = appendCounts(out, stats[language])
+	}
+	return string(out)
+}
+
+// CountsText returns the counts of one language, such as "1,0,0,4,20".
+func CountsText(counts comment.Counts) string { return string(appendCounts(nil, counts)) }
+
+func appendCounts(to []byte, counts comment.Counts) []byte {
+	for i, n := range counts {
+		if i > 0 {
+			to = append(to, ',')
+		}
+		to = strconv.AppendInt(to, int64(n), 10)
+	}
+	return to
+}
+
+// errGrid contains nothing of the text, which may be private.
+var errGrid = errors.New("not counts by language and rating")
+
+// ParseGrid reads what GridText returned.
+func ParseGrid(text string) (comment.Stats, error) {
+	stats := make(comment.Stats, strings.Count(text, "="))
+	if text == "" {
+		return stats, nil
+	}
+	last, rest, more := "", text, true
+	for more {
+		var row string
+		row, rest, more = strings.Cut(rest, " ")
+		language, list, _ := strings.Cut(row, "=")
+		counts, err := ParseCounts(list)
+		tag := comment.IsTag(language) || comment.Language(language) == comment.OtherLanguages
+		if err != nil || !tag || language <= last {
+			return nil, errGrid
+		}
+		stats[comment.Language(language)], last = counts, language
+	}
+	return stats, nil
+}
+
+// ParseCounts reads what CountsText returned for a language that has comments.
+func ParseCounts(text string) (counts comment.Counts, err error) {
+	rest, more := text, true
+	for i := range counts {
+		var digits string
+		digits, rest, more = strings.Cut(rest, ",")
+		if counts[i], err = strconv.Atoi(digits); err != nil || more != (i < len(counts)-1) || !shortest(digits) {
+			return comment.Counts{}, errGrid
+		}
+	}
+	if counts == (comment.Counts{}) {
+		return counts, errGrid
+	}
+	return counts, nil
+}
+
+// shortest reports whether a number is written as strconv writes it: "7", and neither "07" nor "+7".
+func shortest(number string) bool {
+	first := strings.TrimPrefix(number, "-")[0]
+	return number == "0" || '1' <= first && first <= '9'
+}

@@ -1,0 +1,114 @@
+package layout
+
+import (
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Attributes of a comment. Names have one letter because each read pays for every byte of an item,
+// in the table and in each of the four list indexes.
+const (
+	AttrLanguage   = "l" // S
+	AttrRating     = "r" // N
+	attrTitle      = "h" // S, the headline; absent if the comment has none
+	AttrText       = "t" // S, or B when compressed
+	AttrAuthorID   = "a" // B, of an imported author; a customer's is in AttrWriter
+	attrAuthorName = "n" // S
+	AttrVersion    = "v" // N, absent while it is 1
+	attrUpdated    = "u" // N, milliseconds since 1970; absent until the first edit
+	attrReply      = "o" // M, the reply of the shop, or the version of its deletion; absent without one
+
+	// Attributes that lists do not show.
+	AttrState    = "z" // S, absent while the comment is approved; see stateText
+	attrProduct  = "p" // S, the product while the comment is not approved, and so in no list index
+	attrHeldEdit = "j" // M, an edit that waits for a moderator
+	attrRejected = "s" // N, version of the latest edit that was rejected beside the comment
+	attrImported = "b" // N, helpful votes that the comment was imported with; absent for none
+	AttrReports  = "f" // N, how many people reported the comment since the last decision
+	AttrKeyHash  = "g" // B, hash of the idempotency key that the comment was added with; see KeyOfHash
+
+	// Attributes that list indexes project, and that no list reads yet. DynamoDB cannot change the projection
+	// of an index, so their names are kept for what comes. Until then they cost nothing.
+	attrTraits   = "k" // S, a letter for each trait, in the order of the alphabet; absent without any
+	attrVotes    = "y" // votes
+	attrPictures = "i" // paths of pictures
+	attrReplies  = "q" // how many replies of customers there are
+	attrShop     = "d" // attributes of the shop
+	AttrSpare    = "x" // what nobody thought of
+)
+
+// traitVerified is the letter in attrTraits of a comment whose author bought the product. Further traits
+// have letters of their own.
+const traitVerified = "v"
+
+// TraitAttrs names the attributes of traits and imported votes, as a projection expression has them.
+const TraitAttrs = attrTraits + "," + attrImported
+
+// ExportProjection returns the projection expression of a copy for the public: what a list shows, and
+// traits. The table has the imported votes as well, and no index does: there is no room for them among
+// the 100 attributes that DynamoDB projects.
+func ExportProjection(ofIndex bool) string {
+	if ofIndex {
+		return listProjection + "," + attrTraits
+	}
+	return listProjection + "," + TraitAttrs
+}
+
+// writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport in
+// that of a report.
+const (
+	writerOfComment = "c"
+	writerOfReport  = "v"
+)
+
+// WriterOfComment returns AttrWriter of the comments of a customer, which is their partition key in
+// the index ByAuthor.
+func WriterOfComment(customer string) *types.AttributeValueMemberS {
+	return Text(writerOfComment + customer)
+}
+
+// WriterOfReport returns AttrWriter of the reports of a customer, in the same index.
+func WriterOfReport(customer string) *types.AttributeValueMemberS {
+	return Text(writerOfReport + customer)
+}
+
+// ListAttrs returns the attributes that a list shows. The creation time is not among them: it is
+// part of the sort key.
+func ListAttrs() []string {
+	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply}
+}
+
+var (
+	listProjection     = AttrPK + "," + strings.Join(ListAttrs(), ",")
+	bareListProjection = strings.Replace(listProjection, ","+AttrText+",", ",", 1)
+)
+
+// ListProjection returns the projection expression of a list: PK and ListAttrs. The text, which can
+// be 99 % of a comment's size, can be left out.
+func ListProjection(withText bool) string {
+	if withText {
+		return listProjection
+	}
+	return bareListProjection
+}
+
+// TableProjection returns the projection expression of a comment's item in the table: what a list shows,
+// and what it does not.
+func TableProjection(withText bool) string {
+	return ListProjection(withText) + "," + strings.Join([]string{AttrAll, attrProduct, AttrDeleted, AttrState, attrHeldEdit, attrRejected, AttrReports, AttrBoard, AttrPlace}, ",")
+}
+
+// ProductAttrs names the attributes that ProductOf reads, as a projection expression has them.
+const ProductAttrs = AttrAll + "," + attrProduct
+
+// AttrDeleted is when the comment was deleted: N, milliseconds since 1970.
+const AttrDeleted = "e"
+
+// AttrFirst is the ID of the comment that an item is written with, so that the comment is written once:
+// S, of the item of an idempotency key or of OneKey.
+const AttrFirst = "c"
+
+// AttrMark is a random text that identifies one edit or delete: S. A retry recognizes by it that an
+// earlier try succeeded.
+const AttrMark = "m"

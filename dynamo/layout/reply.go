@@ -1,0 +1,89 @@
+package layout
+
+import (
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Attributes of the map of a reply that a comment does not have.
+const (
+	attrWritten   = "c" // N, when it was written, milliseconds since 1970
+	attrReplyName = "n" // S
+)
+
+// encodeReply returns the map of a reply. That of a deleted one, which is nil, holds nothing but the
+// version of its deletion.
+func encodeReply(reply *comment.Reply, deletion int) Item {
+	if reply == nil {
+		return Item{AttrVersion: Number(int64(deletion))}
+	}
+	out := Item{AttrText: storedText(reply.Text), attrReplyName: Text(reply.Name), attrWritten: Time(reply.CreatedAt)}
+	if reply.Version != 1 {
+		out[AttrVersion] = Number(int64(reply.Version))
+	}
+	if reply.UpdatedAt != nil {
+		out[attrUpdated] = Time(*reply.UpdatedAt)
+	}
+	return out
+}
+
+// reply reads the reply of the shop, nil for a deleted one, and the version of its deletion.
+func (r *Reader) reply() (reply *comment.Reply, deletion int) {
+	in, done := r.within(attrReply)
+	defer done()
+	if !in.has(attrWritten) {
+		return nil, int(in.Number(AttrVersion))
+	}
+	reply = &comment.Reply{Text: in.expanded(AttrText), Name: in.Text(attrReplyName), CreatedAt: in.Time(attrWritten), Version: in.Version()}
+	if in.has(attrUpdated) {
+		updated := in.Time(attrUpdated)
+		reply.UpdatedAt = &updated
+	}
+	return reply, 0
+}
+
+// ReplyOf reads the reply of a comment's item, nil if it has none, its version or that of its deletion,
+// 0 if there never was one, and the mark of the call that wrote it.
+func ReplyOf(in Item) (reply *comment.Reply, version int, mark string) {
+	r := NewReader(in)
+	if !r.has(attrReply) {
+		return nil, 0, ""
+	}
+	inner, done := r.within(attrReply)
+	done()
+	if reply, version = r.reply(); reply != nil {
+		version = reply.Version
+	}
+	return reply, version, inner.OptionalText(AttrMark)
+}
+
+// ReplyUpdate returns the expression by which UpdateItem writes a reply, or deletes it if it is nil,
+// and the values that the expression names. The mark identifies the call that wrote it.
+func ReplyUpdate(reply *comment.Reply, deletion int, mark string) (expression string, values Item) {
+	written := encodeReply(reply, deletion)
+	if reply != nil {
+		written[AttrMark] = Text(mark)
+	}
+	return "SET " + attrReply + " = :reply", Item{":reply": &types.AttributeValueMemberM{Value: written}}
+}
+
+// SameReply returns the condition that a comment's item has the version of its reply, or of the
+// deletion of it, or neither. It adds the values that the condition names.
+func SameReply(c comment.Comment, values Item) string {
+	reply := c.Reply
+	switch {
+	case reply == nil && c.ReplyDeletion == 0:
+		return "attribute_not_exists(" + attrReply + ")"
+	case reply == nil:
+		values[":replied"] = Number(int64(c.ReplyDeletion))
+		return "attribute_not_exists(" + attrReply + "." + attrWritten + ") AND " + attrReply + "." + AttrVersion + " = :replied"
+	}
+	values[":written"] = Time(reply.CreatedAt)
+	written := attrReply + "." + attrWritten + " = :written AND "
+	if reply.Version == 1 {
+		return written + "attribute_not_exists(" + attrReply + "." + AttrVersion + ")"
+	}
+	values[":replied"] = Number(int64(reply.Version))
+	return written + attrReply + "." + AttrVersion + " = :replied"
+}

@@ -1,0 +1,60 @@
+package layout
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Items of reports: one for each customer, beside the comment.
+const (
+	attrReportReason = "reason"
+	attrReportNote   = "note" // S, missing for none
+)
+
+// ReportItem returns the item of a report. AttrWriter finds it for the export and the erasure of the
+// customer.
+func ReportItem(id comment.ID, hash string, r comment.Report) Item {
+	out := CommentKey(id)
+	out[AttrSK] = Text(ReportSKPrefix + hash)
+	out[AttrWriter] = WriterOfReport(r.By)
+	out[attrReportReason] = Text(string(r.Reason))
+	out[attrWritten] = Time(r.At)
+	if r.Note != "" {
+		out[attrReportNote] = Text(r.Note)
+	}
+	return out
+}
+
+// DecodeReport reads a report and the comment that it is about. It returns an error for an item that
+// is no report.
+func DecodeReport(it Item) (comment.ID, comment.Report, error) {
+	r := NewReader(it)
+	id, isID := r.id()
+	by, isReport := strings.CutPrefix(r.Text(AttrWriter), writerOfReport)
+	report := comment.Report{
+		By: by, Reason: comment.ReportReason(r.Text(attrReportReason)), At: r.Time(attrWritten), Note: r.OptionalText(attrReportNote),
+	}
+	if err := r.Err(); err != nil {
+		return id, report, err
+	}
+	if !isID || !isReport || !strings.HasPrefix(r.Text(AttrSK), ReportSKPrefix) {
+		return id, report, errors.New("it is not a report of a comment")
+	}
+	return id, report, nil
+}
+
+// SameReports returns the condition that a comment's item has its number of reports, its place in the
+// queue and its latest rejected edit. It adds the values that the condition names.
+func SameReports(c comment.Comment, values Item) string {
+	read := Encode(c)
+	same := func(attr string) string {
+		if read[attr] == nil {
+			return "attribute_not_exists(" + attr + ")"
+		}
+		values[":read_"+attr] = read[attr]
+		return attr + " = :read_" + attr
+	}
+	return same(AttrReports) + " AND " + same(AttrPlace) + " AND " + same(attrRejected)
+}

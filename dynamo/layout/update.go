@@ -1,0 +1,44 @@
+package layout
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// Update returns the expression by which UpdateItem makes after of before, which have the same key,
+// and the values that it names. Attributes that are equal stay out of it: others may have changed them
+// meanwhile.
+func Update(before, after Item) (expression string, values Item) {
+	values = Item{}
+	var set, remove []string
+	for _, attr := range attributesOf(before, after) {
+		switch value := after[attr]; {
+		case reflect.DeepEqual(before[attr], value):
+		case value == nil:
+			remove = append(remove, attr)
+		default:
+			set = append(set, attr+" = :"+attr)
+			values[":"+attr] = value
+		}
+	}
+	if len(set) > 0 {
+		expression = "SET " + strings.Join(set, ", ")
+	}
+	if len(remove) > 0 {
+		expression += " REMOVE " + strings.Join(remove, ", ")
+	}
+	return expression, values
+}
+
+// attributesOf returns the names of the attributes of two items, sorted.
+func attributesOf(a, b Item) []string {
+	var names []string
+	for _, it := range []Item{a, b} {
+		for name := range it {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

@@ -1,0 +1,296 @@
+package leases
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/task"
+)
+
+// Attributes of the item of work that is under way or was interrupted. The work adds its own.
+const (
+	attrWorkOwner     = "ow"  // S, of work under way; missing once it is released
+	attrWorkWho       = "who" // S, the owner, for people
+	attrWorkEngine    = "en"  // S, the run of the engine that the owner uses, if that is known
+	attrWorkHeartbeat = "bt"  // N, rises with every write
+	attrWorkSaved     = "sv"  // N, seconds since 1970, of the last write
+)
+
+// WorkHeartbeat is the time between two heartbeats of work.
+const WorkHeartbeat = time.Second
+
+const (
+	workPatience = 6 // heartbeats
+	// workSilence is how long work may save nothing before it counts as interrupted.
+	workSilence = workPatience * WorkHeartbeat
+)
+
+// WorkClient is the part of the SDK's client that Work needs.
+type WorkClient interface {
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// WorkOptions are the settings of Work. All but Engine are required.
+type WorkOptions struct {
+	// Client calls the engine of Table.
+	Client WorkClient
+	Table  string
+	// Key is the key of the item that the work is kept in.
+	Key layout.Item
+	// Name is what the work is called in errors, such as "a rebuild".
+	Name string
+	// Who describes this process to people.
+	Who string
+	// Engine names the run of the local engine that serves the table: work that was interrupted with
+	// an earlier run is taken over at once. It is empty where engines outlive their clients.
+	Engine string
+	// Heartbeat is the time between two heartbeats.
+	Heartbeat time.Duration
+	// Progress returns the attributes that say how far the work came. It is called with each
+	// heartbeat, and for the item of new work.
+	Progress func() layout.Item
+}
+
+// Work is work that one process does at a time, of all that use a table, such as a rebuild. One item
+// says which process that is, and how far it came. A number in the item rises with every write. A
+// process that sees the number unchanged for some heartbeats takes the work over, so clocks need not
+// agree. It is safe for concurrent use.
+type Work struct {
+	WorkOptions
+	owner string // unique to this Work
+
+	saving    sync.Mutex // held while the item is written; guards the fields below
+	heartbeat int64
+	ended     bool // the work is done or given up, and the item is not this process's any more
+}
+
+// NewWork makes work that has not begun.
+func NewWork(options WorkOptions) *Work { return &Work{WorkOptions: options, owner: rand.Text()} }
+
+// Holder says who does some work, from its item. The zero value is no work.
+type Holder struct {
+	// Who describes the process to people.
+	Who string
+	// Interrupted says that no process continues the work.
+	Interrupted bool
+	// Saved is when its progress was last saved.
+	Saved time.Time
+
+	owner, engine string
+	heartbeat     int64
+}
+
+// HolderOf reads who does the work of an item.
+func HolderOf(it layout.Item) Holder {
+	r := layout.NewReader(it)
+	h := Holder{
+		Who: r.OptionalText(attrWorkWho), Saved: time.Unix(r.OptionalNumber(attrWorkSaved), 0),
+		owner: r.OptionalText(attrWorkOwner), engine: r.OptionalText(attrWorkEngine), heartbeat: r.OptionalNumber(attrWorkHeartbeat),
+	}
+	h.Interrupted = len(it) > 0 && (h.owner == "" || time.Since(h.Saved) > workSilence)
+	return h
+}
+
+// Acquire starts the work, or takes over what was interrupted, and returns the item as it was before:
+// empty for new work. While another process works, the error is of the kind Conflict and names that
+// process.
+func (w *Work) Acquire(ctx context.Context) (layout.Item, error) {
+	var first Holder
+	for heartbeats := 0; ; heartbeats++ {
+		it, err := w.Read(ctx)
+		if err != nil {
+			return nil, err
+		}
+		now := HolderOf(it)
+		if heartbeats == 0 {
+			first = now
+		}
+		switch same := now.owner == first.owner && now.heartbeat == first.heartbeat; {
+		case now.owner == "" || now.owner == w.owner || w.orphaned(now) || same && heartbeats >= workPatience:
+			taken, err := w.take(ctx, it, now)
+			if taken || err != nil {
+				return it, err
+			}
+		case !same:
+			return nil, comment.Errorf(comment.Conflict, "%s is under way, by %s: wait until it has ended, or end it; then run this again", w.Name, now.Who)
+		}
+		if err := task.Wait(ctx, w.Heartbeat); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Read returns the item of the work, empty if there is none.
+func (w *Work) Read(ctx context.Context) (layout.Item, error) {
+	return call.Retried(ctx, func() (layout.Item, error) {
+		output, err := w.Client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(w.Table), Key: w.Key, ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			return nil, call.Wrap(err, "GetItem of the progress of %s", w.Name)
+		}
+		return output.Item, nil
+	})
+}
+
+// orphaned reports whether the owner worked through an ended run of the engine, and so can write no
+// more.
+func (w *Work) orphaned(h Holder) bool {
+	return w.Engine != "" && h.engine != "" && h.engine != w.Engine
+}
+
+// take takes the work over if its item is still as it was read. It returns false when another process
+// came first, or the answer was lost.
+func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bool, err error) {
+	w.saving.Lock()
+	defer w.saving.Unlock()
+	progress := from
+	condition, values := "attribute_not_exists("+layout.AttrPK+")", layout.Item(nil)
+	if len(from) == 0 {
+		progress = w.Progress()
+	} else {
+		condition, values = was.unchanged()
+	}
+	w.heartbeat, w.ended = was.heartbeat+1, false
+	err = w.put(ctx, w.item(progress), condition, values)
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// unchanged returns the condition that nothing was saved since this was read.
+func (h Holder) unchanged() (condition string, values layout.Item) {
+	if h.heartbeat == 0 { // it was asked for, and no process has begun
+		return "attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + attrWorkHeartbeat + ")", nil
+	}
+	condition, values = attrWorkHeartbeat+" = :heartbeat", layout.Item{":heartbeat": layout.Number(h.heartbeat)}
+	if h.owner == "" {
+		condition += " AND attribute_not_exists(" + attrWorkOwner + ")"
+	} else {
+		condition += " AND " + attrWorkOwner + " = :owner"
+		values[":owner"] = layout.Text(h.owner)
+	}
+	return condition, values
+}
+
+// item returns the item of the work that this process does, with some progress.
+func (w *Work) item(progress layout.Item) layout.Item {
+	out := maps.Clone(progress)
+	maps.Copy(out, w.Key)
+	delete(out, attrWorkEngine)
+	if w.Engine != "" {
+		out[attrWorkEngine] = layout.Text(w.Engine)
+	}
+	out[attrWorkOwner], out[attrWorkWho] = layout.Text(w.owner), layout.Text(w.Who)
+	out[attrWorkHeartbeat], out[attrWorkSaved] = layout.Number(w.heartbeat), layout.Number(time.Now().Unix())
+	return out
+}
+
+// Save writes the progress, unless another process has taken over: then the error is of the kind
+// Conflict.
+func (w *Work) Save(ctx context.Context) error { return w.save(ctx, func(layout.Item) {}) }
+
+func (w *Work) save(ctx context.Context, change func(layout.Item)) error {
+	w.saving.Lock()
+	defer w.saving.Unlock()
+	if w.ended {
+		return nil // this heartbeat waited until the work was done
+	}
+	w.heartbeat++
+	it := w.item(w.Progress())
+	change(it)
+	return w.lost(w.put(ctx, it, attrWorkOwner+" = :me", layout.Item{":me": layout.Text(w.owner)}))
+}
+
+// lost makes the error of a condition that failed one of the kind Conflict.
+func (w *Work) lost(err error) error {
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return comment.Errorf(comment.Conflict, "another process has taken over %s, since this one was silent for too long: wait for its end", w.Name)
+	}
+	return err
+}
+
+func (w *Work) put(ctx context.Context, it layout.Item, condition string, values layout.Item) error {
+	return call.Retry(ctx, func() (further bool, err error) {
+		_, err = w.Client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(w.Table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+		})
+		return false, call.Wrap(err, "PutItem of the progress of %s", w.Name)
+	})
+}
+
+// Hold does the work that this process acquired, and saves its progress with every heartbeat. It stops
+// the work if another process takes over. When the work fails, Hold leaves it to the next process;
+// should that fail within the given time, others notice the missing heartbeats.
+func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(context.Context) error) error {
+	err := w.whileOurs(ctx, work)
+	if err != nil {
+		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		_ = w.save(release, func(it layout.Item) { delete(it, attrWorkOwner) })
+	}
+	return err
+}
+
+func (w *Work) whileOurs(ctx context.Context, work func(context.Context) error) error {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	kept := make(chan error, 1)
+	go func() {
+		defer stop()
+		kept <- task.Guard(func() error { return w.keep(ctx) })
+	}()
+	err := work(ctx)
+	stop()
+	if lost := <-kept; lost != nil {
+		return lost
+	}
+	return err
+}
+
+// keep saves the progress with every heartbeat until the context ends or another process has taken
+// over.
+func (w *Work) keep(ctx context.Context) error {
+	for {
+		if err := task.Wait(ctx, w.Heartbeat); err != nil {
+			return nil
+		}
+		if err := w.Save(ctx); err != nil && ctx.Err() == nil {
+			return err
+		}
+	}
+}
+
+// Finish deletes the item, so that nothing is left to resume.
+func (w *Work) Finish(ctx context.Context) error {
+	w.saving.Lock()
+	defer w.saving.Unlock()
+	return call.Retry(ctx, func() (further bool, err error) {
+		_, err = w.Client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName: aws.String(w.Table), Key: w.Key,
+			ConditionExpression:       aws.String(fmt.Sprintf("attribute_not_exists(%s) OR %s = :me", layout.AttrPK, attrWorkOwner)),
+			ExpressionAttributeValues: layout.Item{":me": layout.Text(w.owner)},
+		})
+		w.ended = err == nil
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			return false, w.lost(err)
+		}
+		return false, call.Wrap(err, "DeleteItem of the progress of %s", w.Name)
+	})
+}

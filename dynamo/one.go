@@ -1,0 +1,108 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// addOnly writes a comment unless its author has another about the product, in whatever state. The
+// item of layout.OneKey decides between adds at the same time. Comments without such an item were
+// imported, or written without OnePerCustomer: the index of the author's comments finds them.
+func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment, error) {
+	about := comment.CustomerProduct{Customer: c.Author.ID, Product: c.ProductID}
+	found, err := s.ownOfProducts(ctx, []comment.CustomerProduct{about}, true)
+	if err != nil {
+		return c, err
+	}
+	added, earlier, gone := c, found[about].ID, comment.ID("")
+	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+		if earlier == "" {
+			if refused, err := s.putOnly(ctx, c, about, gone); err != nil || !refused {
+				return err
+			}
+		}
+		var err error
+		if added, gone, err = s.addBeside(ctx, c, about, earlier); gone != "" {
+			earlier = ""
+		}
+		return err
+	})
+	return added, err
+}
+
+// putOnly writes a comment and its item, unless the item of a comment other than the one that is gone
+// is there.
+func (s *Store) putOnly(ctx context.Context, c comment.Comment, about comment.CustomerProduct, gone comment.ID) (refused bool, err error) {
+	_, err = s.client.TransactWriteItems(ctx, s.addTransaction(layout.Encode(c), s.putOne(c, about, gone)), call.NoRetries)
+	var canceled *types.TransactionCanceledException
+	if !errors.As(err, &canceled) || !call.HasReason(canceled, "ConditionalCheckFailed") {
+		return false, err
+	}
+	return !wasAdded(canceled), nil
+}
+
+// addBeside returns the answer of an add beside an earlier comment about the product: that comment as it
+// is now if the add repeats it, else an AlreadyWritten error. Without an ID, it is the comment of the
+// item. If it is gone, addBeside returns its ID with an error: another try can take its place.
+func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.CustomerProduct, earlier comment.ID) (_ comment.Comment, gone comment.ID, err error) {
+	it, err := s.firstAt(ctx, layout.OneKey(about))
+	if err != nil {
+		return c, "", err
+	}
+	if earlier != "" && it.id != earlier {
+		it = first{id: earlier} // it has no item
+	}
+	deleted := comment.Errorf(comment.Unavailable, "the customer's earlier comment was deleted just now; try again")
+	if it.id == "" {
+		return c, "", deleted
+	}
+	now, err := s.Comment(ctx, it.id)
+	switch said := digestOf(c); {
+	case comment.KindOf(err) == comment.NotFound:
+		return c, it.id, deleted
+	case err == nil && (it.digest == said || it.digest == "" && digestOf(now) == said):
+		return now, "", nil
+	case err == nil, errors.Is(err, comment.ErrImproper):
+		return c, "", alreadyWritten(it.id)
+	}
+	return c, "", err
+}
+
+func alreadyWritten(earlier comment.ID) error {
+	return &comment.Error{
+		Kind: comment.AlreadyWritten, Earlier: string(earlier),
+		Message: "this customer has a comment about this product already: edit that one, or delete it first",
+	}
+}
+
+// putOne puts the item that makes a comment its author's only one about the product, in place of that
+// of a comment that is gone, if any.
+func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone comment.ID) *types.Put {
+	it := layout.OneKey(about)
+	it[layout.AttrFirst], it[attrDigest] = layout.Text(string(c.ID)), layout.Text(digestOf(c))
+	put := &types.Put{TableName: aws.String(s.table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")")}
+	if gone != "" {
+		put.ConditionExpression = aws.String(*put.ConditionExpression + " OR " + layout.AttrFirst + " = :gone")
+		put.ExpressionAttributeValues = layout.Item{":gone": layout.Text(string(gone))}
+	}
+	return put
+}
+
+// release lets the author of a deleted comment write about the product again. If that fails, the next
+// add finds that the comment is gone.
+func (s *Store) release(ctx context.Context, c comment.Comment) {
+	_, _ = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+		TableName:                 aws.String(s.table),
+		Key:                       layout.OneKey(comment.CustomerProduct{Customer: c.Author.ID, Product: c.ProductID}),
+		ConditionExpression:       aws.String(layout.AttrFirst + " = :id"),
+		ExpressionAttributeValues: layout.Item{":id": layout.Text(string(c.ID))},
+	})
+}

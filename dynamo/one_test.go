@@ -1,0 +1,363 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+var oneEach = Options{OnePerCustomer: true}
+
+// newTable returns a client, and the name of an empty table.
+func newTable(t *testing.T, endpoint string) (*dynamodb.Client, string) {
+	t.Helper()
+	client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
+	if err := CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	return client, table
+}
+
+// byAda returns a new comment of one customer, with an ID of its own.
+func byAda(r *rand.Rand, product, text string) comment.Comment {
+	c := commenttest.Random(r, product)
+	return comment.Comment{ID: c.ID, ProductID: product, Rating: 4, Language: "en", Text: text, Author: comment.Author{ID: "ada", Name: "Ada"}, Version: 1}
+}
+
+// earlierOf returns the comment that an error names as the customer's earlier one, empty for none.
+func earlierOf(err error) comment.ID {
+	known, _ := errors.AsType[*comment.Error](err)
+	if known == nil || known.Kind != comment.AlreadyWritten {
+		return ""
+	}
+	return comment.ID(known.Earlier)
+}
+
+// existing returns the comments of the customer about the product that exist now.
+func existing(t *testing.T, store *Store, product string) (ids []comment.ID) {
+	t.Helper()
+	page, err := store.OwnComments(t.Context(), comment.OwnQuery{Customer: "ada", Size: comment.MaxPageSize})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range page.Comments {
+		if c.ProductID == product {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// A customer has one comment about a product, in whatever state. Sent again it is the same comment,
+// as it is now, and with other words it is refused with the ID of the first. Deleted, it leaves room
+// for another, even if the delete ended half-way.
+func TestOneCommentForEachCustomer(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := newTable(t, endpoint)
+		r := commenttest.Rand(t)
+		store, careless := NewStore(client, table, oneEach), NewStore(client, table, Options{})
+		first := byAda(r, "p", "first")
+		mustAdd := func(c comment.Comment) {
+			t.Helper()
+			if got, err := store.Add(t.Context(), c, ""); err != nil || got.ID != c.ID {
+				t.Fatalf("%s: %v", got.ID, err)
+			}
+		}
+		refused := func(why string, by comment.ID) {
+			t.Helper()
+			c := byAda(r, "p", "second")
+			if _, err := store.Add(t.Context(), c, "a key changes nothing"); earlierOf(err) != by {
+				t.Errorf("%s: %v, want a refusal for %s", why, err, by)
+			}
+		}
+		mustAdd(first)
+		mustAdd(byAda(r, "q", "first"))
+		other := byAda(r, "p", "first")
+		other.Author.ID = "bo"
+		mustAdd(other)
+		refused("a second one", first.ID)
+
+		spam, at := comment.Spam, first.CreatedAt()
+		for _, state := range []comment.Status{comment.Pending, comment.Rejected, comment.Withdrawn, comment.Approved} {
+			after := first
+			after.Text, after.Version, after.UpdatedAt, after.Status = fmt.Sprint("edited, ", state), first.Version+1, &at, state
+			switch after.Moderation = nil; state {
+			case comment.Withdrawn:
+				after.Moderation = &comment.Moderation{}
+			case comment.Pending:
+				after.Moderation = &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}, Since: at}
+			case comment.Rejected:
+				after.Moderation = &comment.Moderation{Reason: &spam}
+			}
+			if err := store.Replace(t.Context(), first, after); err != nil {
+				t.Fatal(err)
+			}
+			refused(state.String(), first.ID)
+			got, err := store.Add(t.Context(), byAda(r, "p", "first"), "")
+			if diff := cmp.Diff(after, got); err != nil || diff != "" {
+				t.Errorf("sent again while it is %s: %v\n%s", state, err, diff)
+			}
+			first = after
+		}
+
+		if err := store.Delete(t.Context(), first); err != nil {
+			t.Fatal(err)
+		}
+		if it, err := store.firstAt(t.Context(), layout.OneKey(comment.CustomerProduct{Customer: "ada", Product: "p"})); err != nil || it.id != "" {
+			t.Errorf("a delete leaves the item of %s, %v", it.id, err)
+		}
+		second := byAda(r, "p", "first")
+		mustAdd(second)
+		if err := careless.Delete(t.Context(), second); err != nil {
+			t.Fatal(err)
+		}
+		third := byAda(r, "p", "third")
+		mustAdd(third)
+		refused("after another took over", third.ID)
+		store.release(t.Context(), second) // by the delete that ended half-way
+		if it, err := store.firstAt(t.Context(), layout.OneKey(comment.CustomerProduct{Customer: "ada", Product: "p"})); err != nil || it.id != third.ID {
+			t.Errorf("a late delete leaves the item of %q, %v", it.id, err)
+		}
+	})
+}
+
+// Comments without an item count: those that were written before the flag was set, or imported. So does
+// a repeat of them.
+func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := newTable(t, endpoint)
+		r, before, store := commenttest.Rand(t), NewStore(client, table, Options{}), NewStore(client, table, oneEach)
+		for _, product := range []string{"a", "b", "c"} {
+			if _, err := before.Add(t.Context(), byAda(r, product, "from before"), ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		imported := byAda(r, "d", "from before")
+		if _, err := NewLoader(client, table, 0).Load(t.Context(), []comment.Comment{imported}); err != nil {
+			t.Fatal(err)
+		}
+		for _, product := range []string{"a", "d"} {
+			there := existing(t, store, product)
+			if _, err := store.Add(t.Context(), byAda(r, product, "another"), ""); earlierOf(err) != there[0] {
+				t.Errorf("another about %s: %v", product, err)
+			}
+			if got, err := store.Add(t.Context(), byAda(r, product, "from before"), ""); err != nil || got.ID != there[0] {
+				t.Errorf("the same about %s: %s, %v", product, got.ID, err)
+			}
+		}
+		if err := store.Delete(t.Context(), imported); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := store.Add(t.Context(), byAda(r, "d", "another"), ""); err != nil {
+			t.Errorf("after the delete: %v", err)
+		}
+	})
+}
+
+// Whatever happens to a call of an add, it is told that it succeeded, and the customer has one comment.
+func TestOnlyAddThroughFaults(t *testing.T) {
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
+	for i, fault := range faulttest.Kinds {
+		for _, gone := range []bool{false, true} { // an item is left of a comment that was deleted
+			product := fmt.Sprint(i, gone)
+			if gone {
+				left := byAda(r, product, "left")
+				_, err := healthy.Add(t.Context(), left, "")
+				if err = errors.Join(err, NewStore(client, table, Options{}).Delete(t.Context(), left)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			faulty, network := faulttest.Under(client, onWrites(fault))
+			c := byAda(r, product, "words")
+			got, err := NewStore(faulty, table, oneEach).Add(t.Context(), c, "")
+			if err != nil || got.ID != c.ID {
+				t.Errorf("%s: %s, %v", fault, got.ID, err)
+			}
+			if err := network.Flush(); err != nil {
+				t.Fatal(err)
+			}
+			if ids := existing(t, healthy, product); len(ids) != 1 || ids[0] != c.ID {
+				t.Errorf("%s: %v, want %s alone", fault, ids, c.ID)
+			}
+		}
+	}
+}
+
+// onWrites makes the second and the third call fail: the first of an add only looks.
+func onWrites(fault faulttest.Fault) func(int) faulttest.Fault {
+	return func(call int) faulttest.Fault {
+		if call == 2 || call == 3 && !fault.OfTransactions() {
+			return fault
+		}
+		return faulttest.None
+	}
+}
+
+// beforeSecondTry calls a hook before the second transaction.
+type beforeSecondTry struct {
+	client
+	hook  func()
+	tries int
+}
+
+func (b *beforeSecondTry) TransactWriteItems(ctx context.Context, in *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if b.tries++; b.tries == 2 {
+		b.hook()
+	}
+	return b.client.TransactWriteItems(ctx, in, options...)
+}
+
+// The answer of an add is lost. Before it is sent again, the comment is deleted, and perhaps the
+// customer writes another. The first add was successful, and stays deleted.
+func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		client, table := newTable(t, endpoint)
+		r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
+		for _, another := range []bool{false, true} {
+			c, want := byAda(r, fmt.Sprint(another), "words"), 0
+			faulty, _ := faulttest.Under(client, faulttest.Nth(2, faulttest.AnswerLost)) // the first call looks
+			hooked := &beforeSecondTry{client: faulty, hook: func() {
+				err := healthy.Delete(t.Context(), c)
+				if another {
+					_, added := healthy.Add(t.Context(), byAda(r, c.ProductID, "others"), "")
+					err, want = errors.Join(err, added), 1
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}}
+			if got, err := NewStore(hooked, table, oneEach).Add(t.Context(), c, ""); err != nil || got.ID != c.ID || hooked.tries != 2 {
+				t.Errorf("another written: %v: %s, %v after %d tries", another, got.ID, err, hooked.tries)
+			}
+			if ids := existing(t, healthy, c.ProductID); len(ids) != want {
+				t.Errorf("another written: %v: %v are there", another, ids)
+			}
+		}
+	})
+}
+
+// Adds and deletes of one customer at once, over a bad network: the customer never has two comments
+// about the product, and every refusal names a comment that was written. In the end the customer can
+// delete and write again.
+func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
+	for round := range commenttest.Times(6, 60) {
+		product := fmt.Sprint("p", round)
+		var all sync.WaitGroup
+		var networks []*faulttest.Network
+		for worker := range 4 {
+			faulty, network := faulttest.Under(client, faulttest.OneIn(r, 4))
+			networks = append(networks, network)
+			store, own := NewStore(faulty, table, oneEach), rand.New(rand.NewPCG(r.Uint64(), 1))
+			all.Go(func() {
+				for turn := range 8 {
+					c := byAda(own, product, fmt.Sprint(worker, ".", turn))
+					_, err := store.Add(t.Context(), c, "")
+					if comment.KindOf(err) == comment.Internal && err != nil || comment.KindOf(err) == comment.AlreadyWritten && earlierOf(err) == "" {
+						t.Error(err)
+					}
+					there := existing(t, healthy, product)
+					if len(there) > 1 {
+						t.Errorf("%v are there at once", there)
+					}
+					if len(there) == 1 && own.IntN(2) == 0 {
+						_ = store.Delete(t.Context(), comment.Comment{ID: there[0], ProductID: product, Author: c.Author}) // others may be quicker
+					}
+				}
+			})
+		}
+		all.Wait()
+		for _, network := range networks {
+			if err := network.Flush(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		there := existing(t, healthy, product)
+		if len(there) > 1 {
+			t.Fatalf("%v are there", there)
+		}
+		for _, id := range there {
+			if err := healthy.Delete(t.Context(), comment.Comment{ID: id}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := healthy.Add(t.Context(), byAda(r, product, "at last"), ""); err != nil {
+			t.Errorf("after all: %v", err)
+		}
+	}
+}
+
+// An add reads the keys of what the customer wrote before, and each of these comments, up to a hundred.
+func TestOnlyAddReads(t *testing.T) {
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	r, store := commenttest.Rand(t), NewStore(client, table, oneEach)
+	written := 0
+	for _, row := range []struct {
+		earlier int
+		want    float64
+	}{{0, 0.5}, {3, 3.5}, {120, 100.5}} {
+		var earlier []comment.Comment
+		for ; written < row.earlier; written++ {
+			earlier = append(earlier, byAda(r, fmt.Sprint("product ", written), "words"))
+		}
+		if _, err := NewLoader(client, table, 0).Load(t.Context(), earlier); err != nil {
+			t.Fatal(err)
+		}
+		account := usage.NewPool(1 << 30).Open(1 << 30)
+		if _, err := store.Add(usage.With(t.Context(), account), byAda(r, fmt.Sprint("after ", written), "words"), ""); err != nil {
+			t.Fatal(err)
+		}
+		written++
+		if got := account.Units(); got != row.want {
+			t.Errorf("beside %d comments: %v read units, want %v", row.earlier, got, row.want)
+		}
+	}
+}
+
+// The item is in no index and tells neither the customer nor the product nor a word. It ends with the
+// delete, also under a comment that was damaged by hand.
+func TestItemOfOneForEachCustomer(t *testing.T) {
+	client, table := newTable(t, dynamotest.Dynoxide(t))
+	store, c := NewStore(client, table, oneEach), byAda(commenttest.Rand(t), "a product", "some words")
+	it := store.putOne(c, comment.CustomerProduct{Customer: "ada", Product: "a product"}, "").Item
+	if got := dynamotest.IndexAttributes(layout.Definition("t"), it); len(got) > 0 {
+		t.Errorf("it has %v", got)
+	}
+	for name, value := range it {
+		for _, word := range []string{"ada", "product", "words"} {
+			if text := layout.NewReader(layout.Item{name: value}).Text(name); strings.Contains(text, word) {
+				t.Errorf("%s holds %q", name, word)
+			}
+		}
+	}
+	if _, err := store.Add(t.Context(), c, ""); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(table), Key: layout.CommentKey(c.ID), ConditionExpression: aws.String("attribute_exists(PK)"),
+		UpdateExpression: aws.String("REMOVE r"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Add(t.Context(), byAda(commenttest.Rand(t), "a product", "some words"), ""); earlierOf(err) != c.ID {
+		t.Errorf("beside a damaged comment: %v", err)
+	}
+}

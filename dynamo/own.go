@@ -1,0 +1,163 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// OwnComments returns a page of the comments of a customer, in every state. It finds them by an index
+// that follows the table within moments, and reads each by its ID as it is now.
+func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.OwnPage, error) {
+	wanted := maxOwn
+	if q.Status == nil {
+		wanted = q.Size
+	}
+	ids, more, err := s.ownIDs(ctx, q.Customer, q.After, wanted)
+	if err != nil {
+		return comment.OwnPage{}, call.Wrap(err, "%s", q)
+	}
+	page := comment.OwnPage{HasNext: more}
+	for part := range slices.Chunk(ids, idsAtOnce) {
+		comments, err := s.ownByID(ctx, part, q.WithoutText)
+		if err != nil {
+			return comment.OwnPage{}, call.Wrap(err, "%s", q)
+		}
+		for i, id := range part {
+			if len(page.Comments) == q.Size {
+				page.HasNext = true
+				return page, nil
+			}
+			if c := comments[i]; c != nil && (q.Status == nil || c.Status == *q.Status) {
+				page.Comments = append(page.Comments, *c)
+			}
+			end := id.Position()
+			page.End = &end
+		}
+	}
+	return page, nil
+}
+
+// OwnOfProducts returns the newest comment of a customer about each product, in any state. All keys
+// are of one customer. It looks at the newest maxOwn comments of the customer, from the newest on until
+// each product has one.
+func (s *Store) OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (found map[comment.CustomerProduct]comment.Comment, failed map[comment.CustomerProduct]error, err error) {
+	found, err = s.ownOfProducts(ctx, keys, false)
+	return found, nil, err
+}
+
+func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduct, withoutText bool) (map[comment.CustomerProduct]comment.Comment, error) {
+	customer := keys[0].Customer
+	ids, _, err := s.ownIDs(ctx, customer, nil, maxOwn)
+	if err != nil {
+		return nil, call.Wrap(err, "comments of a customer about %d products", len(keys))
+	}
+	found := map[comment.CustomerProduct]comment.Comment{}
+	for part := range slices.Chunk(ids, idsAtOnce) {
+		comments, err := s.ownByID(ctx, part, withoutText)
+		if err != nil {
+			return nil, call.Wrap(err, "comments of a customer about %d products", len(keys))
+		}
+		for _, c := range comments {
+			if c == nil {
+				continue
+			}
+			key := comment.CustomerProduct{Customer: customer, Product: c.ProductID}
+			if _, newer := found[key]; !newer && slices.Contains(keys, key) {
+				found[key] = *c
+			}
+		}
+		if len(found) == len(keys) {
+			break
+		}
+	}
+	return found, nil
+}
+
+// CommentsBy returns how many comments a customer wrote and the latest, in every state. It finds them
+// by an index that follows the table within moments.
+func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error) {
+	ids, _, err := s.ownIDs(ctx, customer, nil, maxOwn)
+	if err != nil {
+		return comment.CustomerComments{}, call.Wrap(err, "comments of a customer")
+	}
+	all := comment.CustomerComments{Total: len(ids)}
+	latest, err := s.ownByID(ctx, ids[:min(comment.MaxLatest, len(ids))], false)
+	if err != nil {
+		return all, call.Wrap(err, "comments of a customer")
+	}
+	for _, c := range latest {
+		if c != nil {
+			all.Latest = append(all.Latest, *c)
+		}
+	}
+	return all, nil
+}
+
+// HasApproved reports whether one of the newest comments of a customer is approved, of idsAtOnce. It
+// finds them by an index, which follows the table within moments. An imported author has none.
+func (s *Store) HasApproved(ctx context.Context, author comment.Author) (bool, error) {
+	if author.Imported {
+		return false, nil
+	}
+	ids, _, err := s.ownIDs(ctx, author.ID, nil, idsAtOnce)
+	if err != nil || len(ids) == 0 {
+		return false, err
+	}
+	comments, err := s.ownByID(ctx, ids, true)
+	return slices.ContainsFunc(comments, func(c *comment.Comment) bool { return c != nil && c.Status == comment.Approved }), err
+}
+
+// ownIDs returns the ids of the newest comments of a customer, or of those after a position, and
+// whether there are more.
+func (s *Store) ownIDs(ctx context.Context, customer string, after *comment.Position, most int) (ids []comment.ID, more bool, err error) {
+	condition, values := layout.AttrWriter+" = :writer", layout.Item{":writer": layout.WriterOfComment(customer)}
+	if after != nil {
+		condition += " AND " + layout.AttrPK + " < :after"
+		values[":after"] = layout.Text(layout.SortKeyOf(*after))
+	}
+	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
+		TableName: aws.String(s.table), IndexName: aws.String(string(layout.ByAuthor)),
+		KeyConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK), ScanIndexForward: aws.Bool(false),
+		Limit: aws.Int32(int32(most + 1)), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil {
+		return nil, false, call.Wrap(err, "Query %s", layout.ByAuthor)
+	}
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	for _, key := range output.Items[:min(most, len(output.Items))] {
+		if id, err := layout.CommentOfKey(key); err == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids, len(output.Items) > most, nil
+}
+
+// ownByID returns the comments with some ids, in their order. One that was deleted, or is not
+// proper, is nil.
+func (s *Store) ownByID(ctx context.Context, ids []comment.ID, withoutText bool) ([]*comment.Comment, error) {
+	found, failed, err := s.CommentsByID(ctx, ids, withoutText)
+	if err != nil {
+		return nil, err
+	}
+	comments := make([]*comment.Comment, len(ids))
+	for i, id := range ids {
+		if err := failed[id]; err != nil && !errors.Is(err, comment.ErrImproper) {
+			return nil, err
+		}
+		if c, ok := found[id]; ok {
+			comments[i] = &c
+		}
+	}
+	return comments, nil
+}

@@ -1,0 +1,172 @@
+package dynamo_test
+
+import (
+	"cmp"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// ofCustomers returns comments of three customers and an imported author about five products, in all
+// states, newest first.
+func ofCustomers(r *rand.Rand, count int) []comment.Comment {
+	reason := comment.Spam
+	comments := make([]comment.Comment, count)
+	for i := range comments {
+		c := commenttest.Random(r, string('a'+rune(r.IntN(5))))
+		c.Author.ID, c.Author.Imported = string('1'+rune(r.IntN(3))), r.IntN(10) == 0
+		c.Status = comment.Status(r.IntN(4))
+		if c.Moderation = nil; c.Status == comment.Rejected {
+			c.Moderation = &comment.Moderation{Reason: &reason}
+		}
+		comments[i] = c
+	}
+	slices.SortFunc(comments, func(a, b comment.Comment) int { return cmp.Compare(b.ID, a.ID) })
+	return comments
+}
+
+// own returns the ids of the comments of a customer, in one state or in all.
+func own(comments []comment.Comment, customer string, status *comment.Status) (ids []comment.ID) {
+	for _, c := range comments {
+		if !c.Author.Imported && c.Author.ID == customer && (status == nil || c.Status == *status) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
+}
+
+// The pages of a customer, one after another, have each comment of the customer once, as a list in
+// memory has them: in every state or in one, of any size, also beside deleted ones.
+func TestOwnComments(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		r := commenttest.Rand(t)
+		comments := ofCustomers(r, 200)
+		client, table := filledTable(t, endpoint, comments)
+		store := dynamo.NewStore(client, table, dynamo.Options{})
+		for range 20 {
+			i := r.IntN(len(comments))
+			if err := store.Delete(t.Context(), comments[i]); err != nil {
+				t.Fatal(err)
+			}
+			comments = slices.Delete(comments, i, i+1)
+		}
+		for range 15 {
+			q := comment.OwnQuery{Customer: string('1' + rune(r.IntN(4))), Size: 1 + r.IntN(comment.MaxPageSize), WithoutText: r.IntN(2) == 0}
+			if status := comment.Status(r.IntN(4)); r.IntN(2) == 0 {
+				q.Status = &status
+			}
+			want := own(comments, q.Customer, q.Status)
+			var got []comment.ID
+			for more := true; more; {
+				page, err := store.OwnComments(t.Context(), q)
+				if err != nil || len(page.Comments) > q.Size || page.HasNext && page.End == nil {
+					t.Fatalf("%+v: %d comments, %v", q, len(page.Comments), err)
+				}
+				for _, c := range page.Comments {
+					if got = append(got, c.ID); q.WithoutText != (c.Text == "") && c.Text != "" {
+						t.Errorf("%s has a text that was not asked for", c.ID)
+					}
+				}
+				q.After, more = page.End, page.HasNext
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("%+v: %v, want %v", q, got, want)
+			}
+		}
+	})
+}
+
+// A comment that was deleted, and whose entry is still in the index, is left out. The page goes on
+// after it.
+func TestOwnCommentsThatAreGone(t *testing.T) {
+	comments := ofCustomers(commenttest.Rand(t), 9)
+	for i := range comments {
+		comments[i].Author = comment.Author{ID: "1", Name: "Ada"}
+	}
+	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
+	if _, err := client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(table), Key: layout.CommentKey(comments[1].ID),
+		UpdateExpression: aws.String("SET e = :now"), ExpressionAttributeValues: layout.Item{":now": layout.Number(1)},
+		ConditionExpression: aws.String("attribute_exists(PK)"),
+	}); err != nil {
+		t.Fatal(err)
+	}
+	store := dynamo.NewStore(client, table, dynamo.Options{})
+	page, err := store.OwnComments(t.Context(), comment.OwnQuery{Customer: "1", Size: 2})
+	if err != nil || len(page.Comments) != 1 || page.Comments[0].ID != comments[0].ID || !page.HasNext {
+		t.Fatalf("%+v, %v", page, err)
+	}
+	next, err := store.OwnComments(t.Context(), comment.OwnQuery{Customer: "1", Size: 2, After: page.End})
+	if err != nil || len(next.Comments) != 2 || next.Comments[0].ID != comments[2].ID {
+		t.Errorf("%+v, %v", next, err)
+	}
+}
+
+// A page costs what its price says.
+func TestOwnCommentsCost(t *testing.T) {
+	comments := ofCustomers(commenttest.Rand(t), 150)
+	for i := range comments {
+		comments[i].Author, comments[i].Status, comments[i].Moderation = comment.Author{ID: "1", Name: "Ada"}, comment.Approved, nil
+	}
+	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
+	pending, approved := comment.Pending, comment.Approved
+	for _, row := range []struct {
+		why   string
+		query comment.OwnQuery
+		want  float64
+	}{
+		{"a page of 20: half a unit for the keys, one for each comment", comment.OwnQuery{Size: 20}, 20.5},
+		{"one in a state that all have: comments are read by 25", comment.OwnQuery{Size: 20, Status: &approved}, 0.5 + 25},
+		{"one in a state that none has: 101 keys have less than 4 KB", comment.OwnQuery{Size: 20, Status: &pending}, 100.5},
+	} {
+		row.query.Customer = "1"
+		account := usage.NewPool(1 << 30).Open(1 << 30)
+		if _, err := dynamo.NewStore(client, table, dynamo.Options{}).OwnComments(usage.With(t.Context(), account), row.query); err != nil {
+			t.Fatal(err)
+		}
+		if got := account.Units(); got != row.want {
+			t.Errorf("%s: %v units, want %v", row.why, got, row.want)
+		}
+	}
+}
+
+// The newest comment of a customer about each product is the one that the list in memory has, for
+// many products together.
+func TestOwnOfProducts(t *testing.T) {
+	r := commenttest.Rand(t)
+	comments := ofCustomers(r, 120)
+	client, table := filledTable(t, dynamotest.Dynoxide(t), comments)
+	for _, customer := range []string{"1", "2", "3", "nobody"} {
+		want := map[comment.CustomerProduct]comment.ID{}
+		var keys []comment.CustomerProduct
+		for _, product := range []string{"a", "c", "e", "unknown"} {
+			key := comment.CustomerProduct{Customer: customer, Product: product}
+			keys = append(keys, key)
+			at := slices.IndexFunc(comments, func(c comment.Comment) bool {
+				return c.ProductID == product && c.Author.ID == customer && !c.Author.Imported
+			})
+			if at >= 0 {
+				want[key] = comments[at].ID
+			}
+		}
+		found, failed, err := dynamo.NewStore(client, table, dynamo.Options{}).OwnOfProducts(t.Context(), keys)
+		if err != nil || len(failed) > 0 || len(found) != len(want) {
+			t.Fatalf("%d found, want %d, %v", len(found), len(want), err)
+		}
+		for key, c := range found {
+			if c.ID != want[key] {
+				t.Errorf("%v: %s, want %s", key, c.ID, want[key])
+			}
+		}
+	}
+}

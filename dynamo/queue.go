@@ -1,0 +1,160 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/merge"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// Queue returns a page of the comments that wait for a moderator, the one that waits longest first. It
+// reads the keys of the queue from an index, which follows the table within moments, and the comments
+// consistently: what was decided meanwhile is left out. With a filter, a page may be shorter than asked
+// while there are more: one page looks at comment.MaxQueueScan places at most.
+func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error) {
+	queue := queueRead{store: s, after: q.After, starts: make([]layout.Item, layout.QueueShards)}
+	if !q.Filter.IsEmpty() { // few may pass: read what may be looked at in few calls
+		queue.least = comment.MaxQueueScan / layout.QueueShards
+	}
+	merged := merge.New(layout.QueueShards, func(a, b *comment.Waiting) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
+	}, queue.read)
+	page := comment.QueuePage{Last: q.After}
+	for looked := 0; ; {
+		full := len(page.Queued) == q.First || looked >= comment.MaxQueueScan
+		places, err := merged.Take(ctx, max(1, q.First-len(page.Queued))) // one more place, if the page is full
+		switch {
+		case err != nil:
+			return page, call.Wrap(err, "queue of moderators")
+		case full || len(places) == 0:
+			page.HasNext = len(places) > 0
+			return page, nil
+		}
+		looked, page.Last = looked+len(places), places[len(places)-1]
+		queued, err := s.stillWaiting(ctx, slices.DeleteFunc(places, func(w comment.Waiting) bool { return !allows(q.Filter, w) }))
+		if err != nil {
+			return page, err
+		}
+		page.Queued = append(page.Queued, queued...)
+	}
+}
+
+// allows reports whether a filter lets a place pass.
+func allows(f comment.QueueFilter, w comment.Waiting) bool {
+	return (len(f.Reasons) == 0 || slices.ContainsFunc(f.Reasons, func(r comment.HoldReason) bool { return slices.Contains(w.Reasons, r) })) &&
+		(len(f.Languages) == 0 || slices.Contains(f.Languages, w.Language)) &&
+		(f.ProductID == nil || *f.ProductID == w.ProductID)
+}
+
+// stillWaiting returns the comments of places, as they are now. One that is decided, or has another
+// place by now, is left out.
+func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]comment.Queued, error) {
+	ids := make([]comment.ID, len(places))
+	for i, place := range places {
+		ids[i] = place.ID
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, failed, err := s.CommentsByID(ctx, ids, false)
+	if err != nil {
+		return nil, err
+	}
+	var out []comment.Queued
+	for _, place := range places {
+		if err := failed[place.ID]; err != nil && !errors.Is(err, comment.ErrImproper) {
+			return nil, err
+		}
+		c, ok := found[place.ID]
+		if ok && c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
+			place.Reasons = c.Moderation.Held
+			out = append(out, comment.Queued{Comment: c, Waiting: place})
+		}
+	}
+	return out, nil
+}
+
+// Pending returns how many comments wait, at most comment.MaxQueueScan: that many or more.
+func (s *Store) Pending(ctx context.Context) (int, error) {
+	counts := make([]int, layout.QueueShards)
+	err := call.Parallel(ctx, layout.QueueShards, func(ctx context.Context, shard int) error {
+		input := queueInput(s.table, shard, comment.Waiting{}, comment.MaxQueueScan)
+		input.Select, input.ProjectionExpression = types.SelectCount, nil
+		output, err := s.client.Query(ctx, input)
+		if err != nil {
+			return call.Wrap(err, "Query %s %s", layout.Boards, layout.QueueKey(shard))
+		}
+		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+		counts[shard] = int(output.Count)
+		return nil
+	})
+	total := 0
+	for _, count := range counts {
+		total += count
+	}
+	return min(total, comment.MaxQueueScan), err
+}
+
+// queueRead is a queue that is being read.
+type queueRead struct {
+	store  *Store
+	after  comment.Waiting
+	starts []layout.Item // where each shard is read on, nil at its beginning
+	least  int           // how many places a call asks for at least
+}
+
+// read reads the next places of the shards that ran dry. It fills merge.Fill.
+func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Waiting], error) {
+	batches := make([]merge.Batch[comment.Waiting], len(dry))
+	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) error {
+		shard := dry[i]
+		input := queueInput(q.store.table, shard, q.after, max(missing+1, q.least))
+		input.ExclusiveStartKey = q.starts[shard]
+		output, err := q.store.client.Query(ctx, input)
+		if err != nil {
+			return call.Wrap(err, "Query %s %s", layout.Boards, layout.QueueKey(shard))
+		}
+		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+		q.starts[shard] = output.LastEvaluatedKey
+		batches[i].Done = len(output.LastEvaluatedKey) == 0
+		for _, it := range output.Items {
+			place, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace))
+			if err != nil {
+				q.store.malformed.Report(layout.NewImproper(it, err.Error()))
+				continue
+			}
+			batches[i].Items = append(batches[i].Items, place)
+		}
+		return nil
+	})
+	return batches, err
+}
+
+// queueInput returns the call that reads places of a shard, those after one that is given.
+func queueInput(table string, shard int, after comment.Waiting, limit int) *dynamodb.QueryInput {
+	input := &dynamodb.QueryInput{
+		TableName:                 aws.String(table),
+		IndexName:                 aws.String(string(layout.Boards)),
+		KeyConditionExpression:    aws.String(layout.AttrBoard + " = :board"),
+		ExpressionAttributeValues: layout.Item{":board": layout.Text(layout.QueueKey(shard))},
+		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrPlace}, ",")),
+		Limit:                     aws.Int32(int32(limit)),
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+	if after.ID != "" {
+		*input.KeyConditionExpression += " AND " + layout.AttrPlace + " > :after"
+		input.ExpressionAttributeValues[":after"] = layout.Text(layout.AfterPlace(after))
+	}
+	return input
+}

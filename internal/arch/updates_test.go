@@ -1,0 +1,37 @@
+package arch
+
+import (
+	"go/ast"
+	"go/token"
+	"testing"
+)
+
+// An update without a condition brings back a comment that was deleted meanwhile, as a fragment. So
+// every one has a condition: UpdateItem, and updates within a transaction.
+func TestEveryUpdateHasACondition(t *testing.T) {
+	found := 0
+	eachSource(t, func(_ pkg, _ string, file *ast.File, fset *token.FileSet) {
+		ast.Inspect(file, func(n ast.Node) bool {
+			literal, ok := n.(*ast.CompositeLit)
+			if !ok {
+				return true
+			}
+			of, ok := literal.Type.(*ast.SelectorExpr)
+			if !ok || of.Sel.Name != "UpdateItemInput" && of.Sel.Name != "Update" {
+				return true
+			}
+			found++
+			for _, element := range literal.Elts {
+				pair, _ := element.(*ast.KeyValueExpr)
+				if key, _ := pair.Key.(*ast.Ident); key != nil && key.Name == "ConditionExpression" {
+					return true
+				}
+			}
+			t.Errorf("%s: an update without a ConditionExpression", fset.Position(literal.Pos()))
+			return true
+		})
+	})
+	if found < 5 {
+		t.Errorf("%d updates were found; this test looks for them in vain", found)
+	}
+}

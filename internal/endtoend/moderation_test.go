@@ -1,0 +1,610 @@
+package endtoend
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// TestModeration has a table for each test, since each decides about all that waits.
+func TestModeration(t *testing.T) {
+	browser := browsertest.Open(t)
+	for _, test := range []struct {
+		name string
+		run  func(*testing.T, *desk)
+	}{
+		{"approve and reject", approveAndReject},
+		{"undo", undoDecisions},
+		{"several at once", severalAtOnce},
+		{"by keyboard", moderateByKeyboard},
+		{"filters and pages", filtersAndPages},
+		{"held edit", heldEdit},
+		{"reply", replyAtTheDesk},
+		{"records", recordsOfAComment},
+		{"conflict", decisionConflicts},
+		{"in trouble", moderateInTrouble},
+		{"hostile texts", moderateHostileTexts},
+		{"accessible", deskIsAccessible},
+	} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, openDesk(t, browser)) })
+	}
+	t.Run("sign in", func(t *testing.T) { moderatorsSignIn(t, browser) })
+}
+
+// desk is the page for moderators in a tab, and the server that it asks.
+type desk struct {
+	*tab
+	site *site
+}
+
+// openDesk starts a server that holds every comment.
+func openDesk(t *testing.T, browser context.Context) *desk {
+	t.Helper()
+	s := &site{address: serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--moderation", "hold", "--shop-name", "Lamps")}
+	s.openTroubled(t)
+	return &desk{newTab(t, browser), s}
+}
+
+// write adds a comment, and returns its id.
+func (d *desk) write(language, title, text string) (id string) {
+	d.t.Helper()
+	var got struct {
+		AddComment struct{ Comment struct{ ID string } }
+	}
+	d.site.ask(d.t, `mutation($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }`, map[string]any{"input": map[string]any{
+		"productId": "lamp", "rating": 4, "language": language, "title": title, "text": text, "author": map[string]any{"id": "ada", "name": "Ada"},
+	}}, &got)
+	return got.AddComment.Comment.ID
+}
+
+// visit opens the page and waits for the first comment of the queue, or for what is said without one.
+func (d *desk) visit(address string) {
+	d.t.Helper()
+	d.do(chromedp.Navigate(address + "/moderation"))
+	d.until(`document.querySelector('#desk:not([hidden]) :is(article, #empty:not([hidden]))') !== null`)
+}
+
+// mouse clicks on what a selector finds in a comment that is not decided, by its number from 0.
+func (d *desk) mouse(nth int, selector string) {
+	d.t.Helper()
+	d.do(browsertest.ClickElement(fmt.Sprintf(`document.querySelectorAll('[data-state=open]')[%d].querySelector(%q)`, nth, selector)))
+}
+
+func (d *desk) click(selector string) {
+	d.t.Helper()
+	d.do(browsertest.Click(selector))
+}
+
+// says waits until a part of the page has a text.
+func (d *desk) says(selector, want string) {
+	d.t.Helper()
+	d.until(fmt.Sprintf("document.querySelector(%q)?.textContent === %q", selector, want))
+}
+
+// titles waits until the comments that are not decided have the titles.
+func (d *desk) titles(want ...string) {
+	d.t.Helper()
+	d.until(fmt.Sprintf(`[...document.querySelectorAll('[data-state=open] .title')].map(({ textContent }) => textContent).join() === %q`, strings.Join(want, ",")))
+}
+
+// states waits until the comments have these states, as the page has them.
+func (d *desk) states(want ...string) {
+	d.t.Helper()
+	d.until(fmt.Sprintf(`[...document.querySelectorAll('article')].map(({ dataset }) => dataset.state).join() === %q`, strings.Join(want, ",")))
+}
+
+// focused waits until the comment with a title has the focus.
+func (d *desk) focused(title string) {
+	d.t.Helper()
+	d.until(fmt.Sprintf(`document.activeElement?.querySelector('.title')?.textContent === %q`, title))
+}
+
+// mutations returns how many mutations the tab has sent.
+func (d *desk) mutations() int {
+	d.t.Helper()
+	return eval[int](d.tab, `globalThis.mutations`)
+}
+
+// countMutations begins to count them.
+func (d *desk) countMutations() {
+	d.t.Helper()
+	d.do(chromedp.Evaluate(`{
+		globalThis.mutations = 0;
+		const send = fetch;
+		globalThis.fetch = (...request) => (request[1].body.includes('mutation') && mutations++, send(...request));
+	}`, nil))
+}
+
+// decided waits until the API has a comment in a state.
+func (d *desk) decided(id, status string) {
+	d.t.Helper()
+	var got struct {
+		Comment struct{ Status string }
+	}
+	for deadline := time.Now().Add(patience); got.Comment.Status != status; time.Sleep(10 * time.Millisecond) {
+		d.site.ask(d.t, `query($id: ID!) { comment(id: $id) { status } }`, map[string]any{"id": id}, &got)
+		if time.Now().After(deadline) {
+			d.t.Fatalf("%s is %s, want %s", id, got.Comment.Status, status)
+		}
+	}
+}
+
+func approveAndReject(t *testing.T, d *desk) {
+	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
+	d.visit(d.site.address)
+	d.titles("one", "two", "three")
+	d.says("#count", "3 comments wait")
+	d.focused("one")
+	d.mouse(0, ".approve")
+	d.focused("two")
+	d.says("#live", "Approved. Press u to undo.")
+	d.says("#count", "2 comments wait")
+	d.mouse(0, ".reject")
+	d.click("#reject [type=submit]")
+	d.says("#reject-error", "Choose a reason.")
+	d.click("#reject [value=PERSONAL_DATA]")
+	d.click("#note")
+	d.press("a phone number")
+	d.click("#reject [type=submit]")
+	d.focused("three")
+	d.states("decided", "decided", "open")
+	d.click("#refresh")
+	d.decided(one, "APPROVED")
+	d.decided(two, "REJECTED")
+	d.decided(three, "PENDING")
+	d.titles("three")
+
+	// The author edits, and the history tells why it was rejected.
+	d.site.edited(t, two, 1, "without the number")
+	d.click("#refresh")
+	d.titles("three", "two")
+	d.mouse(1, ".history summary")
+	d.until(`document.querySelectorAll('[data-state=open]')[1].querySelector('.history li')?.textContent.endsWith(": not shown → rejected, version 1, with the moderators' token · Has personal data a phone number")`)
+	d.quiet()
+}
+
+// A decision that is undone is never sent. One that is not is sent after a time, or when the page is
+// left.
+func undoDecisions(t *testing.T, d *desk) {
+	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
+	d.visit(d.site.address)
+	d.countMutations()
+	d.mouse(0, ".approve")
+	d.states("decided", "open")
+	d.press("u")
+	d.states("open", "open")
+	d.focused("one")
+	d.says("#live", "Undone.")
+	d.says("#count", "2 comments wait")
+	d.mouse(1, ".approve")
+	d.click("[data-state=decided] .undo, [data-state=failed] .undo")
+	d.focused("two")
+	d.mouse(0, ".approve")
+	d.states("saved", "open") // after its time
+	if sent := d.mutations(); sent != 1 {
+		t.Errorf("%d mutations were sent, want that of the decision that was not undone", sent)
+	}
+	d.decided(one, "APPROVED")
+	d.decided(two, "PENDING")
+	d.mouse(0, ".approve")
+	d.says("#empty", "That was the last one.")
+	d.do(chromedp.Navigate(d.site.address + "/"))
+	d.decided(two, "APPROVED")
+	d.quiet()
+}
+
+func severalAtOnce(t *testing.T, d *desk) {
+	ids := []string{d.write("en", "a", ""), d.write("en", "b", ""), d.write("en", "c", ""), d.write("en", "d", "")}
+	d.visit(d.site.address)
+	d.countMutations()
+	d.mouse(0, ".pick input")
+	d.mouse(2, ".pick input")
+	d.says("#selection strong", "2 selected")
+	d.click("#approve-all")
+	d.says("#live", "2 comments approved. Press u to undo.")
+	d.titles("b", "d")
+	d.press("u")
+	d.titles("a", "b", "c", "d")
+	d.click("#select-all")
+	d.mouse(1, ".pick input") // without b
+	d.says("#selection strong", "3 selected")
+	d.click("#reject-all")
+	d.says("#reject-title", "Why are 3 comments rejected?")
+	d.press("1" + kb.Enter)
+	d.titles("b")
+	d.focused("b")
+	d.click("#refresh")
+	for i, status := range []string{"REJECTED", "PENDING", "REJECTED", "REJECTED"} {
+		d.decided(ids[i], status)
+	}
+	if sent := d.mutations(); sent != 1 {
+		t.Errorf("%d mutations were sent, want one for all", sent)
+	}
+	d.quiet()
+}
+
+func moderateByKeyboard(t *testing.T, d *desk) {
+	ids := []string{d.write("en", "a", ""), d.write("en", "b", ""), d.write("en", "c", ""), d.write("en", "d", "")}
+	d.visit(d.site.address)
+	d.press("?")
+	d.until(`document.querySelector('#help').open`)
+	d.press("a" + kb.Escape) // keys of the page do nothing behind a dialog
+	d.states("open", "open", "open", "open")
+	d.press("k") // there is none before
+	d.focused("a")
+	d.press("jj")
+	d.focused("c")
+	d.press("k")
+	d.focused("b")
+	d.press("a")
+	d.focused("c")
+	d.press("r")
+	d.until(`document.querySelector('#reject').open`)
+	d.press(kb.Escape)
+	d.until(`!document.querySelector('#reject').open`)
+	d.focused("c")
+	d.press("r")
+	d.until(`document.querySelector('#reject').open`)
+	d.press("6" + kb.Enter)
+	d.focused("d")
+	d.press("xa") // the selected one
+	d.focused("a")
+	d.press("u")
+	d.focused("d")
+	d.click("#refresh")
+	for i, status := range []string{"PENDING", "APPROVED", "REJECTED", "PENDING"} {
+		d.decided(ids[i], status)
+	}
+	// Single keys can be turned off, for those who speak to their computer.
+	d.titles("a", "d")
+	d.click("#keys")
+	d.click("#use-keys")
+	d.click("#help [type=submit]")
+	d.visit(d.site.address)
+	d.press("ajx?")
+	d.states("open", "open")
+	d.until(`document.querySelector('dialog[open]') === null && document.querySelector('.pick :checked') === null`)
+	d.quiet()
+}
+
+func filtersAndPages(t *testing.T, d *desk) {
+	for i := range 23 {
+		d.write("en", fmt.Sprint(i), "")
+	}
+	d.write("pt-BR", "oi", "")
+	d.visit(d.site.address)
+	d.says("#count", "24 comments wait")
+	d.until(`document.querySelectorAll('article').length === 20`)
+	d.click("#more")
+	d.until(`document.querySelectorAll('article').length === 24 && document.querySelector('#more').hidden`)
+	d.focused("20")
+	d.click("#filter summary")
+	d.click("#languages")
+	d.press("pt-br, de" + kb.Enter)
+	d.titles("oi")
+	d.click("#filter [value=LINK]")
+	d.says("#empty", "No waiting comment matches this filter.")
+	d.until(`document.activeElement.value === 'LINK'`) // a choice does not end by its answer
+	d.click("#filter [value=LINK]")
+	d.titles("oi")
+	d.click("#product")
+	d.press("kettle" + kb.Enter)
+	d.says("#empty", "No waiting comment matches this filter.")
+	d.press(kb.Backspace + kb.Backspace + kb.Backspace + kb.Backspace + kb.Backspace + kb.Backspace + "c_1" + kb.Enter)
+	d.says("#trouble span", "There is no such product. Change the filter.")
+	d.press(kb.Backspace + kb.Backspace + kb.Backspace + "lamp" + kb.Enter)
+	d.titles("oi")
+	d.click("#languages")
+	d.press("?" + kb.Enter)
+	d.until(`document.querySelector('#languages').validationMessage === 'Give language tags, such as de, pt-BR.'`)
+	d.click("#clear")
+	d.until(`document.querySelectorAll('article').length === 20`)
+	d.click("#select-all")
+	d.click("#approve-all")
+	d.titles("20", "21", "22", "oi") // what follows comes when all are decided
+	d.click("#select-all")
+	d.click("#approve-all")
+	d.says("#empty", "That was the last one.")
+	d.click("#refresh")
+	d.says("#empty", "No comment waits.")
+	d.says("#count", "0 comments wait")
+	d.quiet()
+}
+
+func heldEdit(t *testing.T, d *desk) {
+	id := d.write("en", "Quick", "It boils fast. The handle stays cool.")
+	d.visit(d.site.address)
+	d.mouse(0, ".approve")
+	d.click("#refresh")
+	d.decided(id, "APPROVED")
+	d.site.edited(t, id, 1, "It boils slowly. The handle stays cool, too.")
+	d.click("#refresh")
+	d.until(`document.querySelector('.text del')?.textContent === 'removed: fast' && document.querySelector('.text ins')?.textContent === 'added: slowly'`)
+	d.until(`document.querySelectorAll('.text ins')[1].textContent === 'added: , too' && document.querySelector('.status').textContent === 'shown'`)
+	d.until(`[...document.querySelectorAll('.reasons li')].some(({ textContent }) => textContent === 'Was edited')`)
+	d.mouse(0, ".approve")
+	d.click("#refresh")
+	d.says("#empty", "No comment waits.")
+	if got := d.site.writtenOn(t, "lamp"); len(got) != 1 || got[0].Text != "It boils slowly. The handle stays cool, too." {
+		t.Errorf("the API has %+v, want the edit that was approved", got)
+	}
+	d.quiet()
+}
+
+func replyAtTheDesk(t *testing.T, d *desk) {
+	id := d.write("en", "title", "It broke.")
+	d.visit(d.site.address)
+	d.mouse(0, ".reply")
+	d.until(`document.activeElement?.id === 'reply-text'`)
+	d.press(" ")
+	d.click("#reply [type=submit]")
+	d.until(`document.querySelector('#reply-error').textContent !== ''`) // the server wants words
+	d.click("#reply-text")
+	d.press("ja") // keys of the page do nothing here
+	d.click("#reply [type=submit]")
+	d.until(`!document.querySelector('#reply').open`)
+	d.states("open")
+	d.mouse(0, ".reply")
+	d.do(chromedp.Evaluate(`document.querySelector('#reply-text').value = 'We send\na new <b>one</b>.'`, nil))
+	d.click("#reply [type=submit]")
+	d.says(".said", "We send\na new <b>one</b>.")
+	d.says("#live", "The reply is saved.")
+	var got struct {
+		Comment struct{ Reply struct{ Text string } }
+	}
+	d.site.ask(t, `query($id: ID!) { comment(id: $id) { reply { text } } }`, map[string]any{"id": id}, &got)
+	if got.Comment.Reply.Text != "We send\na new <b>one</b>." {
+		t.Errorf("the reply is %q", got.Comment.Reply.Text)
+	}
+
+	// It is deleted, and can be saved again.
+	d.mouse(0, ".reply")
+	d.click("#reply-delete")
+	d.says("#reply-done", "The reply is deleted. Save it to write it again.")
+	d.until(`document.querySelector('#reply-delete').hidden && document.querySelector('.answer').hidden`)
+	var now struct {
+		Comment struct{ Reply *struct{ Version int } }
+	}
+	version := func() int {
+		d.site.ask(t, `query($id: ID!) { comment(id: $id) { reply { version } } }`, map[string]any{"id": id}, &now)
+		if now.Comment.Reply == nil {
+			return 0
+		}
+		return now.Comment.Reply.Version
+	}
+	if version() != 0 {
+		t.Error("the reply is there after it was deleted")
+	}
+	d.click("#reply [type=submit]")
+	d.says(".said", "We send\na new <b>one</b>.")
+	if got := version(); got != 4 {
+		t.Errorf("the reply that is saved again has version %d, want 4: two writes and a deletion came before", got)
+	}
+	d.quiet()
+}
+
+// Decisions, reports and what else the author wrote are read when they are opened, not before.
+func recordsOfAComment(t *testing.T, d *desk) {
+	first := d.write("en", "", "An older text.")
+	d.write("de", "Titel", "Text")
+	d.visit(d.site.address)
+	d.do(chromedp.Evaluate(`{
+		globalThis.asked = '';
+		const send = fetch;
+		globalThis.fetch = (...request) => (asked += request[1].body, send(...request));
+	}`, nil))
+	d.until(`[...document.querySelectorAll('.reports')].every(({ hidden }) => hidden)`) // nobody could report them
+	d.mouse(1, ".others summary")
+	const lines = `[...document.querySelectorAll('[data-state=open]')[1].querySelectorAll('.others li')].map(({ textContent }) => textContent)`
+	d.until(`/^2 comments in all/.test(` + lines + `[0]) && /^★★★★☆ lamp not shown .* An older text\.$/.test(` + lines + `[1]) && ` + lines + `.length === 2`)
+	if asked := eval[string](d.tab, `asked`); strings.Count(asked, "commentsBy(customerId: $customer)") != 1 || strings.Contains(asked, "reports(") {
+		t.Errorf("the page asked %s", asked)
+	}
+	d.mouse(0, ".history summary")
+	d.until(`document.querySelector('.history li')?.textContent === 'No decision yet.'`)
+	d.mouse(0, ".approve")
+	d.click("#refresh")
+	d.decided(first, "APPROVED")
+	d.site.edited(t, first, 1, "A newer text.")
+	d.click("#refresh")
+	d.until(`document.querySelectorAll('.reports:not([hidden])').length === 1`) // of the comment that everyone sees
+	d.click(".reports:not([hidden]) summary")
+	d.until(`document.querySelector('.reports:not([hidden]) li')?.textContent === 'Nobody reported it.'`)
+	d.quiet()
+}
+
+// A comment that changed or went before the decision is shown as it is now.
+func decisionConflicts(t *testing.T, d *desk) {
+	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
+	d.visit(d.site.address)
+	d.click("#select-all")
+	d.click("#approve-all")
+	d.site.edited(t, one, 1, "spam instead")
+	d.site.ask(t, `mutation($id: ID!) { deleteComment(input: {id: $id}) { comment { id } } }`, map[string]any{"id": two}, &struct{}{})
+	d.click("#refresh")
+	d.states("open", "gone", "saved")
+	d.says("[data-state=open] .text", "spam instead")
+	d.says("[data-state=open] .notice", "The comment was changed meanwhile. This is how it is now. Decide again.")
+	d.decided(one, "PENDING")
+	d.decided(three, "APPROVED")
+	d.mouse(0, ".reject")
+	d.press("1" + kb.Enter)
+	d.click("#refresh")
+	d.decided(one, "REJECTED")
+	d.quiet()
+}
+
+// What was decided stays decided while it cannot be sent.
+func moderateInTrouble(t *testing.T, d *desk) {
+	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
+	d.site.meet(answers(500, "oh no"))
+	d.do(chromedp.Navigate(d.site.troubled + "/moderation"))
+	d.says("#trouble span", "The server could not answer. Try again in a moment.")
+	d.site.meet(nil)
+	d.click("#retry")
+	d.titles("one", "two")
+	for _, row := range []struct {
+		trouble trouble
+		want    string
+	}{
+		{cut, "The server cannot be reached right now. 1 decision is not saved."},
+		{answers(503, `{"errors":[{"message":"","extensions":{"code":"OVERLOADED"}}]}`), "The server has too much to do right now. 1 decision is not saved."},
+		{answers(200, `{"data":{"decideComments":null},"errors":[{"message":"","extensions":{"code":"FORBIDDEN"}}]}`), "This token may not moderate any more. 1 decision is not saved."},
+	} {
+		d.site.meet(row.trouble)
+		d.mouse(0, ".approve")
+		d.click("#refresh")
+		d.says("#trouble span", row.want)
+		d.states("failed", "open")
+		d.click("[data-state=decided] .undo, [data-state=failed] .undo")
+		d.states("open", "open")
+		d.until(`document.querySelector('#trouble').hidden`)
+	}
+	d.mouse(0, ".approve")
+	d.site.meet(answers(401, `{"errors":[{"message":"","extensions":{"code":"UNAUTHENTICATED"}}]}`))
+	d.click("#refresh")
+	d.says("#sign-in-error", "Sign in again. Your decisions are kept.")
+	d.site.meet(nil)
+	d.click("#token")
+	d.press("x" + kb.Enter) // which a server without tokens does not ask for
+	d.decided(one, "APPROVED")
+	d.decided(two, "PENDING")
+	d.titles("two")
+}
+
+func moderateHostileTexts(t *testing.T, d *desk) {
+	for _, text := range hostileTexts[:6] {
+		d.write("ar", strings.ReplaceAll(text, "\n", " "), text)
+	}
+	d.visit(d.site.address)
+	shown := eval[[]string](d.tab, `[...document.querySelectorAll('.text')].map(({ textContent }) => textContent)`)
+	if fmt.Sprintf("%q", shown) != fmt.Sprintf("%q", hostileTexts[:6]) {
+		t.Errorf("shown are %q", shown)
+	}
+	d.until(`[...document.querySelectorAll('.title, .text')].every(({ lang, dir, children }) => lang === 'ar' && dir === 'auto' && children.length === 0)`)
+	d.until(`window.broken === undefined && document.querySelector('article img, article script, article b') === null`)
+	d.fits("hostile texts")
+	d.quiet()
+}
+
+// The page keeps the rules of accessibility in both languages, light and dark, narrow and wide.
+func deskIsAccessible(t *testing.T, d *desk) {
+	id := d.write("ar", "كوب", "الكوب جميل")
+	for i := range 4 {
+		d.write("en", fmt.Sprint(i), "text")
+	}
+	d.visit(d.site.address)
+	d.mouse(0, ".approve")
+	d.click("#refresh")
+	d.decided(id, "APPROVED")
+	d.site.edited(t, id, 1, "الكوب ليس جميلا")
+	for i, language := range []string{"en", "de"} {
+		for j, width := range []int64{360, 1280} {
+			d.do(colours([]string{"light", "dark"}[(i+j)%2]), network.SetExtraHTTPHeaders(network.Headers{"Accept-Language": language}),
+				emulation.SetDeviceMetricsOverride(width, 800, 1, width < 700))
+			d.visit(d.site.address)
+			d.until(fmt.Sprintf("document.documentElement.lang === %q", language))
+			d.click("#filter summary")
+			d.mouse(4, ".history summary")
+			d.mouse(4, ".reports summary")
+			d.mouse(3, ".others summary")
+			d.mouse(0, ".approve")
+			d.mouse(0, ".pick input")
+			browsertest.Axe(t, d.ctx)
+			d.press("r")
+			d.click("#reject [type=submit]")
+			browsertest.Axe(t, d.ctx)
+			d.click("#reject-cancel")
+			d.click("#keys")
+			browsertest.Axe(t, d.ctx)
+			d.click("#help [type=submit]")
+			d.press("u") // the undone comment is there the next time
+			d.states("open", "open", "open", "open", "open")
+			if t.Failed() {
+				t.Fatalf("that is in %s at %d pixels", language, width)
+			}
+		}
+	}
+	d.fits("the page for moderators")
+	browsertest.ValidHTML(t, map[string][]byte{"moderation": get(t, d.site.address+"/moderation")})
+	d.quiet()
+}
+
+func moderatorsSignIn(t *testing.T, browser context.Context) {
+	secret, moderator := strings.Repeat("a secret of the shop ", 3), strings.Repeat("m", 40)
+	t.Setenv("TALKBACK_JWT_KEY", secret)
+	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderator)
+	address := serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--moderation", "hold", "--jwt-algorithm", "HS256")
+	customer, err := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.MapClaims{"sub": "ada", "exp": time.Now().Add(time.Hour).Unix()}).SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	addWithToken(t, address, customer)
+	d := &desk{newTab(t, browser), nil}
+	d.do(chromedp.Navigate(address + "/moderation"))
+	d.until(`document.activeElement?.id === 'token'`)
+	browsertest.Axe(t, d.ctx)
+	for _, row := range []struct{ token, want string }{
+		{"", "Fill in the token."},
+		{"wrong", "This token is not valid, or no longer. Try another one."},
+		{"wröng €", "This token is not valid, or no longer. Try another one."}, // which no header can hold
+		{customer, "This token is not that of a moderator. Try another one."},
+	} {
+		d.do(chromedp.Evaluate("token.value = ''; document.querySelector('#sign-in-error').textContent = ''; token.focus()", nil))
+		d.press(row.token + kb.Enter)
+		d.says("#sign-in-error", row.want)
+	}
+	d.press(moderator + kb.Enter)
+	d.titles("title")
+	d.do(chromedp.Reload())
+	d.titles("title")
+	kept := eval[string](d.tab, `JSON.stringify([location.href, history.state, document.cookie, {...localStorage}, token.value])`)
+	if strings.Contains(kept, moderator) {
+		t.Errorf("the token is kept in %s", kept)
+	}
+	d.mouse(0, ".approve")
+	d.click("#sign-out")
+	d.until(`document.activeElement?.id === 'token' && document.querySelector('article') === null && sessionStorage.length === 0`)
+	d.press(moderator + kb.Enter)
+	d.says("#empty", "No comment waits.")
+	d.quiet()
+}
+
+// addWithToken adds a comment as a customer.
+func addWithToken(t *testing.T, address, token string) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": `mutation { addComment(input: {
+		productId: "lamp", rating: 1, language: "en", title: "title", text: "text", author: { id: "ada", name: "Ada" }
+	}) { comment { id } } }`})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequest(http.MethodPost, address+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("adding a comment: %s", response.Status)
+	}
+}

@@ -1,0 +1,36 @@
+package reviewfile
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// The words for and against a verified purchase that exports of other systems have, as plain writes
+// them.
+var (
+	verifiedWords   = []string{"true", "yes", "y", "t", "1", "verified", "buyer", "verifiedbuyer", "verifiedpurchase"}
+	unverifiedWords = []string{"", "false", "no", "n", "f", "0", "unverified", "notverified", "nothing", "none"}
+)
+
+// setTraits sets whether the purchase of a comment is verified, and the votes that it comes with.
+func setTraits(c *comment.Comment, verified, votes string) error {
+	c.Verified = slices.Contains(verifiedWords, plain(verified))
+	if !c.Verified && !slices.Contains(unverifiedWords, plain(verified)) {
+		return fmt.Errorf("verified is %.20q, which is neither %s nor %s; --map verified= leaves the column out",
+			verified, strings.Join(verifiedWords, ", "), strings.Join(unverifiedWords[1:], ", "))
+	}
+	if votes == "" {
+		return nil
+	}
+	whole, fraction, _ := strings.Cut(strings.ReplaceAll(votes, ",", ""), ".") // such as 1,204 or 3.0
+	count, err := strconv.Atoi(whole)
+	if err != nil || count < 0 || count > comment.MaxVotes || strings.Trim(fraction, "0") != "" {
+		return fmt.Errorf("the votes %.20q are not a whole number from 0 to %d; --map votes= leaves the column out", votes, comment.MaxVotes)
+	}
+	c.ImportedVotes = count
+	return nil
+}

@@ -1,0 +1,77 @@
+package reviewfile_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+// Verified purchases and votes come with a review, by the columns and words of other systems.
+func TestTraits(t *testing.T) {
+	for _, row := range []struct {
+		why, columns, values string
+		verified             bool
+		votes                int
+		reason               string
+	}{
+		{why: "no column"},
+		{why: "no value", columns: "verified\tvotes", values: "\t"},
+		{why: "as exported", columns: "verified\tvotes", values: "true\t12", verified: true, votes: 12},
+		{why: "Amazon's columns", columns: "helpful_votes\ttotal_votes\tverified_purchase", values: "3\t4\tY", verified: true, votes: 3},
+		{why: "not verified", columns: "verified_purchase", values: "N"},
+		{why: "Judge.me", columns: "verified", values: "buyer", verified: true},
+		{why: "a number with a separator", columns: "vote", values: "1,204", votes: 1204},
+		{why: "a number of a data frame", columns: "votes", values: "3.0", votes: 3},
+		{why: "no votes", columns: "votes", values: "0"},
+		{why: "an unknown word is not guessed", columns: "verified", values: "perhaps", reason: `verified is "perhaps", which is neither true, yes`},
+		{why: "the cure is named", columns: "verified", values: "perhaps", reason: "--map verified= leaves the column out"},
+		{why: "votes below 0", columns: "votes", values: "-1", reason: `the votes "-1" are not a whole number from 0 to 1000000000; --map votes= leaves the column out`},
+		{why: "a share", columns: "votes", values: "0.5", reason: "not a whole number"},
+		{why: "more than there are people", columns: "votes", values: "99999999999", reason: "not a whole number"},
+		{why: "words", columns: "votes", values: "many", reason: "not a whole number"},
+	} {
+		file := "id\tproduct\trating\tlang\ttext\tdate\t" + row.columns + "\n1\tp\t5\ten\tfine\t2024-05-01\t" + row.values + "\n"
+		reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{Format: reviewfile.TSV})
+		if err != nil {
+			t.Fatalf("%s: %v", row.why, err)
+		}
+		got, err := reader.Next()
+		var bad *reviewfile.RowError
+		switch {
+		case row.reason != "":
+			if !errors.As(err, &bad) || !strings.Contains(bad.Reason, row.reason) {
+				t.Errorf("%s: %v, want %s", row.why, err, row.reason)
+			}
+		case err != nil || got.Comment.Verified != row.verified || got.Comment.ImportedVotes != row.votes:
+			t.Errorf("%s: verified %v, %d votes, %v", row.why, got.Comment.Verified, got.Comment.ImportedVotes, err)
+		}
+	}
+}
+
+// An exported line whose votes or verification nobody can have written is rejected.
+func TestWrongTraitsOfAnExport(t *testing.T) {
+	line, err := reviewfile.Append(nil, comment.Comment{
+		ID: comment.IDOf(comment.Position{}), ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: "A"}, Version: 1, ImportedVotes: 7, Verified: true,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ old, new, reason string }{
+		{`"votes":7`, `"votes":-7`, "the number of votes is not 0 to"},
+		{`"votes":7`, `"votes":"7"`, "its votes is of another kind"},
+		{`"verified":true`, `"verified":"yes"`, "its verified is of another kind"},
+	} {
+		reader, err := reviewfile.NewReader(strings.NewReader(strings.Replace(string(line), row.old, row.new, 1)), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = reader.Next()
+		var bad *reviewfile.RowError
+		if !errors.As(err, &bad) || !strings.Contains(bad.Reason, row.reason) {
+			t.Errorf("%s: %v, want %s", row.new, err, row.reason)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package moderation
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Submit returns a new comment as it is stored: approved without reasons to hold it, and else waiting
+// since now.
+func Submit(c comment.Comment, reasons []comment.HoldReason, now time.Time) comment.Comment {
+	c.Status, c.Moderation = comment.Approved, nil
+	if len(reasons) > 0 {
+		c.Status, c.Moderation = comment.Pending, &comment.Moderation{Held: reasons, Since: now}
+	}
+	return c
+}
+
+// Edit returns a comment as it is stored after an edit. before is the comment that is there, and edited
+// what it says now, with its new version; reasons are why a new comment that says so would be held. An
+// edit of an approved comment that is held waits beside it, or hides it if hide is set. An edit of a
+// rejected comment always waits: its author does not overrule a moderator.
+func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide bool, now time.Time) comment.Comment {
+	var was comment.Moderation
+	if before.Moderation != nil {
+		was = *before.Moderation
+	}
+	if was.Since.IsZero() {
+		was.Since = now
+	}
+	waits := &comment.Moderation{Since: was.Since, Reports: was.Reports}
+	edited.Status, edited.Moderation = comment.Pending, waits
+	switch before.Status {
+	case comment.Pending: // whether or not the rules are content now: a moderator looks at it anyway
+		waits.Held = union(was.Held, reasons)
+		return edited
+	case comment.Rejected:
+		waits.Held = union([]comment.HoldReason{comment.HeldEdited}, reasons)
+		return edited
+	case comment.Withdrawn:
+		return Submit(edited, reasons, now)
+	}
+	if len(reasons) == 0 {
+		edited.Status, edited.Moderation = comment.Approved, reported(was)
+		return edited
+	}
+	waits.Held = union(union(was.Held, reasons), []comment.HoldReason{comment.HeldEdited})
+	if hide {
+		return edited
+	}
+	waits.HeldEdit = &comment.HeldEdit{
+		Rating: edited.Rating, Language: edited.Language, Title: edited.Title, Text: edited.Text,
+		At: *edited.UpdatedAt, Version: edited.Version,
+	}
+	before.Moderation = waits
+	return before
+}
+
+// reported returns what is left of a comment's moderation once nothing waits but what was reported, nil
+// if that is nothing.
+func reported(was comment.Moderation) *comment.Moderation {
+	left := &comment.Moderation{Reports: was.Reports}
+	if slices.Contains(was.Held, comment.HeldReported) {
+		left.Held, left.Since = []comment.HoldReason{comment.HeldReported}, was.Since
+	}
+	if left.Reports == 0 && left.Held == nil {
+		return nil
+	}
+	return left
+}
+
+// settled returns a comment of which nothing waits. It still tells which edit was rejected.
+func settled(c comment.Comment) comment.Comment {
+	rejected := c.RejectedEdit()
+	c.Moderation = nil
+	if rejected > 0 {
+		c.Moderation = &comment.Moderation{RejectedEdit: rejected}
+	}
+	return c
+}
+
+// union returns the reasons of two lists, each once, in the order of comment.HoldReasons.
+func union(a, b []comment.HoldReason) []comment.HoldReason {
+	return slices.DeleteFunc(comment.HoldReasons(), func(reason comment.HoldReason) bool {
+		return !slices.Contains(a, reason) && !slices.Contains(b, reason)
+	})
+}
+
+// Approve returns a comment after a moderator approved a version of it: the comment itself, or the edit
+// that waits beside it. It returns the same comment if that is approved already, and a Conflict error
+// if there is no such version any more.
+func Approve(before comment.Comment, version int) (comment.Comment, error) {
+	edit := before.HeldEdit()
+	switch {
+	case before.Status == comment.Withdrawn:
+		return before, errWithdrawn
+	case edit != nil && version == edit.Version:
+		after := before.WithHeldEdit()
+		after.Moderation = nil
+		return after, nil
+	case version != before.Version:
+		return before, conflict(before, version)
+	}
+	after := settled(before)
+	after.Status = comment.Approved
+	if edit != nil { // it goes on waiting; what was reported is settled
+		after.Moderation = &comment.Moderation{HeldEdit: edit, Since: before.Moderation.Since, Held: slices.DeleteFunc(
+			slices.Clone(before.Moderation.Held), func(reason comment.HoldReason) bool { return reason == comment.HeldReported })}
+	}
+	return after, nil
+}
+
+// Reject returns a comment after a moderator rejected a version of it. The rejection of an edit that
+// waits drops the edit, and leaves the comment as everyone sees it.
+func Reject(before comment.Comment, version int, reason comment.RejectionReason) (comment.Comment, error) {
+	edit := before.HeldEdit()
+	after := before
+	switch {
+	case before.Status == comment.Withdrawn:
+		return before, errWithdrawn
+	case edit != nil && version == edit.Version:
+		after.Moderation = cmp.Or(reported(*before.Moderation), &comment.Moderation{})
+		after.Moderation.RejectedEdit = edit.Version
+		return after, nil
+	case version != before.Version:
+		return before, conflict(before, version)
+	case before.Status == comment.Rejected && before.Moderation != nil && before.Moderation.Reason != nil && *before.Moderation.Reason == reason:
+		return before, nil
+	}
+	after = before.WithHeldEdit() // what the author wrote last is not lost
+	after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &reason, RejectedEdit: before.RejectedEdit()}
+	return after, nil
+}
+
+// Withdraw returns a comment after its author took it back.
+func Withdraw(before comment.Comment, version int) (comment.Comment, error) {
+	if edit := before.HeldEdit(); version != before.Version && (edit == nil || version != edit.Version) {
+		return before, conflict(before, version)
+	}
+	switch before.Status {
+	case comment.Withdrawn:
+		return before, nil
+	case comment.Rejected:
+		return before, comment.Errorf(comment.Conflict, "the comment was rejected, so that nobody else sees it: edit it to submit it again, or delete it")
+	}
+	after := settled(before.WithHeldEdit())
+	after.Status = comment.Withdrawn
+	return after, nil
+}
+
+var errWithdrawn = comment.Errorf(comment.Conflict, "its author took the comment back: there is nothing to decide until it is edited")
+
+// conflict returns the error of a decision about a version that is there no longer.
+func conflict(c comment.Comment, version int) error {
+	if edit := c.HeldEdit(); edit != nil {
+		return comment.Errorf(comment.Conflict, "the comment has version %d, and an edit that waits has version %d; there is no version %d any more: read it again, and decide anew", c.Version, edit.Version, version)
+	}
+	return comment.Errorf(comment.Conflict, "the comment has version %d, not %d: read it again, and decide anew", c.Version, version)
+}

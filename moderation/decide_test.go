@@ -1,0 +1,169 @@
+package moderation_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/moderation"
+)
+
+// words is what somebody said, in a version of a comment.
+type words struct {
+	text    string
+	version int
+}
+
+// story is the model of a comment: what everyone sees of it, and what waits.
+type story struct {
+	status comment.Status
+	said   words // by the comment itself
+	waits  words // by an edit beside it, version 0 for none
+}
+
+// latest is what the author wrote last.
+func (s story) latest() words {
+	if s.waits.version > 0 {
+		return s.waits
+	}
+	return s.said
+}
+
+// edited returns the story after an edit.
+func (s story) edited(said words, held, hide bool) story {
+	switch {
+	case s.status == comment.Pending || s.status == comment.Rejected:
+		return story{comment.Pending, said, words{}}
+	case s.status == comment.Withdrawn && held, held && hide:
+		return story{comment.Pending, said, words{}}
+	case held:
+		return story{comment.Approved, s.said, said}
+	}
+	return story{comment.Approved, said, words{}}
+}
+
+// decided returns the story after a decision about a version, and whether there is anything to decide.
+func (s story) decided(version int, approve bool) (after story, conflict bool) {
+	edit := s.waits.version > 0 && version == s.waits.version
+	switch {
+	case s.status == comment.Withdrawn || !edit && version != s.said.version:
+		return s, true
+	case edit && approve:
+		return story{comment.Approved, s.waits, words{}}, false
+	case edit:
+		return story{comment.Approved, s.said, words{}}, false
+	case approve:
+		return story{comment.Approved, s.said, s.waits}, false
+	}
+	return story{comment.Rejected, s.latest(), words{}}, false
+}
+
+// Random edits and decisions end where the model does. A comment waits exactly while there is something
+// to decide, and says so; what the author wrote last is never lost but by the rejection of an edit.
+func TestDecisionsFollowTheModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+		reasons := func(held bool) []comment.HoldReason {
+			if held {
+				return []comment.HoldReason{comment.HeldLink}
+			}
+			return nil
+		}
+		held := rapid.Bool().Draw(t, "held")
+		c := comment.Comment{ID: comment.IDOf(comment.FirstAt(now)), ProductID: "p", Rating: 5, Language: "en", Text: "first", Version: 1}
+		c = moderation.Submit(c, reasons(held), now)
+		model := story{comment.Approved, words{"first", 1}, words{}}
+		if held {
+			model.status = comment.Pending
+		}
+		versions := map[int]bool{1: true}
+		for range rapid.IntRange(1, 12).Draw(t, "steps") {
+			now = now.Add(time.Second)
+			latest := model.latest()
+			switch rapid.SampledFrom([]string{"edit", "approve", "reject", "withdraw"}).Draw(t, "step") {
+			case "edit":
+				held, hide := rapid.Bool().Draw(t, "held"), rapid.Bool().Draw(t, "hide")
+				said := words{strings.Repeat("x", latest.version), c.NextVersion()}
+				if versions[said.version] {
+					t.Fatalf("two edits have version %d", said.version)
+				}
+				versions[said.version] = true
+				edited := c.WithHeldEdit()
+				edited.Text, edited.Version, edited.UpdatedAt = said.text, said.version, &now
+				c, model = moderation.Edit(c, edited, reasons(held), hide, now), model.edited(said, held, hide)
+			case "withdraw":
+				after, err := moderation.Withdraw(c, latest.version)
+				if (err != nil) != (model.status == comment.Rejected) {
+					t.Fatalf("taking back a comment that is %s: %v", model.status, err)
+				}
+				if c = after; err == nil {
+					model = story{comment.Withdrawn, latest, words{}}
+				}
+			default:
+				version := rapid.SampledFrom([]int{model.said.version, latest.version, latest.version + 1}).Draw(t, "version")
+				approve := rapid.Bool().Draw(t, "approve")
+				want, conflict := model.decided(version, approve)
+				after, err := moderation.Approve(c, version)
+				if !approve {
+					after, err = moderation.Reject(c, version, comment.Spam)
+				}
+				if conflict != (comment.KindOf(err) == comment.Conflict) || !conflict && err != nil {
+					t.Fatalf("a decision about version %d of %+v: %v", version, model, err)
+				}
+				c, model = after, want
+			}
+			got := story{c.Status, words{c.Text, c.Version}, words{}}
+			if edit := c.HeldEdit(); edit != nil {
+				got.waits = words{edit.Text, edit.Version}
+			}
+			if diff := cmp.Diff(model, got, cmp.AllowUnexported(story{}, words{})); diff != "" {
+				t.Fatal(diff)
+			}
+			waits := c.Moderation != nil && len(c.Moderation.Held) > 0
+			if must := c.Status == comment.Pending || c.HeldEdit() != nil; waits != must || waits && c.Moderation.Since.IsZero() {
+				t.Fatalf("%+v waits: %v, %+v", model, waits, c.Moderation)
+			}
+			if reason := c.RejectionReason(); (reason != nil) != (c.Status == comment.Rejected) {
+				t.Fatalf("%s for the reason %v", c.Status, reason)
+			}
+		}
+	})
+}
+
+// Reports are settled by a decision about the comment, and not by one about an edit beside it.
+func TestReportsAreSettled(t *testing.T) {
+	edit := &comment.HeldEdit{Rating: 5, Language: "en", Text: "new", Version: 2}
+	both := []comment.HoldReason{comment.HeldEdited, comment.HeldReported}
+	for _, row := range []struct {
+		reason  string
+		held    []comment.HoldReason
+		edit    *comment.HeldEdit
+		version int
+		approve bool
+		want    []comment.HoldReason
+		reports int
+	}{
+		{"the comment is fine", []comment.HoldReason{comment.HeldReported}, nil, 1, true, nil, 0},
+		{"the comment is fine, and its edit goes on waiting", both, edit, 1, true, []comment.HoldReason{comment.HeldEdited}, 0},
+		{"the edit is refused, and what was reported stands", both, edit, 2, false, []comment.HoldReason{comment.HeldReported}, 3},
+		{"the edit takes the place of what was reported", both, edit, 2, true, nil, 0},
+	} {
+		c := comment.Comment{Version: 1, Moderation: &comment.Moderation{Held: slices.Clone(row.held), HeldEdit: row.edit, Reports: 3, Since: time.Unix(1, 0)}}
+		after, err := moderation.Approve(c, row.version)
+		if !row.approve {
+			after, err = moderation.Reject(c, row.version, comment.Spam)
+		}
+		got := comment.Moderation{}
+		if after.Moderation != nil {
+			got = *after.Moderation
+		}
+		if err != nil || !slices.Equal(got.Held, row.want) || got.Reports != row.reports {
+			t.Errorf("%s: %+v, %v", row.reason, got, err)
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package moderation
+
+import (
+	"regexp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/net/idna"
+	"golang.org/x/net/publicsuffix"
+)
+
+// spelledDot is a dot that hides a domain from programs: "example (dot) com", "example[.]com", and,
+// before the commonest endings, "example dot com".
+var spelledDot = regexp.MustCompile(`(?i)\s*[\[({<]\s*(?:dot|punkt|point|punto|ponto|\.)\s*[\])}>]\s*|\s+dot\s+(com|net|org|info)\b`)
+
+// hasLink reports whether a plain text holds a URL, an e-mail address or the name of a domain.
+// Browsers read an ideographic full stop in a name as a dot.
+func hasLink(plain string) bool {
+	text := strings.ReplaceAll(plain, "。", ".")
+	if strings.ContainsAny(text, "[({<") || strings.Contains(strings.ToLower(text), "dot") {
+		text = spelledDot.ReplaceAllString(text, ".$1")
+	}
+	host := false // after "@", where any name is a host
+	last := ' '
+	for at, r := range text {
+		rest := text[at+utf8.RuneLen(r):]
+		switch {
+		case r == ':' && isURL(last, rest), r == '.' && isWordRune(last) && endsHost(rest, host || isWeb(text[:at])):
+			return true
+		case r == '@':
+			host = isWordRune(last) || last == '_' || last == '-' || last == '+'
+		case r != '.' && r != '-' && !isWordRune(r):
+			host = false
+		}
+		last = r
+	}
+	return false
+}
+
+// isURL reports whether a colon stands in a URL: after the letter before, and before the rest.
+func isURL(before rune, rest string) bool {
+	host, found := strings.CutPrefix(rest, "//")
+	first, _ := utf8.DecodeRuneInString(host)
+	return found && (isWordRune(first) || first == '[') && unicode.IsLetter(before)
+}
+
+// isWeb reports whether a text ends with "www", which begins a name.
+func isWeb(text string) bool {
+	start := len(text) - len("www")
+	if start < 0 || !strings.EqualFold(text[start:], "www") {
+		return false
+	}
+	before, _ := utf8.DecodeLastRuneInString(text[:start])
+	return start == 0 || !isWordRune(before)
+}
+
+// endsHost reports whether what follows a dot ends a host: a top-level domain that does not look
+// like a sentence, or, if it surely is a host, any name.
+func endsHost(rest string, host bool) bool {
+	label := topLabel(rest)
+	if len(label) < 2 {
+		return false
+	}
+	return host || isTopLevel(label) && (isPath(rest[len(label):]) || !isSentence(label))
+}
+
+// maxLabel is the length of the longest label of a domain, in bytes.
+const maxLabel = 63
+
+// topLabel returns the label that a text begins with, "" if that is longer than labels are. A label
+// of ASCII letters ends at any character but Latin letters and digits: texts in Chinese have no
+// space after it, and German ones go on with a hyphen.
+func topLabel(text string) string {
+	ascii := text != "" && text[0] < utf8.RuneSelf
+	punycode := strings.HasPrefix(text, "xn--")
+	end := strings.IndexFunc(text, func(r rune) bool {
+		inside := isWordRune(r) && (!ascii || r < utf8.RuneSelf || unicode.Is(unicode.Latin, r))
+		return !inside && !(punycode && r == '-')
+	})
+	if end < 0 {
+		end = len(text)
+	}
+	if end > maxLabel {
+		return ""
+	}
+	return text[:end]
+}
+
+func isWordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M) }
+
+// isTopLevel reports whether a label is a top-level domain, in any case and script.
+func isTopLevel(label string) bool {
+	name, err := idna.Punycode.ToASCII(strings.ToLower(label))
+	if err != nil {
+		return false
+	}
+	_, managed := publicsuffix.PublicSuffix("x." + name)
+	return managed
+}
+
+// isPath reports whether a text goes on like a path after a host.
+func isPath(text string) bool {
+	next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(text, "/"))
+	return strings.HasPrefix(text, "/") && isWordRune(next)
+}
+
+// shortWords are top-level domains that are more often words after a full stop without a space, as
+// in "I tried.it works".
+var shortWords = map[string]bool{
+	"am": true, "as": true, "at": true, "be": true, "by": true, "do": true, "in": true, "is": true,
+	"it": true, "me": true, "my": true, "no": true, "so": true, "to": true, "us": true,
+}
+
+// isSentence reports whether a top-level domain rather is the first word of a sentence after a full
+// stop without a space. Such words have a capital, except for those of careless writers.
+func isSentence(label string) bool {
+	switch strings.ToLower(label) {
+	case "com", "net", "org":
+		return false
+	}
+	return label != strings.ToLower(label) || shortWords[label]
+}

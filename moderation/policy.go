@@ -1,0 +1,87 @@
+// Package moderation decides which comments wait for a moderator before they are shown: the policy
+// of a table. It reads files once, when a policy is opened; decisions are pure.
+package moderation
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Policy says which new and edited comments wait for a moderator. The zero value publishes all. It
+// is safe for concurrent use.
+type Policy struct {
+	always bool
+	rules  rules
+}
+
+// rules hold a comment if any of them applies. The zero value of each never does.
+type rules struct {
+	link         bool
+	ratingUpTo   int
+	words        *wordList
+	languages    []comment.Language // that are not held, all if nil
+	unverified   bool
+	firstComment bool
+}
+
+// Facts are what a decision needs beside the comment.
+type Facts struct {
+	// Verified says that the author is known to have bought the product.
+	Verified bool
+	// First says that the author has no other comment. It is needed only if Policy.NeedsFirst.
+	First bool
+}
+
+// NeedsFirst reports whether Facts.First matters, and so must be looked up.
+func (p Policy) NeedsFirst() bool { return p.rules.firstComment }
+
+// Hold returns why a comment waits for a moderator, in the order of comment.HoldReasons, or nil to
+// publish it. An edit is decided like a new comment, of what the comment says after it.
+func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
+	if p.always {
+		return []comment.HoldReason{comment.HeldAlways}
+	}
+	texts := p.rules.textsOf(c)
+	var reasons []comment.HoldReason
+	for _, rule := range []struct {
+		holds  bool
+		reason comment.HoldReason
+	}{
+		{p.rules.link && slices.ContainsFunc(texts, hasLink), comment.HeldLink},
+		{c.Rating <= p.rules.ratingUpTo, comment.HeldRating},
+		{p.rules.words != nil && slices.ContainsFunc(texts, p.rules.words.in), comment.HeldWord},
+		{!p.rules.allowsLanguage(c.Language), comment.HeldLanguage},
+		{p.rules.unverified && !known.Verified, comment.HeldUnverified},
+		{p.rules.firstComment && known.First, comment.HeldFirst},
+	} {
+		if rule.holds {
+			reasons = append(reasons, rule.reason)
+		}
+	}
+	return reasons
+}
+
+// textsOf returns the title and the text, plain, or nil if no rule reads them.
+func (r rules) textsOf(c comment.Comment) []string {
+	if !r.link && r.words == nil {
+		return nil
+	}
+	texts := []string{plain(c.Text)}
+	if c.Title != nil {
+		texts = append(texts, plain(*c.Title))
+	}
+	return texts
+}
+
+// allowsLanguage reports whether a language is listed, or a part of a listed one: "pt" covers
+// "pt-BR".
+func (r rules) allowsLanguage(language comment.Language) bool {
+	for _, listed := range r.languages {
+		if language == listed || strings.HasPrefix(string(language), string(listed)+"-") {
+			return true
+		}
+	}
+	return r.languages == nil
+}

@@ -1,0 +1,120 @@
+package moderation_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/moderation"
+)
+
+// open returns the policy of a file of rules, beside a file of words.
+func open(t testing.TB, rules, words string) moderation.Policy {
+	t.Helper()
+	policy, err := moderation.Open("rules", writeRules(t, rules, words))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return policy
+}
+
+// writeRules writes rules.json and words.txt into a new folder, and returns the path of the rules.
+func writeRules(t testing.TB, rules, words string) string {
+	t.Helper()
+	folder := t.TempDir()
+	path := filepath.Join(folder, "rules.json")
+	for name, text := range map[string]string{path: rules, filepath.Join(folder, "words.txt"): words} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return path
+}
+
+const allRules = `{
+  "link": true,
+  "ratingUpTo": 2,
+  "wordsFile": "words.txt",
+  "languageNotIn": ["en", "pt", "zh-Hant"],
+  "notVerified": true,
+  "firstComment": true
+}`
+
+func TestHold(t *testing.T) {
+	fine := comment.Comment{Rating: 3, Language: "en", Text: "Good coffee."}
+	change := func(f func(*comment.Comment)) comment.Comment { c := fine; f(&c); return c }
+	title := func(text string) comment.Comment {
+		return change(func(c *comment.Comment) { c.Title = &text })
+	}
+	language := func(tag comment.Language) comment.Comment {
+		return change(func(c *comment.Comment) { c.Language = tag })
+	}
+	known := moderation.Facts{Verified: true}
+	policy := open(t, allRules, "swindle\n")
+	for _, row := range []struct {
+		why     string
+		comment comment.Comment
+		facts   moderation.Facts
+		want    []comment.HoldReason
+	}{
+		{"no rule applies", fine, known, nil},
+		{"a link in the text", change(func(c *comment.Comment) { c.Text = "see example.com" }), known, []comment.HoldReason{comment.HeldLink}},
+		{"a link in the title", title("example.com"), known, []comment.HoldReason{comment.HeldLink}},
+		{"a word in the text", change(func(c *comment.Comment) { c.Text = "A SWINDLE!" }), known, []comment.HoldReason{comment.HeldWord}},
+		{"a word in the title", title("Swindle"), known, []comment.HoldReason{comment.HeldWord}},
+		{"the highest rating that is held", change(func(c *comment.Comment) { c.Rating = 2 }), known, []comment.HoldReason{comment.HeldRating}},
+		{"a part of a listed language", language("pt-BR"), known, nil},
+		{"a listed part of a language", language("zh-Hant"), known, nil},
+		{"a language of which a part is listed", language("zh"), known, []comment.HoldReason{comment.HeldLanguage}},
+		{"a language that only begins like a listed one", language("ptx"), known, []comment.HoldReason{comment.HeldLanguage}},
+		{"an unknown language", language("und"), known, []comment.HoldReason{comment.HeldLanguage}},
+		{"not verified", fine, moderation.Facts{}, []comment.HoldReason{comment.HeldUnverified}},
+		{"the first comment", fine, moderation.Facts{Verified: true, First: true}, []comment.HoldReason{comment.HeldFirst}},
+		{
+			"all rules, in the order of HoldReasons",
+			comment.Comment{Rating: 1, Language: "de", Text: "swindle example.com"}, moderation.Facts{First: true},
+			[]comment.HoldReason{comment.HeldLink, comment.HeldRating, comment.HeldWord, comment.HeldLanguage, comment.HeldUnverified, comment.HeldFirst},
+		},
+	} {
+		if diff := cmp.Diff(row.want, policy.Hold(row.comment, row.facts)); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", row.why, diff)
+		}
+	}
+}
+
+// Each rule holds alone, and one that is left out does not.
+func TestRulesApplyAlone(t *testing.T) {
+	worst := comment.Comment{Rating: 1, Language: "de", Text: "swindle example.com"}
+	for rules, want := range map[string]comment.HoldReason{
+		`{"link": true, "notVerified": false}`: comment.HeldLink,
+		`{"ratingUpTo": 1}`:                    comment.HeldRating,
+		`{"wordsFile": "words.txt"}`:           comment.HeldWord,
+		`{"languageNotIn": ["en"]}`:            comment.HeldLanguage,
+		`{"notVerified": true}`:                comment.HeldUnverified,
+		`{"firstComment": true}`:               comment.HeldFirst,
+	} {
+		policy := open(t, rules, "swindle\n")
+		if diff := cmp.Diff([]comment.HoldReason{want}, policy.Hold(worst, moderation.Facts{First: true})); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", rules, diff)
+		}
+		if policy.NeedsFirst() != (want == comment.HeldFirst) {
+			t.Errorf("%s: NeedsFirst is %v", rules, policy.NeedsFirst())
+		}
+	}
+}
+
+func TestPoliciesWithoutRules(t *testing.T) {
+	worst := comment.Comment{Rating: 1, Text: "example.com"}
+	for mode, want := range map[string][]comment.HoldReason{"publish": nil, "hold": {comment.HeldAlways}} {
+		policy, err := moderation.Open(mode, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, policy.Hold(worst, moderation.Facts{First: true})); diff != "" || policy.NeedsFirst() {
+			t.Errorf("%s: NeedsFirst is %v (-want +got)\n%s", mode, policy.NeedsFirst(), diff)
+		}
+	}
+}

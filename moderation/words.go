@@ -1,0 +1,121 @@
+package moderation
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+)
+
+// Limits of a file of words. Within them, a decision takes milliseconds at most.
+const (
+	maxWords     = 10_000
+	maxWordRunes = 64
+	maxWordBytes = 1 << 20 // of the file
+)
+
+// wordList finds words in texts. Each word is spelt as in texts, with the spaces that must be
+// around it.
+type wordList struct {
+	words map[string]bool
+	// lengths are the lengths in bytes of the words that begin alike, ascending.
+	lengths map[beginning][]int
+}
+
+// beginning is the first letter of a word, and whether a space must stand before it.
+type beginning struct {
+	space bool
+	first rune
+}
+
+func beginningOf(spelt string) beginning {
+	word, space := strings.CutPrefix(spelt, " ")
+	first, _ := utf8.DecodeRuneInString(word)
+	return beginning{space, first}
+}
+
+// in reports whether a plain text holds a word of the list.
+func (l *wordList) in(plain string) bool {
+	text := spell(fold(plain))
+	for at := range text {
+		for _, length := range l.lengths[beginningOf(text[at:])] {
+			if at+length <= len(text) && l.words[text[at:at+length]] {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// parseWords reads one word or phrase a line. Errors begin with the name of the file and the line.
+func parseWords(name string, text []byte) (*wordList, error) {
+	list := &wordList{words: map[string]bool{}, lengths: map[beginning][]int{}}
+	n := 0
+	for line := range bytes.Lines(text) {
+		n++
+		word := strings.TrimSpace(string(line))
+		if word == "" || strings.HasPrefix(word, "#") {
+			continue
+		}
+		if err := list.add(word); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", name, n, err)
+		}
+	}
+	if len(list.words) == 0 {
+		return nil, fmt.Errorf("%s holds no words: write one on each line, or remove wordsFile from the rules", name)
+	}
+	return list, nil
+}
+
+// add adds a word of the file. A star at its end stands for any ending.
+func (l *wordList) add(word string) error {
+	if !utf8.ValidString(word) {
+		return fmt.Errorf("the word is not valid UTF-8: save the file as UTF-8")
+	}
+	folded := fold(plain(word))
+	stem, begins := strings.CutSuffix(folded, "*")
+	if !bounded(stem) {
+		return fmt.Errorf("%.40q must begin and end with a letter, a digit or an emoji, as other characters separate words; a star may follow", word)
+	}
+	if strings.Contains(stem, "*") {
+		return fmt.Errorf("%.40q has a star within: it can only stand at the end, for any ending", word)
+	}
+	if length := utf8.RuneCountInString(stem); length > maxWordRunes {
+		return fmt.Errorf("the word has %d characters; at most %d are taken", length, maxWordRunes)
+	}
+	if l.insert(pattern(stem, begins)); len(l.words) > maxWords {
+		return fmt.Errorf("this is the word after %d, and no more are taken: remove some", maxWords)
+	}
+	return nil
+}
+
+// bounded reports whether a folded word begins and ends with a character of a word.
+func bounded(folded string) bool {
+	first, _ := utf8.DecodeRuneInString(folded)
+	last, _ := utf8.DecodeLastRuneInString(folded)
+	return folded != "" && kindOf(first) != between && kindOf(last) != between
+}
+
+// pattern spells a word with the spaces that must be around it in a text: none beside a character
+// of a script without spaces, and none after a word that may have any ending.
+func pattern(folded string, begins bool) string {
+	first, _ := utf8.DecodeRuneInString(folded)
+	last, _ := utf8.DecodeLastRuneInString(folded)
+	word := spell(folded)
+	if kindOf(first) == unspaced {
+		word = strings.TrimPrefix(word, " ")
+	}
+	if begins || kindOf(last) == unspaced {
+		word = strings.TrimSuffix(word, " ")
+	}
+	return word
+}
+
+func (l *wordList) insert(word string) {
+	l.words[word] = true
+	key := beginningOf(word)
+	if at, found := slices.BinarySearch(l.lengths[key], len(word)); !found {
+		l.lengths[key] = slices.Insert(l.lengths[key], at, len(word))
+	}
+}

@@ -1,0 +1,224 @@
+package resolvers
+
+import (
+	"context"
+	"encoding/base64"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+)
+
+// decideAtOnce is how many of the decisions of one mutation are written at a time.
+const decideAtOnce = 8
+
+type moderationResolver struct{ *Resolver }
+
+// Moderation returns what moderators see, and an error for others.
+func (r queryResolver) Moderation(ctx context.Context) (*comment.ModeratorView, error) {
+	if err := r.Desk.Moderate(ctx); err != nil {
+		return nil, err
+	}
+	return &comment.ModeratorView{}, nil
+}
+
+// Queue returns a page of the comments that wait.
+func (r moderationResolver) Queue(ctx context.Context, _ *comment.ModeratorView, first *int, after *string, filter *comment.QueueFilter) (*graph.QueueConnection, error) {
+	q := comment.QueueQuery{First: comment.DefaultPageSize}
+	if first != nil {
+		q.First = *first
+	}
+	if q.First < 1 || q.First > comment.MaxQueuePage {
+		return nil, comment.Errorf(comment.BadInput, "a page of the queue has 1 to %d comments, not %d", comment.MaxQueuePage, q.First)
+	}
+	if filter != nil {
+		q.Filter = *filter
+	}
+	if product := q.Filter.ProductID; product != nil {
+		if err := comment.CheckProductID(*product); err != nil {
+			return nil, err
+		}
+	}
+	if after != nil {
+		var err error
+		if q.After, err = parsePlace(*after); err != nil {
+			return nil, err
+		}
+	}
+	page, err := r.Desk.Queue(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	out := &graph.QueueConnection{PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: after != nil}}
+	for i := range page.Queued {
+		queued := &page.Queued[i]
+		out.Nodes = append(out.Nodes, queued)
+		out.Edges = append(out.Edges, &graph.QueueEdge{Cursor: placeCursor(queued.Waiting), Node: queued})
+	}
+	if len(out.Edges) > 0 {
+		out.PageInfo.StartCursor = &out.Edges[0].Cursor
+	}
+	if page.Last.ID != "" {
+		end := placeCursor(page.Last)
+		out.PageInfo.EndCursor = &end
+	}
+	return out, nil
+}
+
+// placeCursor returns the cursor of a place in the queue: its time and its comment.
+func placeCursor(w comment.Waiting) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(w.Since.UnixMilli(), 10) + "#" + string(w.ID)))
+}
+
+// parsePlace reads what placeCursor returned.
+func parsePlace(cursor string) (comment.Waiting, error) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	millis, id, _ := strings.Cut(string(text), "#")
+	since, wrong := strconv.ParseInt(millis, 10, 64)
+	parsed, improper := comment.ParseID(id)
+	if err != nil || wrong != nil || improper != nil || since < 0 {
+		return comment.Waiting{}, comment.Errorf(comment.BadCursor, "after is no cursor of the queue: give an endCursor as it came, or leave it out to begin at the start")
+	}
+	return comment.Waiting{ID: parsed, Since: time.UnixMilli(since).UTC()}, nil
+}
+
+// Pending returns how many comments wait.
+func (r moderationResolver) Pending(ctx context.Context, _ *comment.ModeratorView) (int, error) {
+	return r.Desk.Pending(ctx)
+}
+
+// Audit returns the latest decisions about a comment.
+func (r moderationResolver) Audit(ctx context.Context, _ *comment.ModeratorView, id string) ([]*comment.Decision, error) {
+	parsed, err := comment.ParseID(id)
+	if err != nil {
+		return nil, err
+	}
+	decisions, err := r.Records.Audit(ctx, parsed)
+	if err != nil {
+		return nil, err
+	}
+	return pointers(decisions), nil
+}
+
+// Reports returns what customers reported about a comment.
+func (r moderationResolver) Reports(ctx context.Context, _ *comment.ModeratorView, id string) ([]*comment.Report, error) {
+	parsed, err := comment.ParseID(id)
+	if err != nil {
+		return nil, err
+	}
+	reports, err := r.Records.Reports(ctx, parsed)
+	return pointers(reports), err
+}
+
+// CommentsBy returns what a customer wrote.
+func (r moderationResolver) CommentsBy(ctx context.Context, _ *comment.ModeratorView, customer string) (*comment.CustomerComments, error) {
+	if len(customer) < 1 || len(customer) > comment.MaxIDBytes {
+		return nil, comment.Errorf(comment.BadInput, "the id of a customer has 1 to %d bytes, not %d", comment.MaxIDBytes, len(customer))
+	}
+	all, err := r.Records.CommentsBy(ctx, customer)
+	if err != nil {
+		return nil, err
+	}
+	products := make([]string, len(all.Latest))
+	for i := range all.Latest {
+		products[i] = all.Latest[i].ProductID
+	}
+	expectStats(ctx, products...)
+	return &all, nil
+}
+
+// Erasure returns the erasure of a customer that was asked for last.
+func (r moderationResolver) Erasure(ctx context.Context, _ *comment.ModeratorView, customer string) (*comment.Erasure, error) {
+	return r.Eraser.Erasure(ctx, customer)
+}
+
+// EraseAuthor asks for the erasure of a customer.
+func (r mutationResolver) EraseAuthor(ctx context.Context, input graph.EraseAuthorInput) (*graph.EraseAuthorPayload, error) {
+	erasure, problems, err := r.Eraser.Erase(ctx, input.CustomerID)
+	if err != nil {
+		return nil, err
+	}
+	payload := &graph.EraseAuthorPayload{UserErrors: userErrors(problems)}
+	if len(problems) == 0 {
+		payload.Erasure = &erasure
+	}
+	return payload, nil
+}
+
+// WithdrawComment takes a comment back, for its author.
+func (r mutationResolver) WithdrawComment(ctx context.Context, input graph.WithdrawCommentInput) (*graph.ModerateCommentPayload, error) {
+	return moderated(r.Judge.Withdraw(ctx, input.ID, input.Version))
+}
+
+// ApproveComment shows a comment, or puts an edit that waits in its place.
+func (r mutationResolver) ApproveComment(ctx context.Context, input graph.ApproveCommentInput) (*graph.ModerateCommentPayload, error) {
+	return moderated(r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: text(input.Note.Value())}))
+}
+
+// RejectComment takes a comment from all lists, or drops an edit that waits.
+func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectCommentInput) (*graph.ModerateCommentPayload, error) {
+	return moderated(r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: text(input.Note.Value())}))
+}
+
+// DecideComments decides about several comments, each by itself. The first error that is no problem of
+// an input ends it; what was decided by then stays decided.
+func (r mutationResolver) DecideComments(ctx context.Context, input graph.DecideCommentsInput) (*graph.DecideCommentsPayload, error) {
+	if err := r.Desk.Moderate(ctx); err != nil {
+		return nil, err
+	}
+	if problem := wrongDecisions(input.Decisions); problem != nil {
+		return &graph.DecideCommentsPayload{UserErrors: []*comment.Problem{problem}}, nil
+	}
+	out := &graph.DecideCommentsPayload{Results: make([]*graph.ModerateCommentPayload, len(input.Decisions)), UserErrors: []*comment.Problem{}}
+	group, within := errgroup.WithContext(ctx)
+	group.SetLimit(decideAtOnce)
+	for i, d := range input.Decisions {
+		group.Go(func() (err error) {
+			out.Results[i], err = moderated(r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: text(d.Note.Value())}))
+			return err
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// wrongDecisions returns what is wrong with a list of decisions, nil if nothing is.
+func wrongDecisions(decisions []*graph.DecisionInput) *comment.Problem {
+	path := []string{"decisions"}
+	if len(decisions) < 1 || len(decisions) > comment.MaxDecisions {
+		return &comment.Problem{Code: comment.ProblemOutOfRange, Path: path, Message: "give 1 to 50 decisions at once, not " + strconv.Itoa(len(decisions))}
+	}
+	seen := map[string]bool{}
+	for i, d := range decisions {
+		if seen[d.ID] {
+			return &comment.Problem{Code: comment.ProblemMalformed, Path: append(path, strconv.Itoa(i), "id"), Message: "the comment is there twice: decide about it once"}
+		}
+		seen[d.ID] = true
+	}
+	return nil
+}
+
+// moderated returns the payload of a decision.
+func moderated(c comment.Comment, problems []comment.Problem, err error) (*graph.ModerateCommentPayload, error) {
+	if err != nil {
+		return nil, err
+	}
+	payload := &graph.ModerateCommentPayload{UserErrors: userErrors(problems)}
+	if len(problems) == 0 {
+		payload.Comment = &c
+	}
+	return payload, nil
+}
+
+func text(note *string) string {
+	if note == nil {
+		return ""
+	}
+	return *note
+}

@@ -1,0 +1,71 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/lookahead"
+)
+
+type viewerResolver struct{ *Resolver }
+
+// errNobody is the error of what only a customer has.
+var errNobody = comment.Errorf(comment.Unauthenticated, "only a customer has comments of their own: send the customer's signed token")
+
+// Comments returns a page of the customer's own comments.
+func (r viewerResolver) Comments(
+	ctx context.Context, viewer *comment.Viewer, _ *int, after *string, status *comment.Status,
+) (*graph.ViewerCommentConnection, error) {
+	if viewer.CustomerID == nil {
+		return nil, errNobody
+	}
+	field := lookahead.From(ctx)
+	list := list{product: comment.Author{ID: *viewer.CustomerID}.GlobalID(), order: comment.NewestFirst} // no product has such an id
+	query := comment.OwnQuery{Customer: *viewer.CustomerID, Size: field.Page.Size, Status: status, WithoutText: !field.WantsText}
+	var err error
+	if query.After, err = list.position("after", after); err != nil {
+		return nil, err
+	}
+	if err := query.Check(); err != nil {
+		return nil, err
+	}
+	page, err := r.Own.OwnComments(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	products := make([]string, len(page.Comments))
+	for i := range page.Comments {
+		products[i] = page.Comments[i].ProductID
+	}
+	expectStats(ctx, products...)
+	return ownConnection(list, page, query), nil
+}
+
+// ownConnection returns a page of a customer's comments in the shape of the schema.
+func ownConnection(l list, page comment.OwnPage, q comment.OwnQuery) *graph.ViewerCommentConnection {
+	out := &graph.ViewerCommentConnection{
+		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
+		Nodes:    pointers(page.Comments),
+		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: q.After != nil},
+	}
+	for i, cursor := range l.cursors(page.Comments) {
+		out.Edges[i] = &graph.CommentEdge{Cursor: cursor, Node: out.Nodes[i]}
+	}
+	if len(out.Edges) > 0 {
+		out.PageInfo.StartCursor = &out.Edges[0].Cursor
+	}
+	if page.End != nil {
+		end := encodeCursor(*page.End, l.fingerprint())
+		out.PageInfo.EndCursor = &end
+	}
+	return out
+}
+
+func pointers[T any](rows []T) []*T {
+	out := make([]*T, len(rows))
+	for i := range rows {
+		out[i] = &rows[i]
+	}
+	return out
+}

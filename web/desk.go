@@ -1,0 +1,97 @@
+package web
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"html/template"
+	"net/http"
+	"sync"
+
+	"github.com/talkback/talkback/web/product"
+)
+
+//go:embed desk/page.html desk/*.json
+var deskFiles embed.FS
+
+// deskPath is where moderators work.
+const deskPath = "/moderation"
+
+// deskView is what the template of the page for moderators shows. The comments come by its script.
+type deskView struct {
+	Lang                string
+	Texts               string   // all of them, as JSON, for the script
+	Reasons, Rejections []string // as the schema has them
+	Records             []string // what is read of a comment once it is opened
+	Keys                []deskKey
+}
+
+// deskKey is a key and the name of the text that says what it does.
+type deskKey struct{ Key, Text string }
+
+// desks makes the page for moderators, by language, at its first call.
+var desks = sync.OnceValue(func() map[string]*asset {
+	all := map[string]*asset{}
+	for _, lang := range product.Languages() {
+		page, err := newDesk(lang)
+		if err != nil {
+			panic(fmt.Sprintf("web: the page for moderators in %s: %v", lang, err))
+		}
+		all[lang] = page
+	}
+	return all
+})
+
+func newDesk(lang string) (*asset, error) {
+	texts, err := deskFiles.ReadFile("desk/" + lang + ".json")
+	if err != nil {
+		return nil, err
+	}
+	words := map[string]string{}
+	if err := json.Unmarshal(texts, &words); err != nil {
+		return nil, err
+	}
+	say := func(key string) (string, error) {
+		if words[key] == "" {
+			return "", fmt.Errorf("no text for %s", key)
+		}
+		return words[key], nil
+	}
+	functions := template.FuncMap{"say": say, "next": func(i int) int { return i + 1 }}
+	page, err := template.New("page.html").Funcs(functions).ParseFS(deskFiles, "desk/page.html")
+	if err != nil {
+		return nil, err
+	}
+	var compact, content bytes.Buffer
+	if err := json.Compact(&compact, texts); err != nil {
+		return nil, err
+	}
+	err = page.Execute(&content, deskView{
+		Lang: lang, Texts: compact.String(),
+		Reasons:    []string{"POLICY", "EDIT", "REPORTED", "LINK", "RATING", "WORD", "LANGUAGE", "NOT_VERIFIED", "FIRST_COMMENT"},
+		Rejections: []string{"SPAM", "OFFENSIVE", "OFF_TOPIC", "PERSONAL_DATA", "NOT_A_REVIEW", "OTHER"},
+		Records:    []string{"reports", "others", "history"},
+		Keys: []deskKey{
+			{"j", "keys.j"}, {"k", "keys.k"}, {"a", "keys.a"}, {"r", "keys.r"}, {"x", "keys.x"}, {"u", "keys.u"}, {"?", "keys.help"},
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	packed, err := pack(content.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	file, err := newAsset("page.html", packed)
+	if err != nil {
+		return nil, err
+	}
+	file.policy, file.cache = deskPolicy, mustAsk
+	return file, nil
+}
+
+// deskFor returns the page for moderators in the language that suits a request best.
+func deskFor(r *http.Request) *asset {
+	return desks()[product.LanguageFor(r.Header.Get("Accept-Language"))]
+}

@@ -1,0 +1,80 @@
+// Asks the API of the host that the page came from. The files of this folder are one script.
+
+// The token stays in this tab: not in an address, a cookie, or a storage that outlives the tab.
+const tokenKey = 'talkback moderator';
+let token = sessionStorage.getItem(tokenKey) ?? '';
+
+const commentFields = `
+  id version status rating language title text createdAt
+  product { id } author { name customerId }
+  heldEdit { version rating language title text }
+  reply { version name text }`;
+
+const queueQuery = `query Queue($after: String, $filter: QueueFilter) {
+  viewer { cannotWriteReason mayReply }
+  moderation {
+    pending
+    queue(after: $after, filter: $filter) {
+      nodes { reasons since comment { ${commentFields} } }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`;
+
+const commentQuery = `query Comment($id: ID!) { comment(id: $id) { ${commentFields} } }`;
+
+const auditQuery = `query Audit($id: ID!) {
+  moderation { audit(commentId: $id) { decidedAt by from to version reason note } }
+}`;
+
+const reportsQuery = `query Reports($id: ID!) {
+  moderation { reports(commentId: $id) { reason note createdAt } }
+}`;
+
+const othersQuery = `query Others($customer: ID!) {
+  moderation {
+    commentsBy(customerId: $customer) {
+      total
+      latest { id status rating language title text createdAt product { id } }
+    }
+  }
+}`;
+
+const decideMutation = `mutation Decide($decisions: [DecisionInput!]!) {
+  decideComments(input: { decisions: $decisions }) {
+    results { userErrors { code message } }
+    userErrors { message }
+  }
+}`;
+
+const replyMutation = `mutation Reply($input: ReplyToCommentInput!) {
+  replyToComment(input: $input) { comment { reply { version name text } } userErrors { message } }
+}`;
+
+const deleteReplyMutation = `mutation DeleteReply($input: DeleteReplyInput!) {
+  deleteReply(input: $input) { comment { reply { version name text } } userErrors { message } }
+}`;
+
+// ask returns the data of an answer, and the problem of its first error, "" for none. A browser lets
+// a request that is kept alive outlive its page.
+async function ask(query, variables, keepalive = false) {
+  try {
+    const response = await fetch('/graphql', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...(token && { Authorization: `Bearer ${token}` }) },
+      body: JSON.stringify({ query, variables }),
+      signal: AbortSignal.timeout(30_000),
+      keepalive,
+    });
+    const { data, errors } = await response.json();
+    return { data, problem: errors ? problemOf(errors[0].extensions?.code) : '' };
+  } catch (error) {
+    return { data: null, problem: error instanceof SyntaxError ? 'unavailable' : 'network' };
+  }
+}
+
+function problemOf(code) {
+  if (code === 'UNAUTHENTICATED' || code === 'FORBIDDEN') return code.toLowerCase();
+  if (code === 'BAD_INPUT') return 'input';
+  return ['THROTTLED', 'OVERLOADED', 'RATE_LIMITED'].includes(code) ? 'busy' : 'unavailable';
+}

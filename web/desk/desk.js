@@ -1,0 +1,449 @@
+// The page for moderators: signing in, the queue, decisions that can be undone for some seconds, and
+// what becomes of them.
+
+// How long a decision can be undone before it is sent, in milliseconds.
+const undoTime = 10_000;
+// The most decisions of one request.
+const mostDecisions = 50;
+
+// A comment in the list is {queued, li, state, verdict}. Its state is open, decided (and can be undone),
+// sending, saved, failed or gone.
+let items = [];
+// Decisions that are not sent yet: {items, timer}, the latest at the end.
+let batches = [];
+let waiting = 0; // comments, as far as known
+let next = ''; // the cursor for more; "" at the end
+let unread = null; // what to load again after an error: {after, problem}
+let problem = ''; // why decisions are not saved
+let loads = 0;
+let mayReply = false; // in the shop's name
+
+// ---- Signing in ----
+
+function signIn(message) {
+  byId('desk').hidden = byId('sign-out').hidden = true;
+  byId('sign-in').hidden = false;
+  byId('sign-in').classList.toggle('off', message === 'off');
+  byId('sign-in-error').textContent = message && say(message);
+  byId('token').focus();
+}
+
+// refuse says why there is no queue, and asks for a token if one would help.
+function refuse(viewer, problem) {
+  if (viewer?.cannotWriteReason === 'WRITING_OFF' && !token) return signIn('off');
+  if (problem === 'unauthenticated') return signIn(token && 'signin.refused');
+  if (problem === 'forbidden') return signIn(token && 'signin.other');
+  unread = { after: next, problem };
+  byId('desk').hidden = false;
+  byId('sign-in').hidden = true;
+  draw();
+}
+
+byId('sign-in').addEventListener('submit', (event) => {
+  event.preventDefault();
+  const field = byId('token');
+  const given = field.value.trim();
+  if (!/^[!-~]+$/.test(given)) return signIn(given ? 'signin.refused' : 'signin.empty'); // no header holds others
+  field.value = '';
+  token = given;
+  sessionStorage.setItem(tokenKey, token);
+  byId('sign-in-error').textContent = '';
+  refresh();
+});
+
+byId('sign-out').addEventListener('click', async () => {
+  await settle();
+  token = '';
+  sessionStorage.removeItem(tokenKey);
+  items = [];
+  unread = null;
+  byId('queue').replaceChildren();
+  draw();
+  signIn('');
+});
+
+// ---- The queue ----
+
+// refresh reads the queue from its start. What was decided is sent first, so it does not come again.
+// What could not be decided stays in view.
+async function refresh() {
+  if (await settle()) await load('');
+}
+
+async function load(after) {
+  const mine = ++loads;
+  let found = [];
+  announce(say('loading'));
+  unread = null;
+  next = after;
+  do { // with a filter, a page may be empty while there are more
+    const { data, problem } = await ask(queueQuery, { after: next || null, filter: wanted() });
+    if (mine !== loads) return;
+    if (!data?.moderation) return refuse(data?.viewer, problem);
+    const { pending, queue } = data.moderation;
+    mayReply = data.viewer.mayReply;
+    waiting = pending < 1000 ? pending - items.filter(({ state }) => /decided|sending|failed/.test(state)).length : Infinity;
+    next = queue.pageInfo.hasNextPage ? queue.pageInfo.endCursor : '';
+    found = queue.nodes;
+  } while (found.length === 0 && next);
+  byId('sign-in').hidden = true;
+  byId('desk').hidden = false;
+  byId('sign-out').hidden = !token;
+  show(found, after);
+}
+
+// show puts comments below the others, or in their place if they are the first ones.
+function show(found, after) {
+  if (!after) items = [];
+  const known = new Set(items.filter(({ state }) => state !== 'saved').map(({ queued }) => queued.comment.id));
+  const added = found.filter(({ comment }) => !known.has(comment.id)).map((queued) => {
+    const li = byId('item').content.cloneNode(true).firstElementChild;
+    return { queued, li, state: 'open', verdict: null };
+  });
+  items.push(...added);
+  for (const item of added) {
+    drawItem(item);
+    set(item, 'open');
+  }
+  byId('queue').replaceChildren(...items.map(({ li }) => li));
+  draw();
+  announce(added.length ? waitingText() : byId('empty').textContent);
+  if (byId('filter').contains(document.activeElement)) return; // somebody goes on choosing
+  if (added.length) focusOn(added[0]);
+  else byId('empty').focus();
+}
+
+// wanted is the filter as the API has it.
+function wanted() {
+  const reasons = [...document.querySelectorAll('#filter :checked')].map(({ value }) => value);
+  return { reasons, languages: tags(), productId: byId('product').value.trim() || null };
+}
+
+// tags are the languages of the filter. It throws a RangeError if one is no language tag.
+function tags() {
+  return Intl.getCanonicalLocales(byId('languages').value.split(/[\s,;]+/).filter(Boolean));
+}
+
+byId('filter').addEventListener('change', () => {
+  const field = byId('languages');
+  try {
+    tags();
+    field.setCustomValidity('');
+    refresh();
+  } catch {
+    field.setCustomValidity(say('filter.languages.wrong'));
+    field.reportValidity();
+  }
+});
+
+byId('filter').querySelector('form').addEventListener('submit', (event) => event.preventDefault());
+
+byId('clear').addEventListener('click', () => {
+  byId('filter').querySelector('form').reset();
+  byId('languages').setCustomValidity('');
+  refresh();
+});
+
+byId('refresh').addEventListener('click', refresh);
+byId('more').addEventListener('click', () => load(next));
+
+// A page that the browser kept shows what was there when it was left.
+addEventListener('pageshow', ({ persisted }) => persisted && location.reload());
+
+// ---- Decisions ----
+
+const open = () => items.filter(({ state }) => state === 'open');
+const failed = () => items.filter(({ state }) => state === 'failed');
+const picked = () => open().filter(({ li }) => li.querySelector('.pick input').checked);
+
+// decide takes a decision about comments, and sends it when it can no longer be undone.
+function decide(decided, reason, note = '') {
+  const focused = decided.some(({ li }) => li.contains(document.activeElement)) || decided.length > 1;
+  const batch = { items: decided, timer: setTimeout(() => send(take(batch)), undoTime) };
+  batches.push(batch);
+  const last = items.indexOf(decided.at(-1));
+  for (const item of decided) set(item, 'decided', { reason, note });
+  waiting -= decided.length;
+  draw();
+  announce(count(reason ? 'done.rejected' : 'done.approved', decided.length));
+  if (focused || document.activeElement === document.body) moveOn(last);
+  if (open().length === 0 && next) load(next);
+}
+
+// undo takes back some decisions of a batch that is not sent yet, or those that could not be sent.
+function undo(undone) {
+  for (const batch of batches) {
+    batch.items = batch.items.filter((item) => !undone.includes(item));
+    if (batch.items.length === 0) clearTimeout(batch.timer);
+  }
+  batches = batches.filter((batch) => batch.items.length > 0);
+  for (const item of undone) set(item, 'open', null);
+  waiting += undone.length;
+  draw();
+  announce(say('done.undone'));
+  if (undone.length) focusOn(undone[0]);
+}
+
+// take ends the time in which a batch can be undone, and returns its comments.
+function take(batch) {
+  clearTimeout(batch.timer);
+  batches = batches.filter((other) => other !== batch);
+  return batch.items;
+}
+
+// settle sends all that was decided, and reports whether there is nothing more to do about it.
+async function settle() {
+  const all = [...batches.flatMap(take), ...failed()];
+  problem = '';
+  await send(all);
+  return all.every(({ state }) => state === 'saved' || state === 'gone');
+}
+
+async function send(all, keepalive = false) {
+  const parts = [];
+  for (let i = 0; i < all.length; i += mostDecisions) parts.push(all.slice(i, i + mostDecisions));
+  await Promise.all(parts.map((part) => sendPart(part, keepalive)));
+  draw();
+}
+
+async function sendPart(part, keepalive) {
+  for (const item of part) set(item, 'sending');
+  const decisions = part.map(({ queued: { comment }, verdict: { reason, note } }) => ({
+    id: comment.id, version: (comment.heldEdit ?? comment).version, reason, note: note || null,
+  }));
+  const answer = await ask(decideMutation, { decisions }, keepalive);
+  const results = answer.data?.decideComments?.results;
+  if (!results) {
+    problem = answer.problem || 'unavailable';
+    for (const item of part) set(item, 'failed');
+    if (problem === 'unauthenticated') signIn('signin.again');
+    return;
+  }
+  await Promise.all(part.map((item, i) => judge(item, results[i].userErrors[0])));
+}
+
+// judge takes the result of one decision.
+async function judge(item, wrong) {
+  if (!wrong) return set(item, 'saved');
+  if (wrong.code === 'CONFLICT') return renew(item);
+  if (wrong.code === 'NOT_FOUND') return set(item, 'gone');
+  reopen(item, wrong.message);
+}
+
+// renew shows a comment as it is now, after it was changed before the decision.
+async function renew(item) {
+  const { data, problem: wrong } = await ask(commentQuery, { id: item.queued.comment.id });
+  if (wrong) {
+    problem = wrong;
+    return set(item, 'failed');
+  }
+  if (!data.comment) return set(item, 'gone');
+  item.queued.comment = data.comment;
+  reopen(item, say('conflict'));
+}
+
+function reopen(item, notice) {
+  waiting++;
+  set(item, 'open', null);
+  drawItem(item);
+  const at = item.li.querySelector('.notice');
+  at.textContent = notice;
+  at.hidden = false;
+  announce(notice);
+}
+
+byId('retry').addEventListener('click', async () => {
+  if (await settle() && unread) await load(unread.after);
+});
+
+// What can still be undone is sent when the page is left, since nobody can undo it any more.
+addEventListener('pagehide', () => batches.forEach((batch) => send(take(batch), true)));
+addEventListener('beforeunload', (event) => failed().length > 0 && event.preventDefault());
+
+// ---- History, reports, and what else the author wrote ----
+
+// What is read once a moderator opens it, by the name of its element. Lines are empty for nothing.
+const records = {
+  history: { query: auditQuery, variables: ({ id }) => ({ id }), lines: ({ audit }) => audit.map(decisionLine) },
+  reports: { query: reportsQuery, variables: ({ id }) => ({ id }), lines: ({ reports }) => reports.map(reportLine) },
+  others: {
+    query: othersQuery,
+    variables: ({ author }) => ({ customer: author.customerId }),
+    lines: ({ commentsBy }, comment) => otherLines(commentsBy, comment),
+  },
+};
+
+byId('queue').addEventListener('toggle', ({ target }) => target.matches('.record[open]') && showRecord(target), true);
+
+async function showRecord(details) {
+  const { comment } = itemOf(details).queued;
+  const list = details.querySelector('ul');
+  const { query, variables, lines } = records[details.dataset.record];
+  list.replaceChildren(element('li', say('record.loading')));
+  const { data, problem } = await ask(query, variables(comment));
+  if (!data?.moderation) return list.replaceChildren(element('li', why(problem)));
+  const found = lines(data.moderation, comment);
+  list.replaceChildren(...(found.length ? found : [element('li', say(`${details.dataset.record}.none`))]));
+}
+
+// ---- Rejecting ----
+
+let rejected = []; // comments that the dialog asks about
+
+function askReason(about) {
+  if (about.length === 0) return;
+  rejected = about;
+  const dialog = byId('reject');
+  dialog.querySelector('form').reset();
+  dialog.returnValue = '';
+  byId('reject-error').textContent = '';
+  byId('reject-title').textContent = about.length === 1 ? say('reject.title') : say('reject.several', { n: about.length });
+  dialog.showModal();
+}
+
+const chosenReason = () => byId('reject').querySelector(':checked');
+
+byId('reject').addEventListener('submit', (event) => {
+  if (chosenReason()) return;
+  event.preventDefault();
+  byId('reject-error').textContent = say('reject.missing');
+  byId('reject').querySelector('[type=radio]').focus();
+});
+
+byId('reject').addEventListener('close', () => {
+  if (byId('reject').returnValue === 'reject') decide(rejected, chosenReason().value, byId('note').value.trim());
+});
+
+byId('reject').addEventListener('keydown', (event) => {
+  const radio = byId('reject').querySelectorAll('[type=radio]')[event.key - 1];
+  if (radio && event.target !== byId('note')) {
+    radio.checked = true;
+    radio.focus();
+  }
+});
+
+byId('reject-cancel').addEventListener('click', () => byId('reject').close());
+
+// ---- Replying ----
+
+let replying = null; // the comment that the dialog is about
+
+function askReply(item) {
+  replying = item;
+  byId('reply-error').textContent = byId('reply-done').textContent = '';
+  byId('reply-delete').hidden = !item.queued.comment.reply;
+  byId('reply-text').value = item.queued.comment.reply?.text ?? '';
+  byId('reply').showModal();
+}
+
+byId('reply').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  const { comment } = replying.queued;
+  const { data, problem } = await ask(replyMutation, {
+    input: { id: comment.id, version: comment.reply?.version ?? null, text: byId('reply-text').value },
+  });
+  if (!takeReply(comment, data?.replyToComment, problem)) return;
+  byId('reply').close();
+  announce(say('reply.saved'));
+});
+
+// A deleted reply stays in the dialog, so that it can be saved again.
+byId('reply-delete').addEventListener('click', async () => {
+  const { comment } = replying.queued;
+  const { data, problem } = await ask(deleteReplyMutation, { input: { id: comment.id, version: comment.reply.version } });
+  if (!takeReply(comment, data?.deleteReply, problem)) return;
+  byId('reply-done').textContent = say('reply.deleted');
+  byId('reply-delete').hidden = true;
+  byId('reply-text').focus();
+});
+
+// takeReply shows the reply that a comment has after a change, or why it was not changed.
+function takeReply(comment, payload, problem) {
+  byId('reply-done').textContent = '';
+  byId('reply-error').textContent = payload ? payload.userErrors[0]?.message ?? '' : why(problem);
+  if (!payload?.comment) return false;
+  comment.reply = payload.comment.reply;
+  drawItem(replying);
+  return true;
+}
+
+byId('reply-cancel').addEventListener('click', () => byId('reply').close());
+
+// ---- Mouse, keys and focus ----
+
+const itemOf = (node) => items.find(({ li }) => li.contains(node));
+const current = () => open().find(({ li }) => li.contains(document.activeElement));
+
+function focusOn(item) {
+  item.li.querySelector('article').focus();
+}
+
+// moveOn focuses the next comment to decide after a place in the list, else one before it.
+function moveOn(place) {
+  const following = items.slice(place + 1).find(({ state }) => state === 'open') ?? open().at(-1);
+  if (following) focusOn(following);
+  else byId(next ? 'count' : 'empty').focus();
+}
+
+function move(step) {
+  const all = open();
+  const to = all[all.indexOf(current()) + step] ?? (current() ? null : all[0]);
+  if (to) focusOn(to);
+}
+
+// chosen are the comments that a key is about: those that are selected, else the one with the focus.
+function chosen() {
+  const all = picked();
+  return all.length ? all : [current()].filter(Boolean);
+}
+
+function select(all, checked) {
+  for (const { li } of all) li.querySelector('.pick input').checked = checked;
+  draw();
+  announce(count('selected', picked().length));
+}
+
+byId('queue').addEventListener('click', ({ target }) => {
+  const button = target.closest('button');
+  if (!button) return;
+  const item = itemOf(button);
+  if (button.matches('.approve')) decide([item], null);
+  if (button.matches('.reject')) askReason([item]);
+  if (button.matches('.reply')) askReply(item);
+  if (button.matches('.undo')) undo([item]);
+});
+byId('queue').addEventListener('change', draw);
+byId('select-all').addEventListener('click', () => select(open(), true));
+byId('select-none').addEventListener('click', () => {
+  select(open(), false);
+  byId('count').focus();
+});
+byId('approve-all').addEventListener('click', () => decide(picked(), null));
+byId('reject-all').addEventListener('click', () => askReason(picked()));
+byId('keys').addEventListener('click', () => byId('help').showModal());
+
+const actions = {
+  j: () => move(1),
+  k: () => move(-1),
+  a: () => chosen().length && decide(chosen(), null),
+  r: () => askReason(chosen()),
+  x: () => current() && current().li.querySelector('.pick input').click(),
+  u: () => batches.length && undo(batches.at(-1).items),
+  '?': () => byId('help').showModal(),
+};
+
+// Single keys disturb those who speak to their computer, so they can be turned off.
+const keysKey = 'talkback keys';
+byId('use-keys').checked = localStorage.getItem(keysKey) !== 'off';
+byId('use-keys').addEventListener('change', ({ target }) => localStorage.setItem(keysKey, target.checked ? 'on' : 'off'));
+
+addEventListener('keydown', (event) => {
+  const { target, key, ctrlKey, altKey, metaKey } = event;
+  const typing = target.matches('input:not([type=checkbox]), textarea');
+  if (typing || ctrlKey || altKey || metaKey || byId('desk').hidden || document.querySelector('dialog[open]')) return;
+  if (!Object.hasOwn(actions, key) || !byId('use-keys').checked) return;
+  event.preventDefault();
+  actions[key]();
+});
+
+load('');

@@ -1,0 +1,192 @@
+// Draws comments and what became of them. Texts of comments come from strangers, so they only ever
+// become text nodes.
+
+const byId = (id) => document.getElementById(id);
+const page = document.documentElement;
+const words = JSON.parse(document.body.dataset.texts);
+const locale = page.lang === 'en' ? 'en-GB' : page.lang;
+const times = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const wordsOf = new Intl.Segmenter(locale, { granularity: 'word' });
+const languages = new Intl.DisplayNames(locale, { type: 'language' });
+
+const say = (key, values = {}) => words[key].replace(/\{(\w+)\}/g, (hole, name) => values[name] ?? hole);
+const count = (key, n) => say(`${key}.${n === 1 ? 'one' : 'other'}`, { n: n.toLocaleString(locale) });
+
+let announced = 0;
+
+// announce tells a screen reader what happened. The same words again are told again.
+function announce(text) {
+  byId('live').textContent = '';
+  cancelAnimationFrame(announced);
+  announced = requestAnimationFrame(() => (byId('live').textContent = text));
+}
+
+function waitingText() {
+  return waiting === Infinity ? say('waiting.most') : count('waiting', Math.max(0, waiting));
+}
+
+// draw draws all but the comments.
+function draw() {
+  const chosen = picked().length;
+  const filtered = document.querySelector('#filter :checked') !== null || byId('languages').value.trim() !== '' || byId('product').value.trim() !== '';
+  byId('count').textContent = unread && items.length === 0 ? '' : waitingText();
+  byId('filter').classList.toggle('on', filtered);
+  byId('select-all').hidden = open().length < 2;
+  byId('empty').hidden = open().length > 0 || next !== '' || unread !== null;
+  byId('empty').textContent = say(items.length > 0 ? 'empty.done' : filtered ? 'empty.filter' : 'empty');
+  byId('more').hidden = next === '';
+  byId('selection').hidden = chosen === 0;
+  byId('selection').querySelector('strong').textContent = count('selected', chosen);
+  drawTrouble();
+}
+
+function drawTrouble() {
+  const unsaved = failed().length;
+  const cause = unread?.problem ?? problem;
+  byId('trouble').hidden = unsaved === 0 && !unread;
+  byId('trouble').querySelector('span').textContent = byId('trouble').hidden ? '' :
+    [cause && cause !== 'unauthenticated' ? why(cause) : '', unsaved ? count('trouble', unsaved) : ''].join(' ').trim();
+}
+
+// set gives a comment a state, and draws the line that stands for a comment that is decided.
+function set(item, state, verdict = item.verdict) {
+  Object.assign(item, { state, verdict });
+  const at = (selector) => item.li.querySelector(selector);
+  const { title, text } = item.queued.comment;
+  at('article').dataset.state = state;
+  at('.whole').hidden = state !== 'open';
+  at('.outcome').hidden = state === 'open';
+  if (state === 'open') return;
+  at('.pick input').checked = false;
+  at('.outcome strong').textContent = verdict.reason ? say('done.rejected', { reason: say(`because.${verdict.reason}`) }) : say('done.approved');
+  at('.outcome q').textContent = excerpt(title || text);
+  at('.state').textContent = say(`state.${state}`);
+  at('.undo').hidden = state !== 'decided' && state !== 'failed';
+}
+
+// excerpt is the beginning of a text, without half a character at its end.
+const excerpt = (text, length = 60) => [...text].slice(0, length).join('');
+
+function drawItem(item) {
+  const { comment, reasons, since } = item.queued;
+  const { heldEdit } = comment;
+  const now = heldEdit ?? comment;
+  const at = (selector) => item.li.querySelector(selector);
+  const put = (selector, text) => (at(selector).textContent = text);
+  at('article').ariaLabel = `${say('stars', { n: now.rating })}, ${excerpt(now.title || now.text) || say('nothing')}`;
+  put('.stars', '★'.repeat(now.rating) + '☆'.repeat(5 - now.rating));
+  at('.stars').ariaLabel = say('stars', { n: now.rating });
+  put('.product', comment.product.id);
+  at('.product').href = addressOf(comment.product.id);
+  at('.product').target = '_blank'; // to leave this page would send what can still be undone
+  put('.language', languageName(now.language));
+  put('.status', say(`status.${comment.status}`));
+  putTime(at('.since time'), since);
+  putTime(at('.written time'), comment.createdAt);
+  at('.reasons').replaceChildren(...reasons.map((reason) => element('li', say(`reason.${reason}`))));
+  put('.name', comment.author.name);
+  put('.author code', comment.author.customerId ?? say('author.imported'));
+  const was = [
+    heldEdit?.rating !== comment.rating && say('stars', { n: comment.rating }),
+    heldEdit?.language !== comment.language && languageName(comment.language),
+  ].filter(Boolean).join(', ');
+  at('.edit').hidden = !heldEdit;
+  at('.was').hidden = !heldEdit || !was;
+  put('.was', say('was', { was }));
+  at('.none').hidden = now.text !== '' || comment.text !== '';
+  at('.reply').hidden = !mayReply;
+  put('.reply', say(comment.reply ? 'reply.edit' : 'reply'));
+  at('.reports').hidden = comment.status !== 'APPROVED' && !reasons.includes('REPORTED');
+  at('.others').hidden = !comment.author.customerId;
+  at('.answer').hidden = !comment.reply;
+  put('.answer .hint', comment.reply ? say('reply.by', { name: comment.reply.name }) : '');
+  put('.answer .said', comment.reply?.text ?? '');
+  for (const [selector, field] of [['.title', 'title'], ['.text', 'text']]) {
+    const [before, after] = [comment[field] ?? '', now[field] ?? ''];
+    at(selector).lang = now.language;
+    at(selector).hidden = !before && !after;
+    at(selector).replaceChildren(...changed(before, after));
+  }
+}
+
+const addressOf = (id) => (/^\.{1,2}$/.test(id) ? `/products/?id=${id}` : `/products/${encodeURIComponent(id)}`);
+
+function languageName(tag) {
+  if (tag === 'und') return say('language.unknown');
+  try {
+    return languages.of(tag);
+  } catch {
+    return tag; // with an extension, which has no name
+  }
+}
+
+// why says why something that was asked for is not there.
+const why = (problem) => say(problem === 'unauthenticated' ? 'signin.refused' : `error.${problem}`);
+
+function putTime(at, time) {
+  at.dateTime = time;
+  at.textContent = times.format(new Date(time));
+}
+
+function element(name, ...inside) {
+  const made = document.createElement(name);
+  made.append(...inside);
+  return made;
+}
+
+// changed returns a text as nodes, with what was removed and what is new.
+function changed(before, after) {
+  if (before === after) return [after];
+  const split = (text) => [...wordsOf.segment(text)].map(({ segment }) => segment);
+  return differences(split(before), split(after)).map(([kind, text]) => {
+    if (kind === 'same') return text;
+    const name = element('span', `${say(kind)} `);
+    name.className = 'hidden';
+    name.lang = page.lang;
+    return element(kind === 'added' ? 'ins' : 'del', name, text);
+  });
+}
+
+function decisionLine({ decidedAt, by, from, to, version, reason, note }) {
+  const [was, is] = [say(`status.${from}`), say(`status.${to}`)];
+  const line = element('li', say(from === to ? 'history.kept' : 'history.entry', {
+    time: times.format(new Date(decidedAt)), from: was, to: is, version, by: by ? say('history.by', { id: by }) : say('history.token'),
+  }));
+  if (reason) line.append(` · ${say(`because.${reason}`)}`);
+  return quoting(line, note);
+}
+
+function reportLine({ reason, note, createdAt }) {
+  return quoting(element('li', `${times.format(new Date(createdAt))}: ${say(`because.${reason}`)}`), note);
+}
+
+// otherLines say how many comments an author wrote, and what the latest are but the one at hand.
+function otherLines({ total, latest }, comment) {
+  const others = latest.filter(({ id }) => id !== comment.id).map(otherLine);
+  if (others.length) others.unshift(element('li', total < 100 ? count('others.count', total) : say('others.most')));
+  return others;
+}
+
+function otherLine({ status, rating, language, title, text, createdAt, product }) {
+  const stars = element('span', '★'.repeat(rating) + '☆'.repeat(5 - rating));
+  stars.className = 'stars';
+  stars.role = 'img';
+  stars.ariaLabel = say('stars', { n: rating });
+  const link = element('a', product.id);
+  link.href = addressOf(product.id);
+  link.dir = 'auto';
+  const state = element('span', say(`status.${status}`));
+  state.className = 'status';
+  const line = element('li', stars, ' ', link, ' ', state, ` ${times.format(new Date(createdAt))}`);
+  return quoting(line, excerpt([title, text].filter(Boolean).join(': '), 160), language);
+}
+
+// quoting returns a line with a text of somebody behind it, if there is one.
+function quoting(line, text, language = '') {
+  if (!text) return line;
+  const said = element('q', text);
+  said.dir = 'auto';
+  said.lang = language;
+  line.append(' ', said);
+  return line;
+}
