@@ -141,6 +141,22 @@ func TestPagesByNumber(t *testing.T) {
 	a.useClient(a.session.Client)
 	a.checkPagesByNumber(t, comments)
 	a.checkCostOfNumbers(t)
+	a.checkNumbersFromStatistics(t)
+}
+
+// checkNumbersFromStatistics holds that the numbers of pages that are not looked up cost no more than
+// the statistics of the product.
+func (a *api) checkNumbersFromStatistics(t *testing.T) {
+	t.Helper()
+	for _, arguments := range []string{"first: 20", "first: 20, page: 1", "first: 20, page: 2", "first: 5, filter: {ratings: [1, 5]}", "last: 20"} {
+		of := func(fields string) float64 {
+			_, consumed := a.consumed(t, fmt.Sprintf(`{ product(id: "kettle") { comments(%s) { nodes { id } %s } } }`, arguments, fields))
+			return consumed
+		}
+		if page, numbered := of(""), of("pageCount pageNumber totalCount"); numbered > page+0.5 {
+			t.Errorf("%s: %v read units, and %v with numbers", arguments, page, numbered)
+		}
+	}
 }
 
 // checkCostOfNumbers holds what pages by number and links consumed, lookups included, against what
@@ -316,7 +332,10 @@ func TestPagesWithoutAnIndex(t *testing.T) {
 		{"a count of a range is read", nil, `first: 5, filter: {createdAfter: "2001-01-01T00:00:00Z"}`, "nodes { id } totalCount", "", "", 5},
 		{"near the start", away{}, "first: 5, page: 2", "nodes { id } pageNumber", "", "", 5},
 		{"far from it", away{}, "first: 5, page: 200", "nodes { id }", "UNAVAILABLE", gone, 0},
-		{"the number of pages", away{}, "first: 5, page: 2", "nodes { id } pageCount", "UNAVAILABLE", gone, 5},
+		{"the number of pages follows from the statistics", away{}, "first: 5, page: 2", "nodes { id } pageCount", "", "", 5},
+		{"that of the last page too", away{}, "last: 5", "nodes { id } pageNumber", "", "", 5},
+		{"that of a page by cursor does not", away{}, `first: 5, after: "` + end + `"`, "nodes { id } pageNumber", "UNAVAILABLE", gone, 5},
+		{"of pages within dates", away{}, `first: 5, filter: {createdAfter: "2001-01-01T00:00:00Z"}`, "nodes { id } pageCount", "UNAVAILABLE", gone, 5},
 		{"links", away{}, "first: 5", "nodes { id } pageCursors { next { page } }", "UNAVAILABLE", gone, 5},
 		{"a count of a range is read", away{}, `first: 5, filter: {createdAfter: "2001-01-01T00:00:00Z"}`, "nodes { id } totalCount", "", "", 5},
 		{"the first page is known", away{}, "first: 5", "nodes { id } pageNumber", "", "", 5},

@@ -8,8 +8,7 @@ const (
 	MaxAround = 10
 )
 
-// Numbering says what to tell of the numbers of pages along with a page. All of it is looked up in
-// an index.
+// Numbering says what to tell of the numbers of pages along with a page.
 type Numbering struct {
 	// Count asks how many pages the list has.
 	Count bool

@@ -82,6 +82,48 @@ type Slice struct {
 // Rank returns how many comments of the list come before a page that is asked for by number.
 func (s Slice) Rank() int { return max(0, s.Page-1) * s.Size }
 
+// LooksUp reports whether page numbers of a query depend on where comments are in the list. If not,
+// they follow from how many there are, which statistics tell.
+func (q Query) LooksUp() bool {
+	n := q.Numbering
+	return n.Links || n.Asks() && (!q.Filter.Counted() || n.Number && q.Slice.byCursor())
+}
+
+// byCursor reports whether the number of the page depends on where a cursor is in the list.
+func (s Slice) byCursor() bool {
+	return s.KnownNumber() == 0 && (s.After != nil || s.Before != nil)
+}
+
+// KnownNumber returns the number of the page if it is the same in any list, else 0.
+func (s Slice) KnownNumber() int {
+	switch {
+	case s.Page > 0:
+		return s.Page
+	case s.After == nil && !s.FromEnd && s.Size > 0:
+		return 1
+	}
+	return 0
+}
+
+// Number returns the number of the page, 0 if pages have no comments. after is how many comments of
+// the list come up to the cursor After, 0 without one; end is how many come before the cursor Before,
+// total without one. A page that was reached by cursor may begin in the middle of a numbered one,
+// because comments came and went since. It has the number of the page whose beginning is closest.
+func (s Slice) Number(after, end, total int) int {
+	if page := s.KnownNumber(); page > 0 || s.Size == 0 {
+		return page
+	}
+	first := after
+	if s.FromEnd {
+		first = max(first, end-s.Size)
+	}
+	page := (first+s.Size/2)/s.Size + 1
+	if first < total {
+		page = min(page, Pages(total, s.Size)) // what is left of the last page may be close to one that is not there
+	}
+	return page
+}
+
 // Check returns a BadInput error for a size out of range, for cursors between which nothing can
 // stand, and for a page by number that is asked for in another way as well.
 func (s Slice) Check(order Order) error {
@@ -123,7 +165,7 @@ type Page struct {
 	HasNext, HasPrevious bool
 	// Counted is the result of counting the whole list, nil if the query counts nothing.
 	Counted *Counted
-	// Numbered are the numbers of the pages, nil if they were not looked up.
+	// Numbered are the numbers of the pages, nil if they were not looked up: see Query.LooksUp.
 	Numbered *Numbered
 	// Explain is what Plan calls; nil for a page that was not read.
 	Explain func() QueryPlan

@@ -22,21 +22,23 @@ var errNoNumbers = comment.Errorf(comment.BadInput, "page numbers are off on thi
 // errNotIndexed says that the index does not know a condition of the filter.
 var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers with this filter: page with cursors")
 
-// newNumbersLookup returns the lookup for a query, nil if it needs none. A count of a range of
-// dates is looked up if there is an index, and otherwise read.
+// newNumbersLookup returns the lookup for a query, nil if it needs none: page numbers may follow from
+// the statistics. A count of a range of dates is looked up if there is an index, and otherwise read.
 func (s *Store) newNumbersLookup(q comment.Query, list planner.Planner, place bool) *numbersLookup {
-	counts := q.Count != comment.CountNothing && s.options.PageNumbers != nil && q.Filter.OfCells()
-	switch {
-	case !place && !counts && !q.Numbering.Asks():
+	indexed := s.options.PageNumbers != nil && q.Filter.OfCells()
+	counts := q.Count != comment.CountNothing && indexed
+	switch asks := place || counts || q.LooksUp(); {
+	case !asks && (indexed || !q.Numbering.Asks()):
 		return nil
 	case s.options.PageNumbers == nil:
 		return &numbersLookup{err: errNoNumbers}
-	case !q.Filter.OfCells():
+	case !indexed:
 		return &numbersLookup{err: errNotIndexed}
 	}
+	total, exact := list.Total()
 	return &numbersLookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: q.Order},
-		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(),
+		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: total, Exact: exact,
 	})}
 }
 

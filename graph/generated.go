@@ -2766,8 +2766,8 @@ type CommentConnection {
   the range are counted, which reads all of them; the plan tells which, and the cost. Such a count
   may count a comment twice, or not at all, whose rating or language is edited at that moment.
 
-  Beside ` + "`" + `pageCount` + "`" + `, ` + "`" + `pageNumber` + "`" + ` or ` + "`" + `pageCursors` + "`" + `, the number comes from the index as these do, so
-  that they fit together.
+  ` + "`" + `pageCount` + "`" + ` and ` + "`" + `pageNumber` + "`" + ` always follow from the same number. Beside what is looked up, such as
+  ` + "`" + `pageCursors` + "`" + `, it comes from the index.
   """
   totalCount: Int
   """
@@ -2776,9 +2776,10 @@ type CommentConnection {
   """
   stats: CommentStats
   """
-  How many pages of this size the whole list has: 0 if it has no comments, null if the size is 0. An
-  error with the code ` + "`" + `UNAVAILABLE` + "`" + ` while the index of page numbers is away or being built, and with
-  ` + "`" + `BAD_INPUT` + "`" + ` where page numbers are off.
+  How many pages of this size the whole list has: 0 if it has no comments, null if the size is 0. It
+  follows from ` + "`" + `totalCount` + "`" + `. Within a range of dates it is an error with the code ` + "`" + `UNAVAILABLE` + "`" + ` while
+  the index of page numbers is away or being built, and always one with ` + "`" + `BAD_INPUT` + "`" + ` where page numbers
+  are off.
   """
   pageCount: Int
   """

@@ -80,8 +80,8 @@ type CommentConnection struct {
 	Order comment.Order `json:"-"`
 	// Product is the product whose comments are listed.
 	Product string `json:"-"`
-	// Size is how many comments the page was asked to have.
-	Size int `json:"-"`
+	// Slice is the part of the list that was asked for.
+	Slice comment.Slice `json:"-"`
 }
 
 // A comment in a list.

@@ -20,8 +20,9 @@ type NumbersWanted struct {
 	// Numbering says what to tell of other pages.
 	Numbering comment.Numbering
 	// Total is how many comments the list is believed to have, 0 if that is not known. If it is
-	// right, the last page is found with the first call.
+	// right, the last page is found with the first call. Exact says that it is right.
 	Total int
+	Exact bool
 }
 
 // Numbers looks up what a page tells of page numbers: where the page with a number begins, how many
@@ -54,9 +55,8 @@ func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
 func (l *Numbers) Begin(ctx context.Context) error {
 	var b batch
 	w := l.wanted
-	if page := l.pageAtOnce(); page > 0 && !w.Place && !w.Counts && !w.Numbering.Count && !w.Numbering.Links {
-		l.numbered.Page = page
-		return nil // its number is all that is wanted
+	if !w.Place && !w.Counts && l.answered() {
+		return nil
 	}
 	if w.Place && !w.Numbering.Links {
 		b.add(Target{Rank: w.Slice.Rank()}, func(at Boundary) { l.Start = at })
@@ -64,7 +64,7 @@ func (l *Numbers) Begin(ctx context.Context) error {
 	if w.Numbering.Number || w.Numbering.Links {
 		l.askCursors(&b)
 	}
-	if page := l.pageAtOnce(); w.Numbering.Links && page > 0 {
+	if page := w.Slice.KnownNumber(); w.Numbering.Links && page > 0 {
 		pages := l.likely(page)
 		if w.Place {
 			pages = append(pages, page) // also if it is believed to be beyond the end
@@ -76,7 +76,7 @@ func (l *Numbers) Begin(ctx context.Context) error {
 		return err
 	}
 	l.Counts = found.Counts
-	l.count()
+	l.count(found.Counts.Total())
 	if rank := w.Slice.Rank(); w.Place && rank < l.numbered.Total && rank-l.Start.Rank > w.MostSkip {
 		var exactly batch
 		l.askStarts(&exactly, []int{w.Slice.Page})
@@ -103,53 +103,37 @@ func (l *Numbers) Finish(ctx context.Context) error {
 // Numbered returns what is known after Finish.
 func (l *Numbers) Numbered() comment.Numbered { return l.numbered }
 
+// answered reports whether the index need not be asked: only the number of the page is wanted, and
+// known; or the first page is all of the list, and has no links but to itself.
+func (l *Numbers) answered() bool {
+	page, n := l.wanted.Slice.KnownNumber(), l.wanted.Numbering
+	switch {
+	case page > 0 && !n.Count && !n.Links:
+		l.numbered.Page = page
+		return true
+	case page == 1 && l.wanted.Exact && l.wanted.Total <= l.wanted.Slice.Size:
+		l.count(l.wanted.Total)
+		return true
+	}
+	return false
+}
+
 // count notes what follows from the number of comments in the list.
-func (l *Numbers) count() {
-	slice := l.wanted.Slice
-	l.numbered.Counted, l.numbered.Total = true, l.Counts.Total()
-	l.numbered.Pages = comment.Pages(l.numbered.Total, slice.Size)
+func (l *Numbers) count(total int) {
+	slice, end := l.wanted.Slice, total
+	if slice.Before != nil {
+		end = l.before
+	}
+	l.numbered.Counted, l.numbered.Total = true, total
+	l.numbered.Pages = comment.Pages(total, slice.Size)
 	if l.wanted.Numbering.Number || l.wanted.Numbering.Links || slice.Page > 0 {
-		l.numbered.Page = l.page()
+		l.numbered.Page = slice.Number(l.after, end, total)
 	}
 	for page := range l.numbered.Starts {
 		if page > l.numbered.Pages {
 			delete(l.numbered.Starts, page) // there is no such page: what was found is the end of the list
 		}
 	}
-}
-
-// pageAtOnce returns the number of the page if it is known without asking, else 0.
-func (l *Numbers) pageAtOnce() int {
-	switch slice := l.wanted.Slice; {
-	case slice.Page > 0:
-		return slice.Page
-	case slice.After == nil && !slice.FromEnd && slice.Size > 0:
-		return 1
-	}
-	return 0
-}
-
-// page returns the number of the page, 0 if pages have no comments. A page that was reached by
-// cursor may begin in the middle of a numbered one, because comments came and went since. It has
-// the number of the page whose beginning is closest.
-func (l *Numbers) page() int {
-	slice := l.wanted.Slice
-	if page := l.pageAtOnce(); page > 0 || slice.Size == 0 {
-		return page
-	}
-	first := l.after
-	if slice.FromEnd {
-		end := l.numbered.Total
-		if slice.Before != nil {
-			end = l.before
-		}
-		first = max(first, end-slice.Size)
-	}
-	page := (first+slice.Size/2)/slice.Size + 1
-	if first < l.numbered.Total {
-		page = min(page, l.numbered.Pages) // what is left of the last page may be close to one that is not there
-	}
-	return page
 }
 
 // likely returns the pages to ask for before the number of pages is known.
@@ -165,7 +149,7 @@ func (l *Numbers) likely(page int) []int {
 // askCursors asks for the ranks of the cursors of a page that was reached by them.
 func (l *Numbers) askCursors(b *batch) {
 	slice := l.wanted.Slice
-	if l.pageAtOnce() > 0 {
+	if slice.KnownNumber() > 0 {
 		return
 	}
 	if slice.After != nil {

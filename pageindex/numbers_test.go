@@ -80,12 +80,14 @@ func TestLookup(t *testing.T) {
 		{"backwards from the end", comment.Slice{Size: 10, FromEnd: true}, comment.Numbering{Number: true}, false, 0, []int{0}, 10, nil},
 		{"what is left behind a cursor", comment.Slice{Size: 10, FromEnd: true, After: at(4)}, comment.Numbering{Number: true}, false, 0, []int{1}, 10, nil},
 		{"nothing is left behind a cursor", comment.Slice{Size: 10, After: at(0)}, comment.Numbering{Number: true}, false, 0, []int{1}, 11, nil},
+		{"a list of one page links to itself", comment.Slice{Size: 100}, links, false, 100, nil, 1, nil},
+		{"unless its size is only believed", comment.Slice{Size: 100}, links, false, 99, []int{0}, 1, nil},
 		{"pages of no comments have no numbers", comment.Slice{}, comment.Numbering{Number: true, Count: true}, false, 0, []int{0}, 0, nil},
 	} {
 		index := hundred(t)
 		l := pageindex.NewNumbers(index, pageindex.NumbersWanted{
 			List: pageindex.List{Product: "42", Order: comment.NewestFirst}, Slice: row.slice, Place: row.place, MostSkip: 30,
-			Numbering: row.numbering, Total: row.total,
+			Numbering: row.numbering, Total: row.total, Exact: row.total == 100,
 		})
 		if err := l.Begin(t.Context()); err != nil {
 			t.Fatal(err)
@@ -97,7 +99,7 @@ func TestLookup(t *testing.T) {
 			t.Errorf("%s: places by call %s, cost %+v", row.why, diff, l.Cost)
 		}
 		got := l.Numbered()
-		if got.Page != row.page || got.Counted && (got.Total != 100 || row.slice.Size > 0 && got.Pages != 10) {
+		if got.Page != row.page || got.Counted && (got.Total != 100 || got.Pages != comment.Pages(100, row.slice.Size)) {
 			t.Errorf("%s: %+v", row.why, got)
 		}
 		want := map[int]comment.Position{}

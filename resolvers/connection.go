@@ -64,7 +64,7 @@ func (l list) slice(asked *lookahead.Page, after, before *string, page *int) (co
 
 // connection returns a page of the list in the shape of the schema. It has no cursors and no plan that
 // are not asked for.
-func connection(l list, size int, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {
+func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
 		Nodes:    make([]*comment.Comment, len(page.Comments)),
@@ -72,7 +72,7 @@ func connection(l list, size int, page comment.Page, asked *lookahead.Page) *gra
 		Product:  l.product,
 		Filter:   l.filter,
 		Order:    l.order,
-		Size:     size,
+		Slice:    slice,
 		Counted:  page.Counted,
 		Numbered: page.Numbered,
 	}

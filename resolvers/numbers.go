@@ -8,13 +8,38 @@ import (
 )
 
 // PageCount returns how many pages the whole list has.
-func (connectionResolver) PageCount(_ context.Context, connection *graph.CommentConnection) (*int, error) {
-	return unlessNone(connection, connection.Numbered.Pages)
+func (connectionResolver) PageCount(ctx context.Context, connection *graph.CommentConnection) (*int, error) {
+	if connection.Slice.Size == 0 {
+		return nil, nil
+	}
+	numbered, err := numbersOf(ctx, connection)
+	return unlessFailed(&numbered.Pages, err)
 }
 
 // PageNumber returns the number of the page.
-func (connectionResolver) PageNumber(_ context.Context, connection *graph.CommentConnection) (*int, error) {
-	return unlessNone(connection, connection.Numbered.Page)
+func (connectionResolver) PageNumber(ctx context.Context, connection *graph.CommentConnection) (*int, error) {
+	if connection.Slice.Size == 0 {
+		return nil, nil
+	}
+	if page := connection.Slice.KnownNumber(); connection.Numbered == nil && page > 0 {
+		return &page, nil
+	}
+	numbered, err := numbersOf(ctx, connection)
+	return unlessFailed(&numbered.Page, err)
+}
+
+// numbersOf returns the page numbers of a connection. If they were not looked up, they follow from
+// the statistics, as the number of comments does.
+func numbersOf(ctx context.Context, connection *graph.CommentConnection) (comment.Numbered, error) {
+	if numbered := connection.Numbered; numbered != nil {
+		return *numbered, numbered.Err
+	}
+	counts, err := countsOf(ctx, connection.Product, connection.Filter)
+	if err != nil {
+		return comment.Numbered{}, err
+	}
+	total, slice := counts.Total(), connection.Slice
+	return comment.Numbered{Pages: comment.Pages(total, slice.Size), Page: slice.Number(0, total, total)}, nil
 }
 
 // PageCursors returns cursors of other pages.
@@ -26,7 +51,7 @@ func (connectionResolver) PageCursors(_ context.Context, connection *graph.Comme
 	if reach < 0 || reach > comment.MaxAround {
 		return nil, comment.Errorf(comment.BadInput, "around is 0 to %d, not %d: it is how many pages to list on either side", comment.MaxAround, reach)
 	}
-	if connection.Size == 0 {
+	if connection.Slice.Size == 0 {
 		return nil, nil
 	}
 	if err := connection.Numbered.Err; err != nil {
@@ -34,14 +59,6 @@ func (connectionResolver) PageCursors(_ context.Context, connection *graph.Comme
 	}
 	l := list{product: connection.Product, filter: connection.Filter, order: connection.Order}
 	return l.pageCursors(connection.Numbered.Links(reach)), nil
-}
-
-// unlessNone returns a number of a page or of pages, null if pages have no comments.
-func unlessNone(connection *graph.CommentConnection, number int) (*int, error) {
-	if connection.Size == 0 {
-		return nil, nil
-	}
-	return unlessFailed(&number, connection.Numbered.Err)
 }
 
 // pageCursors returns the cursors of links in the list.

@@ -34,7 +34,7 @@ func (r productResolver) Comments(
 	if err != nil {
 		return nil, err
 	}
-	return connection(list, query.Slice.Size, read, field.Page), nil
+	return connection(list, query.Slice, read, field.Page), nil
 }
 
 // query returns the query of a field that asks for a page of the list.

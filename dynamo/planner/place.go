@@ -91,12 +91,13 @@ func (p *Planner) total() int {
 	return stats.Counts(p.Filter).Total()
 }
 
-// Total is how many comments the list is believed to have, 0 if nothing is believed.
-func (p *Planner) Total() int {
+// Total is how many comments the list is believed to have, 0 if nothing is believed. It is exact if
+// the counts are trusted.
+func (p *Planner) Total() (total int, exact bool) {
 	if !p.Filter.Counted() {
-		return 0
+		return 0, false
 	}
-	return max(0, p.Known.Stats.Counts(p.Filter).Total())
+	return max(0, p.Known.Stats.Counts(p.Filter).Total()), p.total() >= 0
 }
 
 // through is the price of reading comments from an end of the list.

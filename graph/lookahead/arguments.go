@@ -111,6 +111,7 @@ func pageOf(given arguments) *Page {
 	}
 	page.Filter, page.Refused = filterOf(given.named("filter"))
 	page.Counted = page.Filter.Counted()
+	page.ByCursor = given.named("after") != nil || given.named("before") != nil
 	page.FromNewest = page.fromNewest(given)
 	return page
 }
@@ -125,7 +126,7 @@ func (p *Page) fromNewest(given arguments) bool {
 	}
 	return refused == nil && p.Refused == nil && !p.BothEnds &&
 		p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
-		given.named("after") == nil && given.named("before") == nil && given.named("settledOnly") != true
+		!p.ByCursor && given.named("settledOnly") != true
 }
 
 // filterOf reads a filter and normalizes it. It is the one place where one becomes a

@@ -80,6 +80,8 @@ type Page struct {
 	// FromNewest says that the page begins with the newest comment of its list, or ends with it if
 	// FromEnd is set, and that the list is restricted to some ratings at most.
 	FromNewest bool
+	// ByCursor says that a cursor is given.
+	ByCursor bool
 	// Numbering is what to tell of page numbers along with the page.
 	Numbering comment.Numbering
 	// Cursors says that cursors of comments of the page are asked for.
@@ -88,6 +90,12 @@ type Page struct {
 	Plan bool
 	// Count is what to count of the whole list along with the page: nothing if Counted.
 	Count comment.Counting
+}
+
+// LooksUp reports whether page numbers are looked up: see [comment.Query.LooksUp].
+func (p *Page) LooksUp() bool {
+	n := p.Numbering
+	return n.Links || n.Count && !p.Counted || n.Number && (p.ByCursor || p.FromEnd && !p.Counted)
 }
 
 // extension is the name under which gqlgen keeps the reading with its operation.

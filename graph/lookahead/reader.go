@@ -74,6 +74,8 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 		f.WantsStatistics = !page.counts(comment.CountTotal)
 	case ListStats:
 		f.WantsStatistics = !page.counts(comment.CountByRating)
+	case PageCount, PageNumber:
+		f.WantsStatistics = page != nil && page.Counted
 	}
 	if f.Kind != Plain && len(asked.Definition.Arguments) > 0 {
 		f.readArguments(arguments{asked.Field, r.operation.Variables})
@@ -85,6 +87,7 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 	f.Fields = r.fields(asked.Selections, asked.Definition.Type.Name(), page)
 	if f.Page != nil {
 		f.Page.OnlyCounts = f.Page.Size == 0 && f.Page.Counted && onlyCounts(f.Fields)
+		f.Page.countByIndex(f.Fields)
 	}
 	for i := range f.Fields {
 		f.WantsText = f.WantsText || f.Fields[i].WantsText
@@ -101,6 +104,19 @@ func onlyCounts(fields []Field) bool {
 		}
 	}
 	return len(fields) > 0
+}
+
+// countByIndex notes of the fields of a page which do not need statistics, because the index of page
+// numbers counts the list, or because the number of the page is known.
+func (p *Page) countByIndex(fields []Field) {
+	for i := range fields {
+		switch f := &fields[i]; f.Kind {
+		case ListTotal, PageCount:
+			f.WantsStatistics = f.WantsStatistics && !p.LooksUp()
+		case PageNumber:
+			f.WantsStatistics = f.WantsStatistics && p.FromEnd && !p.LooksUp()
+		}
+	}
 }
 
 // tell adds what the field asks for to the page: cursors, the plan or page numbers.

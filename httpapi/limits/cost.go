@@ -169,8 +169,13 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
 	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountTotal) },
 	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountByRating) },
-	lookahead.PageCount:    func(f priced, inside *place) float64 { return f.lookup(inside, 1) },
-	lookahead.PageNumber:   func(f priced, inside *place) float64 { return f.lookup(inside, 2) },
+	lookahead.PageCount: func(f priced, inside *place) float64 {
+		if inside.page.LooksUp() {
+			return f.lookup(inside, 1)
+		}
+		return f.count(inside, comment.CountTotal)
+	},
+	lookahead.PageNumber: priced.number,
 	lookahead.PageLinks: func(f priced, inside *place) float64 {
 		// the page itself, or two cursors, those around it, and its neighbours and the last page
 		return f.lookup(inside, 2*inside.page.Numbering.Around+5)
@@ -240,6 +245,18 @@ func (f priced) ownPage(inside *place) float64 {
 // the page are looked up together.
 func (f priced) lookup(inside *place, places int) float64 {
 	return raise(&inside.list.places, dynamo.LookupUnits(places), 1)
+}
+
+// number returns the price of the number of the page above. That of the first is known, and that of the
+// last follows from the number of comments.
+func (f priced) number(inside *place) float64 {
+	switch page := inside.page; {
+	case page.LooksUp():
+		return f.lookup(inside, 2)
+	case page.FromEnd:
+		return f.count(inside, comment.CountTotal)
+	}
+	return 0
 }
 
 // shown returns how many comments a page has at most. The field refuses other sizes, and reads

@@ -621,9 +621,10 @@ func (v *NumberedProduct) GetComments() *NumberedProductCommentsCommentConnectio
 type NumberedProductCommentsCommentConnection struct {
 	// The comments of the page, without cursors.
 	Nodes []NumberedProductCommentsCommentConnectionNodesComment `json:"nodes"`
-	// How many pages of this size the whole list has: 0 if it has no comments, null if the size is 0. An
-	// error with the code `UNAVAILABLE` while the index of page numbers is away or being built, and with
-	// `BAD_INPUT` where page numbers are off.
+	// How many pages of this size the whole list has: 0 if it has no comments, null if the size is 0. It
+	// follows from `totalCount`. Within a range of dates it is an error with the code `UNAVAILABLE` while
+	// the index of page numbers is away or being built, and always one with `BAD_INPUT` where page numbers
+	// are off.
 	PageCount *int `json:"pageCount"`
 	// The number of this page, from 1. For a page that was reached by cursor, its place in the list is
 	// looked up. Comments that came or went since may have shifted it by less than a page: then it is
