@@ -49,6 +49,8 @@ type Writer struct {
 	Approvals Approvals
 	// Policy says which comments wait for a moderator. The zero value publishes all.
 	Policy moderation.Policy
+	// MediaBase is the prefix of the addresses of pictures and videos; empty to take none.
+	MediaBase comment.MediaBase
 	// HideEdits hides an approved comment while an edit of it waits, in place of showing it as it was.
 	HideEdits bool
 	// Now is the time.
@@ -68,6 +70,7 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	if err != nil {
 		return comment.Comment{}, nil, err
 	}
+	draft.MediaBase = w.MediaBase
 	c, problems := draft.Comment(comment.Position{})
 	repeatable := ""
 	if key != nil {
@@ -80,6 +83,9 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	if err := viewer.CheckAuthor(c.Author); err != nil {
 		return comment.Comment{}, nil, err
 	}
+	if err := checkVerify(viewer, draft.Verified); err != nil {
+		return comment.Comment{}, nil, err
+	}
 	reasons, err := w.reasons(ctx, viewer, c)
 	if err != nil {
 		return comment.Comment{}, nil, err
@@ -88,6 +94,14 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	c.ID = comment.IDOf(w.Now.position()) // not before: comment.SettleTime counts from here
 	added, err := w.Store.Add(ctx, c, repeatable)
 	return outcome(added, err)
+}
+
+// checkVerify returns a Forbidden error if the caller says whether a purchase is verified, and may not.
+func checkVerify(viewer comment.Viewer, verified *bool) error {
+	if verified == nil {
+		return nil
+	}
+	return viewer.CheckVerify()
 }
 
 // wrongKey returns the problems of an idempotency key. An empty key is refused: a client that fails
@@ -148,13 +162,17 @@ func (w *Writer) edit(ctx context.Context, id string, version int, change commen
 	if err != nil {
 		return outcome(before, err)
 	}
+	if err := checkVerify(viewer, change.Verified); err != nil {
+		return comment.Comment{}, nil, err
+	}
 	base := before.WithHeldEdit()
+	change.MediaBase = w.MediaBase
 	edited, problems := change.Apply(base)
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
 	}
 	if edited.SaysAs(base) {
-		return before, nil, nil
+		return w.verify(ctx, before, edited.Verified)
 	}
 	reasons, err := w.reasons(ctx, viewer, edited)
 	if err != nil {
@@ -162,10 +180,26 @@ func (w *Writer) edit(ctx context.Context, id string, version int, change commen
 	}
 	edited.UpdatedAt, edited.Version = w.Now.timeOfEdit(base), before.NextVersion()
 	after := moderation.Edit(before, edited, reasons, w.HideEdits, w.Now.millisecond())
+	after.Verified = edited.Verified // at once: it is not what the author says
 	if problems := after.HeldProblems(); len(problems) > 0 {
 		return comment.Comment{}, problems, nil
 	}
 	if err = w.Store.Replace(ctx, before, after); comment.KindOf(err) == comment.Conflict {
+		return after, nil, err
+	}
+	return outcome(after, err)
+}
+
+// verify sets whether the purchase of a comment is verified. That is no edit: it waits for no moderator,
+// and leaves the version.
+func (w *Writer) verify(ctx context.Context, before comment.Comment, verified bool) (comment.Comment, []comment.Problem, error) {
+	after := before
+	after.Verified = verified
+	if verified == before.Verified {
+		return before, nil, nil
+	}
+	err := w.Store.Replace(ctx, before, after)
+	if comment.KindOf(err) == comment.Conflict {
 		return after, nil, err
 	}
 	return outcome(after, err)

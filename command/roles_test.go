@@ -94,6 +94,14 @@ var deeds = []deed{
 		[]string{theAuthor, theToken, theShop, everyRole, thisMachine}, comment.Approved,
 	},
 	{
+		"add a verified comment", `mutation { addComment(input: {productId: "teapot", rating: 4, language: "en", text: "", author: {id: "u1", name: "A"}, isVerifiedPurchase: true}) { userErrors { code } } }`, false,
+		[]string{theToken, theShop, everyRole, thisMachine}, comment.Approved,
+	},
+	{
+		"say that a purchase is verified", `mutation { editComment(input: {id: "$id", version: 1, isVerifiedPurchase: true}) { userErrors { code } } }`, false,
+		[]string{theToken, aModerator, theShop, everyRole, thisMachine}, comment.Approved,
+	},
+	{
 		"edit the comment of a customer", `mutation { editComment(input: {id: "$id", version: 1, text: "Edited."}) { userErrors { code } } }`, false,
 		[]string{theAuthor, theToken, aModerator, theShop, everyRole, thisMachine}, comment.Approved,
 	},
@@ -177,6 +185,7 @@ func (c caller) try(t *testing.T, r *rand.Rand, d deed) {
 	a := c.service
 	there := commenttest.Random(r, "teapot")
 	there.Author, there.Version, there.UpdatedAt = comment.Author{ID: "u1", Name: "Ada", Imported: d.imported}, 1, nil
+	there.Verified = false
 	if strings.Contains(d.operation, "deleteReply") {
 		there.Reply = &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: there.CreatedAt(), Version: 1}
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/erasure"
@@ -64,6 +65,8 @@ type Serve struct {
 	OnePerCustomer bool `help:"Take one comment of each customer about a product; a second one is refused."`
 
 	ReportThreshold uint32 `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." placeholder:"N" default:"3"`
+
+	MediaBase comment.MediaBase `help:"Prefix of the addresses of pictures and videos, such as https://media.shop.example/reviews/. Without it, comments have none." placeholder:"URL"`
 
 	ShopName string `help:"Name that replies of the shop have unless they give another." placeholder:"NAME"`
 
@@ -315,13 +318,15 @@ func (c *Serve) concurrency() *concurrency.Limiter {
 func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
 	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{
 		Comments: store, Own: store, Leaders: store,
-		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Approvals: store, Policy: c.Policy, HideEdits: c.Moderation.Edits == "hide"},
+		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Approvals: store, Policy: c.Policy, MediaBase: c.MediaBase, HideEdits: c.Moderation.Edits == "hide"},
 		Replier:  &auth.Replier{Store: store, Authorizer: authorizer, ShopName: c.ShopName},
 		Reporter: &auth.Reporter{Store: store, Authorizer: authorizer, Threshold: int(c.ReportThreshold)},
 		Judge:    &auth.Judge{Store: store, Authorizer: authorizer},
 		Desk:     &auth.Desk{Store: store, Authorizer: authorizer},
 		Records:  &auth.Records{Store: store, Authorizer: authorizer},
 		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
+
+		MediaBase: c.MediaBase,
 	}})
 	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input} // the file of the schema
 	if c.NoIntrospection {
@@ -333,7 +338,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	}
 	return httpapi.New(httpapi.Options{
 		Schema:           schema,
-		Fields:           direct.Fields,
+		Fields:           direct.Fields(c.MediaBase),
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: store, Stats: store, Own: store, Latest: store, Freshness: freshness, Batches: c.measured.ofBatches()},
 		Authenticate:     auth.WithToken,

@@ -43,6 +43,9 @@ func (c Comment) Check() error {
 	if c.ImportedVotes < 0 || c.ImportedVotes > MaxVotes {
 		return Errorf(BadInput, "the number of votes is not 0 to %d", MaxVotes)
 	}
+	if err := CheckMedia(c.Media); err != nil {
+		return err
+	}
 	if err := c.Reply.check(); err != nil {
 		return err
 	}
@@ -108,7 +111,7 @@ func (c Comment) checkHeldEdit(edit *HeldEdit) error {
 		return nil
 	}
 	after := c
-	after.Rating, after.Language, after.Title, after.Text, after.Version = edit.Rating, edit.Language, edit.Title, edit.Text, edit.Version
+	after.Rating, after.Language, after.Title, after.Text, after.Media, after.Version = edit.Rating, edit.Language, edit.Title, edit.Text, edit.Media, edit.Version
 	after.UpdatedAt, after.Reply, after.Status, after.Moderation = &edit.At, nil, Approved, nil
 	switch err := after.Check(); {
 	case c.Status != Approved:

@@ -8,8 +8,6 @@ import (
 	"math"
 	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 )
 
 // Limits of stored comments. They are wider than those of the API, so that a shop's old reviews fit
@@ -101,8 +99,10 @@ type Comment struct {
 	// ReplyDeletion is the version that the deletion of a reply took, 0 if none was deleted since the
 	// last reply. Only writers of replies need it, to tell a first reply from a later one.
 	ReplyDeletion int
-	// Verified says that the author is known to have bought the product. Lists do not read it.
+	// Verified says that the author is known to have bought the product.
 	Verified bool
+	// Media are pictures and videos, at most MaxMedia.
+	Media []Media
 	// ImportedVotes is how many people found the comment helpful where it was imported from. It is kept
 	// apart from votes that are counted here. Lists do not read it.
 	ImportedVotes int
@@ -174,24 +174,6 @@ func CheckProductID(id string) error {
 	}
 	return nil
 }
-
-func checkText(what, text string, least, most int) error {
-	switch {
-	case len(text) < least:
-		return Errorf(BadInput, "the %s is empty", what)
-	case len(text) > most:
-		return Errorf(BadInput, "the %s is %d bytes long; at most %d are kept", what, len(text), most)
-	case !utf8.ValidString(text):
-		return Errorf(BadInput, "the %s is not valid UTF-8", what)
-	}
-	if at := strings.IndexFunc(text, isControl); at >= 0 {
-		return Errorf(BadInput, "the %s holds the control character %U: remove it", what, []rune(text[at:])[0])
-	}
-	return nil
-}
-
-// isControl reports whether no text of a comment may hold a character.
-func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
 // String identifies the comment for a log. It shows nothing of its content.
 func (c Comment) String() string {

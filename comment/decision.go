@@ -138,7 +138,7 @@ func (c Comment) WithHeldEdit() Comment {
 	if edit == nil {
 		return c
 	}
-	c.Rating, c.Language, c.Title, c.Text = edit.Rating, edit.Language, edit.Title, edit.Text
+	c.Rating, c.Language, c.Title, c.Text, c.Media = edit.Rating, edit.Language, edit.Title, edit.Text, edit.Media
 	c.UpdatedAt, c.Version = &edit.At, edit.Version
 	return c
 }

@@ -3,6 +3,7 @@ package comment
 import (
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -31,6 +32,11 @@ type Draft struct {
 	Text string
 	// Author is the author.
 	Author Author
+	// Media are pictures and videos below MediaBase.
+	Media     []MediaDraft
+	MediaBase MediaBase
+	// Verified says whether the author is known to have bought the product, nil if nobody said so.
+	Verified *bool
 }
 
 // Change holds the fields that an edit changes. A nil field stays as it is.
@@ -43,6 +49,11 @@ type Change struct {
 	Title *string
 	// Text is the text.
 	Text *string
+	// Media are pictures and videos below MediaBase, none if the list is empty.
+	Media     *[]MediaDraft
+	MediaBase MediaBase
+	// Verified says whether the author is known to have bought the product.
+	Verified *bool
 }
 
 // ProblemCode says what is wrong with an input, for programs.
@@ -92,6 +103,8 @@ func (d Draft) Comment(at Position) (Comment, []Problem) {
 		Title:     p.title(d.Title),
 		Text:      p.text(d.Text),
 		Author:    p.author(d.Author),
+		Media:     p.media(d.Media, d.MediaBase),
+		Verified:  d.Verified != nil && *d.Verified,
 		Version:   1,
 	}
 	return c, p
@@ -114,6 +127,12 @@ func (c Change) Apply(to Comment) (Comment, []Problem) {
 	if c.Text != nil && *c.Text != to.Text {
 		to.Text = p.text(*c.Text)
 	}
+	if c.Media != nil {
+		to.Media = p.media(*c.Media, c.MediaBase)
+	}
+	if c.Verified != nil {
+		to.Verified = *c.Verified
+	}
 	if to.Version >= MaxVersion {
 		p.add(ProblemOutOfRange, []string{"version"}, "the comment has the highest version, and cannot be edited again: delete it, or leave it as it is")
 	}
@@ -128,9 +147,10 @@ func titleOf(c Comment) string {
 	return *c.Title
 }
 
-// SaysAs reports whether two comments are equal in everything that an edit can change.
+// SaysAs reports whether two comments are equal in everything that an author can change.
 func (c Comment) SaysAs(other Comment) bool {
-	return c.Rating == other.Rating && c.Language == other.Language && titleOf(c) == titleOf(other) && c.Text == other.Text
+	return c.Rating == other.Rating && c.Language == other.Language && titleOf(c) == titleOf(other) && c.Text == other.Text &&
+		slices.Equal(c.Media, other.Media)
 }
 
 // Same reports whether two comments are equal, as far as an edit or a decision can change them.
@@ -188,6 +208,23 @@ func (p *problems) title(title *string) *string {
 func (p *problems) text(text string) string {
 	p.plain([]string{"text"}, text, maxDraftText)
 	return text
+}
+
+// media checks drafts, and returns the media below a prefix. Each has one problem at most.
+func (p *problems) media(drafts []MediaDraft, base MediaBase) []Media {
+	if len(drafts) > MaxMedia {
+		p.add(ProblemTooLong, []string{"media"}, "there are %d pictures and videos; a comment has at most %d", len(drafts), MaxMedia)
+		return nil
+	}
+	var all []Media
+	for i, draft := range drafts {
+		m, err := draft.media(base)
+		if err != nil {
+			p.add(ProblemMalformed, []string{"media", string(rune('0' + i))}, "%s", err.Error())
+		}
+		all = append(all, m)
+	}
+	return all
 }
 
 func (p *problems) author(a Author) Author {

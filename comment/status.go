@@ -121,11 +121,12 @@ const MaxReply = 1000
 
 // HeldEdit is an edit of an approved comment that waits for a moderator beside it.
 type HeldEdit struct {
-	// Rating, Language, Title and Text are those of the comment once the edit is approved.
+	// Rating, Language, Title, Text and Media are those of the comment once the edit is approved.
 	Rating   int
 	Language Language
 	Title    *string
 	Text     string
+	Media    []Media
 	// At is the time of the edit, to the millisecond.
 	At time.Time
 	// Version is the version that the comment has once the edit is approved. A further edit in place

@@ -53,6 +53,15 @@ func (v Viewer) CheckAuthor(author Author) error {
 	return Errorf(Forbidden, "the token is another author's: write and change your own comments only")
 }
 
+// CheckVerify returns a Forbidden error if a sender that may write may not say whether the purchase of
+// a product is verified.
+func (v Viewer) CheckVerify() error {
+	if v.MayWriteAsAnyCustomer() || v.MayModerate() {
+		return nil
+	}
+	return Errorf(Forbidden, "only the shop, by the role shop, and moderators say whether a purchase is verified: leave isVerifiedPurchase out")
+}
+
 // CheckChange returns a Forbidden error if a sender that may write may not edit and delete the
 // author's comments.
 func (v Viewer) CheckChange(author Author) error {

@@ -24,7 +24,7 @@ import (
 // without the keys that follow from them.
 var (
 	scanProjection = strings.Join([]string{layout.ExportProjection(false), layout.ProductAttrs, layout.AttrState, layout.AttrSK}, ",")
-	fullProjection = layout.TableProjection(true) + "," + layout.TraitAttrs + "," + layout.AttrSK
+	fullProjection = layout.TableProjection(true) + "," + layout.AttrImported + "," + layout.AttrSK
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
 	scanValues     = layout.Item{
 		":prefix": layout.Text(layout.CommentPKPrefix),

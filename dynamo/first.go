@@ -71,7 +71,11 @@ func (s *Store) firstAt(ctx context.Context, key layout.Item) (first, error) {
 // digestOf returns a hash of a new comment's content. It is the same for two comments that differ
 // only in ID and time.
 func digestOf(c comment.Comment) string {
-	return digestOfAll(c.ProductID, c.Rating, c.Language, c.Title, c.Text, c.Author.ID, c.Author.Name)
+	content := []any{c.ProductID, c.Rating, c.Language, c.Title, c.Text, c.Author.ID, c.Author.Name}
+	if len(c.Media) > 0 || c.Verified { // others have the digest that they had before there were traits
+		content = append(content, c.Media, c.Verified)
+	}
+	return digestOfAll(content...)
 }
 
 // digestOfAll returns a hash of values. Values whose JSON differs have different hashes.

@@ -30,7 +30,10 @@ func NewExecutableSchema(cfg Config) graphql.ExecutableSchema {
 type Config = graphql.Config[ResolverRoot, DirectiveRoot, ComplexityRoot]
 
 type ResolverRoot interface {
+	Comment() CommentResolver
 	CommentConnection() CommentConnectionResolver
+	HeldEdit() HeldEditResolver
+	Media() MediaResolver
 	Moderation() ModerationResolver
 	Mutation() MutationResolver
 	Product() ProductResolver
@@ -60,6 +63,7 @@ type ComplexityRoot struct {
 		HeldEdit        func(childComplexity int) int
 		ID              func(childComplexity int) int
 		Language        func(childComplexity int) int
+		Media           func(childComplexity int) int
 		Product         func(childComplexity int) int
 		Rating          func(childComplexity int) int
 		RejectionReason func(childComplexity int) int
@@ -68,6 +72,7 @@ type ComplexityRoot struct {
 		Text            func(childComplexity int) int
 		Title           func(childComplexity int) int
 		UpdatedAt       func(childComplexity int) int
+		Verified        func(childComplexity int) int
 		Version         func(childComplexity int) int
 	}
 
@@ -140,6 +145,7 @@ type ComplexityRoot struct {
 	HeldEdit struct {
 		At       func(childComplexity int) int
 		Language func(childComplexity int) int
+		Media    func(childComplexity int) int
 		Rating   func(childComplexity int) int
 		Text     func(childComplexity int) int
 		Title    func(childComplexity int) int
@@ -155,6 +161,14 @@ type ComplexityRoot struct {
 		Count   func(childComplexity int) int
 		Product func(childComplexity int) int
 		Rank    func(childComplexity int) int
+	}
+
+	Media struct {
+		Alt         func(childComplexity int) int
+		HeightOrNil func(childComplexity int) int
+		Kind        func(childComplexity int) int
+		URL         func(childComplexity int) int
+		WidthOrNil  func(childComplexity int) int
 	}
 
 	ModerateCommentPayload struct {
@@ -370,12 +384,21 @@ type ComplexityRoot struct {
 
 // region    ************************** generated!.gotpl **************************
 
+type CommentResolver interface {
+	Media(ctx context.Context, obj *comment.Comment) ([]*comment.Media, error)
+}
 type CommentConnectionResolver interface {
 	TotalCount(ctx context.Context, obj *CommentConnection) (*int, error)
 	Stats(ctx context.Context, obj *CommentConnection) (*comment.Statistics, error)
 	PageCount(ctx context.Context, obj *CommentConnection) (*int, error)
 	PageNumber(ctx context.Context, obj *CommentConnection) (*int, error)
 	PageCursors(ctx context.Context, obj *CommentConnection, around *int) (*PageCursors, error)
+}
+type HeldEditResolver interface {
+	Media(ctx context.Context, obj *comment.HeldEdit) ([]*comment.Media, error)
+}
+type MediaResolver interface {
+	URL(ctx context.Context, obj *comment.Media) (string, error)
 }
 type ModerationResolver interface {
 	Queue(ctx context.Context, obj *comment.ModeratorView, first *int, after *string, filter *comment.QueueFilter) (*QueueConnection, error)
@@ -508,6 +531,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.Language(childComplexity), true
+	case "Comment.media":
+		if e.ComplexityRoot.Comment.Media == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.Media(childComplexity), true
 	case "Comment.product":
 		if e.ComplexityRoot.Comment.Product == nil {
 			break
@@ -556,6 +585,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.UpdatedAt(childComplexity), true
+	case "Comment.isVerifiedPurchase":
+		if e.ComplexityRoot.Comment.Verified == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.Verified(childComplexity), true
 	case "Comment.version":
 		if e.ComplexityRoot.Comment.Version == nil {
 			break
@@ -806,6 +841,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.HeldEdit.Language(childComplexity), true
+	case "HeldEdit.media":
+		if e.ComplexityRoot.HeldEdit.Media == nil {
+			break
+		}
+
+		return e.ComplexityRoot.HeldEdit.Media(childComplexity), true
 	case "HeldEdit.rating":
 		if e.ComplexityRoot.HeldEdit.Rating == nil {
 			break
@@ -862,6 +903,37 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.LeaderboardEntry.Rank(childComplexity), true
+
+	case "Media.alt":
+		if e.ComplexityRoot.Media.Alt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Media.Alt(childComplexity), true
+	case "Media.height":
+		if e.ComplexityRoot.Media.HeightOrNil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Media.HeightOrNil(childComplexity), true
+	case "Media.kind":
+		if e.ComplexityRoot.Media.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Media.Kind(childComplexity), true
+	case "Media.url":
+		if e.ComplexityRoot.Media.URL == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Media.URL(childComplexity), true
+	case "Media.width":
+		if e.ComplexityRoot.Media.WidthOrNil == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Media.WidthOrNil(childComplexity), true
 
 	case "ModerateCommentPayload.comment":
 		if e.ComplexityRoot.ModerateCommentPayload.Comment == nil {
@@ -1830,6 +1902,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputDeleteReplyInput,
 		ec.unmarshalInputEditCommentInput,
 		ec.unmarshalInputEraseAuthorInput,
+		ec.unmarshalInputMediaInput,
 		ec.unmarshalInputQueueFilter,
 		ec.unmarshalInputRejectCommentInput,
 		ec.unmarshalInputReplyToCommentInput,
@@ -2141,6 +2214,8 @@ type HeldEdit {
   title: String
   "Plain text."
   text: String!
+  "Pictures and videos."
+  media: [Media!]!
   "When the comment was edited."
   editedAt: DateTime!
   "The version that the comment has once the edit is approved."
@@ -2460,6 +2535,31 @@ input AddCommentInput {
   the comment as it is now, and another comment is a userError with the code ALREADY_WRITTEN.
   """
   idempotencyKey: String
+  """
+  Pictures and videos, at most 8, in the order in which they are shown. The files stay where they are:
+  addresses have to begin with the prefix that the server is set up with.
+  """
+  media: [MediaInput!]
+  """
+  Whether the author is known to have bought the product. Only the shop says so, by the role ` + "`" + `shop` + "`" + `, and
+  moderators: for others, a value is an error with the code ` + "`" + `FORBIDDEN` + "`" + `.
+  """
+  isVerifiedPurchase: Boolean
+}
+
+"A picture or a video of a comment."
+input MediaInput {
+  """
+  The address, of at most 200 characters after the server's prefix. They are letters and digits of ASCII
+  and the characters ` + "`" + `-._~@+=,/` + "`" + `, and end with one of jpg, jpeg, png, webp, gif, avif, mp4, webm.
+  """
+  url: String!
+  "The width in pixels, 1 to 20,000. Pages keep room for the picture by it. With ` + "`" + `height` + "`" + `, or neither."
+  width: Int
+  "The height in pixels, 1 to 20,000."
+  height: Int
+  "What it shows, for those who do not see it: one line of at most 200 characters."
+  alt: String
 }
 
 "The customer who writes a comment."
@@ -2484,6 +2584,13 @@ input EditCommentInput {
   title: String
   "At most 10,000 characters of plain text."
   text: String
+  "All pictures and videos that the comment has from now on. Null or an empty list removes them."
+  media: [MediaInput!]
+  """
+  Whether the author is known to have bought the product, for the role ` + "`" + `shop` + "`" + ` and moderators; null keeps
+  it. It waits for no moderator, and leaves ` + "`" + `version` + "`" + ` and ` + "`" + `updatedAt` + "`" + `.
+  """
+  isVerifiedPurchase: Boolean
 }
 
 "A comment to delete."
@@ -2700,6 +2807,13 @@ type Comment implements Node {
   status: CommentStatus!
   "What the shop replies; null if it does not."
   reply: Reply
+  "Whether the author is known to have bought the product, as the shop or an import said."
+  isVerifiedPurchase: Boolean!
+  """
+  Pictures and videos of the author, at most 8. The list is empty while the server has no prefix of
+  addresses.
+  """
+  media: [Media!]!
   "Why the comment is rejected; null if it is not, and for all but its author and moderators."
   rejectionReason: RejectionReason
   """
@@ -2707,6 +2821,28 @@ type Comment implements Node {
   moderators, and in lists of a product.
   """
   heldEdit: HeldEdit
+}
+
+"A picture or a video of a comment. The shop stores the file."
+type Media {
+  "The address of the file."
+  url: String!
+  "How it is shown."
+  kind: MediaKind!
+  "The width in pixels; null if it is not known."
+  width: Int
+  "The height in pixels; null if it is not known."
+  height: Int
+  "What it shows, for those who do not see it; empty if the author did not say."
+  alt: String!
+}
+
+"How a file is shown, by the extension of its address."
+enum MediaKind {
+  "A still picture, or a moving one without sound."
+  PICTURE
+  "A video."
+  VIDEO
 }
 
 "The shop's reply to a comment."
@@ -3130,6 +3266,10 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 		return ec.fieldContext_Comment_status(ctx, field)
 	case "reply":
 		return ec.fieldContext_Comment_reply(ctx, field)
+	case "isVerifiedPurchase":
+		return ec.fieldContext_Comment_isVerifiedPurchase(ctx, field)
+	case "media":
+		return ec.fieldContext_Comment_media(ctx, field)
 	case "rejectionReason":
 		return ec.fieldContext_Comment_rejectionReason(ctx, field)
 	case "heldEdit":
@@ -3280,6 +3420,8 @@ func (ec *executionContext) childFields_HeldEdit(ctx context.Context, field grap
 		return ec.fieldContext_HeldEdit_title(ctx, field)
 	case "text":
 		return ec.fieldContext_HeldEdit_text(ctx, field)
+	case "media":
+		return ec.fieldContext_HeldEdit_media(ctx, field)
 	case "editedAt":
 		return ec.fieldContext_HeldEdit_editedAt(ctx, field)
 	case "version":
@@ -3308,6 +3450,22 @@ func (ec *executionContext) childFields_LeaderboardEntry(ctx context.Context, fi
 		return ec.fieldContext_LeaderboardEntry_count(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type LeaderboardEntry", field.Name)
+}
+
+func (ec *executionContext) childFields_Media(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "url":
+		return ec.fieldContext_Media_url(ctx, field)
+	case "kind":
+		return ec.fieldContext_Media_kind(ctx, field)
+	case "width":
+		return ec.fieldContext_Media_width(ctx, field)
+	case "height":
+		return ec.fieldContext_Media_height(ctx, field)
+	case "alt":
+		return ec.fieldContext_Media_alt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Media", field.Name)
 }
 
 func (ec *executionContext) childFields_ModerateCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -4794,6 +4952,61 @@ func (ec *executionContext) fieldContext_Comment_reply(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _Comment_isVerifiedPurchase(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_isVerifiedPurchase(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Verified, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v bool) graphql.Marshaler {
+			return ec.marshalNBoolean2bool(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_isVerifiedPurchase(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Comment", field, false, false, errors.New("field of type Boolean does not have child fields"))
+}
+
+func (ec *executionContext) _Comment_media(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_media(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Comment().Media(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Media) graphql.Marshaler {
+			return ec.marshalNMedia2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMediaᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_media(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Media(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Comment_rejectionReason(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5956,6 +6169,38 @@ func (ec *executionContext) fieldContext_HeldEdit_text(_ context.Context, field 
 	return graphql.NewScalarFieldContext("HeldEdit", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
+func (ec *executionContext) _HeldEdit_media(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_HeldEdit_media(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.HeldEdit().Media(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Media) graphql.Marshaler {
+			return ec.marshalNMedia2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMediaᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_HeldEdit_media(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "HeldEdit",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Media(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _HeldEdit_editedAt(ctx context.Context, field graphql.CollectedField, obj *comment.HeldEdit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6124,6 +6369,121 @@ func (ec *executionContext) _LeaderboardEntry_count(ctx context.Context, field g
 }
 func (ec *executionContext) fieldContext_LeaderboardEntry_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("LeaderboardEntry", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Media_url(ctx context.Context, field graphql.CollectedField, obj *comment.Media) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Media_url(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Media().URL(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Media_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Media", field, true, true, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _Media_kind(ctx context.Context, field graphql.CollectedField, obj *comment.Media) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Media_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.MediaKind) graphql.Marshaler {
+			return ec.marshalNMediaKind2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMediaKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Media_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Media", field, true, false, errors.New("field of type MediaKind does not have child fields"))
+}
+
+func (ec *executionContext) _Media_width(ctx context.Context, field graphql.CollectedField, obj *comment.Media) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Media_width(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WidthOrNil(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Media_width(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Media", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Media_height(ctx context.Context, field graphql.CollectedField, obj *comment.Media) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Media_height(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.HeightOrNil(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Media_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Media", field, true, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Media_alt(ctx context.Context, field graphql.CollectedField, obj *comment.Media) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Media_alt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Alt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Media_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Media", field, false, false, errors.New("field of type String does not have child fields"))
 }
 
 func (ec *executionContext) _ModerateCommentPayload_comment(ctx context.Context, field graphql.CollectedField, obj *ModerateCommentPayload) (ret graphql.Marshaler) {
@@ -11108,7 +11468,7 @@ func (ec *executionContext) unmarshalInputAddCommentInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"productId", "rating", "language", "title", "text", "author", "idempotencyKey"}
+	fieldsInOrder := [...]string{"productId", "rating", "language", "title", "text", "author", "idempotencyKey", "media", "isVerifiedPurchase"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -11164,6 +11524,20 @@ func (ec *executionContext) unmarshalInputAddCommentInput(ctx context.Context, o
 				return it, err
 			}
 			it.IdempotencyKey = graphql.OmittableOf(data)
+		case "media":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("media"))
+			data, err := ec.unmarshalOMediaInput2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐMediaInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Media = graphql.OmittableOf(data)
+		case "isVerifiedPurchase":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isVerifiedPurchase"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsVerifiedPurchase = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -11467,7 +11841,7 @@ func (ec *executionContext) unmarshalInputEditCommentInput(ctx context.Context, 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"id", "version", "rating", "language", "title", "text"}
+	fieldsInOrder := [...]string{"id", "version", "rating", "language", "title", "text", "media", "isVerifiedPurchase"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -11516,6 +11890,20 @@ func (ec *executionContext) unmarshalInputEditCommentInput(ctx context.Context, 
 				return it, err
 			}
 			it.Text = graphql.OmittableOf(data)
+		case "media":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("media"))
+			data, err := ec.unmarshalOMediaInput2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐMediaInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Media = graphql.OmittableOf(data)
+		case "isVerifiedPurchase":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("isVerifiedPurchase"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.IsVerifiedPurchase = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -11546,6 +11934,57 @@ func (ec *executionContext) unmarshalInputEraseAuthorInput(ctx context.Context, 
 				return it, err
 			}
 			it.CustomerID = data
+		}
+	}
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputMediaInput(ctx context.Context, obj any) (MediaInput, error) {
+	var it MediaInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"url", "width", "height", "alt"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "url":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("url"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.URL = data
+		case "width":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("width"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Width = graphql.OmittableOf(data)
+		case "height":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("height"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Height = graphql.OmittableOf(data)
+		case "alt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alt"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Alt = graphql.OmittableOf(data)
 		}
 	}
 	return it, nil
@@ -11924,72 +12363,115 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 		case "id":
 			out.Values[i] = ec._Comment_id(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "product":
 			out.Values[i] = ec._Comment_product(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "rating":
 			out.Values[i] = ec._Comment_rating(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "language":
 			out.Values[i] = ec._Comment_language(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "title":
 			out.Values[i] = ec._Comment_title(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "text":
 			out.Values[i] = ec._Comment_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "author":
 			out.Values[i] = ec._Comment_author(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "createdAt":
 			out.Values[i] = ec._Comment_createdAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "updatedAt":
 			out.Values[i] = ec._Comment_updatedAt(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "version":
 			out.Values[i] = ec._Comment_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "status":
 			out.Values[i] = ec._Comment_status(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "reply":
 			out.Values[i] = ec._Comment_reply(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "isVerifiedPurchase":
+			out.Values[i] = ec._Comment_isVerifiedPurchase(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "media":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Comment_media(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "rejectionReason":
 			out.Values[i] = ec._Comment_rejectionReason(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "heldEdit":
 			out.Values[i] = ec._Comment_heldEdit(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -12702,32 +13184,70 @@ func (ec *executionContext) _HeldEdit(ctx context.Context, sel ast.SelectionSet,
 		case "rating":
 			out.Values[i] = ec._HeldEdit_rating(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "language":
 			out.Values[i] = ec._HeldEdit_language(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "title":
 			out.Values[i] = ec._HeldEdit_title(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "text":
 			out.Values[i] = ec._HeldEdit_text(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "media":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._HeldEdit_media(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "editedAt":
 			out.Values[i] = ec._HeldEdit_editedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		case "version":
 			out.Values[i] = ec._HeldEdit_version(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
-				out.Invalids++
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -12819,6 +13339,97 @@ func (ec *executionContext) _LeaderboardEntry(ctx context.Context, sel ast.Selec
 			out.Values[i] = ec._LeaderboardEntry_count(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var mediaImplementors = []string{"Media"}
+
+func (ec *executionContext) _Media(ctx context.Context, sel ast.SelectionSet, obj *comment.Media) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, mediaImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Media")
+		case "url":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Media_url(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "kind":
+			out.Values[i] = ec._Media_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "width":
+			out.Values[i] = ec._Media_width(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "height":
+			out.Values[i] = ec._Media_height(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "alt":
+			out.Values[i] = ec._Media_alt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -15780,6 +16391,54 @@ func (ec *executionContext) marshalNLeaderboardEntry2ᚖgithubᚗcomᚋtalkback�
 	return ec._LeaderboardEntry(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNMedia2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMediaᚄ(ctx context.Context, sel ast.SelectionSet, v []*comment.Media) graphql.Marshaler {
+	ret := graphql.MarshalSliceConcurrently(ctx, len(v), 0, false, func(ctx context.Context, i int) graphql.Marshaler {
+		fc := graphql.GetFieldContext(ctx)
+		fc.Result = &v[i]
+		return ec.marshalNMedia2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMedia(ctx, sel, v[i])
+	})
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNMedia2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMedia(ctx context.Context, sel ast.SelectionSet, v *comment.Media) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Media(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNMediaInput2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐMediaInput(ctx context.Context, v any) (*MediaInput, error) {
+	res, err := ec.unmarshalInputMediaInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNMediaKind2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMediaKind(ctx context.Context, v any) (comment.MediaKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.MediaKind(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNMediaKind2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐMediaKind(ctx context.Context, sel ast.SelectionSet, v comment.MediaKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) marshalNModerateCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayload(ctx context.Context, sel ast.SelectionSet, v *ModerateCommentPayload) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
@@ -16827,6 +17486,23 @@ func (ec *executionContext) marshalOLeaderboardEntry2ᚕᚖgithubᚗcomᚋtalkba
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalOMediaInput2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐMediaInputᚄ(ctx context.Context, v any) ([]*MediaInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	vSlice := graphql.CoerceList(v)
+	var err error
+	res := make([]*MediaInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNMediaInput2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐMediaInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOModerateCommentPayload2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐModerateCommentPayloadᚄ(ctx context.Context, sel ast.SelectionSet, v []*ModerateCommentPayload) graphql.Marshaler {

@@ -29,6 +29,12 @@ type AddCommentInput struct {
 	// A server that takes one comment of each customer and product needs no key. There, a retry returns
 	// the comment as it is now, and another comment is a userError with the code ALREADY_WRITTEN.
 	IdempotencyKey graphql.Omittable[*string] `json:"idempotencyKey,omitempty"`
+	// Pictures and videos, at most 8, in the order in which they are shown. The files stay where they are:
+	// addresses have to begin with the prefix that the server is set up with.
+	Media graphql.Omittable[[]*MediaInput] `json:"media,omitempty"`
+	// Whether the author is known to have bought the product. Only the shop says so, by the role `shop`, and
+	// moderators: for others, a value is an error with the code `FORBIDDEN`.
+	IsVerifiedPurchase graphql.Omittable[*bool] `json:"isVerifiedPurchase,omitempty"`
 }
 
 // The result of addComment.
@@ -165,6 +171,11 @@ type EditCommentInput struct {
 	Title graphql.Omittable[*string] `json:"title,omitempty"`
 	// At most 10,000 characters of plain text.
 	Text graphql.Omittable[*string] `json:"text,omitempty"`
+	// All pictures and videos that the comment has from now on. Null or an empty list removes them.
+	Media graphql.Omittable[[]*MediaInput] `json:"media,omitempty"`
+	// Whether the author is known to have bought the product, for the role `shop` and moderators; null keeps
+	// it. It waits for no moderator, and leaves `version` and `updatedAt`.
+	IsVerifiedPurchase graphql.Omittable[*bool] `json:"isVerifiedPurchase,omitempty"`
 }
 
 // The result of editComment.
@@ -197,6 +208,19 @@ type LeaderboardEntry struct {
 	Product *comment.Product `json:"product"`
 	// The number of its 5-star comments, at least 1.
 	Count int `json:"count"`
+}
+
+// A picture or a video of a comment.
+type MediaInput struct {
+	// The address, of at most 200 characters after the server's prefix. They are letters and digits of ASCII
+	// and the characters `-._~@+=,/`, and end with one of jpg, jpeg, png, webp, gif, avif, mp4, webm.
+	URL string `json:"url"`
+	// The width in pixels, 1 to 20,000. Pages keep room for the picture by it. With `height`, or neither.
+	Width graphql.Omittable[*int] `json:"width,omitempty"`
+	// The height in pixels, 1 to 20,000.
+	Height graphql.Omittable[*int] `json:"height,omitempty"`
+	// What it shows, for those who do not see it: one line of at most 200 characters.
+	Alt graphql.Omittable[*string] `json:"alt,omitempty"`
 }
 
 // The result of a decision about a comment.

@@ -51,7 +51,7 @@ func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide boo
 		return edited
 	}
 	waits.HeldEdit = &comment.HeldEdit{
-		Rating: edited.Rating, Language: edited.Language, Title: edited.Title, Text: edited.Text,
+		Rating: edited.Rating, Language: edited.Language, Title: edited.Title, Text: edited.Text, Media: edited.Media,
 		At: *edited.UpdatedAt, Version: edited.Version,
 	}
 	before.Moderation = waits

@@ -28,8 +28,6 @@ type rules struct {
 
 // Facts are what a decision needs beside the comment.
 type Facts struct {
-	// Verified says that the author is known to have bought the product.
-	Verified bool
 	// First says that the author has no other comment. It is needed only if Policy.NeedsFirst.
 	First bool
 }
@@ -53,7 +51,7 @@ func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 		{c.Rating <= p.rules.ratingUpTo, comment.HeldRating},
 		{p.rules.words != nil && slices.ContainsFunc(texts, p.rules.words.in), comment.HeldWord},
 		{!p.rules.allowsLanguage(c.Language), comment.HeldLanguage},
-		{p.rules.unverified && !known.Verified, comment.HeldUnverified},
+		{p.rules.unverified && !c.Verified, comment.HeldUnverified},
 		{p.rules.firstComment && known.First, comment.HeldFirst},
 	} {
 		if rule.holds {
@@ -63,7 +61,7 @@ func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 	return reasons
 }
 
-// textsOf returns the title and the text, plain, or nil if no rule reads them.
+// textsOf returns the title, the text and those of pictures, plain, or nil if no rule reads them.
 func (r rules) textsOf(c comment.Comment) []string {
 	if !r.link && r.words == nil {
 		return nil
@@ -71,6 +69,9 @@ func (r rules) textsOf(c comment.Comment) []string {
 	texts := []string{plain(c.Text)}
 	if c.Title != nil {
 		texts = append(texts, plain(*c.Title))
+	}
+	for _, m := range c.Media {
+		texts = append(texts, plain(m.Alt))
 	}
 	return texts
 }

@@ -44,7 +44,7 @@ const allRules = `{
 }`
 
 func TestHold(t *testing.T) {
-	fine := comment.Comment{Rating: 3, Language: "en", Text: "Good coffee."}
+	fine := comment.Comment{Rating: 3, Language: "en", Text: "Good coffee.", Verified: true}
 	change := func(f func(*comment.Comment)) comment.Comment { c := fine; f(&c); return c }
 	title := func(text string) comment.Comment {
 		return change(func(c *comment.Comment) { c.Title = &text })
@@ -52,7 +52,7 @@ func TestHold(t *testing.T) {
 	language := func(tag comment.Language) comment.Comment {
 		return change(func(c *comment.Comment) { c.Language = tag })
 	}
-	known := moderation.Facts{Verified: true}
+	known := moderation.Facts{}
 	policy := open(t, allRules, "swindle\n")
 	for _, row := range []struct {
 		why     string
@@ -71,8 +71,9 @@ func TestHold(t *testing.T) {
 		{"a language of which a part is listed", language("zh"), known, []comment.HoldReason{comment.HeldLanguage}},
 		{"a language that only begins like a listed one", language("ptx"), known, []comment.HoldReason{comment.HeldLanguage}},
 		{"an unknown language", language("und"), known, []comment.HoldReason{comment.HeldLanguage}},
-		{"not verified", fine, moderation.Facts{}, []comment.HoldReason{comment.HeldUnverified}},
-		{"the first comment", fine, moderation.Facts{Verified: true, First: true}, []comment.HoldReason{comment.HeldFirst}},
+		{"a link in what a picture shows", change(func(c *comment.Comment) { c.Media = []comment.Media{{Path: "a.jpg", Alt: "example.com"}} }), known, []comment.HoldReason{comment.HeldLink}},
+		{"not verified", change(func(c *comment.Comment) { c.Verified = false }), known, []comment.HoldReason{comment.HeldUnverified}},
+		{"the first comment", fine, moderation.Facts{First: true}, []comment.HoldReason{comment.HeldFirst}},
 		{
 			"all rules, in the order of HoldReasons",
 			comment.Comment{Rating: 1, Language: "de", Text: "swindle example.com"}, moderation.Facts{First: true},

@@ -20,6 +20,8 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 		Title:     input.Title.Value(),
 		Text:      input.Text,
 		Author:    comment.Author{ID: input.Author.ID, Name: input.Author.Name},
+		Media:     mediaDrafts(input.Media.Value()),
+		Verified:  input.IsVerifiedPurchase.Value(),
 	}
 	added, problems, err := r.Author.Add(ctx, draft, input.IdempotencyKey.Value())
 	if err != nil {
@@ -40,6 +42,8 @@ func (r mutationResolver) EditComment(ctx context.Context, input graph.EditComme
 		Language: input.Language.Value(),
 		Title:    orEmpty(input.Title),
 		Text:     input.Text.Value(),
+		Media:    orNone(input.Media),
+		Verified: input.IsVerifiedPurchase.Value(),
 	})
 	if err != nil {
 		return nil, err
@@ -99,6 +103,25 @@ func orEmpty(title graphql.Omittable[*string]) *string {
 		return new(string)
 	}
 	return value
+}
+
+// orNone returns the media of a change: none, which removes them, if they were given as null, and nil,
+// which keeps them, if they were not given.
+func orNone(media graphql.Omittable[[]*graph.MediaInput]) *[]comment.MediaDraft {
+	value, given := media.ValueOK()
+	if !given {
+		return nil
+	}
+	drafts := mediaDrafts(value)
+	return &drafts
+}
+
+func mediaDrafts(inputs []*graph.MediaInput) []comment.MediaDraft {
+	drafts := make([]comment.MediaDraft, len(inputs))
+	for i, input := range inputs {
+		drafts[i] = comment.MediaDraft{URL: input.URL, Width: input.Width.Value(), Height: input.Height.Value(), Alt: input.Alt.Value()}
+	}
+	return drafts
 }
 
 // written returns the comment, nil if problems kept it from being written, or if it is not known.

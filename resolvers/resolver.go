@@ -95,4 +95,6 @@ type Resolver struct {
 	Records Records
 	// Eraser erases customers. Required.
 	Eraser Eraser
+	// MediaBase is the prefix of the addresses of pictures and videos; empty to answer with none.
+	MediaBase comment.MediaBase
 }

@@ -13,6 +13,19 @@ func (r *Resolver) Product() graph.ProductResolver { return productResolver{r} }
 // CommentConnection returns the resolver of the type CommentConnection.
 func (r *Resolver) CommentConnection() graph.CommentConnectionResolver { return connectionResolver{r} }
 
+// Comment returns the resolver of the type Comment.
+func (r *Resolver) Comment() graph.CommentResolver {
+	return commentResolver{mediaResolver{r.MediaBase}}
+}
+
+// HeldEdit returns the resolver of the type HeldEdit.
+func (r *Resolver) HeldEdit() graph.HeldEditResolver {
+	return heldEditResolver{mediaResolver{r.MediaBase}}
+}
+
+// Media returns the resolver of the type Media.
+func (r *Resolver) Media() graph.MediaResolver { return mediaResolver{r.MediaBase} }
+
 // Viewer returns the resolver of the type Viewer.
 func (r *Resolver) Viewer() graph.ViewerResolver { return viewerResolver{r} }
 

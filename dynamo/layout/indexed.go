@@ -14,10 +14,10 @@ import (
 
 // indexAttrs are the attributes that follow from the rest of a comment: its keys of lists, or its
 // product while it is in none, and its place in the queue.
-var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrProduct, AttrBoard, AttrPlace}
+var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace}
 
 // IndexProjection is the projection expression of what IndexKeys reads.
-var IndexProjection = strings.Join(append(slices.Clone(indexAttrs), AttrPK, AttrSK, AttrLanguage, AttrRating, AttrState, AttrReports,
+var IndexProjection = strings.Join(append(slices.Clone(indexAttrs), AttrPK, AttrSK, AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures,
 	attrHeldEdit+"."+AttrVersion, attrHeldEdit+"."+attrUpdated), ",")
 
 // IndexKeys is what the index keys of a comment's item are, and what they should be.
@@ -54,6 +54,9 @@ func IndexKeysOf(it Item) (IndexKeys, error) {
 	}
 	if err := CheckCell(c.Cell()); err != nil {
 		return IndexKeys{}, err
+	}
+	if it[attrPictures] != nil {
+		c.Media = []comment.Media{{}} // whatever they are
 	}
 	c.Moderation = reasonToWait(it, status)
 	encoded, want := Encode(c.InQueue()), Item{}
@@ -108,7 +111,7 @@ func (k IndexKeys) Correction() (update, condition string, values Item) {
 	}
 	update, values = Update(have, k.want)
 	condition = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
-	for _, attr := range append(slices.Clone(indexAttrs), AttrLanguage, AttrRating, AttrState, AttrReports) {
+	for _, attr := range append(slices.Clone(indexAttrs), AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures) {
 		if k.have[attr] == nil {
 			condition += " AND attribute_not_exists(" + attr + ")"
 			continue

@@ -22,6 +22,9 @@ func Encode(c comment.Comment) Item {
 		for _, index := range ListIndexes() {
 			out[index.PartitionAttr()] = Text(PartitionOf(index, c).Key(c.ProductID))
 		}
+		if len(c.Media) > 0 {
+			out[attrMedia] = out[AttrPK]
+		}
 	} else {
 		out[attrProduct] = Text(productPK(c.ProductID))
 	}
@@ -46,8 +49,11 @@ func Encode(c comment.Comment) Item {
 	if c.Reply != nil || c.ReplyDeletion > 0 {
 		out[attrReply] = &types.AttributeValueMemberM{Value: encodeReply(c.Reply, c.ReplyDeletion)}
 	}
-	if c.Verified {
-		out[attrTraits] = Text(traitVerified)
+	if traits := traitsText(c); traits != "" {
+		out[attrTraits] = Text(traits)
+	}
+	if len(c.Media) > 0 {
+		out[attrPictures] = Text(mediaText(c.Media))
 	}
 	if c.ImportedVotes > 0 {
 		out[attrImported] = Number(int64(c.ImportedVotes))
@@ -125,6 +131,7 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 		c.Status, c.Moderation = r.moderation()
 	}
 	c.Verified, c.ImportedVotes = strings.Contains(r.OptionalText(attrTraits), traitVerified), int(r.OptionalNumber(attrImported))
+	c.Media = r.media()
 	c.Bytes = r.bytes
 	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c.Comment)); err != nil {
 		return Compressed{}, fmt.Errorf("item of comment %s: %w", id, err)

@@ -144,6 +144,8 @@ func TestWhichIndexesACommentIsIn(t *testing.T) {
 		want     []string
 	}{
 		{"a customer's", comment.Approved, false, nil, append(slices.Clone(lists), AttrWriter)},
+		{"one with a picture", comment.Approved, true, nil, append(slices.Clone(lists), attrMedia)},
+		{"one with a picture that waits", comment.Pending, false, waits, []string{AttrWriter, AttrBoard, AttrPlace}},
 		{"an imported one: a million may have the same author", comment.Approved, true, nil, lists},
 		{"one that waits", comment.Pending, false, waits, []string{AttrWriter, AttrBoard, AttrPlace}},
 		{"one that is shown and waits for another look", comment.Approved, true, waits, append(slices.Clone(lists), AttrBoard, AttrPlace)},
@@ -151,7 +153,10 @@ func TestWhichIndexesACommentIsIn(t *testing.T) {
 		{"one that was taken back", comment.Withdrawn, false, nil, []string{AttrWriter}},
 	} {
 		c := commenttest.Random(commenttest.Rand(t), "42")
-		c.Author.Imported, c.Status, c.Moderation = row.imported, row.status, row.held
+		c.Author.Imported, c.Status, c.Moderation, c.Media = row.imported, row.status, row.held, nil
+		if strings.Contains(row.reason, "picture") {
+			c.Media = []comment.Media{{Path: "a.jpg"}}
+		}
 		slices.Sort(row.want)
 		if got := dynamotest.IndexAttributes(Definition("t"), Encode(c)); !slices.Equal(got, row.want) {
 			t.Errorf("%s has %v, want %v", row.reason, got, row.want)

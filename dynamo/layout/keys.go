@@ -20,7 +20,7 @@ const (
 	attrByRating        = "R"
 	attrByLangAndRating = "B" // both
 	attrHelpful         = "H" // net votes and ULID, only if they are above 0
-	attrMedia           = "M" // the ULID, only with pictures
+	attrMedia           = "M" // the same as PK, only of approved comments with pictures or videos
 	AttrWriter          = "U" // a customer's id, behind a letter that says what the item is to the customer
 	AttrBoard           = "board"
 	AttrPlace           = "place"

@@ -93,6 +93,9 @@ func encodeHeldEdit(edit comment.HeldEdit) types.AttributeValue {
 	if edit.Title != nil {
 		out[attrTitle] = Text(*edit.Title)
 	}
+	if len(edit.Media) > 0 {
+		out[attrPictures] = Text(mediaText(edit.Media))
+	}
 	return &types.AttributeValueMemberM{Value: out}
 }
 
@@ -102,7 +105,7 @@ func (r *Reader) heldEdit() *comment.HeldEdit {
 	defer done()
 	edit := &comment.HeldEdit{
 		Rating: int(in.Number(AttrRating)), Language: comment.Language(in.Text(AttrLanguage)), Text: in.expanded(AttrText),
-		At: in.Time(attrUpdated), Version: in.Version(),
+		Media: in.media(), At: in.Time(attrUpdated), Version: in.Version(),
 	}
 	if in.has(attrTitle) {
 		title := in.Text(attrTitle)

@@ -33,7 +33,7 @@ func moderated(t *rapid.T, r *rand.Rand) comment.Comment {
 	}
 	if rapid.Bool().Draw(t, "edit") {
 		edit := commenttest.Random(r, "42")
-		m.HeldEdit = &comment.HeldEdit{Rating: edit.Rating, Language: edit.Language, Title: edit.Title, Text: edit.Text, At: at, Version: c.Version + 1}
+		m.HeldEdit = &comment.HeldEdit{Rating: edit.Rating, Language: edit.Language, Title: edit.Title, Text: edit.Text, Media: edit.Media, At: at, Version: c.Version + 1}
 	}
 	if rapid.Bool().Draw(t, "held") {
 		m.Held = rapid.SliceOfNDistinct(rapid.SampledFrom(comment.HoldReasons()), 1, 9, rapid.ID[comment.HoldReason]).Draw(t, "reasons")

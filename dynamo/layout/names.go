@@ -18,6 +18,8 @@ const (
 	AttrVersion    = "v" // N, absent while it is 1
 	attrUpdated    = "u" // N, milliseconds since 1970; absent until the first edit
 	attrReply      = "o" // M, the reply of the shop, or the version of its deletion; absent without one
+	attrTraits     = "k" // S, a letter for each trait, in the order of the alphabet; absent without any
+	attrPictures   = "i" // S, pictures and videos, see mediaText; absent without any
 
 	// Attributes that lists do not show.
 	AttrState    = "z" // S, absent while the comment is approved; see stateText
@@ -30,29 +32,29 @@ const (
 
 	// Attributes that list indexes project, and that no list reads yet. DynamoDB cannot change the projection
 	// of an index, so their names are kept for what comes. Until then they cost nothing.
-	attrTraits   = "k" // S, a letter for each trait, in the order of the alphabet; absent without any
-	attrVotes    = "y" // votes
-	attrPictures = "i" // paths of pictures
-	attrReplies  = "q" // how many replies of customers there are
-	attrShop     = "d" // attributes of the shop
-	AttrSpare    = "x" // what nobody thought of
+	attrVotes   = "y" // votes
+	attrReplies = "q" // how many replies of customers there are
+	attrShop    = "d" // attributes of the shop
+	AttrSpare   = "x" // what nobody thought of
 )
 
-// traitVerified is the letter in attrTraits of a comment whose author bought the product. Further traits
-// have letters of their own.
-const traitVerified = "v"
+// The letters in attrTraits. Further traits have letters of their own.
+const (
+	traitMedia    = "m" // there are pictures or videos
+	traitVerified = "v" // the author bought the product
+)
 
-// TraitAttrs names the attributes of traits and imported votes, as a projection expression has them.
-const TraitAttrs = attrTraits + "," + attrImported
+// AttrImported names the imported votes. No index has them: there is no room for them among the 100
+// attributes that DynamoDB projects.
+const AttrImported = attrImported
 
-// ExportProjection returns the projection expression of a copy for the public: what a list shows, and
-// traits. The table has the imported votes as well, and no index does: there is no room for them among
-// the 100 attributes that DynamoDB projects.
+// ExportProjection returns the projection expression of a copy for the public: what a list shows and,
+// in the table, the imported votes.
 func ExportProjection(ofIndex bool) string {
 	if ofIndex {
-		return listProjection + "," + attrTraits
+		return listProjection
 	}
-	return listProjection + "," + TraitAttrs
+	return listProjection + "," + attrImported
 }
 
 // writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport in
@@ -76,7 +78,7 @@ func WriterOfReport(customer string) *types.AttributeValueMemberS {
 // ListAttrs returns the attributes that a list shows. The creation time is not among them: it is
 // part of the sort key.
 func ListAttrs() []string {
-	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply}
+	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply, attrTraits, attrPictures}
 }
 
 var (

@@ -52,7 +52,7 @@ func Definition(table string) *dynamodb.CreateTableInput {
 // may be 100:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 func projected() []string {
-	return append(ListAttrs(), attrTraits, attrVotes, attrPictures, attrReplies, attrShop, AttrSpare)
+	return append(ListAttrs(), attrVotes, attrReplies, attrShop, AttrSpare)
 }
 
 // TimeToLive returns the setting that makes DynamoDB delete expired items. CreateTable cannot carry

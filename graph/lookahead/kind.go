@@ -12,6 +12,8 @@ const (
 	Plain Kind = iota
 	// Text is the text of a comment.
 	Text
+	// Media are the pictures and videos of a comment or of an edit.
+	Media
 	// OneNode fetches the comment, or names the product, of one id.
 	OneNode
 	// Nodes does so for each of several ids.
@@ -123,7 +125,8 @@ var kinds = map[string]map[string]Kind{
 		"latestNegative":           LatestRated,
 		"viewerComment":            ViewerComment,
 	},
-	"Comment": {"text": Text},
+	"Comment":  {"text": Text, "media": Media},
+	"HeldEdit": {"media": Media},
 	"CommentConnection": {
 		"edges":       PageElements,
 		"nodes":       PageElements,

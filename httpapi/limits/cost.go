@@ -161,6 +161,8 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	},
 	lookahead.UserErrors: func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
 
+	lookahead.Media: func(_ priced, inside *place) float64 { inside.times *= assumedMedia; return 0 },
+
 	lookahead.Comments:    priced.page,
 	lookahead.OwnComments: priced.ownPage,
 	lookahead.ViewerComment: func(_ priced, inside *place) float64 {
@@ -203,8 +205,11 @@ const (
 	assumedLanguages = 20
 	// assumedOwn is how many comments a customer is assumed to have written.
 	assumedOwn = 25
-	// maxProblems is how many problems one input can have: one for each field of the largest input.
-	maxProblems = 8
+	// assumedMedia is how many pictures and videos a comment is assumed to have; most have none.
+	assumedMedia = 2
+	// maxProblems is how many problems one input can have: one for each field of the largest input,
+	// and for each picture.
+	maxProblems = 8 + comment.MaxMedia
 )
 
 // comments returns the price of fetching the comments whose ids the field names. A product is known

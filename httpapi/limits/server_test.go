@@ -165,7 +165,7 @@ func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Judge: closed{}, Desk: closed{}, Records: closed{}, Eraser: closed{}}}),
-		Fields:           direct.Fields,
+		Fields:           direct.Fields(""),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: s, Stats: s},
 		Limits:           limits.Default(),

@@ -18,7 +18,7 @@ func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 			c.Reply.UpdatedAt = &at
 		}
 	}
-	c.Verified, c.ImportedVotes = r.IntN(3) == 0, max(0, r.IntN(9)-4)
+	c.ImportedVotes = max(0, r.IntN(9)-4)
 	m := comment.Moderation{}
 	if c.Status == comment.Rejected {
 		reason := skewed(r, comment.RejectionReasons()...)
@@ -28,7 +28,7 @@ func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 		m.Reports = max(0, r.IntN(8)-4)
 		if r.IntN(3) == 0 {
 			edit := Nasty(r, c.ProductID)
-			m.HeldEdit = &comment.HeldEdit{Rating: edit.Rating, Language: edit.Language, Title: edit.Title, Text: edit.Text, At: at, Version: c.Version + 1 + r.IntN(2)}
+			m.HeldEdit = &comment.HeldEdit{Rating: edit.Rating, Language: edit.Language, Title: edit.Title, Text: edit.Text, Media: edit.Media, At: at, Version: c.Version + 1 + r.IntN(2)}
 		}
 	}
 	if c.Status == comment.Pending || m.HeldEdit != nil || m.Reports > 0 && r.IntN(2) == 0 {

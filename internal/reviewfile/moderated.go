@@ -20,16 +20,18 @@ type extras struct {
 	Reply       *exportedReply       `json:"reply,omitempty"`
 	Verified    bool                 `json:"verified,omitempty"`
 	Votes       int                  `json:"votes,omitempty"`
+	Media       []comment.Media      `json:"media,omitempty"`
 }
 
 // exportedEdit is an edit that waits for a moderator.
 type exportedEdit struct {
-	Rating   int     `json:"rating"`
-	Language string  `json:"language"`
-	Title    *string `json:"title"`
-	Text     string  `json:"text"`
-	At       *string `json:"at"`
-	Version  int     `json:"version"`
+	Rating   int             `json:"rating"`
+	Language string          `json:"language"`
+	Title    *string         `json:"title"`
+	Text     string          `json:"text"`
+	Media    []comment.Media `json:"media,omitempty"`
+	At       *string         `json:"at"`
+	Version  int             `json:"version"`
 }
 
 // exportedReply is a reply of the shop.
@@ -45,7 +47,7 @@ func extrasOf(c comment.Comment) (e extras) {
 	if c.Status != comment.Approved {
 		e.Status = c.Status.String()
 	}
-	e.Verified, e.Votes = c.Verified, c.ImportedVotes
+	e.Verified, e.Votes, e.Media = c.Verified, c.ImportedVotes, c.Media
 	if r := c.Reply; r != nil {
 		e.Reply = &exportedReply{Text: r.Text, Name: r.Name, CreatedAt: timeText(&r.CreatedAt), UpdatedAt: timeText(r.UpdatedAt), Version: r.Version}
 	}
@@ -60,7 +62,7 @@ func extrasOf(c comment.Comment) (e extras) {
 		e.HeldSince = timeText(&m.Since)
 	}
 	if h := m.HeldEdit; h != nil {
-		e.HeldEdit = &exportedEdit{Rating: h.Rating, Language: string(h.Language), Title: h.Title, Text: h.Text, At: timeText(&h.At), Version: h.Version}
+		e.HeldEdit = &exportedEdit{Rating: h.Rating, Language: string(h.Language), Title: h.Title, Text: h.Text, Media: h.Media, At: timeText(&h.At), Version: h.Version}
 	}
 	return e
 }
@@ -71,7 +73,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 	if err != nil {
 		return err
 	}
-	c.Verified, c.ImportedVotes = e.Verified, e.Votes
+	c.Verified, c.ImportedVotes, c.Media = e.Verified, e.Votes, e.Media
 	if e.Status != "" {
 		if c.Status, err = comment.ParseStatus(e.Status); err != nil {
 			return err
@@ -105,7 +107,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 }
 
 // extraNames are the members of extras.
-var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "reports", "reply", "verified", "votes"}
+var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "reports", "reply", "verified", "votes", "media"}
 
 // extrasIn reads the members of extras, which must be of the right kinds.
 func extrasIn(object map[string]any) (e extras, err error) {
@@ -140,7 +142,7 @@ func (e *exportedReply) comment(dates *dateParser) (reply *comment.Reply, err er
 }
 
 func (e *exportedEdit) comment(dates *dateParser) (edit *comment.HeldEdit, err error) {
-	edit = &comment.HeldEdit{Rating: e.Rating, Title: e.Title, Text: e.Text, Version: e.Version}
+	edit = &comment.HeldEdit{Rating: e.Rating, Title: e.Title, Text: e.Text, Media: e.Media, Version: e.Version}
 	if edit.Language, err = comment.StoredLanguage(e.Language); err != nil {
 		return nil, fmt.Errorf("heldEdit.language: %w", err)
 	}

@@ -15,32 +15,39 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// Fields is a [graphql.FieldMiddleware]. It replaces the value of a field by a [Value] if
-// everything asked of it has been read, and leaves it unchanged otherwise.
-func Fields(ctx context.Context, next graphql.Resolver) (any, error) {
-	result, err := next(ctx)
-	if err != nil {
-		return result, err
+// Fields returns a [graphql.FieldMiddleware]. It replaces the value of a field by a [Value] if
+// everything asked of it has been read, and leaves it unchanged otherwise. base is the prefix of the
+// addresses of pictures and videos, empty to answer with none.
+func Fields(base comment.MediaBase) graphql.FieldMiddleware {
+	return func(ctx context.Context, next graphql.Resolver) (any, error) {
+		result, err := next(ctx)
+		if err != nil {
+			return result, err
+		}
+		return direct(ctx, base, result), nil
 	}
+}
+
+func direct(ctx context.Context, base comment.MediaBase, result any) any {
 	switch v := result.(type) {
 	case *graph.CommentConnection:
-		return oneOf(ctx, connections, v), nil
+		return oneOf(ctx, base, connections, v)
 	case []*graph.CommentEdge:
-		return allOf(ctx, edges, v), nil
+		return allOf(ctx, base, edges, v)
 	case []*comment.Comment:
-		return allOf(ctx, comments, v), nil
+		return allOf(ctx, base, comments, v)
 	case []*comment.Product:
-		return productList(ctx, v), nil
+		return productList(ctx, base, v)
 	case *graph.CommentEdge:
-		return oneOf(ctx, edges, v), nil
+		return oneOf(ctx, base, edges, v)
 	case *comment.Comment:
-		return oneOf(ctx, comments, v), nil
+		return oneOf(ctx, base, comments, v)
 	case *comment.Statistics:
-		return oneOf(ctx, counts, v), nil
+		return oneOf(ctx, base, counts, v)
 	case *graph.PageInfo:
-		return oneOf(ctx, pageInfos, v), nil
+		return oneOf(ctx, base, pageInfos, v)
 	case *comment.Viewer:
-		return oneOf(ctx, viewers, v), nil
+		return oneOf(ctx, base, viewers, v)
 	}
-	return result, nil
+	return result
 }

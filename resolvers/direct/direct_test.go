@@ -107,7 +107,7 @@ func (t table) sender() sender {
 // answer runs an operation as the server does, with a middleware around each field.
 func (t table) answer(tb testing.TB, around graphql.FieldMiddleware, query string) (data string, errs []string) {
 	tb.Helper()
-	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Own: t, Leaders: t, Author: t.sender()}})
+	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: t, Own: t, Leaders: t, Author: t.sender(), MediaBase: mediaBase}})
 	response := run(tb, t, schema, around, &graphql.RawParams{Query: query, Variables: map[string]any{"yes": true, "no": false}})
 	for _, err := range response.Errors {
 		errs = append(errs, err.Path.String()+": "+err.Message)
@@ -139,6 +139,9 @@ func run(tb testing.TB, t table, schema graphql.ExecutableSchema, around graphql
 	return next(ctx)
 }
 
+// mediaBase is the prefix of the addresses of media.
+const mediaBase = "https://media.example/"
+
 func resolved(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
 // Every operation is answered byte for byte as gqlgen answers it without this package.
@@ -165,7 +168,7 @@ func TestSameBytes(t *testing.T) {
 			` leaderboard ` + a.selection("LeaderboardEntry", 3) +
 			` viewer ` + a.selection("Viewer", 3) + "}"
 		want, wantErrs := comments.answer(t, resolved, query)
-		got, gotErrs := comments.answer(t, direct.Fields, query)
+		got, gotErrs := comments.answer(t, direct.Fields(mediaBase), query)
 		if diff := cmp.Diff(want, got); diff != "" {
 			t.Fatalf("%s\nis answered differently:\n%s", query, diff)
 		}
@@ -267,7 +270,7 @@ func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 // is written, since the limit of an answer relies on it.
 func TestWhatIsWritten(t *testing.T) {
 	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
-	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version }"
+	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version isVerifiedPurchase media { url kind width height alt } }"
 	query := `query($yes: Boolean!, $no: Boolean!) {
 		product(id: "pan") {
 			whole: comments { edges { node { id } } nodes { id } pageInfo { hasNextPage } }
@@ -282,7 +285,7 @@ func TestWhatIsWritten(t *testing.T) {
 	var mu sync.Mutex
 	var written []string
 	comments.answer(t, func(ctx context.Context, next graphql.Resolver) (any, error) {
-		result, err := direct.Fields(ctx, next)
+		result, err := direct.Fields(mediaBase)(ctx, next)
 		if value, ok := result.(direct.Value); ok {
 			var out bytes.Buffer
 			value.MarshalGQL(&out)

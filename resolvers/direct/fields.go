@@ -9,7 +9,7 @@ import (
 
 // leaf returns a field that has no fields of its own, and no texts.
 func leaf[T any](typ string, write func(out []byte, of T) []byte) field[T] {
-	return field[T]{typ: typ, writer: func(*graphql.OperationContext, graphql.CollectedField) (writer[T], bool) {
+	return field[T]{typ: typ, writer: func(operation, graphql.CollectedField) (writer[T], bool) {
 		return writer[T]{write: write}, true
 	}}
 }
@@ -20,7 +20,7 @@ func text[T any](typ string, get func(T) string) field[T] {
 		texts: func(of T) int { return len(get(of)) },
 		write: func(out []byte, of T) []byte { return appendText(out, get(of)) },
 	}
-	return field[T]{typ: typ + "!", writer: func(*graphql.OperationContext, graphql.CollectedField) (writer[T], bool) { return written, true }}
+	return field[T]{typ: typ + "!", writer: func(operation, graphql.CollectedField) (writer[T], bool) { return written, true }}
 }
 
 // optionalText returns a field that holds a text or null.
@@ -39,7 +39,7 @@ func optionalText[T any](typ string, get func(T) *string) field[T] {
 			return append(out, null...)
 		},
 	}
-	return field[T]{typ: typ, writer: func(*graphql.OperationContext, graphql.CollectedField) (writer[T], bool) { return written, true }}
+	return field[T]{typ: typ, writer: func(operation, graphql.CollectedField) (writer[T], bool) { return written, true }}
 }
 
 // code returns a field that holds a text that JSON does not escape, such as a language. It is never
@@ -51,6 +51,16 @@ func code[T any](typ string, get func(T) string) field[T] {
 // number returns a field that holds a whole number.
 func number[T any](get func(T) int) field[T] {
 	return leaf("Int!", func(out []byte, of T) []byte { return strconv.AppendInt(out, int64(get(of)), 10) })
+}
+
+// optionalNumber returns a field that holds a whole number or null.
+func optionalNumber[T any](get func(T) *int) field[T] {
+	return leaf("Int", func(out []byte, of T) []byte {
+		if n := get(of); n != nil {
+			return strconv.AppendInt(out, int64(*n), 10)
+		}
+		return append(out, null...)
+	})
 }
 
 // flag returns a field that holds true or false.
@@ -77,7 +87,7 @@ func optionalMoment[T any](get func(T) *time.Time) field[T] {
 func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
 	return within(field[*U]{
 		typ: inner.name() + "!",
-		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[*U], bool) {
+		writer: func(operation operation, asked graphql.CollectedField) (writer[*U], bool) {
 			return inner.writer(operation, asked.Selections)
 		},
 	}, get)
@@ -87,7 +97,7 @@ func nested[T, U any](inner *object[U], get func(T) *U) field[T] {
 func optional[T, U any](inner *object[U], get func(T) *U) field[T] {
 	return field[T]{
 		typ: inner.name(),
-		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[T], bool) {
+		writer: func(operation operation, asked graphql.CollectedField) (writer[T], bool) {
 			p, plain := inner.writer(operation, asked.Selections)
 			return writer[T]{
 				texts: func(of T) int {
@@ -111,7 +121,7 @@ func optional[T, U any](inner *object[U], get func(T) *U) field[T] {
 func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
 	return within(field[[]*U]{
 		typ: "[" + inner.name() + "!]!",
-		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[[]*U], bool) {
+		writer: func(operation operation, asked graphql.CollectedField) (writer[[]*U], bool) {
 			p, plain := inner.writer(operation, asked.Selections)
 			return listOf(p), plain
 		},
@@ -122,7 +132,7 @@ func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
 func within[T, U any](of field[U], get func(T) U) field[T] {
 	return field[T]{
 		typ: of.typ,
-		writer: func(operation *graphql.OperationContext, asked graphql.CollectedField) (writer[T], bool) {
+		writer: func(operation operation, asked graphql.CollectedField) (writer[T], bool) {
 			p, plain := of.writer(operation, asked)
 			return writer[T]{
 				texts: func(of T) int { return p.size(get(of)) },

@@ -30,7 +30,7 @@ var products = &object[productStats]{
 }
 
 // statsOf returns how to write the field stats, of all languages or of a single one.
-func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
+func statsOf(operation operation, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
 	var filter comment.Filter
 	if given := asked.ArgumentMap(operation.Variables)["lang"]; given != nil {
 		language, err := scalar.UnmarshalLanguage(given)
@@ -48,8 +48,8 @@ func statsOf(operation *graphql.OperationContext, asked graphql.CollectedField) 
 // productList returns a Value of products if only their ids and statistics are asked for. It then
 // fetches the statistics of all of them together. Otherwise it returns the products themselves,
 // also if a product is missing or its statistics failed, which gqlgen reports.
-func productList(ctx context.Context, list []*comment.Product) any {
-	part, plain := writerHere(ctx, products)
+func productList(ctx context.Context, base comment.MediaBase, list []*comment.Product) any {
+	part, plain := writerHere(ctx, base, products)
 	if !plain {
 		return list
 	}

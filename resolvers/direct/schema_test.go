@@ -18,7 +18,7 @@ func TestTablesMatchTheSchema(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	checked := checkObject(t, schema, connections) + checkObject(t, schema, edges) + checkObject(t, schema, comments) + checkObject(t, schema, authors) +
 		checkObject(t, schema, pageInfos) + checkObject(t, schema, counts) + checkObject(t, schema, ratings) +
-		checkObject(t, schema, languages) + checkObject(t, schema, products) + checkObject(t, schema, viewers) + checkObject(t, schema, replies)
+		checkObject(t, schema, languages) + checkObject(t, schema, products) + checkObject(t, schema, viewers) + checkObject(t, schema, replies) + checkObject(t, schema, media)
 	if written := objectsInSource(t); checked != written {
 		t.Errorf("the package has %d objects, of which %d are checked here", written, checked)
 	}
@@ -90,7 +90,7 @@ func TestUnknownArgumentIsLeftToGqlgen(t *testing.T) {
 		{"a new argument beside one that is read", "stats", ast.ArgumentDefinitionList{lang, as}, false},
 	} {
 		asked := &ast.Field{Name: row.field, Definition: &ast.FieldDefinition{Arguments: row.arguments}}
-		_, got := products.member(&graphql.OperationContext{}, graphql.CollectedField{Field: asked})
+		_, got := products.member(operation{OperationContext: &graphql.OperationContext{}}, graphql.CollectedField{Field: asked})
 		if got != row.want {
 			t.Errorf("%s: %v", row.why, got)
 		}

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 )
@@ -41,6 +43,20 @@ var (
 			"version":   number(func(c *comment.Comment) int { return c.Version }),
 			"status":    code("CommentStatus", func(c *comment.Comment) string { return c.Status.String() }),
 			"reply":     optional(replies, func(c *comment.Comment) *comment.Reply { return c.Reply }),
+
+			"isVerifiedPurchase": flag(func(c *comment.Comment) bool { return c.Verified }),
+			"media":              allowed(several(media, func(c *comment.Comment) []*comment.Media { return pointers(c.Media) })),
+		},
+	}
+
+	media = &object[comment.Media]{
+		types: []string{"Media"},
+		fields: map[string]field[*comment.Media]{
+			"url":    {typ: "String!", writer: addressOf},
+			"kind":   code("MediaKind", func(m *comment.Media) string { return string(m.Kind()) }),
+			"width":  optionalNumber(func(m *comment.Media) *int { return m.WidthOrNil() }),
+			"height": optionalNumber(func(m *comment.Media) *int { return m.HeightOrNil() }),
+			"alt":    text("String", func(m *comment.Media) string { return m.Alt }),
 		},
 	}
 
@@ -115,6 +131,24 @@ var (
 		},
 	}
 )
+
+// addressOf returns how to write the address of media.
+func addressOf(operation operation, _ graphql.CollectedField) (writer[*comment.Media], bool) {
+	return writer[*comment.Media]{
+		texts: func(m *comment.Media) int { return len(operation.base) + len(m.Path) },
+		write: func(out []byte, m *comment.Media) []byte { return appendText(out, operation.base.Address(*m)) },
+	}, true
+}
+
+// allowed returns a field of media, which has none while there is no prefix for their addresses.
+func allowed(media field[*comment.Comment]) field[*comment.Comment] {
+	return field[*comment.Comment]{typ: media.typ, writer: func(operation operation, asked graphql.CollectedField) (writer[*comment.Comment], bool) {
+		if operation.base == "" {
+			return writer[*comment.Comment]{write: func(out []byte, _ *comment.Comment) []byte { return append(out, "[]"...) }}, true
+		}
+		return media.writer(operation, asked)
+	}}
+}
 
 func appendAverage(out []byte, s *comment.Statistics) []byte {
 	mean, any := s.Average()

@@ -6,6 +6,8 @@ import (
 	"io"
 
 	"github.com/99designs/gqlgen/graphql"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // Value is a value that writes itself. It takes the place of what a resolver returned: gqlgen
@@ -34,11 +36,11 @@ func (v Value) MarshalGQL(w io.Writer) {
 }
 
 // oneOf returns a Value of one object, or the object itself if it is nil or has to be resolved.
-func oneOf[T any](ctx context.Context, of *object[T], one *T) any {
+func oneOf[T any](ctx context.Context, base comment.MediaBase, of *object[T], one *T) any {
 	if one == nil {
 		return one
 	}
-	part, plain := writerHere(ctx, of)
+	part, plain := writerHere(ctx, base, of)
 	if !plain {
 		return one
 	}
@@ -47,8 +49,8 @@ func oneOf[T any](ctx context.Context, of *object[T], one *T) any {
 
 // allOf returns a Value of a list, or the list itself if its elements have to be resolved. None of
 // them is nil.
-func allOf[T any](ctx context.Context, of *object[T], list []*T) any {
-	part, plain := writerHere(ctx, of)
+func allOf[T any](ctx context.Context, base comment.MediaBase, of *object[T], list []*T) any {
+	part, plain := writerHere(ctx, base, of)
 	if !plain {
 		return list
 	}
@@ -57,10 +59,10 @@ func allOf[T any](ctx context.Context, of *object[T], list []*T) any {
 
 // writerHere returns a writer of the selections of the field that is being resolved. It leaves a
 // field that may hold several types to gqlgen, which chooses the fragments.
-func writerHere[T any](ctx context.Context, of *object[T]) (p writer[*T], plain bool) {
+func writerHere[T any](ctx context.Context, base comment.MediaBase, of *object[T]) (p writer[*T], plain bool) {
 	field := graphql.GetFieldContext(ctx).Field
 	if field.Definition.Type.Name() != of.name() {
 		return writer[*T]{}, false
 	}
-	return of.writer(graphql.GetOperationContext(ctx), field.Selections)
+	return of.writer(operation{graphql.GetOperationContext(ctx), base}, field.Selections)
 }

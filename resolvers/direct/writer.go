@@ -5,7 +5,15 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/comment"
 )
+
+// operation is what is answered, with the prefix of the addresses in the answer.
+type operation struct {
+	*graphql.OperationContext
+	base comment.MediaBase
+}
 
 // writer writes a T in JSON: one field, or all selected fields.
 type writer[T any] struct {
@@ -32,7 +40,7 @@ type field[T any] struct {
 	// left to gqlgen.
 	arguments []string
 	// writer returns a writer of the field as an operation selects it, and whether there is one.
-	writer func(operation *graphql.OperationContext, writer graphql.CollectedField) (writer[T], bool)
+	writer func(operation operation, writer graphql.CollectedField) (writer[T], bool)
 }
 
 // takes reports whether the field knows all arguments that the schema has for it.
@@ -63,8 +71,8 @@ type member[T any] struct {
 
 // writer returns a writer of the selected fields of an object. plain is false if any of them needs
 // a resolver.
-func (o *object[T]) writer(operation *graphql.OperationContext, set ast.SelectionSet) (p writer[*T], plain bool) {
-	collected := graphql.CollectFields(operation, set, o.types)
+func (o *object[T]) writer(operation operation, set ast.SelectionSet) (p writer[*T], plain bool) {
+	collected := graphql.CollectFields(operation.OperationContext, set, o.types)
 	members, separator := make([]member[*T], 0, len(collected)), ""
 	for _, c := range collected {
 		part, plain := o.member(operation, c)
@@ -78,7 +86,7 @@ func (o *object[T]) writer(operation *graphql.OperationContext, set ast.Selectio
 }
 
 // member returns how to write one field of an object.
-func (o *object[T]) member(operation *graphql.OperationContext, c graphql.CollectedField) (p writer[*T], plain bool) {
+func (o *object[T]) member(operation operation, c graphql.CollectedField) (p writer[*T], plain bool) {
 	if c.Name == "__typename" {
 		return writer[*T]{write: func(out []byte, _ *T) []byte { return appendCode(out, o.name()) }}, true
 	}

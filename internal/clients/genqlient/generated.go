@@ -149,6 +149,12 @@ type AddCommentInput struct {
 	// A server that takes one comment of each customer and product needs no key. There, a retry returns
 	// the comment as it is now, and another comment is a userError with the code ALREADY_WRITTEN.
 	IdempotencyKey *string `json:"idempotencyKey"`
+	// Pictures and videos, at most 8, in the order in which they are shown. The files stay where they are:
+	// addresses have to begin with the prefix that the server is set up with.
+	Media []MediaInput `json:"media"`
+	// Whether the author is known to have bought the product. Only the shop says so, by the role `shop`, and
+	// moderators: for others, a value is an error with the code `FORBIDDEN`.
+	IsVerifiedPurchase *bool `json:"isVerifiedPurchase"`
 }
 
 // GetProductId returns AddCommentInput.ProductId, and is useful for accessing the field via an interface.
@@ -171,6 +177,12 @@ func (v *AddCommentInput) GetAuthor() AuthorInput { return v.Author }
 
 // GetIdempotencyKey returns AddCommentInput.IdempotencyKey, and is useful for accessing the field via an interface.
 func (v *AddCommentInput) GetIdempotencyKey() *string { return v.IdempotencyKey }
+
+// GetMedia returns AddCommentInput.Media, and is useful for accessing the field via an interface.
+func (v *AddCommentInput) GetMedia() []MediaInput { return v.Media }
+
+// GetIsVerifiedPurchase returns AddCommentInput.IsVerifiedPurchase, and is useful for accessing the field via an interface.
+func (v *AddCommentInput) GetIsVerifiedPurchase() *bool { return v.IsVerifiedPurchase }
 
 // AddResponse is returned by Add on success.
 type AddResponse struct {
@@ -291,6 +303,11 @@ type EditCommentInput struct {
 	Title *string `json:"title,omitempty"`
 	// At most 10,000 characters of plain text.
 	Text *string `json:"text,omitempty"`
+	// All pictures and videos that the comment has from now on. Null or an empty list removes them.
+	Media []MediaInput `json:"media"`
+	// Whether the author is known to have bought the product, for the role `shop` and moderators; null keeps
+	// it. It waits for no moderator, and leaves `version` and `updatedAt`.
+	IsVerifiedPurchase *bool `json:"isVerifiedPurchase"`
 }
 
 // GetId returns EditCommentInput.Id, and is useful for accessing the field via an interface.
@@ -310,6 +327,12 @@ func (v *EditCommentInput) GetTitle() *string { return v.Title }
 
 // GetText returns EditCommentInput.Text, and is useful for accessing the field via an interface.
 func (v *EditCommentInput) GetText() *string { return v.Text }
+
+// GetMedia returns EditCommentInput.Media, and is useful for accessing the field via an interface.
+func (v *EditCommentInput) GetMedia() []MediaInput { return v.Media }
+
+// GetIsVerifiedPurchase returns EditCommentInput.IsVerifiedPurchase, and is useful for accessing the field via an interface.
+func (v *EditCommentInput) GetIsVerifiedPurchase() *bool { return v.IsVerifiedPurchase }
 
 // EditEditCommentEditCommentPayload includes the requested fields of the GraphQL type EditCommentPayload.
 // The GraphQL type's documentation follows.
@@ -591,6 +614,31 @@ type ListResponse struct {
 
 // GetProduct returns ListResponse.Product, and is useful for accessing the field via an interface.
 func (v *ListResponse) GetProduct() *ListProduct { return v.Product }
+
+// A picture or a video of a comment.
+type MediaInput struct {
+	// The address, of at most 200 characters after the server's prefix. They are letters and digits of ASCII
+	// and the characters `-._~@+=,/`, and end with one of jpg, jpeg, png, webp, gif, avif, mp4, webm.
+	Url string `json:"url"`
+	// The width in pixels, 1 to 20,000. Pages keep room for the picture by it. With `height`, or neither.
+	Width *int `json:"width"`
+	// The height in pixels, 1 to 20,000.
+	Height *int `json:"height"`
+	// What it shows, for those who do not see it: one line of at most 200 characters.
+	Alt *string `json:"alt"`
+}
+
+// GetUrl returns MediaInput.Url, and is useful for accessing the field via an interface.
+func (v *MediaInput) GetUrl() string { return v.Url }
+
+// GetWidth returns MediaInput.Width, and is useful for accessing the field via an interface.
+func (v *MediaInput) GetWidth() *int { return v.Width }
+
+// GetHeight returns MediaInput.Height, and is useful for accessing the field via an interface.
+func (v *MediaInput) GetHeight() *int { return v.Height }
+
+// GetAlt returns MediaInput.Alt, and is useful for accessing the field via an interface.
+func (v *MediaInput) GetAlt() *string { return v.Alt }
 
 // NumberedProduct includes the requested fields of the GraphQL type Product.
 // The GraphQL type's documentation follows.

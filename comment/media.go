@@ -1,0 +1,191 @@
+package comment
+
+import (
+	"net/url"
+	"path"
+	"strings"
+)
+
+// Bounds of the media of a comment.
+const (
+	// MaxMedia bounds the pictures and videos of a comment.
+	MaxMedia = 8
+	// maxMediaPath bounds a Media.Path, in bytes; it is ASCII.
+	maxMediaPath = 200
+	// maxMediaSide bounds the width and the height, in pixels.
+	maxMediaSide = 20_000
+	// maxMediaAlt bounds a Media.Alt, in characters.
+	maxMediaAlt = 200
+)
+
+// Media is a picture or a video of a comment. The shop stores the file, below its MediaBase.
+type Media struct {
+	// Path is the address below the MediaBase, such as "2024/kettle.jpg".
+	Path string `json:"path"`
+	// Width and Height are in pixels, both 0 if they are not known.
+	Width  int `json:"width,omitempty"`
+	Height int `json:"height,omitempty"`
+	// Alt is a text in place of the picture for those who do not see it, empty for none.
+	Alt string `json:"alt,omitempty"`
+}
+
+// MediaKind says how media are shown.
+type MediaKind string
+
+// The kinds: a closed list.
+const (
+	// Picture is a still or moving picture without sound.
+	Picture MediaKind = "PICTURE"
+	// Video is a video.
+	Video MediaKind = "VIDEO"
+)
+
+// kindOfExtension has the extensions of files that browsers show everywhere. None is of a file that
+// can hold scripts, as SVG can.
+var kindOfExtension = map[string]MediaKind{
+	".jpg": Picture, ".jpeg": Picture, ".png": Picture, ".webp": Picture, ".gif": Picture, ".avif": Picture,
+	".mp4": Video, ".webm": Video,
+}
+
+// Kind returns the kind by the extension of the path, empty for one that is not known.
+func (m Media) Kind() MediaKind { return kindOfExtension[strings.ToLower(path.Ext(m.Path))] }
+
+// WidthOrNil returns the width, nil if it is not known.
+func (m Media) WidthOrNil() *int { return knownSide(m.Width) }
+
+// HeightOrNil returns the height, nil if it is not known.
+func (m Media) HeightOrNil() *int { return knownSide(m.Height) }
+
+func knownSide(side int) *int {
+	if side == 0 {
+		return nil
+	}
+	return &side
+}
+
+// Check returns a BadInput error unless comments can have the media.
+func (m Media) Check() error {
+	switch {
+	case len(m.Path) > maxMediaPath:
+		return Errorf(BadInput, "the address has %d characters below the prefix of --media-base; at most %d are kept", len(m.Path), maxMediaPath)
+	case !isMediaPath(m.Path):
+		return Errorf(BadInput, "the address may hold letters and digits of ASCII and -._~@+=, in parts between slashes, none of them empty, . or ..")
+	case m.Kind() == "":
+		return Errorf(BadInput, "the address has to end with the extension of a picture (jpg, jpeg, png, webp, gif, avif) or of a video (mp4, webm)")
+	case (m.Width == 0) != (m.Height == 0) || min(m.Width, m.Height) < 0 || max(m.Width, m.Height) > maxMediaSide:
+		return Errorf(BadInput, "width and height are 1 to %d pixels, or both are left out", maxMediaSide)
+	case strings.ContainsAny(m.Alt, "\n\t"):
+		return Errorf(BadInput, "the alternative text holds a newline or a tab: it is one line")
+	case len([]rune(m.Alt)) > maxMediaAlt:
+		return Errorf(BadInput, "the alternative text has more than %d characters", maxMediaAlt)
+	}
+	return checkText("alternative text", m.Alt, 0, 4*maxMediaAlt)
+}
+
+// isMediaPath reports whether a path leads below a MediaBase in whatever way programs read addresses:
+// it has no character that is escaped or has a meaning, and no part that leads upwards.
+func isMediaPath(path string) bool {
+	for part := range strings.SplitSeq(path, "/") {
+		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, isNoMediaRune) {
+			return false
+		}
+	}
+	return true
+}
+
+func isNoMediaRune(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && !strings.ContainsRune("-._~@+=,", r)
+}
+
+// CheckMedia returns a BadInput error unless a comment can have all these media.
+func CheckMedia(all []Media) error {
+	if len(all) > MaxMedia {
+		return Errorf(BadInput, "there are %d pictures and videos; a comment has at most %d", len(all), MaxMedia)
+	}
+	for _, m := range all {
+		if err := m.Check(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MediaBase is the prefix of the addresses of media, such as "https://media.shop.example/reviews/".
+// The empty one allows none.
+type MediaBase string
+
+// ParseMediaBase returns the prefix in a text. A slash at its end is added if it is missing.
+func ParseMediaBase(text string) (MediaBase, error) {
+	base := strings.TrimSuffix(text, "/") + "/"
+	u, err := url.Parse(base)
+	if err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Hostname() == "" || strings.ContainsFunc(u.Host, isNoHostRune) || u.Scheme+"://"+u.Host+u.Path != base {
+		return "", Errorf(BadInput, "the prefix of media is https://, a host in lower case and perhaps a path, such as https://media.shop.example/reviews/")
+	}
+	if below := strings.Trim(u.Path, "/"); below != "" && !isMediaPath(below) {
+		return "", Errorf(BadInput, "the path of the prefix of media may hold letters and digits of ASCII and -._~@+=, in parts between slashes")
+	}
+	return MediaBase(base), nil
+}
+
+func isNoHostRune(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < '0' || r > '9') && !strings.ContainsRune("-.:", r)
+}
+
+// UnmarshalText reads a prefix, as ParseMediaBase does.
+func (b *MediaBase) UnmarshalText(text []byte) (err error) {
+	*b, err = ParseMediaBase(string(text))
+	return err
+}
+
+// Address returns the address of media.
+func (b MediaBase) Address(m Media) string { return string(b) + m.Path }
+
+// Origin returns the scheme and the host, as policies of browsers name them; empty without a prefix.
+func (b MediaBase) Origin() string {
+	u, err := url.Parse(string(b))
+	if err != nil || b == "" {
+		return ""
+	}
+	return u.Scheme + "://" + u.Host
+}
+
+// Below returns the media at an address. It returns a BadInput error unless that begins with the
+// prefix, character by character.
+func (b MediaBase) Below(address string) (Media, error) {
+	below, found := strings.CutPrefix(address, string(b))
+	switch {
+	case b == "":
+		return Media{}, Errorf(BadInput, "no addresses of pictures and videos are taken here: --media-base PREFIX allows those below a prefix")
+	case !found:
+		return Media{}, Errorf(BadInput, "the address has to begin with %s, the prefix of --media-base", b)
+	}
+	return Media{Path: below}, nil
+}
+
+// MediaDraft is a picture or a video of a comment to be written, not yet checked.
+type MediaDraft struct {
+	// URL is the whole address.
+	URL string
+	// Width and Height are in pixels, nil if they are not known.
+	Width, Height *int
+	// Alt is a text in place of the picture, nil or empty for none.
+	Alt *string
+}
+
+// media checks a draft, and returns the media below a prefix.
+func (d MediaDraft) media(base MediaBase) (Media, error) {
+	m, err := base.Below(d.URL)
+	if err != nil {
+		return m, err
+	}
+	if (d.Width == nil) != (d.Height == nil) || d.Width != nil && min(*d.Width, *d.Height) < 1 {
+		return m, Errorf(BadInput, "width and height are 1 to %d pixels, or both are left out", maxMediaSide)
+	}
+	if d.Width != nil {
+		m.Width, m.Height = *d.Width, *d.Height
+	}
+	if d.Alt != nil {
+		m.Alt = *d.Alt
+	}
+	return m, m.Check()
+}

@@ -1,0 +1,26 @@
+package comment
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// checkText returns a BadInput error unless a text can be stored and has least to most bytes.
+func checkText(what, text string, least, most int) error {
+	switch {
+	case len(text) < least:
+		return Errorf(BadInput, "the %s is empty", what)
+	case len(text) > most:
+		return Errorf(BadInput, "the %s is %d bytes long; at most %d are kept", what, len(text), most)
+	case !utf8.ValidString(text):
+		return Errorf(BadInput, "the %s is not valid UTF-8", what)
+	}
+	if at := strings.IndexFunc(text, isControl); at >= 0 {
+		return Errorf(BadInput, "the %s holds the control character %U: remove it", what, []rune(text[at:])[0])
+	}
+	return nil
+}
+
+// isControl reports whether no text of a comment may hold a character.
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }

@@ -1,0 +1,74 @@
+package layout
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// mediaText returns media as attrPictures holds them: a line for each, of its path and, where one of
+// them is known, its size and what it shows, such as "2024/kettle.jpg 1600x1200 a kettle".
+func mediaText(all []comment.Media) string {
+	lines := make([]string, len(all))
+	for i, m := range all {
+		lines[i] = m.Path
+		if m.Width > 0 || m.Alt != "" {
+			lines[i] += fmt.Sprintf(" %dx%d", m.Width, m.Height)
+		}
+		if m.Alt != "" {
+			lines[i] += " " + m.Alt
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+// media reads what mediaText returned.
+func (r *Reader) media() []comment.Media {
+	if !r.has(attrPictures) {
+		return nil
+	}
+	var all []comment.Media
+	for line := range strings.SplitSeq(r.Text(attrPictures), "\n") {
+		path, rest, sized := strings.Cut(line, " ")
+		size, alt, _ := strings.Cut(rest, " ")
+		m := comment.Media{Path: path, Alt: alt}
+		if sized {
+			width, height, _ := strings.Cut(size, "x")
+			var wrong, wrongToo error
+			m.Width, wrong = strconv.Atoi(width)
+			m.Height, wrongToo = strconv.Atoi(height)
+			if wrong != nil || wrongToo != nil {
+				r.fail(attrPictures)
+			}
+		}
+		all = append(all, m)
+	}
+	if comment.CheckMedia(all) != nil {
+		r.fail(attrPictures)
+	}
+	return all
+}
+
+// traitsText returns the traits of a comment as attrTraits holds them, empty without any.
+func traitsText(c comment.Comment) (letters string) {
+	if len(c.Media) > 0 {
+		letters += traitMedia
+	}
+	if c.Verified {
+		letters += traitVerified
+	}
+	return letters
+}
+
+// SameTraits returns the condition that a comment's item has its traits: a change that writes them
+// must not undo another that left the version. It adds the value that the condition names.
+func SameTraits(c comment.Comment, values Item) string {
+	letters := traitsText(c)
+	if letters == "" {
+		return "attribute_not_exists(" + attrTraits + ")"
+	}
+	values[":traits"] = Text(letters)
+	return attrTraits + " = :traits"
+}
