@@ -49,10 +49,13 @@ func Definition(table string) *dynamodb.CreateTableInput {
 
 // projected returns the attributes that the indexes of comments hold beside their keys. DynamoDB
 // cannot change a projection, so those of later releases are among them. Of all indexes together they
-// may be 100:
+// may be 100, and infra/table.json has them in this order:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 func projected() []string {
-	return append(ListAttrs(), attrVotes, attrReplies, attrShop, AttrSpare)
+	return []string{
+		AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply,
+		attrTraits, attrVotes, attrPictures, attrReplies, attrShop, AttrSpare,
+	}
 }
 
 // TimeToLive returns the setting that makes DynamoDB delete expired items. CreateTable cannot carry
