@@ -41,6 +41,7 @@ type api struct {
 	session *command.Session
 	server  *httptest.Server
 	log     *bytes.Buffer
+	store   *dynamo.Store // of the server
 
 	sequence   int              // of the last change that was counted
 	pages      pageindex.Index  // finds pages by number; none if nil
@@ -87,8 +88,8 @@ func (a *api) useClient(client *dynamodb.Client) {
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}
 	}
-	store := serve.Store(&command.Session{Client: client, Table: a.session.Table}, a.pages, slog.New(slog.DiscardHandler))
-	a.server = httptest.NewServer(serve.Handler(store, erasure.New(client, a.session.Table, erasure.Options{}), a.authorizer, command.Terminal{
+	a.store = serve.Store(&command.Session{Client: client, Table: a.session.Table}, a.pages, slog.New(slog.DiscardHandler))
+	a.server = httptest.NewServer(serve.Handler(a.store, erasure.New(client, a.session.Table, erasure.Options{}), a.authorizer, command.Terminal{
 		Err:    io.Discard,
 		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
 	}))
@@ -140,7 +141,14 @@ func (a answer) tooSlow() bool {
 }
 
 // ask posts an operation.
-func (a *api) ask(query string, variables map[string]any) answer {
+func (a *api) ask(query string, variables map[string]any) (out answer) {
+	a.tb.Helper()
+	a.asked(query, variables, &out)
+	return out
+}
+
+// asked posts an operation and reads its whole answer.
+func (a *api) asked(query string, variables map[string]any, out any) {
 	a.tb.Helper()
 	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
@@ -159,11 +167,9 @@ func (a *api) ask(query string, variables map[string]any) answer {
 		a.tb.Fatal(err)
 	}
 	defer response.Body.Close()
-	var out answer
-	if err := json.NewDecoder(response.Body).Decode(&out); err != nil {
+	if err := json.NewDecoder(response.Body).Decode(out); err != nil {
 		a.tb.Fatal(err)
 	}
-	return out
 }
 
 // mustAsk posts an operation that has to succeed and reads its data. A query whose table was too slow

@@ -50,6 +50,17 @@ type Latest struct {
 	WithoutText bool
 }
 
+// StatsAndLatest is what was fetched of the statistics of products, and of their newest comments.
+type StatsAndLatest struct {
+	// Found has the statistics of products that have comments, Failed why others could not be fetched.
+	Found  map[string]Stats
+	Failed map[string]error
+	// AsOf is a time up to which all changes are in what was found, zero if that is unknown.
+	AsOf time.Time
+	// Comments came along: nil for an id of which there is no comment.
+	Comments map[ID]*Comment
+}
+
 // Counting says what to count of a whole list. Counting reads the whole list.
 type Counting int
 

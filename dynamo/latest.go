@@ -3,6 +3,7 @@ package dynamo
 import (
 	"context"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -15,12 +16,30 @@ import (
 // fetches it. So a Store remembers which newest comments no page showed, to fetch them along with
 // the statistics the next time.
 
+// tell remembers what was read for an answer.
+func (m *memory) tell(product string, t told) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.products.Get(product)
+	r.told = t
+	m.products.Add(product, r)
+}
+
+// recent returns what statistics told lately; false if they have to be read. changed is the last
+// change of the product that the Store knows of.
+func (m *memory) recent(product string, changed time.Time) (told, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r, _ := m.products.Get(product)
+	return r.told, r.told.recent(m.now(), m.maxAge, m.writes.last(product), changed)
+}
+
 // Newest returns the id of the newest comment of a product with one of some ratings; no id if there
 // is none. The ratings must be normalized. known is false if no statistics are trusted to say so.
 // The comment may have been changed since: fetch it and look. among is how many of the newest
 // comments of the product the caller has seen, none of which has such a rating.
 func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID, known bool) {
-	position, known := s.memory.newest(product, ratings, among)
+	position, known := s.memory.newest(product, ratings, among, s.changes.last(product))
 	if !known || position == (comment.Position{}) {
 		return "", known
 	}
@@ -29,15 +48,19 @@ func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID,
 
 // newest returns the position of the newest comment with one of some ratings, the zero Position if
 // there is none. It remembers that this comment is not among the newest n of the product; among is
-// n.
-func (m *memory) newest(product string, ratings []int, among int) (position comment.Position, known bool) {
+// n. changed is the last change of the product that the Store knows of.
+func (m *memory) newest(product string, ratings []int, among int, changed time.Time) (position comment.Position, known bool) {
 	if m == nil {
 		return position, false
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	now := r.knowledge(m.now(), m.maxAge, m.writes.last(product))
+	written := m.writes.last(product)
+	now := r.knowledge(m.now(), m.maxAge, written)
+	if r.told.recent(m.now(), m.maxAge, written, changed) {
+		now.Stats, now.Newest, now.Trusted = r.told.Stats, r.told.Newest, true
+	}
 	switch {
 	case !now.Trusted:
 		return position, false
@@ -62,11 +85,15 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 	defer m.mu.Unlock()
 	for _, product := range products {
 		r, _ := m.products.Peek(product)
+		newest := r.newest
+		if r.told.Stats != nil && !r.told.asOf.Before(r.asOf) {
+			newest = r.told.Newest
+		}
 		for _, ratings := range want.Ratings {
-			if r.newest == nil {
+			if newest == nil {
 				continue
 			}
-			if position := r.newest.Rated(ratings).Position; r.apart.has(ratingBits(ratings), position, want.Among) {
+			if position := newest.Rated(ratings).Position; r.apart.has(ratingBits(ratings), position, want.Among) {
 				ids = append(ids, comment.IDOf(position))
 			}
 		}
@@ -74,47 +101,73 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 	return ids
 }
 
-// StatsAndLatest fetches statistics as StatsOf does, which Newest relies on from then on. upTo is a
-// time up to which all changes are counted, zero if that is unknown. In the same call it fetches
-// comments that the caller is likely to want next: an id in comments has nil if there is no such
-// comment.
-func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (
-	found map[string]comment.Stats, comments map[comment.ID]*comment.Comment, failed map[string]error, err error,
-) {
-	if upTo = s.memory.trusting(upTo); upTo.IsZero() {
-		found, failed, err = s.StatsOf(ctx, products)
-		return found, nil, failed, err
+// StatsAndLatest returns statistics, which Newest relies on from then on. Those that were read lately
+// are not read again. upTo is a time up to which all changes are counted, zero if that is unknown. In
+// the same call it fetches comments that the caller is likely to want next.
+func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (out comment.StatsAndLatest, err error) {
+	if out.AsOf = s.memory.trusting(upTo); out.AsOf.IsZero() {
+		out.Found, out.Failed, err = s.StatsOf(ctx, products)
+		return out, err
 	}
-	products, failed = s.batches.enter(products)
-	defer s.batches.leave(products)
-	if len(products) == 0 {
-		return nil, nil, failed, nil
-	}
+	upTo, out.Found = out.AsOf, make(map[string]comment.Stats, len(products))
 	ids := s.memory.likely(products, want)
+	products = slices.DeleteFunc(slices.Clone(products), func(product string) bool {
+		t, recent := s.memory.recent(product, s.changes.last(product))
+		if recent {
+			out.Found[product] = t.Stats
+			out.AsOf = earlier(out.AsOf, t.asOf)
+		}
+		return recent
+	})
+	products, out.Failed = s.batches.enter(products)
+	defer s.batches.leave(products)
 	ids = ids[:min(len(ids), idsAtOnce, call.MaxKeysPerGet-len(products))]
-	heard := make([]uint64, len(products))
-	for i, product := range products {
-		heard[i] = s.memory.heard.number(product)
+	if len(products)+len(ids) == 0 {
+		return out, nil
 	}
+	began := s.now()
 	read, err := s.StatsBeside(ctx, products, ids, layout.TableProjection(!want.WithoutText))
 	if err != nil {
-		return nil, nil, nil, err
+		return comment.StatsAndLatest{}, err
 	}
-	found = make(map[string]comment.Stats, len(read.Found))
-	for i, product := range products {
+	for _, product := range products {
 		if read.Failed[product] != nil {
 			continue
 		}
 		snapshot, any := read.Found[product]
 		if any {
-			found[product] = snapshot.Stats
+			out.Found[product] = snapshot.Stats
 		} else {
 			snapshot.Stats = comment.Stats{}
 		}
-		s.memory.learn(product, snapshot, upTo, heard[i])
+		s.memory.tell(product, told{snapshot, upTo, began})
 	}
-	maps.Copy(failed, read.Failed)
-	return found, s.besides(ctx, ids, read.Comments, read.Left, want.WithoutText), failed, nil
+	maps.Copy(out.Failed, read.Failed)
+	out.Comments = s.besides(ctx, ids, read.Comments, read.Left, want.WithoutText)
+	return out, nil
+}
+
+// LatestByID fetches comments that Newest named, eventually consistently as lists are read, and at most
+// MaxKeysPerGet. A comment that is in no list is missing.
+func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
+	read, err := s.StatsBeside(ctx, nil, ids, layout.TableProjection(!withoutText))
+	if err != nil {
+		return nil, nil, err
+	}
+	found = make(map[comment.ID]comment.Comment, len(ids))
+	for id, c := range s.besides(ctx, ids, read.Comments, read.Left, withoutText) {
+		if c != nil {
+			found[id] = *c
+		}
+	}
+	return found, nil, nil
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
 }
 
 // StatsOf fetches statistics as [counts.Reader.StatsOf] does, except those of products that are in

@@ -85,6 +85,7 @@ type recollection struct {
 	tried   time.Time // when a background fetch last began
 	read    time.Time // when they were last read
 	apart   aparts    // newest comments that no page showed
+	told    told      // what was last read for an answer
 }
 
 func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
@@ -146,6 +147,19 @@ func (r recollection) due(now time.Time, maxAge time.Duration) bool {
 	again := !r.queried.IsZero()
 	worth := again && r.read.IsZero() || now.Sub(r.queried) <= worthwhile
 	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
+}
+
+// told is what the statistics of a product said when they were read for an answer. That read was
+// eventually consistent, so no partition is skipped by it.
+type told struct {
+	counts.Snapshot           // no Stats before any were read
+	asOf, began     time.Time // the watermark, and when the read began
+}
+
+// recent reports whether an answer may still tell it: it is young enough, and includes the last write
+// of this Store and the last change that the Store knows of.
+func (t told) recent(now time.Time, maxAge time.Duration, written, changed time.Time) bool {
+	return t.Stats != nil && now.Sub(t.asOf) <= maxAge && t.asOf.After(written.Add(clockMargin)) && t.began.After(changed)
 }
 
 // shown remembers statistics that were read for an answer. Their watermark is unknown, so they only

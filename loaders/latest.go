@@ -46,7 +46,7 @@ func (l *Loaders) Newest(ctx context.Context, product string, want comment.Lates
 	for i, ratings := range want.Ratings {
 		id, known := l.options.Latest.Newest(product, ratings, want.Among)
 		if out[i].Known = known; known && id != "" {
-			answers[i] = l.commentLoader(want.WithoutText).ask(ctx, id)
+			answers[i] = l.latest.ask(ctx, id)
 		}
 	}
 	for i, a := range answers {

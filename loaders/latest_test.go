@@ -17,17 +17,20 @@ var praise, complaint = []int{4, 5}, []int{1, 2}
 // critics know that comment 1 of a product is the newest praise and comment 2 the newest complaint.
 // No comment has 3 stars.
 type critics struct {
-	beside  map[comment.ID]*comment.Comment // what comes along with statistics
-	upTo    time.Time
-	want    comment.Latest
-	unknown bool
+	comments loaders.CommentGetter
+	beside   map[comment.ID]*comment.Comment // what comes along with statistics
+	upTo     time.Time
+	want     comment.Latest
+	unknown  bool
 }
 
-func (c *critics) StatsAndLatest(_ context.Context, products []string, upTo time.Time, want comment.Latest) (
-	map[string]comment.Stats, map[comment.ID]*comment.Comment, map[string]error, error,
-) {
+func (c *critics) StatsAndLatest(_ context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error) {
 	c.upTo, c.want = upTo, want
-	return map[string]comment.Stats{products[0]: {"de": {1, 0, 0, 0, 1}}}, c.beside, nil, nil
+	return comment.StatsAndLatest{Found: map[string]comment.Stats{products[0]: {"de": {1, 0, 0, 0, 1}}}, Comments: c.beside, AsOf: upTo}, nil
+}
+
+func (c *critics) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	return c.comments.CommentsByID(ctx, ids, withoutText)
 }
 
 func (c *critics) Newest(_ string, ratings []int, _ int) (comment.ID, bool) {
@@ -66,14 +69,15 @@ func TestNewest(t *testing.T) {
 		{"nothing is known", []*comment.Comment{good, bad}, nil, true, false, false, 0},
 	} {
 		calls := 0
-		l := loaders.New(loaders.Options{Stats: nobody{}, Latest: &critics{beside: row.beside, unknown: row.unknown}, Comments: &getter{get: func(_ context.Context, _ int, _ []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		table := &getter{get: func(_ context.Context, _ int, _ []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 			calls++
 			found := map[comment.ID]comment.Comment{}
 			for _, c := range row.there {
 				found[c.ID] = *c
 			}
 			return found, nil, nil
-		}}})
+		}}
+		l := loaders.New(loaders.Options{Stats: nobody{}, Latest: &critics{beside: row.beside, unknown: row.unknown, comments: table}, Comments: table})
 		want := comment.Latest{Ratings: [][]int{praise, {3}, complaint}}
 		l.WantLatest(want)
 		l.ExpectStats(t.Context(), "pan")

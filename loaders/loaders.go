@@ -44,11 +44,13 @@ type OwnGetter interface {
 
 // LatestGetter knows the newest comments of products from their statistics.
 type LatestGetter interface {
-	// StatsAndLatest fetches statistics as a StatsGetter does, so that Newest can rely on them. upTo
-	// is a time up to which all changes are counted, zero if that is unknown. Some of the wanted
-	// comments come along: comments has nil for one that does not exist.
-	StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (
-		found map[string]comment.Stats, comments map[comment.ID]*comment.Comment, failed map[string]error, err error,
+	// StatsAndLatest returns statistics of a StatsGetter, or those that it read lately. Newest can
+	// rely on them. upTo is a time up to which all changes are counted, zero if that is unknown. Some
+	// of the wanted comments come along.
+	StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error)
+	// LatestByID fetches comments that Newest named, as CommentsByID does, but eventually consistently.
+	LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (
+		found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error,
 	)
 	// Newest returns the id of the newest comment of a product with one of some ratings, empty if
 	// there is none. It is false if the statistics of the product are not known, or too old. among is
@@ -86,6 +88,7 @@ type Loaders struct {
 	stats    loader[string, comment.Stats]
 	rows     loader[comment.ProductLanguage, comment.Counts]
 	own      loader[comment.CustomerProduct, comment.Comment]
+	latest   loader[comment.ID, comment.Comment] // those that Newest names
 
 	fresh sync.Once
 	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products asks for it beside those who load
@@ -101,6 +104,9 @@ func New(o Options) *Loaders {
 	l.comments = newLoader("comments", commentsOf(o.Comments, false), o.Batches)
 	l.textless = newLoader("comments without texts", commentsOf(o.Comments, true), o.Batches)
 	l.stats = newLoader("statistics", l.statsOf, o.Batches)
+	l.latest = newLoader("newest comments", func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+		return o.Latest.LatestByID(ctx, ids, l.wanted().WithoutText)
+	}, o.Batches)
 	l.rows = newLoader("counts of languages", o.Stats.RowsOf, o.Batches)
 	l.own = newLoader("own comments", func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
 		return o.Own.OwnOfProducts(ctx, keys)
@@ -132,9 +138,7 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 			l.asOf.Store(&upTo)
 		}
 	})
-	l.mu.Lock()
-	want := l.want
-	l.mu.Unlock()
+	want := l.wanted()
 	if l.options.Latest == nil || len(want.Ratings) == 0 {
 		return l.options.Stats.StatsOf(ctx, products)
 	}
@@ -142,11 +146,21 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 	if asOf := l.asOf.Load(); asOf != nil {
 		upTo = *asOf
 	}
-	found, comments, failed, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
-	for id, c := range comments {
-		l.commentLoader(want.WithoutText).Prime(ctx, id, c)
+	got, err := l.options.Latest.StatsAndLatest(ctx, products, upTo, want)
+	if got.AsOf.Before(upTo) && !got.AsOf.IsZero() {
+		l.asOf.Store(&got.AsOf)
 	}
-	return found, failed, err
+	for id, c := range got.Comments {
+		l.latest.Prime(ctx, id, c)
+	}
+	return got.Found, got.Failed, err
+}
+
+// wanted returns what WantLatest said so far.
+func (l *Loaders) wanted() comment.Latest {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.want
 }
 
 // Comment returns the comment of an id, nil if there is none. Comments asked for within a

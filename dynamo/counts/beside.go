@@ -27,9 +27,8 @@ type Beside struct {
 	Left []comment.ID
 }
 
-// StatsBeside fetches statistics of products like StatsOf, and comments beside them, consistently
-// and in one call. There must be at least one product, and at most MaxKeysPerGet keys. projection
-// names the attributes of the comments: layout.AttrPK and layout.AttrChanges among them, and none
+// StatsBeside fetches statistics of products like StatsOf, and comments beside them, eventually
+// consistently and in one call. There must be 1 to MaxKeysPerGet keys. projection names the attributes of the comments: layout.AttrPK and layout.AttrChanges among them, and none
 // that statistics alone have.
 func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comment.ID, projection string) (Beside, error) {
 	if err := r.first.check(ctx); err != nil {
@@ -43,7 +42,7 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 		keys = append(keys, layout.CommentKey(id))
 	}
 	got, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projection + "," + statisticsAttrs),
+		Keys: keys, ProjectionExpression: aws.String(projection + "," + statisticsAttrs),
 	})
 	if err != nil {
 		return Beside{}, call.Wrap(err, "BatchGetItem of the statistics of %d products, and of %d comments", len(products), len(ids))

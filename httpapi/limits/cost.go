@@ -28,7 +28,6 @@ type charged struct{ count, places float64 }
 // estimate adds up what an operation may cost.
 type estimate struct {
 	averages map[*ast.FieldDefinition]float64 // lengths of the lists of introspection
-	reading  float64                          // what statistics cost, in times their price
 	units    float64
 	values   float64
 	unused   []place // room for places, which are taken one by one
@@ -49,15 +48,8 @@ func (e *estimate) inside(at place) *place {
 	return taken
 }
 
-// run estimates a whole operation. Statistics that have to tell newest comments are read consistently,
-// for twice the price.
+// run estimates a whole operation.
 func (e *estimate) run(operation *lookahead.Operation) {
-	e.reading = 1
-	for i := range operation.Fields {
-		if operation.Fields[i].WantsLatest {
-			e.reading = 2
-		}
-	}
 	e.fields(operation.Fields, place{times: 1, products: 1})
 }
 
@@ -113,7 +105,7 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 func (e *estimate) field(f *lookahead.Field, inside *place) {
 	if weigh := weights[f.Kind]; weigh != nil {
 		times := inside.times
-		e.units += times * weigh(priced{e.reading, f}, inside)
+		e.units += times * weigh(priced{f}, inside)
 	} else if length, known := e.averages[f.Definition]; known {
 		inside.times *= length
 	} else if f.Definition.Type.Elem != nil && len(f.SelectionSet) > 0 { // a list of objects
@@ -121,11 +113,8 @@ func (e *estimate) field(f *lookahead.Field, inside *place) {
 	}
 }
 
-// priced is a field and what reading costs.
-type priced struct {
-	reading float64 // what statistics cost, in times their price
-	*lookahead.Field
-}
+// priced is a field that has a price.
+type priced struct{ *lookahead.Field }
 
 // weights tell for each kind of field what it costs each time that it is resolved, in units, and
 // set the place inside it. Lists of objects without a weight count as a hundred elements.
@@ -282,7 +271,7 @@ func partitions(page *lookahead.Page) float64 {
 // stats returns the price of the statistics of products. They are read once for each product,
 // whatever is asked of them and however often.
 func (f priced) stats(inside *place) float64 {
-	return raise(inside.stats, inside.products*f.reading*dynamo.StatsUnits(), inside.times)
+	return raise(inside.stats, inside.products*dynamo.StatsUnits(), inside.times)
 }
 
 // statsOfLanguage returns the price of the statistics of products, perhaps of a single language.
