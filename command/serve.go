@@ -328,7 +328,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 
 		MediaBase: c.MediaBase,
 	}})
-	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input} // the file of the schema
+	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input, MediaOrigin: c.MediaBase.Origin()} // the file of the schema
 	if c.NoIntrospection {
 		pages.Schema = ""
 	}

@@ -34,6 +34,9 @@ type Options struct {
 	// Schema is what "/schema.graphql" serves, in the schema definition language. Without it there
 	// is no such page.
 	Schema string
+	// MediaOrigin is where pictures and videos of comments are, such as "https://media.example"; empty if
+	// there are none.
+	MediaOrigin string
 }
 
 // Handler returns the handler of all pages without a schema.
@@ -56,7 +59,11 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	}
 	front := &homePage{api: api, schema: o.Schema != "", guides: static.guideLinks()}
 	pages := product.New(api, style)
-	return site{static, front, &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash())}}
+	media := ""
+	if o.MediaOrigin != "" {
+		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)
+	}
+	return site{static, front, &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash(), media)}}
 }
 
 // site is all that is served.

@@ -44,6 +44,7 @@ func TestInABrowser(t *testing.T) {
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
 		{"a customer's comment that waits", showsOwn},
+		{"pictures", pictures},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
 	}
@@ -77,6 +78,37 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 	if asked[0].Variables.Highlights == asked[1].Variables.Highlights {
 		t.Error("the latest praise is asked for on the first page of everything, and only there")
 	}
+}
+
+// A picture becomes large in a dialog, which the keyboard pages through and closes. It gives the focus
+// back. With a key for a new tab, the link is an ordinary one.
+func pictures(t *testing.T, ctx context.Context, s shop) {
+	const second, shown = ".list .media li:nth-child(2) a", root + ".querySelector('.lightbox[open]')"
+	browsertest.Visit(t, ctx, s.address+"/shop/pictures",
+		holds(idle),
+		says(".list .verified", "Verified purchase"),
+		says(".list .media .video", "Video 3"),
+		holds(root+".querySelector('.highlights .media') === null"),
+		focus(second),
+		chromedp.KeyEvent(kb.Enter),
+		holds(shown+"?.ariaLabel === 'Picture 2'"),
+		focused(".lightbox"),
+	)
+	t.Run("large", func(t *testing.T) { browsertest.Axe(t, ctx) })
+	run(t, ctx,
+		chromedp.KeyEvent(kb.ArrowLeft),
+		holds(shown+".querySelector('img').alt === 'A kettle'"),
+		says(".lightbox [role=status]", "A kettle 1/3"),
+		chromedp.KeyEvent(kb.ArrowLeft),
+		holds(shown+".querySelector('video') !== null"),
+		chromedp.KeyEvent(kb.ArrowRight),
+		holds(shown+".querySelector('video') === null"),
+		chromedp.KeyEvent(kb.Escape),
+		holds(shown+" === null"),
+		focused(second),
+		holds(root+".querySelector('"+second+"').dispatchEvent(new MouseEvent('click', { ctrlKey: true, bubbles: true, cancelable: true }))"),
+		holds(shown+" === null"),
+	)
 }
 
 // Who wrote a comment that others do not see finds it above the list, with its state. Others are not
@@ -484,6 +516,7 @@ func forEveryone(t *testing.T, ctx context.Context, s shop) {
 		{"lamp?a-mode=more", "button.more", "a list without pages"},
 		{"empty", ".empty", "no comments"},
 		{"hostile", ".list", "long words"},
+		{"pictures", ".media", "pictures"},
 		{"refused", ".error", "an error"},
 		{"slow", ".skeleton", "waiting"},
 	} {

@@ -354,6 +354,11 @@ func commentOf(product string, c made) object {
 		}
 		comment["reply"] = reply
 	}
+	if product == "pictures" {
+		picture := "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'/>"
+		comment["isVerifiedPurchase"] = true
+		comment["media"] = []object{{"url": picture, "kind": "PICTURE", "alt": "A kettle"}, {"url": picture, "kind": "PICTURE", "alt": ""}, {"url": "data:,", "kind": "VIDEO", "alt": ""}}
+	}
 	if product == "hostile" {
 		for _, field := range []string{"title", "text"} {
 			comment[field] = hostile

@@ -72,8 +72,20 @@ type comment struct {
 	CreatedAt time.Time  `json:"createdAt"`
 	UpdatedAt *time.Time `json:"updatedAt"`
 	Version   int        `json:"version"`
+	Verified  bool       `json:"isVerifiedPurchase"`
+	Media     []media    `json:"media"`
 	Reply     *reply     `json:"reply"`
 }
+
+// media is a picture or a video.
+type media struct {
+	URL  string `json:"url"`
+	Kind string `json:"kind"`
+	Alt  string `json:"alt"`
+}
+
+// isVideo reports whether it is no picture.
+func (m media) isVideo() bool { return m.Kind == "VIDEO" }
 
 // reply is what the shop answers.
 type reply struct {

@@ -12,7 +12,7 @@ func (t *texts) highlights(p *product) []highlightView {
 	add := func(class, heading string, c *comment) {
 		if c != nil {
 			shown := t.comment(*c)
-			shown.ID, shown.Reply = "", nil
+			shown.ID, shown.Media, shown.Reply = "", nil, nil
 			all = append(all, highlightView{class, t.say(heading), shown})
 		}
 	}
@@ -36,10 +36,13 @@ func (t *texts) comment(c comment) commentView {
 	v := commentView{
 		ID: c.ID, Version: c.Version, Stars: starsView{10 * c.Rating, t.say("stars.of", "n", t.number(c.Rating))}, Language: c.Language, Text: c.Text,
 		Author: c.Author.Name, DateTime: dateTime(c.CreatedAt), Date: t.date(c.CreatedAt),
-		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language),
+		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language), Verified: c.Verified,
 	}
 	if c.Title != nil {
 		v.Title = *c.Title
+	}
+	for i, m := range c.Media {
+		v.Media = append(v.Media, mediaView{m.URL, t.nameOf(m, i), m.isVideo()})
 	}
 	if c.Reply != nil {
 		v.Reply = &replyView{
@@ -47,6 +50,18 @@ func (t *texts) comment(c comment) commentView {
 		}
 	}
 	return v
+}
+
+// nameOf is what a picture shows, or else its number.
+func (t *texts) nameOf(m media, at int) string {
+	switch n := t.number(at + 1); {
+	case m.Alt != "":
+		return m.Alt
+	case m.isVideo():
+		return t.say("media.video", "n", n)
+	default:
+		return t.say("media.picture", "n", n)
+	}
 }
 
 // dateTime is a time as an attribute has it.

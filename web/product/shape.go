@@ -89,7 +89,15 @@ type commentView struct {
 	DateTime string
 	Date     string
 	Edited   bool
-	Reply    *replyView // nil in a highlight
+	Verified bool
+	Media    []mediaView // none in a highlight
+	Reply    *replyView  // nil in a highlight
+}
+
+// mediaView is a link to a picture, with a small one, or to a video.
+type mediaView struct {
+	URL, Name string
+	Video     bool
 }
 
 // replyView is the shop's reply below a comment.

@@ -30,6 +30,7 @@ type review struct {
 	Language  string       `json:"inLanguage,omitempty"`
 	Name      string       `json:"name,omitempty"`
 	Body      string       `json:"reviewBody,omitempty"`
+	Images    []string     `json:"image,omitempty"`
 	Reply     *reviewReply `json:"comment,omitempty"`
 }
 
@@ -99,6 +100,11 @@ func reviews(comments []comment) []review {
 		}
 		if c.Title != nil {
 			r.Name = *c.Title
+		}
+		for _, m := range c.Media {
+			if !m.isVideo() {
+				r.Images = append(r.Images, m.URL)
+			}
 		}
 		if c.Reply != nil {
 			r.Reply = &reviewReply{"Comment", organization{"Organization", c.Reply.Name}, c.Reply.CreatedAt.UTC().Format(time.DateOnly), c.Reply.Text}

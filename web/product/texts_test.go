@@ -161,7 +161,11 @@ func checkThing(t *testing.T, name string, thing map[string]any, kinds map[strin
 			checkThing(t, name, value, kinds)
 		case []any:
 			for _, item := range value {
-				checkThing(t, name, item.(map[string]any), kinds)
+				if inner, isThing := item.(map[string]any); isThing {
+					checkThing(t, name, inner, kinds)
+				} else if address, _ := item.(string); !strings.HasPrefix(address, "https://") {
+					t.Errorf("%s: an image at %q", name, address)
+				}
 			}
 		}
 	}

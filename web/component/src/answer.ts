@@ -63,13 +63,22 @@ export interface Comment {
   readonly createdAt: string;
   readonly updatedAt: string | null;
   readonly version: number;
+  readonly isVerifiedPurchase: boolean;
+  readonly media: readonly Media[];
   readonly reply: Reply | null;
+}
+
+/** A picture or a video. */
+export interface Media {
+  readonly url: string;
+  readonly kind: 'PICTURE' | 'VIDEO';
+  readonly alt: string;
 }
 
 /** The comment of who reads, as only they see it. */
 export interface OwnComment extends Comment {
   readonly status: string;
-  readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text'> | null;
+  readonly heldEdit: Pick<Comment, 'rating' | 'language' | 'title' | 'text' | 'media'> | null;
 }
 
 export interface Reply {

@@ -3,6 +3,7 @@ import { everything, isFiltered } from '../address';
 import type { Comment, Reply } from '../answer';
 import { Entry } from '../forms/entry';
 import { isEmptyProduct, linkTo, listOf, productOf, type Props, viewerOf } from '../view';
+import { Pictures } from './media';
 import { Stars } from './summary';
 
 /** The newest good and the newest bad comment, above the first page of everything. */
@@ -22,7 +23,7 @@ function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complain
   return (
     <div class={`highlight ${kind}`}>
       <h3>{view.texts.say(kind)}</h3>
-      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null }} /></article>
+      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: kind.startsWith('own') ? comment.media : [] }} /></article>
     </div>
   );
 }
@@ -83,7 +84,7 @@ export function List({ view }: Props) {
 /** A comment. Its texts are text nodes, whatever they look like. */
 function Content({ view, comment, actions }: Props & { comment: Comment; actions?: ComponentChildren }) {
   const { texts } = view;
-  const { title, text, language, author, rating } = comment;
+  const { title, text, language, author, rating, media } = comment;
   return (
     <>
       <header>
@@ -91,8 +92,10 @@ function Content({ view, comment, actions }: Props & { comment: Comment; actions
         {title && <h3 class="title" lang={language} dir="auto">{title}</h3>}
       </header>
       {text && <p class="text" lang={language} dir="auto">{text}</p>}
+      {media?.length ? <Pictures texts={texts} media={media} /> : null}
       <footer>
         {author.name && <span class="author" dir="auto">{author.name}</span>}
+        {comment.isVerifiedPurchase && <span class="verified">{texts.say('verified')}</span>}
         <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
         {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
         <span class="language" lang={language}>{texts.language(language)}</span>

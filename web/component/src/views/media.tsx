@@ -1,0 +1,95 @@
+import { Component, createRef } from 'preact';
+import type { Media } from '../answer';
+import type { Texts } from '../texts';
+
+interface Props {
+  readonly texts: Texts;
+  readonly media: readonly Media[];
+}
+
+/** What a picture shows, or else its number. */
+const nameOf = (texts: Texts, { kind, alt }: Media, at: number): string =>
+  alt || texts.say(kind === 'VIDEO' ? 'media.video' : 'media.picture', { n: String(at + 1) });
+
+/** Small pictures and videos, which a click makes large. Without this script they are links. */
+export class Pictures extends Component<Props, { at: number }> {
+  override state = { at: -1 };
+
+  #move = (at: number): void => this.setState({ at });
+
+  override render({ texts, media }: Props, { at }: { at: number }) {
+    return (
+      <>
+        <ul class="media" part="media">
+          {media.map((m, i) => (
+            <li key={i}>
+              <a href={m.url} class={m.kind === 'VIDEO' ? 'video' : undefined} onClick={(event) => this.#open(event, i)}>
+                {m.kind === 'VIDEO' ? (
+                  <span class="hidden">{nameOf(texts, m, i)}</span>
+                ) : (
+                  <img src={m.url} alt={nameOf(texts, m, i)} width={96} height={96} loading="lazy" />
+                )}
+              </a>
+            </li>
+          ))}
+        </ul>
+        {at >= 0 && <Lightbox texts={texts} media={media} at={at} move={this.#move} />}
+      </>
+    );
+  }
+
+  #open(event: MouseEvent, at: number): void {
+    if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+    event.preventDefault();
+    this.#move(at);
+  }
+}
+
+/** One of them, large. A dialog keeps the focus, closes by Escape, and gives the focus back. */
+class Lightbox extends Component<Props & { readonly at: number; move(at: number): void }> {
+  readonly #dialog = createRef<HTMLDialogElement>();
+
+  override componentDidMount(): void {
+    this.#dialog.current?.showModal();
+    this.#dialog.current?.focus(); // and not a button, which the key that opened this would press
+  }
+
+  #step(by: number): void {
+    const { media, at, move } = this.props;
+    move((at + by + media.length) % media.length);
+  }
+
+  #key = (event: KeyboardEvent): void => {
+    const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (by && !(event.target instanceof HTMLVideoElement)) this.#step(by);
+  };
+
+  override render() {
+    const { texts, media, at, move } = this.props;
+    const m = media[at] as Media;
+    const name = nameOf(texts, m, at);
+    return (
+      <dialog
+        ref={this.#dialog}
+        class="dialog lightbox"
+        part="lightbox"
+        tabIndex={-1}
+        aria-label={name}
+        onClose={() => move(-1)}
+        onKeyDown={this.#key}
+      >
+        {m.kind === 'VIDEO' ? <video key={m.url} src={m.url} controls aria-label={name} /> : <img key={m.url} src={m.url} alt={name} />}
+        <p role="status">{m.alt && `${m.alt} `}{at + 1}/{media.length}</p>
+        <div class="buttons">
+          {media.length > 1 && (
+            <>
+              <button class="button quiet" type="button" onClick={() => this.#step(-1)}>{texts.say('pages.previous')}</button>
+              <button class="button quiet" type="button" onClick={() => this.#step(1)}>{texts.say('pages.next')}</button>
+            </>
+          )}
+          <button class="button" type="button" onClick={() => this.#dialog.current?.close()}>{texts.say('media.close')}</button>
+        </div>
+      </dialog>
+    );
+  }
+}
