@@ -41,15 +41,31 @@ func (a *answering) place(ctx context.Context) error {
 	if err := a.numbers.begin(ctx); err != nil {
 		return call.Wrap(err, "place of page %d of product %q", a.list.query.Slice.Page, a.list.query.Product)
 	}
-	rank, start := a.list.query.Slice.Rank(), a.numbers.Start
-	if rank >= a.numbers.Counts.Total() {
+	rank, total := a.list.query.Slice.Rank(), a.numbers.Counts.Total()
+	if rank >= total {
 		a.list.moveTo(comment.Slice{FromEnd: true}, 0) // beyond the end: is there anything before it?
 		return nil
 	}
+	skip, backwards := a.numbers.Skip()
 	if !a.list.query.Numbering.Links {
-		a.list.store.lookupPrices.learn(a.numbers.Cost, rank-start.Rank)
+		a.list.store.lookupPrices.learn(a.numbers.Cost, skip)
 	}
-	a.list.moveTo(comment.Slice{Size: a.list.query.Slice.Size, After: start.After}, rank-start.Rank)
+	slice := comment.Slice{Size: a.list.query.Slice.Size, After: a.numbers.Start.After}
+	if backwards {
+		slice = comment.Slice{Size: min(slice.Size, total-rank), FromEnd: true, Before: behind(a.list.query.Order, a.numbers.Start.After)}
+	}
+	a.list.moveTo(slice, skip)
+	return nil
+}
+
+// behind returns the next position in an order, nil if there is none.
+func behind(order comment.Order, at *comment.Position) *comment.Position {
+	switch {
+	case order.Descends() && *at != (comment.Position{}):
+		return new(at.Previous())
+	case !order.Descends() && *at != comment.MaxPosition:
+		return new(at.Next())
+	}
 	return nil
 }
 

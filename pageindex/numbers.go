@@ -34,8 +34,8 @@ type Numbers struct {
 
 	// Counts is how many comments the list has by rating, known after Begin.
 	Counts comment.Counts
-	// Start is where the page begins, known after Begin if it was wanted. Its rank may be lower than
-	// that of the page.
+	// Start is from where the page is read, known after Begin if it was wanted: a boundary at or before
+	// its rank, or one behind it, from which it is read backwards. Skip says which.
 	Start Boundary
 	// Cost is what the lookup has cost so far.
 	Cost Cost
@@ -59,7 +59,7 @@ func (l *Numbers) Begin(ctx context.Context) error {
 		return nil
 	}
 	if w.Place && !w.Numbering.Links {
-		b.add(Target{Rank: w.Slice.Rank()}, func(at Boundary) { l.Start = at })
+		b.add(Target{Rank: w.Slice.Rank(), Size: w.Slice.Size}, func(at Boundary) { l.Start = at })
 	}
 	if w.Numbering.Number || w.Numbering.Links {
 		l.askCursors(&b)
@@ -77,13 +77,23 @@ func (l *Numbers) Begin(ctx context.Context) error {
 	}
 	l.Counts = found.Counts
 	l.count(found.Counts.Total())
-	if rank := w.Slice.Rank(); w.Place && rank < l.numbered.Total && rank-l.Start.Rank > w.MostSkip {
+	if skip, _ := l.Skip(); w.Place && w.Slice.Rank() < l.numbered.Total && skip > w.MostSkip {
 		var exactly batch
 		l.askStarts(&exactly, []int{w.Slice.Page})
 		_, err = exactly.find(ctx, l)
 		return err
 	}
 	return nil
+}
+
+// Skip returns how many comments stand between Start and the page, and whether the page is read
+// backwards from there.
+func (l *Numbers) Skip() (comments int, backwards bool) {
+	rank := l.wanted.Slice.Rank()
+	if l.Start.Rank <= rank {
+		return rank - l.Start.Rank, false
+	}
+	return l.Start.Rank - min(rank+l.wanted.Slice.Size, l.numbered.Total), true
 }
 
 // Finish asks for the rest: the beginnings of pages that were not known to be needed before.

@@ -35,6 +35,9 @@ type Target struct {
 	// Exact asks for a boundary with that very rank. Without it, the boundary may lie before, with a
 	// lower rank, where that costs less.
 	Exact bool
+	// Size is how many comments from the rank on are going to be read, 0 for any number. With it, the
+	// boundary may also lie behind them, where that leaves fewer comments between.
+	Size int
 	// At asks for the boundary right behind this position, whether a comment of the list is there or
 	// not. Its rank is exact.
 	At *comment.Position

@@ -23,6 +23,8 @@ import (
 type indexed struct {
 	model *conformance.Model
 	least int // comments that it leaves
+	// behind says that it names places behind a page rather than before it.
+	behind bool
 }
 
 func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
@@ -30,6 +32,9 @@ func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pagein
 	for i, target := range targets {
 		if target.At == nil && !target.Exact {
 			targets[i].Rank = max(0, target.Rank-x.least)
+			if x.behind && target.Size > 0 {
+				targets[i].Rank = target.Rank + target.Size + x.least
+			}
 		}
 	}
 	found, err := x.model.Find(ctx, list, targets)
@@ -84,7 +89,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 
 		known := rapid.SampledFrom([]planner.Knowledge{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
 		options := knowing(known)
-		options.PageNumbers = indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least")}
+		options.PageNumbers = indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least"), rapid.Bool().Draw(t, "behind")}
 		store := p.table.Store(options)
 
 		page := numberedPage(t, store, q)
@@ -144,16 +149,30 @@ func checkCounted(t *rapid.T, page comment.Page, list []comment.Comment) {
 	}
 }
 
+// numbersOf returns the page numbers of a page. Those that were not looked up follow from the number of
+// comments.
+func numbersOf(t *rapid.T, q comment.Query, page comment.Page, list []comment.Comment) comment.Numbered {
+	switch total := len(list); {
+	case page.Numbered != nil:
+		return *page.Numbered
+	case q.LooksUp():
+		t.Fatal("nothing was looked up")
+		return comment.Numbered{}
+	default:
+		return comment.Numbered{Counted: true, Total: total, Pages: comment.Pages(total, q.Slice.Size), Page: q.Slice.Number(0, total, total)}
+	}
+}
+
 // checkNumbered follows the links of a page, and has each page that it gets there tell its number.
 func checkNumbered(t *rapid.T, store *dynamo.Store, q comment.Query, page comment.Page, list []comment.Comment) {
-	numbered := page.Numbered
+	numbered := numbersOf(t, q, page, list)
 	pages := comment.Pages(len(list), q.Slice.Size)
 	counted := numbered.Counted || !q.Numbering.Count && !q.Numbering.Links
 	if numbered.Counted {
 		counted = numbered.Total == len(list) && numbered.Pages == pages
 	}
 	if numbered.Err != nil || !counted || numbered.Page != q.Slice.Page {
-		t.Fatalf("%+v of a list of %d", *numbered, len(list))
+		t.Fatalf("%+v of a list of %d", numbered, len(list))
 	}
 	if !q.Numbering.Links {
 		return
@@ -175,8 +194,8 @@ func checkNumbered(t *rapid.T, store *dynamo.Store, q comment.Query, page commen
 		start := (link.Page - 1) * q.Slice.Size
 		there := numberedPage(t, store, q)
 		checkIsSlice(t, there, list, start, min(start+q.Slice.Size, len(list)))
-		if there.Numbered.Page != link.Page {
-			t.Fatalf("the link to page %d leads to page %d", link.Page, there.Numbered.Page)
+		if number := numbersOf(t, q, there, list).Page; number != link.Page {
+			t.Fatalf("the link to page %d leads to page %d", link.Page, number)
 		}
 	}
 }

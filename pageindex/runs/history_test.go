@@ -361,12 +361,14 @@ func checkBoundary(t *testing.T, list List, want []comment.Position, target Targ
 		}
 	}
 	rank := min(target.Rank, len(want))
+	end := min(target.Rank+target.Size, len(want))
+	behind := target.Size > 0 && got.Rank >= end && got.Rank > rank && !target.Exact
 	switch {
 	case got.Rank != before:
 		t.Fatalf("%+v: the boundary at %v has rank %d, want %d", list, got.After, got.Rank, before)
 	case target.At != nil && (got.After == nil || *got.After != *target.At):
 		t.Fatalf("%+v: got the boundary behind %v, want %v", list, got.After, target.At)
-	case target.At == nil && (got.Rank > rank || target.Exact && got.Rank != rank || rank == 0 && got.After != nil):
+	case target.At == nil && !behind && (got.Rank > rank || target.Exact && got.Rank != rank || rank == 0 && got.After != nil):
 		t.Fatalf("%+v: got the boundary %+v, want rank %d, exact: %v", list, got, rank, target.Exact)
 	case target.At == nil && rank-got.Rank > maxReadable:
 		t.Fatalf("%+v: %d comments are to be skipped", list, rank-got.Rank)
@@ -409,7 +411,7 @@ func (w *world) someTargets(list []comment.Position) []Target {
 			at = list[w.r.IntN(len(list))]
 		}
 		rank := w.r.IntN(len(list)*11/10 + 2)
-		out = append(out, [][]Target{{{Rank: rank}}, {{Rank: rank, Exact: true}}, {{At: &at}}}[w.r.IntN(3)]...)
+		out = append(out, [][]Target{{{Rank: rank}}, {{Rank: rank, Size: 1 + w.r.IntN(100)}}, {{Rank: rank, Exact: true}}, {{At: &at}}}[w.r.IntN(4)]...)
 	}
 	return out
 }

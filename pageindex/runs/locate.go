@@ -17,6 +17,7 @@ type List struct {
 type Target struct {
 	Rank  int
 	Exact bool
+	Size  int
 	At    *comment.Position
 }
 
@@ -258,9 +259,33 @@ func (l *locator) answer(targets []Target) Found {
 			found.Boundaries = append(found.Boundaries, l.rankOf(*t.At))
 			continue
 		}
-		found.Boundaries = append(found.Boundaries, l.boundary(t.Rank))
+		found.Boundaries = append(found.Boundaries, l.nearest(t, found.Counts.Total()))
 	}
 	return found
+}
+
+// nearest returns the boundary from which fewest comments are left out to read those that a target
+// wants: the last one before them, or the first behind them.
+func (l *locator) nearest(t Target, total int) Boundary {
+	before, end := l.boundary(t.Rank), min(t.Rank+t.Size, total)
+	if t.Size == 0 || t.Rank >= total || l.parts == nil {
+		return before
+	}
+	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return p.mostBefore+p.most >= end })
+	p := l.parts[at]
+	behind := Boundary{Rank: p.mostBefore + p.most, After: new(p.end(l.list.Order))}
+	if behind.Rank-end < t.Rank-before.Rank {
+		return behind
+	}
+	return before
+}
+
+// end returns the last position of a part, in an order.
+func (p segmentRange) end(order comment.Order) comment.Position {
+	if order.Descends() {
+		return p.from
+	}
+	return p.last
 }
 
 // rankOf returns the boundary right behind a position.
@@ -305,12 +330,8 @@ func (l *locator) boundary(rank int) Boundary {
 			after := l.selected(p)[rank-p.mostBefore-1].Position
 			return Boundary{Rank: rank, After: &after}
 		}
-		end := p.last
-		if l.list.Order.Descends() {
-			end = p.from
-		}
 		if b.Rank = p.mostBefore + p.most; b.Rank > 0 {
-			b.After = &end
+			b.After = new(p.end(l.list.Order))
 		}
 	}
 	return b
