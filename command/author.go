@@ -22,7 +22,7 @@ import (
 type Author struct {
 	Do   string `arg:"" name:"what" enum:"export,erase" help:"What to do: export or erase."`
 	ID   string `arg:"" help:"The shop's own id of the customer; with --imported, the id that a file of reviews has."`
-	File string `arg:"" optional:"" default:"-" complete:"files" help:"File that export writes, as JSON Lines: the comments as talkback export writes them, with decisions, reports and keys. Standard output by default. It is compressed if its name ends in .gz."`
+	File string `arg:"" optional:"" default:"-" complete:"files" help:"File that export writes, as JSON Lines: the comments as talkback export writes them, with decisions, reports, votes and keys. Standard output by default. It is compressed if its name ends in .gz."`
 
 	Imported bool `help:"The author of imported comments, who is not known to be a customer. These are in no index: the whole table is read."`
 	Scan     bool `help:"Read the whole table, for --imported. Without it, talkback author prints what that costs, and ends."`
@@ -77,7 +77,7 @@ func (c *Author) checkScan(ctx context.Context, session *Session) error {
 
 // authorCopy is what an export of an author holds.
 type authorCopy struct {
-	comments, decisions, reports, keys int
+	comments, decisions, reports, votes, keys int
 	// improper are invalid items, which it lacks.
 	improper []layout.Improper
 }
@@ -110,8 +110,8 @@ func (c *Author) export(ctx context.Context, flags *EngineFlags, term Terminal) 
 	if err != nil {
 		return exportStopped(err, out)
 	}
-	report := output.English.Sprintf("%d comments, %d decisions about them, %d keys and %d reports of other comments written to %s",
-		done.comments, done.decisions, done.keys, done.reports, out.Name())
+	report := output.English.Sprintf("%d comments, %d decisions about them, %d keys, and %d reports of other comments and %d votes about them written to %s",
+		done.comments, done.decisions, done.keys, done.reports, done.votes, out.Name())
 	if !c.Imported {
 		report += "\nImported comments of an author with the same id are not in it: see --imported"
 	}
@@ -139,9 +139,13 @@ func (c *Author) write(ctx context.Context, session *Session, out *output.File) 
 
 // appendTo appends the lines of a record, and counts them.
 func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byte, err error) {
-	if record.Report != nil {
+	switch {
+	case record.Report != nil:
 		d.reports++
 		return reviewfile.AppendReport(lines, record.CommentID, *record.Report)
+	case record.Vote != nil:
+		d.votes++
+		return reviewfile.AppendVote(lines, record.CommentID, *record.Vote)
 	}
 	d.comments++
 	if lines, err = reviewfile.Append(lines, *record.Comment); err != nil {
@@ -188,8 +192,8 @@ func (c *Author) erase(ctx context.Context, flags *EngineFlags, term Terminal) (
 		return fmt.Errorf("the erasure stopped (%w); a server goes on with it, or run it again: it continues where it stopped", err)
 	}
 	report := output.English.Sprintf("%d comments erased, with %d held edits, %d replies, %d decisions about them, %d reports of them and %d keys; "+
-		"and %d reports of other comments, for %.0f read and %.0f write units",
-		done.Comments, done.HeldEdits, done.Replies, done.Decisions, done.ReportsAbout, done.Keys, done.Reports, done.ReadUnits, done.WriteUnits)
+		"and %d reports of other comments and %d votes about them, for %.0f read and %.0f write units",
+		done.Comments, done.HeldEdits, done.Replies, done.Decisions, done.ReportsAbout, done.Keys, done.Reports, done.Votes, done.ReadUnits, done.WriteUnits)
 	if !c.Imported {
 		report += "\nImported comments of an author with the same id are erased by --imported"
 	}

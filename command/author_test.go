@@ -70,6 +70,10 @@ func newAuthored(t *testing.T) *authored {
 		t.Fatal(err)
 	}
 	a.others = reported
+	vote := comment.CastVote{By: "42", Vote: comment.NotHelpful, At: at}
+	if err := a.store.SetVote(t.Context(), a.others.ID, comment.CastVote{}, vote); err != nil {
+		t.Fatal(err)
+	}
 	return a
 }
 
@@ -94,7 +98,7 @@ func TestAuthorExport(t *testing.T) {
 			t.Errorf("the export has %q", foreign)
 		}
 	}
-	if want := "2 comments, 1 decisions about them, 1 keys and 1 reports of other comments written"; !strings.Contains(said, want) {
+	if want := "2 comments, 1 decisions about them, 1 keys, and 1 reports of other comments and 1 votes about them written"; !strings.Contains(said, want) {
 		t.Errorf("it says %q, want %q", said, want)
 	}
 	lines := map[string][]string{}
@@ -113,6 +117,9 @@ func TestAuthorExport(t *testing.T) {
 	}
 	if len(lines["key"]) != 1 || !strings.Contains(lines["key"][0], string(a.held.ID)) {
 		t.Errorf("keys %v", lines["key"])
+	}
+	if len(lines["vote"]) != 1 || !strings.Contains(lines["vote"][0], `"vote":"NOT_HELPFUL"`) || !strings.Contains(lines["vote"][0], string(a.others.ID)) {
+		t.Errorf("votes %v", lines["vote"])
 	}
 	want := map[string]bool{}
 	for _, c := range []comment.Comment{a.held, a.rejected} {
@@ -165,7 +172,7 @@ func TestAuthorErase(t *testing.T) {
 	if _, said := a.author(2, "erase", "42", file); !strings.Contains(said, "writes no file") {
 		t.Errorf("with a file it says %q", said)
 	}
-	want := "2 comments erased, with 1 held edits, 0 replies, 1 decisions about them, 0 reports of them and 1 keys;\nand 1 reports of other comments"
+	want := "2 comments erased, with 1 held edits, 0 replies, 1 decisions about them, 0 reports of them and 1 keys;\nand 1 reports of other comments and 1 votes about them"
 	if out, _ := a.author(0, "erase", "42"); !strings.Contains(strings.ReplaceAll(out, "\n", " "), strings.ReplaceAll(want, "\n", " ")) {
 		t.Errorf("it says %q, want %q", out, want)
 	}

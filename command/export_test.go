@@ -215,7 +215,6 @@ func TestExportOfAllStates(t *testing.T) {
 			c.Moderation = nil
 			lines[""] = append(lines[""], lineOf(t, c))
 			if c.ProductID == "p" {
-				c.ImportedVotes = 0 // the index of a product does not hold them
 				lines["--product=p"] = append(lines["--product=p"], lineOf(t, c))
 			}
 		}

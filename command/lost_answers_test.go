@@ -117,6 +117,8 @@ func (a *api) stands(t *testing.T, product string) []string {
 		case !about[text(item, "PK")]:
 		case kind == "D":
 			out = append(out, fmt.Sprintf("decision from %s to %s", text(item, "from"), text(item, "to")))
+		case kind == "V":
+			out = append(out, "vote "+text(item, "vote"))
 		case kind == "F":
 			out = append(out, "report of "+text(item, "reason"))
 		}
@@ -221,6 +223,24 @@ var attemptsBeside = []attempt{
 		done: func(product string) []string { return append(added(product), "decision from PENDING to APPROVED") },
 		prepare: func(a *api, product string) map[string]any {
 			return map[string]any{"id": a.waiting(product), "version": 1}
+		},
+	},
+	{
+		name: "vote", field: "voteOnComment", input: "VoteOnCommentInput", again: true,
+		done: func(product string) []string { return append(added(product), "vote h") },
+		prepare: func(a *api, product string) map[string]any {
+			return map[string]any{"id": a.add(draftOf(product)).Comment.ID, "vote": "HELPFUL"}
+		},
+	},
+	{
+		name: "take a vote back", field: "voteOnComment", input: "VoteOnCommentInput", again: true,
+		done: func(product string) []string { return append(added(product), "vote 0") },
+		prepare: func(a *api, product string) map[string]any {
+			input := map[string]any{"id": a.add(draftOf(product)).Comment.ID, "vote": "NOT_HELPFUL"}
+			if got, said := a.sent(attempt{field: "voteOnComment", input: "VoteOnCommentInput"}, input); got != success {
+				a.tb.Fatal(said)
+			}
+			return with(input, map[string]any{"vote": "NONE"})
 		},
 	},
 	{

@@ -84,6 +84,9 @@ func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
 	if done.Refiled > 0 {
 		text += output.English.Sprintf("\n%d comments were in wrong lists or in a wrong place of the queue of moderators, and are not any more", done.Refiled)
 	}
+	if done.Recounted > 0 {
+		text += output.English.Sprintf("\n%d comments showed other votes than they have, and do not any more", done.Recounted)
+	}
 	if done.Resumed {
 		text += "\nThis continued an interrupted rebuild, whose work is not in these numbers"
 	}

@@ -130,6 +130,10 @@ var deeds = []deed{
 		[]string{"a customer", "a customer with no roles", theAuthor, aMerchant, aModerator, theShop, everyRole, "roles of other services", "10,000 roles of other services"}, comment.Approved,
 	},
 	{
+		"vote about a comment", `mutation { voteOnComment(input: {id: "$id", vote: HELPFUL}) { userErrors { code } } }`, true,
+		[]string{"a customer", "a customer with no roles", theAuthor, aMerchant, aModerator, theShop, everyRole, "roles of other services", "10,000 roles of other services"}, comment.Approved,
+	},
+	{
 		"approve a comment", `mutation { approveComment(input: {id: "$id", version: 1}) { userErrors { code } } }`, false,
 		[]string{theToken, aModerator, everyRole, thisMachine}, comment.Pending,
 	},

@@ -1,6 +1,7 @@
 package comment
 
 import (
+	"cmp"
 	"slices"
 	"unicode/utf8"
 )
@@ -40,8 +41,8 @@ func (c Comment) Check() error {
 	if err := checkText("author's name", c.Author.Name, 1, MaxNameBytes); err != nil {
 		return err
 	}
-	if c.ImportedVotes < 0 || c.ImportedVotes > MaxVotes {
-		return Errorf(BadInput, "the number of votes is not 0 to %d", MaxVotes)
+	if err := cmp.Or(c.ImportedVotes.check(), c.Votes.check()); err != nil {
+		return err
 	}
 	if err := CheckMedia(c.Media); err != nil {
 		return err
@@ -51,9 +52,6 @@ func (c Comment) Check() error {
 	}
 	return c.checkModeration()
 }
-
-// MaxVotes bounds Comment.ImportedVotes.
-const MaxVotes = 1_000_000_000
 
 // check checks a reply; there may be none.
 func (r *Reply) check() error {

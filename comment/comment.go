@@ -103,9 +103,11 @@ type Comment struct {
 	Verified bool
 	// Media are pictures and videos, at most MaxMedia.
 	Media []Media
-	// ImportedVotes is how many people found the comment helpful where it was imported from. It is kept
-	// apart from votes that are counted here. Lists do not read it.
-	ImportedVotes int
+	// Votes are how many people find the comment helpful, and how many do not: those that it was
+	// imported with, and those that were counted here.
+	Votes VoteCounts
+	// ImportedVotes are the votes that the comment was imported with. Lists do not read them.
+	ImportedVotes VoteCounts
 	// Moderation is what only the author and moderators see, nil if there is nothing. Lists do not
 	// read it.
 	Moderation *Moderation
@@ -120,6 +122,16 @@ func (c Comment) Product() Product { return Product{ID: c.ProductID} }
 // CreatedAt returns when the comment was written, in UTC to the millisecond. The ID holds this
 // time.
 func (c Comment) CreatedAt() time.Time { return c.ID.time() }
+
+// Votes are the votes about a comment, as answers show them.
+type Votes struct {
+	VoteCounts
+	// CommentID is the comment.
+	CommentID ID
+}
+
+// ShownVotes returns the votes about the comment.
+func (c Comment) ShownVotes() *Votes { return &Votes{c.Votes, c.ID} }
 
 // NoComment returns the NotFound error for the id of no comment. It is the same for a comment that the
 // caller may not see.

@@ -78,6 +78,8 @@ const (
 	ProblemKeyReused ProblemCode = "KEY_REUSED"
 	// ProblemAlreadyWritten is a second comment of a customer about a product, where each has one.
 	ProblemAlreadyWritten ProblemCode = "ALREADY_WRITTEN"
+	// ProblemOwnComment is a vote of an author about a comment of theirs.
+	ProblemOwnComment ProblemCode = "OWN_COMMENT"
 )
 
 // Problem is one fault of an input.

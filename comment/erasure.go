@@ -46,6 +46,8 @@ type Erasure struct {
 	Decisions, ReportsAbout int
 	// Reports are the author's own reports of comments of others.
 	Reports int
+	// Votes are the author's own votes about comments of others.
+	Votes int
 	// Keys are idempotency keys of the comments.
 	Keys int
 	// ReadUnits and WriteUnits are what it consumed.

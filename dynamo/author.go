@@ -17,9 +17,9 @@ import (
 )
 
 // AuthorRecord is one thing that the table holds about an author. Comment is set, with Decisions and
-// Key, or Report is.
+// Key, or Report or Vote is.
 type AuthorRecord struct {
-	// CommentID is the comment of the author, or the one that the author reported.
+	// CommentID is the comment of the author, or the one that the author reported or voted about.
 	CommentID comment.ID
 	// Comment is a comment of the author, with what lists do not show.
 	Comment *comment.Comment
@@ -29,6 +29,8 @@ type AuthorRecord struct {
 	Key *KeyRecord
 	// Report is the author's report of a comment of someone else.
 	Report *comment.Report
+	// Vote is the author's vote about a comment of someone else.
+	Vote *comment.CastVote
 }
 
 // KeyRecord is what the table remembers of an idempotency key.
@@ -40,7 +42,7 @@ type KeyRecord struct {
 }
 
 // AuthorRecords yields all that the table holds about an author: comments of all states, newest first,
-// and then reports. It finds a customer's by an index that follows the table within moments. Comments
+// and then reports and votes. It finds a customer's by an index that follows the table within moments. Comments
 // of an imported author are in no such index, so it finds them by a scan of the whole table, in no
 // order. An item that is not proper is left out and given to Options.Improper. The last pair may be an
 // error.
@@ -151,18 +153,28 @@ func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, erro
 	return &KeyRecord{Hash: hex.EncodeToString(hash.Value), Expires: time.Unix(expires, 0).UTC()}, nil
 }
 
-// reportRecord reads a report by its key. It returns false if there is none any more.
+// reportRecord reads a report or a vote by its key. It returns false if there is none any more.
 func (s *Store) reportRecord(ctx context.Context, key layout.Item) (record AuthorRecord, there bool, err error) {
 	it, err := s.item(ctx, layout.Item{layout.AttrPK: key[layout.AttrPK], layout.AttrSK: key[layout.AttrSK]})
 	if err != nil || len(it) == 0 {
 		return record, false, err
 	}
+	if _, isVote := layout.VoteSlice(it); isVote {
+		id, vote, err := layout.DecodeVote(it)
+		record.CommentID, record.Vote = id, &vote
+		return record, s.proper(it, err) && vote.Vote != comment.NoVote, nil
+	}
 	id, report, err := layout.DecodeReport(it)
+	record.CommentID, record.Report = id, &report
+	return record, s.proper(it, err), nil
+}
+
+// proper reports whether an item could be decoded, and reports one that could not.
+func (s *Store) proper(it layout.Item, err error) bool {
 	if err != nil {
 		s.malformed.Report(layout.NewImproper(it, err.Error()))
-		return record, false, nil
 	}
-	return AuthorRecord{CommentID: id, Report: &report}, true, nil
+	return err == nil
 }
 
 // item reads an item consistently.

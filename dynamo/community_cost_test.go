@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/moderation"
@@ -185,6 +186,72 @@ func TestCostOfModeration(t *testing.T) {
 	}
 	if got := account.Units(); got > 22 {
 		t.Errorf("a page of 20 of the queue: %v read units, want at most 22", got)
+	}
+}
+
+// What votes cost in write units. However many there are, a batch of them is counted by one write of the
+// comment: its item, its entries in four lists, and its place among the helpful ones.
+func TestCostOfVotes(t *testing.T) {
+	direct, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := CreateTable(t.Context(), direct, table); err != nil {
+		t.Fatal(err)
+	}
+	client := &metered{client: direct}
+	store := NewStore(client, table, Options{})
+	c, _ := comment.Draft{ProductID: "p", Rating: 5, Language: "en", Text: "It pours well.", Author: comment.Author{ID: "ada", Name: "Ada"}}.Comment(comment.Position{1})
+	if _, err := store.Add(t.Context(), c, ""); err != nil {
+		t.Fatal(err)
+	}
+	vote := func(v comment.Vote, names ...string) func() error {
+		return func() error {
+			for _, name := range names {
+				_, problems, err := (&auth.Voter{Store: store, Authorizer: customer(name)}).Vote(t.Context(), string(c.ID), v)
+				if err := failed(problems, err); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+	}
+	recounter := votes.NewRecounter(struct {
+		*metered
+		call.BatchWriter
+	}{client, direct}, table)
+	recount := func(slices votes.Slices) func() error {
+		return func() error { return recounter.Recount(t.Context(), c.ID, slices) }
+	}
+	var hundred, thousand []string
+	for i := range 1000 {
+		thousand = append(thousand, fmt.Sprint("customer ", i))
+	}
+	hundred, thousand = thousand[:100], thousand[100:]
+	for _, row := range []struct {
+		deed string
+		do   func() error
+		want float64
+	}{
+		{"a vote", vote(comment.NotHelpful, "bo"), 2},
+		{"the same again", vote(comment.NotHelpful, "bo"), 0},
+		{"the count of a first vote that calls it not helpful", recount(1), 5},
+		{"a change", vote(comment.Helpful, "bo"), 1},
+		{"the count of a first helpful vote", recount(1), 6},
+		{"the count again", recount(1), 0},
+		{"a hundred votes", vote(comment.Helpful, hundred...), 200},
+		{"the count of a hundred", recount(votes.AllSlices), 7},
+		{"a vote is taken back", vote(comment.NoVote, "bo"), 1},
+		{"the count of that", recount(1), 7},
+		{"900 votes", vote(comment.Helpful, thousand...), 1800},
+		{"the count of 900, which keeps the counts of slices", recount(votes.AllSlices), 9},
+		{"a vote after that", vote(comment.Helpful, "bo"), 1},
+		{"the count of that", recount(votes.AllSlices), 8},
+	} {
+		client.writes = 0
+		if err := row.do(); err != nil {
+			t.Fatalf("%s: %v", row.deed, err)
+		}
+		if client.writes != row.want {
+			t.Errorf("%s: %v write units, want %v", row.deed, client.writes, row.want)
+		}
 	}
 }
 

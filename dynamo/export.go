@@ -23,8 +23,8 @@ import (
 // A scan filters out all items but comments. Of a comment it projects the attributes that it needs,
 // without the keys that follow from them.
 var (
-	scanProjection = strings.Join([]string{layout.ExportProjection(false), layout.ProductAttrs, layout.AttrState, layout.AttrSK}, ",")
-	fullProjection = layout.TableProjection(true) + "," + layout.AttrImported + "," + layout.AttrSK
+	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.ProductAttrs, layout.AttrState, layout.AttrSK}, ",")
+	fullProjection = layout.TableProjection(true) + "," + layout.AttrSK
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
 	scanValues     = layout.Item{
 		":prefix": layout.Text(layout.CommentPKPrefix),
@@ -239,7 +239,7 @@ func (s *Scanner) query(ctx context.Context, product string, start layout.Item) 
 		IndexName:                 aws.String(string(layout.All)),
 		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
 		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		ProjectionExpression:      aws.String(layout.ExportProjection(true)),
+		ProjectionExpression:      aws.String(layout.ListProjection(true)),
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {

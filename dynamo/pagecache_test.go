@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/stream"
 )
@@ -221,10 +222,13 @@ func tell(t *testing.T, s *Store, record stream.Record) {
 
 // following returns a counter that a store follows. Its table is empty, and calls end with err.
 func following(s *Store, err error) *counts.Counter {
-	return counts.NewCounter(emptyTable{err}, "comments", counts.CounterOptions{Follower: s})
+	return counts.NewCounter(emptyTable{err: err}, "comments", counts.CounterOptions{Follower: s})
 }
 
-type emptyTable struct{ err error }
+type emptyTable struct {
+	votes.Writer
+	err error
+}
 
 // BatchGetItem finds nothing.
 func (e emptyTable) BatchGetItem(context.Context, *dynamodb.BatchGetItemInput, ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {

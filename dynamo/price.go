@@ -76,6 +76,13 @@ func ErasureUnits() float64 { return 2 }
 // one write unit for the index of authors.
 func AddUnits() float64 { return WriteUnits() + writePrice }
 
+// VoteUnits returns the price of a vote, in read units: the vote before, a write unit for the table and
+// one for the index of authors. Counting is paid for by a batch of votes.
+func VoteUnits() float64 { return ViewerVoteUnits() + 2*writePrice }
+
+// ViewerVoteUnits returns the read units of a customer's vote about a comment: a consistent read.
+func ViewerVoteUnits() float64 { return 1 }
+
 // WriteUnits returns the price of changing one comment, in read units: one write unit for the table
 // and one for each list index.
 func WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }

@@ -170,7 +170,7 @@ func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Upda
 		changed[layout.AttrMark] = layout.Text(mark)
 	}
 	expression, values := layout.Update(was, changed)
-	condition := unchanged(before, values) + " AND " + layout.SameReports(before, values) + " AND " + layout.SameTraits(before, values)
+	condition := unchanged(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
 	return &types.Update{
 		TableName:                 aws.String(s.table),
 		Key:                       layout.CommentKey(after.ID),

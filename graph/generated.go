@@ -39,6 +39,7 @@ type ResolverRoot interface {
 	Product() ProductResolver
 	Query() QueryResolver
 	Viewer() ViewerResolver
+	Votes() VotesResolver
 }
 
 type DirectiveRoot struct {
@@ -68,6 +69,7 @@ type ComplexityRoot struct {
 		Rating          func(childComplexity int) int
 		RejectionReason func(childComplexity int) int
 		Reply           func(childComplexity int) int
+		ShownVotes      func(childComplexity int) int
 		Status          func(childComplexity int) int
 		Text            func(childComplexity int) int
 		Title           func(childComplexity int) int
@@ -140,6 +142,7 @@ type ComplexityRoot struct {
 		ReportsAbout func(childComplexity int) int
 		RequestedAt  func(childComplexity int) int
 		State        func(childComplexity int) int
+		Votes        func(childComplexity int) int
 	}
 
 	HeldEdit struct {
@@ -206,6 +209,7 @@ type ComplexityRoot struct {
 		RejectComment   func(childComplexity int, input RejectCommentInput) int
 		ReplyToComment  func(childComplexity int, input ReplyToCommentInput) int
 		ReportComment   func(childComplexity int, input ReportCommentInput) int
+		VoteOnComment   func(childComplexity int, input VoteOnCommentInput) int
 		WithdrawComment func(childComplexity int, input WithdrawCommentInput) int
 	}
 
@@ -378,6 +382,17 @@ type ComplexityRoot struct {
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
 	}
+
+	VoteOnCommentPayload struct {
+		Comment    func(childComplexity int) int
+		UserErrors func(childComplexity int) int
+	}
+
+	Votes struct {
+		Helpful    func(childComplexity int) int
+		NotHelpful func(childComplexity int) int
+		ViewerVote func(childComplexity int) int
+	}
 }
 
 // endregion ***************************** api!.gotpl *****************************
@@ -415,6 +430,7 @@ type MutationResolver interface {
 	ReplyToComment(ctx context.Context, input ReplyToCommentInput) (*ReplyToCommentPayload, error)
 	DeleteReply(ctx context.Context, input DeleteReplyInput) (*DeleteReplyPayload, error)
 	ReportComment(ctx context.Context, input ReportCommentInput) (*ReportCommentPayload, error)
+	VoteOnComment(ctx context.Context, input VoteOnCommentInput) (*VoteOnCommentPayload, error)
 	WithdrawComment(ctx context.Context, input WithdrawCommentInput) (*ModerateCommentPayload, error)
 	ApproveComment(ctx context.Context, input ApproveCommentInput) (*ModerateCommentPayload, error)
 	RejectComment(ctx context.Context, input RejectCommentInput) (*ModerateCommentPayload, error)
@@ -443,6 +459,9 @@ type QueryResolver interface {
 }
 type ViewerResolver interface {
 	Comments(ctx context.Context, obj *comment.Viewer, first *int, after *string, status *comment.Status) (*ViewerCommentConnection, error)
+}
+type VotesResolver interface {
+	ViewerVote(ctx context.Context, obj *comment.Votes) (*comment.Vote, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -561,6 +580,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Comment.Reply(childComplexity), true
+	case "Comment.votes":
+		if e.ComplexityRoot.Comment.ShownVotes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Comment.ShownVotes(childComplexity), true
 	case "Comment.status":
 		if e.ComplexityRoot.Comment.Status == nil {
 			break
@@ -828,6 +853,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Erasure.State(childComplexity), true
+	case "Erasure.votes":
+		if e.ComplexityRoot.Erasure.Votes == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Erasure.Votes(childComplexity), true
 
 	case "HeldEdit.editedAt":
 		if e.ComplexityRoot.HeldEdit.At == nil {
@@ -1163,6 +1194,17 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ReportComment(childComplexity, args["input"].(ReportCommentInput)), true
+	case "Mutation.voteOnComment":
+		if e.ComplexityRoot.Mutation.VoteOnComment == nil {
+			break
+		}
+
+		args, err := ec.field_Mutation_voteOnComment_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Mutation.VoteOnComment(childComplexity, args["input"].(VoteOnCommentInput)), true
 	case "Mutation.withdrawComment":
 		if e.ComplexityRoot.Mutation.WithdrawComment == nil {
 			break
@@ -1884,6 +1926,38 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ViewerCommentConnection.PageInfo(childComplexity), true
 
+	case "VoteOnCommentPayload.comment":
+		if e.ComplexityRoot.VoteOnCommentPayload.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VoteOnCommentPayload.Comment(childComplexity), true
+	case "VoteOnCommentPayload.userErrors":
+		if e.ComplexityRoot.VoteOnCommentPayload.UserErrors == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VoteOnCommentPayload.UserErrors(childComplexity), true
+
+	case "Votes.helpful":
+		if e.ComplexityRoot.Votes.Helpful == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Votes.Helpful(childComplexity), true
+	case "Votes.notHelpful":
+		if e.ComplexityRoot.Votes.NotHelpful == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Votes.NotHelpful(childComplexity), true
+	case "Votes.viewerVote":
+		if e.ComplexityRoot.Votes.ViewerVote == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Votes.ViewerVote(childComplexity), true
+
 	}
 	return 0, false
 }
@@ -1907,6 +1981,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRejectCommentInput,
 		ec.unmarshalInputReplyToCommentInput,
 		ec.unmarshalInputReportCommentInput,
+		ec.unmarshalInputVoteOnCommentInput,
 		ec.unmarshalInputWithdrawCommentInput,
 	)
 	first := true
@@ -2078,6 +2153,8 @@ type Erasure {
   reportsAbout: Int!
   "The customer's own reports of other comments that were erased."
   reports: Int!
+  "The customer's own votes about other comments that were erased."
+  votes: Int!
 }
 
 "How far an erasure came."
@@ -2336,6 +2413,12 @@ type Mutation {
   """
   reportComment(input: ReportCommentInput!): ReportCommentPayload
   """
+  Says whether a comment is helpful, for customers with a signed token. Each customer has one vote about
+  a comment, and may change it or take it back. To vote the same again changes nothing. A vote of
+  the author is a userError with the code OWN_COMMENT. Lists show the vote a moment later.
+  """
+  voteOnComment(input: VoteOnCommentInput!): VoteOnCommentPayload
+  """
   Takes a comment back, for its author: nobody but the author and moderators sees it any more. An
   edit submits it again.
   """
@@ -2355,7 +2438,7 @@ type Mutation {
   decideComments(input: DecideCommentsInput!): DecideCommentsPayload
   """
   Asks for the erasure of everything that is held about a customer: comments in every state with all
-  that goes with them, and the customer's reports. It takes half a minute or more, and cannot be undone.
+  that goes with them, and the customer's reports and votes. It takes half a minute or more, and cannot be undone.
   ` + "`" + `Moderation.erasure` + "`" + ` tells how far it came. To ask again while it is under way changes nothing. For
   moderators.
   """
@@ -2384,6 +2467,32 @@ enum ReportReason {
   PERSONAL_DATA
   "None of these."
   OTHER
+}
+
+"A vote about a comment."
+input VoteOnCommentInput {
+  "The id of the comment."
+  id: ID!
+  "What the customer thinks of the comment."
+  vote: Vote!
+}
+
+"What a customer thinks of a comment."
+enum Vote {
+  "It helped."
+  HELPFUL
+  "It did not help."
+  NOT_HELPFUL
+  "No vote. As an input it takes a vote back."
+  NONE
+}
+
+"The result of voteOnComment."
+type VoteOnCommentPayload {
+  "The comment with the votes that it is going to show; null if there are userErrors."
+  comment: Comment
+  "The problems of the input; empty if the vote counts."
+  userErrors: [UserError!]!
 }
 
 "The result of reportComment."
@@ -2665,6 +2774,8 @@ enum UserErrorCode {
   The author has a comment about the product, and the server allows one. ` + "`" + `commentId` + "`" + ` is that comment.
   """
   ALREADY_WRITTEN
+  "The comment is the caller's own."
+  OWN_COMMENT
 }
 
 "A product of the shop, with its comments."
@@ -2814,6 +2925,8 @@ type Comment implements Node {
   addresses.
   """
   media: [Media!]!
+  "Whether people find the comment helpful."
+  votes: Votes!
   "Why the comment is rejected; null if it is not, and for all but its author and moderators."
   rejectionReason: RejectionReason
   """
@@ -2843,6 +2956,19 @@ enum MediaKind {
   PICTURE
   "A video."
   VIDEO
+}
+
+"Whether people find a comment helpful. A vote is counted within moments."
+type Votes {
+  "How many people find it helpful: those who voted here, and the votes that it was imported with."
+  helpful: Int!
+  "How many people do not find it helpful, likewise."
+  notHelpful: Int!
+  """
+  The vote of the customer who asks; null without a customer's token. It is looked up for comments with
+  votes only, at a read unit each, so it is NONE until the first vote about the comment is counted.
+  """
+  viewerVote: Vote
 }
 
 "The shop's reply to a comment."
@@ -3270,6 +3396,8 @@ func (ec *executionContext) childFields_Comment(ctx context.Context, field graph
 		return ec.fieldContext_Comment_isVerifiedPurchase(ctx, field)
 	case "media":
 		return ec.fieldContext_Comment_media(ctx, field)
+	case "votes":
+		return ec.fieldContext_Comment_votes(ctx, field)
 	case "rejectionReason":
 		return ec.fieldContext_Comment_rejectionReason(ctx, field)
 	case "heldEdit":
@@ -3406,6 +3534,8 @@ func (ec *executionContext) childFields_Erasure(ctx context.Context, field graph
 		return ec.fieldContext_Erasure_reportsAbout(ctx, field)
 	case "reports":
 		return ec.fieldContext_Erasure_reports(ctx, field)
+	case "votes":
+		return ec.fieldContext_Erasure_votes(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type Erasure", field.Name)
 }
@@ -3834,6 +3964,28 @@ func (ec *executionContext) childFields_ViewerCommentConnection(ctx context.Cont
 	return nil, fmt.Errorf("no field named %q was found under type ViewerCommentConnection", field.Name)
 }
 
+func (ec *executionContext) childFields_VoteOnCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "comment":
+		return ec.fieldContext_VoteOnCommentPayload_comment(ctx, field)
+	case "userErrors":
+		return ec.fieldContext_VoteOnCommentPayload_userErrors(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VoteOnCommentPayload", field.Name)
+}
+
+func (ec *executionContext) childFields_Votes(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "helpful":
+		return ec.fieldContext_Votes_helpful(ctx, field)
+	case "notHelpful":
+		return ec.fieldContext_Votes_notHelpful(ctx, field)
+	case "viewerVote":
+		return ec.fieldContext_Votes_viewerVote(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type Votes", field.Name)
+}
+
 func (ec *executionContext) childFields___Directive(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 	switch field.Name {
 	case "name":
@@ -4182,6 +4334,20 @@ func (ec *executionContext) field_Mutation_reportComment_args(ctx context.Contex
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
 		func(ctx context.Context, v any) (ReportCommentInput, error) {
 			return ec.unmarshalNReportCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐReportCommentInput(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_voteOnComment_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input",
+		func(ctx context.Context, v any) (VoteOnCommentInput, error) {
+			return ec.unmarshalNVoteOnCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐVoteOnCommentInput(ctx, v)
 		})
 	if err != nil {
 		return nil, err
@@ -5002,6 +5168,38 @@ func (ec *executionContext) fieldContext_Comment_media(_ context.Context, field 
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Media(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Comment_votes(ctx context.Context, field graphql.CollectedField, obj *comment.Comment) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Comment_votes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ShownVotes(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Votes) graphql.Marshaler {
+			return ec.marshalNVotes2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVotes(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Comment_votes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Comment",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Votes(ctx, field)
 		},
 	}
 	return fc, nil
@@ -6074,6 +6272,29 @@ func (ec *executionContext) _Erasure_reports(ctx context.Context, field graphql.
 	)
 }
 func (ec *executionContext) fieldContext_Erasure_reports(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Erasure_votes(ctx context.Context, field graphql.CollectedField, obj *comment.Erasure) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Erasure_votes(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Votes, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Erasure_votes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	return graphql.NewScalarFieldContext("Erasure", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
@@ -7212,6 +7433,50 @@ func (ec *executionContext) fieldContext_Mutation_reportComment(ctx context.Cont
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_reportComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_voteOnComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_voteOnComment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Mutation().VoteOnComment(ctx, fc.Args["input"].(VoteOnCommentInput))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *VoteOnCommentPayload) graphql.Marshaler {
+			return ec.marshalOVoteOnCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐVoteOnCommentPayload(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_voteOnComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VoteOnCommentPayload(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_voteOnComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -10398,6 +10663,139 @@ func (ec *executionContext) fieldContext_ViewerCommentConnection_pageInfo(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _VoteOnCommentPayload_comment(ctx context.Context, field graphql.CollectedField, obj *VoteOnCommentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VoteOnCommentPayload_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_VoteOnCommentPayload_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VoteOnCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _VoteOnCommentPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *VoteOnCommentPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VoteOnCommentPayload_userErrors(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v []*comment.Problem) graphql.Marshaler {
+			return ec.marshalNUserError2ᚕᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐProblemᚄ(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VoteOnCommentPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "VoteOnCommentPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_UserError(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Votes_helpful(ctx context.Context, field graphql.CollectedField, obj *comment.Votes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Votes_helpful(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Helpful, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Votes_helpful(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Votes", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Votes_notHelpful(ctx context.Context, field graphql.CollectedField, obj *comment.Votes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Votes_notHelpful(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.NotHelpful, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v int) graphql.Marshaler {
+			return ec.marshalNInt2int(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Votes_notHelpful(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Votes", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _Votes_viewerVote(ctx context.Context, field graphql.CollectedField, obj *comment.Votes) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Votes_viewerVote(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Votes().ViewerVote(ctx, obj)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Vote) graphql.Marshaler {
+			return ec.marshalOVote2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVote(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Votes_viewerVote(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Votes", field, true, true, errors.New("field of type Vote does not have child fields"))
+}
+
 func (ec *executionContext) ___Directive_name(ctx context.Context, field graphql.CollectedField, obj *introspection.Directive) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -12180,6 +12578,43 @@ func (ec *executionContext) unmarshalInputReportCommentInput(ctx context.Context
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputVoteOnCommentInput(ctx context.Context, obj any) (VoteOnCommentInput, error) {
+	var it VoteOnCommentInput
+	if obj == nil {
+		return it, nil
+	}
+
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"id", "vote"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "id":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("id"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ID = data
+		case "vote":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("vote"))
+			data, err := ec.unmarshalNVote2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVote(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Vote = data
+		}
+	}
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputWithdrawCommentInput(ctx context.Context, obj any) (WithdrawCommentInput, error) {
 	var it WithdrawCommentInput
 	if obj == nil {
@@ -12463,6 +12898,11 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "votes":
+			out.Values[i] = ec._Comment_votes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "rejectionReason":
 			out.Values[i] = ec._Comment_rejectionReason(ctx, field, obj)
 			if out.Values[i] == graphql.RequiredNull {
@@ -13145,6 +13585,11 @@ func (ec *executionContext) _Erasure(ctx context.Context, sel ast.SelectionSet, 
 			}
 		case "reports":
 			out.Values[i] = ec._Erasure_reports(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "votes":
+			out.Values[i] = ec._Erasure_votes(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -13882,6 +14327,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "reportComment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_reportComment(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "voteOnComment":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_voteOnComment(ctx, field)
 			})
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
@@ -15625,6 +16077,130 @@ func (ec *executionContext) _ViewerCommentConnection(ctx context.Context, sel as
 	return out
 }
 
+var voteOnCommentPayloadImplementors = []string{"VoteOnCommentPayload"}
+
+func (ec *executionContext) _VoteOnCommentPayload(ctx context.Context, sel ast.SelectionSet, obj *VoteOnCommentPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, voteOnCommentPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VoteOnCommentPayload")
+		case "comment":
+			out.Values[i] = ec._VoteOnCommentPayload_comment(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "userErrors":
+			out.Values[i] = ec._VoteOnCommentPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var votesImplementors = []string{"Votes"}
+
+func (ec *executionContext) _Votes(ctx context.Context, sel ast.SelectionSet, obj *comment.Votes) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, votesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Votes")
+		case "helpful":
+			out.Values[i] = ec._Votes_helpful(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "notHelpful":
+			out.Values[i] = ec._Votes_notHelpful(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "viewerVote":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Votes_viewerVote(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var __DirectiveImplementors = []string{"__Directive"}
 
 func (ec *executionContext) ___Directive(ctx context.Context, sel ast.SelectionSet, obj *introspection.Directive) graphql.Marshaler {
@@ -16904,6 +17480,38 @@ func (ec *executionContext) marshalNViewer2ᚖgithubᚗcomᚋtalkbackᚋtalkback
 	return ec._Viewer(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNVote2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVote(ctx context.Context, v any) (comment.Vote, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.Vote(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNVote2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVote(ctx context.Context, sel ast.SelectionSet, v comment.Vote) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNVoteOnCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐVoteOnCommentInput(ctx context.Context, v any) (VoteOnCommentInput, error) {
+	res, err := ec.unmarshalInputVoteOnCommentInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNVotes2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVotes(ctx context.Context, sel ast.SelectionSet, v *comment.Votes) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._Votes(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNWithdrawCommentInput2githubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐWithdrawCommentInput(ctx context.Context, v any) (WithdrawCommentInput, error) {
 	res, err := ec.unmarshalInputWithdrawCommentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -17644,6 +18252,32 @@ func (ec *executionContext) marshalOViewerCommentConnection2ᚖgithubᚗcomᚋta
 		return graphql.Null
 	}
 	return ec._ViewerCommentConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOVote2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVote(ctx context.Context, v any) (*comment.Vote, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.Vote(tmp)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOVote2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVote(ctx context.Context, sel ast.SelectionSet, v *comment.Vote) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(string(*v))
+	return res
+}
+
+func (ec *executionContext) marshalOVoteOnCommentPayload2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋgraphᚐVoteOnCommentPayload(ctx context.Context, sel ast.SelectionSet, v *VoteOnCommentPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._VoteOnCommentPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalO__EnumValue2ᚕgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐEnumValueᚄ(ctx context.Context, sel ast.SelectionSet, v []introspection.EnumValue) graphql.Marshaler {

@@ -351,6 +351,22 @@ type ViewerCommentConnection struct {
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
+// A vote about a comment.
+type VoteOnCommentInput struct {
+	// The id of the comment.
+	ID string `json:"id"`
+	// What the customer thinks of the comment.
+	Vote comment.Vote `json:"vote"`
+}
+
+// The result of voteOnComment.
+type VoteOnCommentPayload struct {
+	// The comment with the votes that it is going to show; null if there are userErrors.
+	Comment *comment.Comment `json:"comment,omitempty"`
+	// The problems of the input; empty if the vote counts.
+	UserErrors []*comment.Problem `json:"userErrors"`
+}
+
 // A comment to take back.
 type WithdrawCommentInput struct {
 	// The id of the comment.

@@ -42,6 +42,14 @@ type OwnGetter interface {
 	)
 }
 
+// VoteGetter fetches votes of customers about comments. The keys are distinct and at most 100. Votes that
+// there are not are in neither result.
+type VoteGetter interface {
+	VotesBy(ctx context.Context, keys []comment.VoteKey) (
+		found map[comment.VoteKey]comment.CastVote, failed map[comment.VoteKey]error, err error,
+	)
+}
+
 // LatestGetter knows the newest comments of products from their statistics.
 type LatestGetter interface {
 	// StatsAndLatest returns statistics of a StatsGetter, or those that it read lately. Newest can
@@ -71,6 +79,8 @@ type Options struct {
 	Stats StatsGetter
 	// Own fetches comments of the customer who asks. Required if a customer asks for them.
 	Own OwnGetter
+	// Votes fetches votes of the customer who asks. Required if a customer asks for them.
+	Votes VoteGetter
 	// Latest knows newest comments. Without it, none are known.
 	Latest LatestGetter
 	// Freshness tells how fresh statistics are. Without it, that is unknown.
@@ -89,6 +99,7 @@ type Loaders struct {
 	rows     loader[comment.ProductLanguage, comment.Counts]
 	own      loader[comment.CustomerProduct, comment.Comment]
 	latest   loader[comment.ID, comment.Comment] // those that Newest names
+	votes    loader[comment.VoteKey, comment.CastVote]
 
 	fresh sync.Once
 	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products asks for it beside those who load
@@ -110,6 +121,9 @@ func New(o Options) *Loaders {
 	l.rows = newLoader("counts of languages", o.Stats.RowsOf, o.Batches)
 	l.own = newLoader("own comments", func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
 		return o.Own.OwnOfProducts(ctx, keys)
+	}, o.Batches)
+	l.votes = newLoader("own votes", func(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error) {
+		return o.Votes.VotesBy(ctx, keys)
 	}, o.Batches)
 	return l
 }
@@ -173,6 +187,16 @@ func (l *Loaders) Comment(ctx context.Context, id comment.ID, withoutText bool) 
 // that are asked for within a millisecond are fetched together.
 func (l *Loaders) Own(ctx context.Context, customer, product string) (*comment.Comment, error) {
 	return l.own.load(ctx, comment.CustomerProduct{Customer: customer, Product: product})
+}
+
+// Vote returns the vote of a customer about a comment. Those that are asked for within a millisecond are
+// fetched together.
+func (l *Loaders) Vote(ctx context.Context, key comment.VoteKey) (comment.Vote, error) {
+	cast, err := l.votes.load(ctx, key)
+	if cast == nil || err != nil {
+		return comment.NoVote, err
+	}
+	return cast.Vote, nil
 }
 
 // PageKey identifies a page that several fields of an operation look at.

@@ -95,6 +95,15 @@ func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportC
 	return &graph.ReportCommentPayload{UserErrors: userErrors(problems)}, nil
 }
 
+// VoteOnComment takes the vote of a customer about a comment.
+func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnCommentInput) (*graph.VoteOnCommentPayload, error) {
+	voted, problems, err := r.Voter.Vote(ctx, input.ID, input.Vote)
+	if err != nil {
+		return nil, err
+	}
+	return &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: userErrors(problems)}, nil
+}
+
 // orEmpty returns the title of a change: an empty one, which removes the title, if it was given as
 // null, and nil, which keeps the title, if it was not given.
 func orEmpty(title graphql.Omittable[*string]) *string {

@@ -47,6 +47,11 @@ type Reporter interface {
 	Report(ctx context.Context, draft comment.ReportDraft) ([]comment.Problem, error)
 }
 
+// Voter takes votes about comments, for customers.
+type Voter interface {
+	Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error)
+}
+
 // Judge decides about comments, for callers that are allowed to.
 type Judge interface {
 	Decide(ctx context.Context, v comment.Verdict) (comment.Comment, []comment.Problem, error)
@@ -85,9 +90,11 @@ type Resolver struct {
 	Leaders Ranker
 	// Author writes comments. Required.
 	Author Author
-	// Replier writes the shop's replies, and Reporter reports comments to moderators. Required.
+	// Replier writes the shop's replies, Reporter reports comments to moderators, and Voter takes votes
+	// about them. Required.
 	Replier  Replier
 	Reporter Reporter
+	Voter    Voter
 	// Judge decides about comments, Desk lists those that wait, and Records has what is known about
 	// them. Required.
 	Judge   Judge

@@ -32,5 +32,8 @@ func (r *Resolver) Viewer() graph.ViewerResolver { return viewerResolver{r} }
 // Moderation returns the resolver of the type Moderation.
 func (r *Resolver) Moderation() graph.ModerationResolver { return moderationResolver{r} }
 
+// Votes returns the resolver of the type Votes.
+func (r *Resolver) Votes() graph.VotesResolver { return votesResolver{r} }
+
 // Mutation returns the resolver of the type Mutation.
 func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }

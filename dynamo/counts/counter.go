@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
@@ -36,8 +37,7 @@ import (
 
 // countClient is the part of the SDK's client that a Counter works with.
 type countClient interface {
-	call.BatchGetter
-	call.Querier
+	votes.Writer
 	call.Transactor
 }
 
@@ -53,6 +53,7 @@ type Counter struct {
 	follower Follower
 	patience time.Duration
 	turns    turns
+	votes    *votes.Recounter
 }
 
 var _ stream.Handler = (*Counter)(nil)
@@ -91,6 +92,7 @@ func NewCounter(client countClient, table string, options CounterOptions) *Count
 	c := &Counter{
 		client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower,
 		patience: cmp.Or(options.Patience, longestPatience), turns: turns{queues: map[string]*queue{}},
+		votes: votes.NewRecounter(client, table),
 	}
 	if options.Pages != nil {
 		c.pages = &pages{client: client, table: table, merging: newMerging(options.Pages, options.Logger)}
@@ -110,7 +112,7 @@ func (c *Counter) AwaitMerges(ctx context.Context) {
 	}
 }
 
-// Handle counts the changes of comments among records, and ignores other records. Without an error
+// Handle counts the changes of comments and of votes among records, and ignores other records. Without an error
 // all are counted. An error of the type stream.RecordErrors names those that are not, for a fault
 // of the record or of an item that it concerns; all others are counted. Any other error may pass.
 func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
@@ -132,6 +134,7 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	if err != nil {
 		return err
 	}
+	c.votes.Handle(ctx, records, failed)
 	if len(failed) > 0 {
 		return failed
 	}

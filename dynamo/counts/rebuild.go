@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -76,7 +77,7 @@ const (
 // rebuildClient is the part of the SDK's client that a Rebuilder works with.
 type rebuildClient interface {
 	examinerClient
-	call.Transactor
+	countClient
 	leases.LeaseClient
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
@@ -150,6 +151,8 @@ type RebuildResult struct {
 	Comments int
 	// Refiled is how many comments had wrong keys of lists or of the queue.
 	Refiled int
+	// Recounted is how many comments showed other votes than they have.
+	Recounted int
 	// Repaired is how many products had statistics or places on leaderboards that did not match
 	// their markers.
 	Repaired int
@@ -184,7 +187,7 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 	}
 	err := run.lease.Hold(ctx, r.pace.lastWords, run.work)
 	return RebuildResult{
-		Products: run.done, Comments: int(run.counted.Load()), Refiled: int(run.refiled.Load()), Repaired: int(run.repaired.Load()),
+		Products: run.done, Comments: int(run.counted.Load()), Refiled: int(run.refiled.Load()), Recounted: int(run.recounted.Load()), Repaired: int(run.repaired.Load()),
 		Improper: layout.SortedImproper(run.improper), Failed: run.failed, Resumed: run.resumed, Complete: run.complete,
 	}, err
 }
@@ -263,7 +266,7 @@ func (r *rebuilding) scan(ctx context.Context) error {
 		group.Go(task.Guarded(func() error {
 			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
 				r.report(page.improper...)
-				if err := r.refileAll(ctx, page.misfiled); err != nil {
+				if err := cmp.Or(r.refileAll(ctx, page.misfiled), r.recountVotes(ctx, page.voted)); err != nil {
 					return err
 				}
 				fresh, ours, others := r.seen.fresh(page.products)

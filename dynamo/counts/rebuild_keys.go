@@ -6,8 +6,10 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
 )
 
 // refileAll corrects the keys of comments that a scan found to be wrong. Lists follow from the state:
@@ -48,4 +50,22 @@ func (r *recounter) refile(ctx context.Context, seen layout.IndexKeys) error {
 		r.refiled.Add(1)
 	}
 	return err
+}
+
+// recountVotes makes right what comments say of their votes.
+func (r *recounter) recountVotes(ctx context.Context, ids []comment.ID) error {
+	for _, id := range ids {
+		wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, r.client, r.table, id) })
+		if err != nil {
+			return err
+		}
+		if wrong.Detail == "" {
+			continue
+		}
+		if err := r.counter.votes.Recount(ctx, id, votes.AllSlices); err != nil {
+			return err
+		}
+		r.recounted.Add(1)
+	}
+	return nil
 }

@@ -153,7 +153,7 @@ type recounter struct {
 	owner      string // of the rebuild, in holds
 	settings   leaderSettings
 
-	counted, refiled, repaired atomic.Int64 // comments, comments, products
+	counted, refiled, recounted, repaired atomic.Int64 // comments, comments, comments, products
 
 	mu       sync.Mutex // guards improper
 	improper []layout.Improper

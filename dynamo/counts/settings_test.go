@@ -15,15 +15,15 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/stream"
 )
 
 // busyTable is a table without items. As in DynamoDB, no two transactions that name one item run at
 // once.
 type busyTable struct {
-	call.Querier
+	votes.Writer
 	mu                      sync.Mutex
 	named                   map[itemKey]bool
 	transactions, conflicts int
@@ -135,7 +135,6 @@ func TestSettingsChange(t *testing.T) {
 
 // pickyTable refuses transactions that name an item of one product as invalid.
 type pickyTable struct {
-	call.Querier
 	busyTable
 	product string
 	sizes   []int

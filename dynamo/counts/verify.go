@@ -12,6 +12,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
@@ -78,6 +79,8 @@ type Verified struct {
 	// Improper lists items that are not as they should be and that no rebuild can fix: comments
 	// without a product, a language or a rating, which are not counted.
 	Improper []layout.Improper
+	// Voted is how many comments have votes, which were counted anew.
+	Voted int
 	// Restless lists the products that were counted too often to be verified.
 	Restless []string
 	// Unproven says that a further look was taken without proof that all earlier changes were
@@ -111,6 +114,7 @@ type verifying struct {
 	items    int
 	seen     productSet
 	suspects []*suspect
+	voted    []*votedSuspect
 	out      Verified
 }
 
@@ -138,7 +142,7 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 					}
 				}
 				v.passed(page, progress)
-				return nil
+				return v.recount(ctx, page.voted)
 			})
 		}))
 	}
@@ -159,19 +163,22 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 // recheck looks at the suspects until each is cleared, confirmed or given up.
 func (v *verifying) recheck(ctx context.Context) error {
 	giveUp := time.Now().Add(v.patience)
-	for pause := v.wait; len(v.suspects) > 0; pause = min(2*pause, verifyLongest) {
+	for pause := v.wait; len(v.suspects)+len(v.voted) > 0; pause = min(2*pause, verifyLongest) {
 		if err := task.Wait(ctx, pause); err != nil {
 			return err
 		}
 		if err := v.awaitCounting(ctx, giveUp); err != nil {
 			return err
 		}
-		suspects := v.suspects
-		v.suspects = nil
+		suspects, voted := v.suspects, v.voted
+		v.suspects, v.voted = nil, nil
 		group, ctx := errgroup.WithContext(ctx)
 		group.SetLimit(v.Calls)
 		for _, s := range suspects {
 			group.Go(task.Guarded(func() error { return v.inspect(ctx, s) }))
+		}
+		for _, s := range voted {
+			group.Go(task.Guarded(func() error { return v.inspectVotes(ctx, s) }))
 		}
 		if err := group.Wait(); err != nil {
 			return err
@@ -233,6 +240,42 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 	default:
 		v.suspects = append(v.suspects, s)
 	}
+	return nil
+}
+
+// votedSuspect is a comment whose votes are not what it says.
+type votedSuspect struct {
+	id    comment.ID
+	looks int
+}
+
+// recount compares what comments say of their votes with the votes.
+func (v *verifying) recount(ctx context.Context, ids []comment.ID) error {
+	v.mu.Lock()
+	v.out.Voted += len(ids)
+	v.mu.Unlock()
+	for _, id := range ids {
+		if err := v.inspectVotes(ctx, &votedSuspect{id: id}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inspectVotes looks at the votes of a comment, and decides whether to look again. A vote may still have
+// to be counted.
+func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
+	wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, v.client, v.table, s.id) })
+	if err != nil || wrong.Detail == "" {
+		return err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if s.looks++; s.looks < verifyLooks {
+		v.voted = append(v.voted, s)
+		return nil
+	}
+	v.out.Drifts = append(v.out.Drifts, Drift{Product: wrong.Product, Kind: WrongVotes, Detail: wrong.Detail})
 	return nil
 }
 

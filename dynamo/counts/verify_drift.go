@@ -59,6 +59,8 @@ const (
 	WrongPlace DriftKind = "wrong place in queue"
 	// StrayInQueue is a comment in the queue that does not wait.
 	StrayInQueue DriftKind = "stray in queue"
+	// WrongVotes is a comment that shows other votes than it has, or votes of a comment that is gone.
+	WrongVotes DriftKind = "wrong votes"
 	// MissingIndex is a product without a page index that is large enough for one.
 	MissingIndex DriftKind = "missing page index"
 )

@@ -9,18 +9,20 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Scans for products read comments and all items about products. Other items of a comment, such as
-// decisions about it, are left out.
+// Scans for products read comments with their votes and all items about products. Other items of a
+// comment, such as decisions about it, are left out.
 var (
-	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) AND " + layout.AttrSK + " = :comment OR begins_with(" + layout.AttrPK + ",:products))"
+	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) AND (" + layout.AttrSK + " = :comment OR begins_with(" + layout.AttrSK + ",:votes)) OR begins_with(" + layout.AttrPK + ",:products))"
 	productProjection = layout.IndexProjection
 	productValues     = layout.Item{
 		":comments": layout.Text(layout.CommentPKPrefix),
 		":comment":  layout.Text(layout.CommentSK),
+		":votes":    layout.Text(layout.VoteSKPrefix),
 		":products": layout.Text(layout.Partition{Index: layout.All}.Key("")),
 	}
 )
@@ -37,6 +39,8 @@ type scanPage struct {
 	improper []layout.Improper
 	// misfiled are comments with wrong keys of indexes.
 	misfiled []layout.IndexKeys
+	// voted are comments with votes, or that say so.
+	voted []comment.ID
 	// items is how many items were scanned.
 	items int
 	// next is the key after which the next page starts; nil at the end.
@@ -60,9 +64,13 @@ func (e examiner) products(ctx context.Context, segment, segments int, start lay
 		return page, call.Wrap(err, "Scan segment %d of %d", segment, segments)
 	}
 	for _, it := range output.Items {
-		if strings.HasPrefix(layout.NewReader(it).Text(layout.AttrPK), layout.CommentPKPrefix) {
+		_, isVote := layout.VoteSlice(it)
+		switch {
+		case isVote:
+			page.vote(layout.IDOfKey(it))
+		case strings.HasPrefix(layout.NewReader(it).Text(layout.AttrPK), layout.CommentPKPrefix):
 			page.take(it)
-		} else {
+		default:
 			page.products = append(page.products, layout.ProductOfKey(it))
 		}
 	}
@@ -74,6 +82,9 @@ func (e examiner) products(ctx context.Context, segment, segments int, start lay
 // take takes the item of a comment.
 func (p *scanPage) take(it layout.Item) {
 	keys, err := layout.IndexKeysOf(it)
+	if layout.HasVotes(it) {
+		p.vote(layout.IDOfKey(it))
+	}
 	if product, unknown := layout.ProductOf(it); unknown == nil {
 		p.products = append(p.products, product)
 	}
@@ -85,12 +96,27 @@ func (p *scanPage) take(it layout.Item) {
 	}
 }
 
-// eachPage calls do with each page of a segment, from start on.
+// vote notes a comment with votes. The items of a comment follow each other.
+func (p *scanPage) vote(id comment.ID) {
+	if len(p.voted) == 0 || p.voted[len(p.voted)-1] != id {
+		p.voted = append(p.voted, id)
+	}
+}
+
+// eachPage calls do with each page of a segment, from start on. A comment with votes on several pages is
+// on the first of them.
 func (e examiner) eachPage(ctx context.Context, segment, segments int, start layout.Item, do func(scanPage) error) error {
+	var last comment.ID // of those with votes
 	for {
 		page, err := call.Retried(ctx, func() (scanPage, error) { return e.products(ctx, segment, segments, start) })
 		if err != nil {
 			return err
+		}
+		if len(page.voted) > 0 {
+			before := last
+			if last = page.voted[len(page.voted)-1]; page.voted[0] == before {
+				page.voted = page.voted[1:]
+			}
 		}
 		if err := do(page); err != nil || len(page.next) == 0 {
 			return err

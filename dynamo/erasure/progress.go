@@ -26,6 +26,7 @@ const (
 	attrDecisions    = "de" // N
 	attrReportsAbout = "ra" // N
 	attrReports      = "rp" // N
+	attrVotes        = "vo" // N
 	attrKeys         = "ke" // N
 	attrReadUnits    = "ru" // N, may have a fraction
 	attrWriteUnits   = "wu" // N, likewise
@@ -126,7 +127,7 @@ func reportOf(it layout.Item) comment.Erasure {
 func counters(e *comment.Erasure) map[string]*int {
 	return map[string]*int{
 		attrComments: &e.Comments, attrHeldEdits: &e.HeldEdits, attrReplies: &e.Replies, attrDecisions: &e.Decisions,
-		attrReportsAbout: &e.ReportsAbout, attrReports: &e.Reports, attrKeys: &e.Keys,
+		attrReportsAbout: &e.ReportsAbout, attrReports: &e.Reports, attrVotes: &e.Votes, attrKeys: &e.Keys,
 	}
 }
 

@@ -135,10 +135,10 @@ func (r *erasing) pass(ctx context.Context) (found int, err error) {
 		}
 	}
 	after := r.snapshot().report
-	return after.Comments + after.Reports - before.Comments - before.Reports, nil
+	return after.Comments + after.Reports + after.Votes - before.Comments - before.Reports - before.Votes, nil
 }
 
-// eraseFound erases the items that a page of the index shows: comments, or reports by the customer.
+// eraseFound erases the items that a page of the index shows: comments, or reports and votes by the customer.
 func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, writer *types.AttributeValueMemberS) error {
 	var comments []comment.ID
 	var others []layout.Item
@@ -154,7 +154,11 @@ func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, writer *ty
 	}
 	return call.Parallel(ctx, len(others), func(ctx context.Context, i int) error {
 		gone, err := r.delete(ctx, others[i], layout.AttrWriter+" = :writer", layout.Item{":writer": writer})
-		if gone {
+		_, isVote := layout.VoteSlice(others[i])
+		switch {
+		case gone && isVote:
+			r.update(func(p *progress) { p.report.Votes++ })
+		case gone:
 			r.update(func(p *progress) { p.report.Reports++ })
 		}
 		return err

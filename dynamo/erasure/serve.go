@@ -63,6 +63,6 @@ func (e *Eraser) serve(ctx context.Context, author comment.Author, log *slog.Log
 	case err != nil:
 		return err
 	}
-	log.Info("an author is erased", "comments", done.Comments, "reports", done.Reports, "took", time.Since(began).Round(time.Millisecond))
+	log.Info("an author is erased", "comments", done.Comments, "reports", done.Reports, "votes", done.Votes, "took", time.Since(began).Round(time.Millisecond))
 	return nil
 }

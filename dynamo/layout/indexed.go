@@ -13,11 +13,12 @@ import (
 )
 
 // indexAttrs are the attributes that follow from the rest of a comment: its keys of lists, or its
-// product while it is in none, and its place in the queue.
-var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace}
+// product while it is in none, its place in the queue, and its place among helpful ones with the letter
+// for that.
+var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace, attrHelpful, attrTraits}
 
 // IndexProjection is the projection expression of what IndexKeys reads.
-var IndexProjection = strings.Join(append(slices.Clone(indexAttrs), AttrPK, AttrSK, AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures,
+var IndexProjection = strings.Join(append(slices.Clone(indexAttrs), AttrPK, AttrSK, AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures, attrVotes, attrImported,
 	attrHeldEdit+"."+AttrVersion, attrHeldEdit+"."+attrUpdated), ",")
 
 // IndexKeys is what the index keys of a comment's item are, and what they should be.
@@ -59,9 +60,9 @@ func IndexKeysOf(it Item) (IndexKeys, error) {
 		c.Media = []comment.Media{{}} // whatever they are
 	}
 	c.Moderation = reasonToWait(it, status)
-	encoded, want := Encode(c.InQueue()), Item{}
+	encoded, want := Encode(c.InQueue()), helpfulKeys(it, id)
 	for _, attr := range indexAttrs {
-		if encoded[attr] != nil {
+		if encoded[attr] != nil && attr != attrTraits {
 			want[attr] = encoded[attr]
 		}
 	}
@@ -111,7 +112,7 @@ func (k IndexKeys) Correction() (update, condition string, values Item) {
 	}
 	update, values = Update(have, k.want)
 	condition = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
-	for _, attr := range append(slices.Clone(indexAttrs), AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures) {
+	for _, attr := range append(slices.Clone(indexAttrs), AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures, attrVotes) {
 		if k.have[attr] == nil {
 			condition += " AND attribute_not_exists(" + attr + ")"
 			continue

@@ -55,9 +55,7 @@ func Encode(c comment.Comment) Item {
 	if len(c.Media) > 0 {
 		out[attrPictures] = Text(mediaText(c.Media))
 	}
-	if c.ImportedVotes > 0 {
-		out[attrImported] = Number(int64(c.ImportedVotes))
-	}
+	encodeVotes(out, c)
 	encodeModeration(out, c)
 	return out
 }
@@ -130,8 +128,8 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 	if r.has(AttrState) || r.has(attrHeldEdit) || r.has(attrRejected) || r.has(AttrBoard) || r.has(AttrReports) {
 		c.Status, c.Moderation = r.moderation()
 	}
-	c.Verified, c.ImportedVotes = strings.Contains(r.OptionalText(attrTraits), traitVerified), int(r.OptionalNumber(attrImported))
-	c.Media = r.media()
+	c.Verified, c.Media = strings.Contains(r.OptionalText(attrTraits), traitVerified), r.media()
+	c.Votes, c.ImportedVotes = r.votes(attrVotes), r.votes(attrImported)
 	c.Bytes = r.bytes
 	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c.Comment)); err != nil {
 		return Compressed{}, fmt.Errorf("item of comment %s: %w", id, err)

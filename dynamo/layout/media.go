@@ -59,16 +59,20 @@ func traitsText(c comment.Comment) (letters string) {
 	if c.Verified {
 		letters += traitVerified
 	}
-	return letters
+	return traitsWith(letters, c.Votes.AtLeast(c.ImportedVotes).Net() > 0)
 }
 
-// SameTraits returns the condition that a comment's item has its traits: a change that writes them
-// must not undo another that left the version. It adds the value that the condition names.
-func SameTraits(c comment.Comment, values Item) string {
-	letters := traitsText(c)
-	if letters == "" {
-		return "attribute_not_exists(" + attrTraits + ")"
+// SameTraits returns the condition that a comment's item has its traits, for a change that writes
+// others: it must not undo a count of votes, which leaves the version. It adds the value that the
+// condition names.
+func SameTraits(before, after comment.Comment, values Item) string {
+	switch letters := traitsText(before); letters {
+	case traitsText(after):
+		return ""
+	case "":
+		return " AND attribute_not_exists(" + attrTraits + ")"
+	default:
+		values[":wasTraits"] = Text(letters)
+		return " AND " + attrTraits + " = :wasTraits"
 	}
-	values[":traits"] = Text(letters)
-	return attrTraits + " = :traits"
 }

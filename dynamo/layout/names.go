@@ -19,6 +19,7 @@ const (
 	attrUpdated    = "u" // N, milliseconds since 1970; absent until the first edit
 	attrReply      = "o" // M, the reply of the shop, or the version of its deletion; absent without one
 	attrTraits     = "k" // S, a letter for each trait, in the order of the alphabet; absent without any
+	attrVotes      = "y" // S, helpful and other votes, such as "12,3", imported ones among them; absent without any
 	attrPictures   = "i" // S, pictures and videos, see mediaText; absent without any
 
 	// Attributes that lists do not show.
@@ -26,39 +27,26 @@ const (
 	attrProduct  = "p" // S, the product while the comment is not approved, and so in no list index
 	attrHeldEdit = "j" // M, an edit that waits for a moderator
 	attrRejected = "s" // N, version of the latest edit that was rejected beside the comment
-	attrImported = "b" // N, helpful votes that the comment was imported with; absent for none
+	attrImported = "b" // S, votes that the comment was imported with, as attrVotes has them
 	AttrReports  = "f" // N, how many people reported the comment since the last decision
 	AttrKeyHash  = "g" // B, hash of the idempotency key that the comment was added with; see KeyOfHash
 
 	// Attributes that list indexes project, and that no list reads yet. DynamoDB cannot change the projection
 	// of an index, so their names are kept for what comes. Until then they cost nothing.
-	attrVotes   = "y" // votes
 	attrReplies = "q" // how many replies of customers there are
 	attrShop    = "d" // attributes of the shop
 	AttrSpare   = "x" // what nobody thought of
 )
 
-// The letters in attrTraits. Further traits have letters of their own.
+// The letters in attrTraits, in the order of the alphabet.
 const (
+	traitHelpful  = "h" // more votes call the comment helpful than do not
 	traitMedia    = "m" // there are pictures or videos
 	traitVerified = "v" // the author bought the product
 )
 
-// AttrImported names the imported votes. No index has them: there is no room for them among the 100
-// attributes that DynamoDB projects.
-const AttrImported = attrImported
-
-// ExportProjection returns the projection expression of a copy for the public: what a list shows and,
-// in the table, the imported votes.
-func ExportProjection(ofIndex bool) string {
-	if ofIndex {
-		return listProjection
-	}
-	return listProjection + "," + attrImported
-}
-
 // writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport in
-// that of a report.
+// that of a report or a vote.
 const (
 	writerOfComment = "c"
 	writerOfReport  = "v"
@@ -70,7 +58,7 @@ func WriterOfComment(customer string) *types.AttributeValueMemberS {
 	return Text(writerOfComment + customer)
 }
 
-// WriterOfReport returns AttrWriter of the reports of a customer, in the same index.
+// WriterOfReport returns AttrWriter of the reports and votes of a customer, in the same index.
 func WriterOfReport(customer string) *types.AttributeValueMemberS {
 	return Text(writerOfReport + customer)
 }
@@ -78,7 +66,7 @@ func WriterOfReport(customer string) *types.AttributeValueMemberS {
 // ListAttrs returns the attributes that a list shows. The creation time is not among them: it is
 // part of the sort key.
 func ListAttrs() []string {
-	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply, attrTraits, attrPictures}
+	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply, attrTraits, attrVotes, attrPictures}
 }
 
 var (

@@ -58,6 +58,8 @@ const (
 	PageLinks
 	// LinksAround is the list of links to the pages next to a page.
 	LinksAround
+	// ViewerVote looks for the vote of the customer who asks about a comment.
+	ViewerVote
 	// Cursor is the cursor of a comment of a page.
 	Cursor
 	// Plan says how a page was read.
@@ -97,6 +99,7 @@ var kinds = map[string]map[string]Kind{
 		"replyToComment":  Write,
 		"deleteReply":     Write,
 		"reportComment":   Write,
+		"voteOnComment":   Write,
 		"withdrawComment": Write,
 		"approveComment":  Write,
 		"rejectComment":   Write,
@@ -107,6 +110,7 @@ var kinds = map[string]map[string]Kind{
 	"EditCommentPayload":     {"userErrors": UserErrors},
 	"DeleteCommentPayload":   {"userErrors": UserErrors},
 	"ReportCommentPayload":   {"userErrors": UserErrors},
+	"VoteOnCommentPayload":   {"userErrors": UserErrors},
 	"ReplyToCommentPayload":  {"userErrors": UserErrors},
 	"DeleteReplyPayload":     {"userErrors": UserErrors},
 	"Moderation":             {"queue": Queue, "pending": Pending, "audit": Audit, "reports": Audit, "commentsBy": CommentsBy, "erasure": ErasureStatus},
@@ -127,6 +131,7 @@ var kinds = map[string]map[string]Kind{
 	},
 	"Comment":  {"text": Text, "media": Media},
 	"HeldEdit": {"media": Media},
+	"Votes":    {"viewerVote": ViewerVote},
 	"CommentConnection": {
 		"edges":       PageElements,
 		"nodes":       PageElements,

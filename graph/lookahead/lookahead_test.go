@@ -80,7 +80,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		"Query.comment(id)": "read", "Query.node(id)": "read", "Query.nodes(ids)": "read", "Query.products(ids)": "read",
 		"Query.leaderboard(first)": "read", "Query.leaderboard(language)": "each language has a leaderboard of its own",
 		"Mutation.addComment(input)": "one comment", "Mutation.editComment(input)": "one comment", "Mutation.deleteComment(input)": "one comment",
-		"Mutation.replyToComment(input)": "one comment", "Mutation.deleteReply(input)": "one comment", "Mutation.reportComment(input)": "one comment",
+		"Mutation.replyToComment(input)": "one comment", "Mutation.deleteReply(input)": "one comment", "Mutation.reportComment(input)": "one comment", "Mutation.voteOnComment(input)": "one comment",
 		"Mutation.withdrawComment(input)": "one comment", "Mutation.approveComment(input)": "one comment", "Mutation.rejectComment(input)": "one comment",
 		"Mutation.decideComments(input)": "read", "Mutation.eraseAuthor(input)": "one item; servers do the rest", "Moderation.erasure(customerId)": "one customer", "Moderation.queue(first)": "read", "Moderation.audit(commentId)": "one comment", "Moderation.reports(commentId)": "one comment", "Moderation.commentsBy(customerId)": "the latest of one customer",
 		"Moderation.queue(after)": "a page costs the same wherever it begins", "Moderation.queue(filter)": "places that are passed over cost little",

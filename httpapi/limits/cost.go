@@ -124,8 +124,11 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Products:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
 	lookahead.Leaderboard: priced.leaders,
 	lookahead.Write: func(f priced, _ *place) float64 {
-		if f.Name == "addComment" {
+		switch f.Name {
+		case "addComment":
 			return dynamo.AddUnits() + dynamo.CommentUnits() // it may read the idempotency key afterwards
+		case "voteOnComment":
+			return dynamo.VoteUnits() + dynamo.CommentUnits() // it reads the comment first
 		}
 		return dynamo.WriteUnits() + dynamo.CommentUnits() // it reads the comment first
 	},
@@ -157,6 +160,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.ViewerComment: func(_ priced, inside *place) float64 {
 		return dynamo.OwnUnits(assumedOwn, false) / max(1, inside.times) // once for all products
 	},
+	lookahead.ViewerVote:   func(priced, *place) float64 { return dynamo.ViewerVoteUnits() },
 	lookahead.PageElements: func(_ priced, inside *place) float64 { inside.times *= float64(shown(inside.page)); return 0 },
 	lookahead.ListTotal:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountTotal) },
 	lookahead.ListStats:    func(f priced, inside *place) float64 { return f.count(inside, comment.CountByRating) },

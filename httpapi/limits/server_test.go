@@ -114,6 +114,11 @@ func (closed) Report(context.Context, comment.ReportDraft) ([]comment.Problem, e
 	return nil, errClosed
 }
 
+// Vote implements resolvers.Voter.
+func (closed) Vote(context.Context, string, comment.Vote) (c comment.Comment, problems []comment.Problem, err error) {
+	return c, nil, errClosed
+}
+
 // Viewer implements resolvers.Author.
 func (closed) Viewer(context.Context) comment.Viewer {
 	reason := comment.WritingOff
@@ -164,7 +169,7 @@ func (closed) Erasure(context.Context, string) (*comment.Erasure, error) { retur
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
 	options := httpapi.Options{
-		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Judge: closed{}, Desk: closed{}, Records: closed{}, Eraser: closed{}}}),
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Voter: closed{}, Judge: closed{}, Desk: closed{}, Records: closed{}, Eraser: closed{}}}),
 		Fields:           direct.Fields(""),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: s, Stats: s},

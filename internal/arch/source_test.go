@@ -102,7 +102,7 @@ func undescribed(declaration ast.Decl) []string {
 
 // generatedModels are all that the generator may make up. A type that it makes beside these is one
 // it did not find in comment, silently.
-var generatedModels = "AddCommentInput AddCommentPayload ApproveCommentInput AuthorInput CommentConnection CommentEdge DecideCommentsInput DecideCommentsPayload DecisionInput DeleteCommentInput DeleteCommentPayload DeleteReplyInput DeleteReplyPayload EditCommentInput EditCommentPayload EraseAuthorInput EraseAuthorPayload LeaderboardEntry MediaInput ModerateCommentPayload PageCursor PageCursors PageInfo QueueConnection QueueEdge RejectCommentInput ReplyToCommentInput ReplyToCommentPayload ReportCommentInput ReportCommentPayload ViewerCommentConnection WithdrawCommentInput"
+var generatedModels = "AddCommentInput AddCommentPayload ApproveCommentInput AuthorInput CommentConnection CommentEdge DecideCommentsInput DecideCommentsPayload DecisionInput DeleteCommentInput DeleteCommentPayload DeleteReplyInput DeleteReplyPayload EditCommentInput EditCommentPayload EraseAuthorInput EraseAuthorPayload LeaderboardEntry MediaInput ModerateCommentPayload PageCursor PageCursors PageInfo QueueConnection QueueEdge RejectCommentInput ReplyToCommentInput ReplyToCommentPayload ReportCommentInput ReportCommentPayload ViewerCommentConnection VoteOnCommentInput VoteOnCommentPayload WithdrawCommentInput"
 
 func TestGeneratedModels(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../graph/models_gen.go", nil, 0)

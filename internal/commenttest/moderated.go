@@ -18,7 +18,8 @@ func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 			c.Reply.UpdatedAt = &at
 		}
 	}
-	c.ImportedVotes = max(0, r.IntN(9)-4)
+	c.ImportedVotes = comment.VoteCounts{Helpful: max(0, r.IntN(9)-4), NotHelpful: max(0, r.IntN(9)-6)}
+	c.Votes = c.ImportedVotes
 	m := comment.Moderation{}
 	if c.Status == comment.Rejected {
 		reason := skewed(r, comment.RejectionReasons()...)

@@ -32,6 +32,14 @@ type aboutReport struct {
 	Note       string `json:"note"`
 }
 
+// aboutVote is a line of a vote by the author.
+type aboutVote struct {
+	About   string `json:"about"`
+	Comment string `json:"comment"`
+	VotedAt string `json:"votedAt"`
+	Vote    string `json:"vote"`
+}
+
 // aboutKey is a line of the idempotency key of a comment.
 type aboutKey struct {
 	About   string `json:"about"`
@@ -53,6 +61,11 @@ func AppendReport(line []byte, id comment.ID, r comment.Report) ([]byte, error) 
 	return appendJSON(line, aboutReport{
 		About: "report", Comment: string(id), ReportedAt: r.At.UTC().Format(timeForm), Reason: string(r.Reason), Note: r.Note,
 	})
+}
+
+// AppendVote appends the line of a vote about a comment.
+func AppendVote(line []byte, id comment.ID, v comment.CastVote) ([]byte, error) {
+	return appendJSON(line, aboutVote{About: "vote", Comment: string(id), VotedAt: v.At.UTC().Format(timeForm), Vote: string(v.Vote)})
 }
 
 // AppendKey appends the line of an idempotency key, of which only a hash is kept.

@@ -20,6 +20,7 @@ type extras struct {
 	Reply       *exportedReply       `json:"reply,omitempty"`
 	Verified    bool                 `json:"verified,omitempty"`
 	Votes       int                  `json:"votes,omitempty"`
+	OtherVotes  int                  `json:"notHelpfulVotes,omitempty"`
 	Media       []comment.Media      `json:"media,omitempty"`
 }
 
@@ -47,7 +48,7 @@ func extrasOf(c comment.Comment) (e extras) {
 	if c.Status != comment.Approved {
 		e.Status = c.Status.String()
 	}
-	e.Verified, e.Votes, e.Media = c.Verified, c.ImportedVotes, c.Media
+	e.Verified, e.Votes, e.OtherVotes, e.Media = c.Verified, c.Votes.Helpful, c.Votes.NotHelpful, c.Media
 	if r := c.Reply; r != nil {
 		e.Reply = &exportedReply{Text: r.Text, Name: r.Name, CreatedAt: timeText(&r.CreatedAt), UpdatedAt: timeText(r.UpdatedAt), Version: r.Version}
 	}
@@ -73,7 +74,9 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 	if err != nil {
 		return err
 	}
-	c.Verified, c.ImportedVotes, c.Media = e.Verified, e.Votes, e.Media
+	c.Verified, c.Media = e.Verified, e.Media
+	c.ImportedVotes = comment.VoteCounts{Helpful: e.Votes, NotHelpful: e.OtherVotes}
+	c.Votes = c.ImportedVotes
 	if e.Status != "" {
 		if c.Status, err = comment.ParseStatus(e.Status); err != nil {
 			return err
@@ -107,7 +110,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 }
 
 // extraNames are the members of extras.
-var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "reports", "reply", "verified", "votes", "media"}
+var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "reports", "reply", "verified", "votes", "notHelpfulVotes", "media"}
 
 // extrasIn reads the members of extras, which must be of the right kinds.
 func extrasIn(object map[string]any) (e extras, err error) {

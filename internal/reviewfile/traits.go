@@ -31,6 +31,7 @@ func setTraits(c *comment.Comment, verified, votes string) error {
 	if err != nil || count < 0 || count > comment.MaxVotes || strings.Trim(fraction, "0") != "" {
 		return fmt.Errorf("the votes %.20q are not a whole number from 0 to %d; --map votes= leaves the column out", votes, comment.MaxVotes)
 	}
-	c.ImportedVotes = count
+	c.ImportedVotes.Helpful = count
+	c.Votes = c.ImportedVotes
 	return nil
 }

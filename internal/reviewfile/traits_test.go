@@ -45,8 +45,8 @@ func TestTraits(t *testing.T) {
 			if !errors.As(err, &bad) || !strings.Contains(bad.Reason, row.reason) {
 				t.Errorf("%s: %v, want %s", row.why, err, row.reason)
 			}
-		case err != nil || got.Comment.Verified != row.verified || got.Comment.ImportedVotes != row.votes:
-			t.Errorf("%s: verified %v, %d votes, %v", row.why, got.Comment.Verified, got.Comment.ImportedVotes, err)
+		case err != nil || got.Comment.Verified != row.verified || got.Comment.ImportedVotes.Helpful != row.votes:
+			t.Errorf("%s: verified %v, %d votes, %v", row.why, got.Comment.Verified, got.Comment.ImportedVotes.Helpful, err)
 		}
 	}
 }
@@ -54,7 +54,7 @@ func TestTraits(t *testing.T) {
 // An exported line whose votes or verification nobody can have written is rejected.
 func TestWrongTraitsOfAnExport(t *testing.T) {
 	line, err := reviewfile.Append(nil, comment.Comment{
-		ID: comment.IDOf(comment.Position{}), ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: "A"}, Version: 1, ImportedVotes: 7, Verified: true,
+		ID: comment.IDOf(comment.Position{}), ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: "A"}, Version: 1, ImportedVotes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Votes: comment.VoteCounts{Helpful: 7, NotHelpful: 2}, Verified: true,
 	})
 	if err != nil {
 		t.Fatal(err)

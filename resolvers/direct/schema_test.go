@@ -18,7 +18,7 @@ func TestTablesMatchTheSchema(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	checked := checkObject(t, schema, connections) + checkObject(t, schema, edges) + checkObject(t, schema, comments) + checkObject(t, schema, authors) +
 		checkObject(t, schema, pageInfos) + checkObject(t, schema, counts) + checkObject(t, schema, ratings) +
-		checkObject(t, schema, languages) + checkObject(t, schema, products) + checkObject(t, schema, viewers) + checkObject(t, schema, replies) + checkObject(t, schema, media)
+		checkObject(t, schema, languages) + checkObject(t, schema, products) + checkObject(t, schema, viewers) + checkObject(t, schema, replies) + checkObject(t, schema, media) + checkObject(t, schema, votes)
 	if written := objectsInSource(t); checked != written {
 		t.Errorf("the package has %d objects, of which %d are checked here", written, checked)
 	}

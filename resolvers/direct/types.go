@@ -42,6 +42,7 @@ var (
 			"updatedAt": optionalMoment(func(c *comment.Comment) *time.Time { return c.UpdatedAt }),
 			"version":   number(func(c *comment.Comment) int { return c.Version }),
 			"status":    code("CommentStatus", func(c *comment.Comment) string { return c.Status.String() }),
+			"votes":     nested(votes, func(c *comment.Comment) *comment.Votes { return c.ShownVotes() }),
 			"reply":     optional(replies, func(c *comment.Comment) *comment.Reply { return c.Reply }),
 
 			"isVerifiedPurchase": flag(func(c *comment.Comment) bool { return c.Verified }),
@@ -69,6 +70,13 @@ var (
 		},
 	}
 
+	votes = &object[comment.Votes]{
+		types: []string{"Votes"},
+		fields: map[string]field[*comment.Votes]{
+			"helpful":    number(func(v *comment.Votes) int { return v.Helpful }),
+			"notHelpful": number(func(v *comment.Votes) int { return v.NotHelpful }),
+		},
+	}
 	replies = &object[comment.Reply]{
 		types: []string{"Reply"},
 		fields: map[string]field[*comment.Reply]{

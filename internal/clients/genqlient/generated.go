@@ -935,6 +935,8 @@ const (
 	UserErrorCodeKeyReused UserErrorCode = "KEY_REUSED"
 	// The author has a comment about the product, and the server allows one. `commentId` is that comment.
 	UserErrorCodeAlreadyWritten UserErrorCode = "ALREADY_WRITTEN"
+	// The comment is the caller's own.
+	UserErrorCodeOwnComment UserErrorCode = "OWN_COMMENT"
 )
 
 var AllUserErrorCode = []UserErrorCode{
@@ -946,6 +948,7 @@ var AllUserErrorCode = []UserErrorCode{
 	UserErrorCodeConflict,
 	UserErrorCodeKeyReused,
 	UserErrorCodeAlreadyWritten,
+	UserErrorCodeOwnComment,
 }
 
 // __AddInput is used internally by genqlient

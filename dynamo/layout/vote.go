@@ -1,0 +1,242 @@
+package layout
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Items of votes: one for each customer, beside the comment. They are in no list.
+const (
+	attrVote = "vote" // S, a letter of voteLetters
+
+	// VoteSKPrefix starts the sort key of a vote. A hash of the customer follows, whose first digit is
+	// the vote's slice.
+	VoteSKPrefix = "V#"
+	// voteSumsSK is the sort key of the sums of slices of a comment with many votes.
+	voteSumsSK = "T"
+	attrSums   = "sums"    // S, the counts of each slice
+	attrSteps  = "changes" // N, rises with each write
+)
+
+// VoteSlices is how many slices the votes of a comment are split into.
+const VoteSlices = 16
+
+// VoteKey returns the primary key of a vote, from a hash of the customer in lower-case hexadecimal.
+func VoteKey(id comment.ID, hash string) Item {
+	out := CommentKey(id)
+	out[AttrSK] = Text(VoteSKPrefix + hash)
+	return out
+}
+
+// voteLetters are the letters of votes. One that was taken back leaves an item for keepUndone: a write
+// that takes effect late then finds that it comes too late.
+var voteLetters = map[comment.Vote]string{comment.Helpful: "h", comment.NotHelpful: "n", comment.NoVote: "0"}
+
+const keepUndone = 24 * time.Hour
+
+// VoteItem returns the item of a vote. AttrWriter finds it for the export and the erasure of the
+// customer.
+func VoteItem(id comment.ID, hash string, v comment.CastVote) Item {
+	out := VoteKey(id, hash)
+	out[AttrWriter] = WriterOfReport(v.By)
+	out[attrVote], out[attrWritten] = Text(voteLetters[v.Vote]), Time(v.At)
+	if v.Vote == comment.NoVote {
+		out[AttrTTL] = Number(v.At.Add(keepUndone).Unix())
+	}
+	return out
+}
+
+// VoteCast is the attribute that tells when a vote was cast.
+const VoteCast = attrWritten
+
+// VoteProjection is the projection expression of what CountVote reads.
+const VoteProjection = AttrSK + "," + attrVote
+
+// CountVote adds a vote to counts. An item that is no vote counts as none.
+func CountVote(it Item, to *comment.VoteCounts) { to.Add(voteOf(NewReader(it)), 1) }
+
+// voteOf reads a vote, empty for none of the letters.
+func voteOf(r *Reader) comment.Vote {
+	letter := r.Text(attrVote)
+	for vote, its := range voteLetters {
+		if its == letter {
+			return vote
+		}
+	}
+	return ""
+}
+
+// DecodeVote reads a vote and the comment that it is about. It returns an error for an item that is no
+// vote.
+func DecodeVote(it Item) (comment.ID, comment.CastVote, error) {
+	r := NewReader(it)
+	id, isID := r.id()
+	by, isVote := strings.CutPrefix(r.Text(AttrWriter), writerOfReport)
+	v := comment.CastVote{By: by, Vote: voteOf(r), At: r.Time(attrWritten)}
+	if err := r.Err(); err != nil {
+		return id, v, err
+	}
+	if !isID || !isVote || v.Vote == "" || !strings.HasPrefix(r.Text(AttrSK), VoteSKPrefix) {
+		return id, v, errors.New("it is not a vote about a comment")
+	}
+	return id, v, nil
+}
+
+// VoteSlice returns the slice of a vote's key, and whether it is one.
+func VoteSlice(key Item) (slice int, isVote bool) {
+	hash, isVote := strings.CutPrefix(NewReader(key).Text(AttrSK), VoteSKPrefix)
+	if !isVote || hash == "" {
+		return 0, false
+	}
+	digit, err := strconv.ParseUint(hash[:1], VoteSlices, 8)
+	return int(digit), err == nil
+}
+
+// VoteSlicePrefix returns what the sort keys of a slice's votes begin with.
+func VoteSlicePrefix(slice int) string {
+	return VoteSKPrefix + strconv.FormatUint(uint64(slice), VoteSlices)
+}
+
+// VoteSums are the counts of each slice of a comment's votes, in an item of their own.
+type VoteSums struct {
+	// Slices are the counts.
+	Slices [VoteSlices]comment.VoteCounts
+	// Changes rises with each write; 0 if there is no item.
+	Changes int64
+}
+
+// VoteSumsKey returns the primary key of the sums of a comment.
+func VoteSumsKey(id comment.ID) Item {
+	out := CommentKey(id)
+	out[AttrSK] = Text(voteSumsSK)
+	return out
+}
+
+// Total returns the sum of all slices.
+func (s VoteSums) Total() (total comment.VoteCounts) {
+	for _, slice := range s.Slices {
+		total = total.Plus(slice)
+	}
+	return total
+}
+
+// Item returns the item of sums with the next number of changes, and the condition under which it
+// replaces the item that the sums were read from.
+func (s VoteSums) Item(id comment.ID) (it Item, condition string, values Item) {
+	counts := make([]string, VoteSlices)
+	for i, slice := range s.Slices {
+		counts[i] = votesText(slice)
+	}
+	it = VoteSumsKey(id)
+	it[attrSums], it[attrSteps] = Text(strings.Join(counts, " ")), Number(s.Changes+1)
+	if s.Changes == 0 {
+		return it, "attribute_not_exists(" + AttrPK + ")", nil
+	}
+	return it, attrSteps + " = :changes", Item{":changes": Number(s.Changes)}
+}
+
+// DecodeVoteSums reads the sums of a comment, none from an empty item. Sums that cannot be read are 0,
+// and all slices of them are to be counted.
+func DecodeVoteSums(it Item) (s VoteSums, err error) {
+	if len(it) == 0 {
+		return s, nil
+	}
+	r := NewReader(it)
+	s.Changes = r.Number(attrSteps)
+	counts := strings.Fields(r.Text(attrSums))
+	if r.Err() != nil || s.Changes < 1 || len(counts) != VoteSlices {
+		return VoteSums{Changes: s.Changes}, errors.New("the sums of votes cannot be read")
+	}
+	for i, text := range counts {
+		if s.Slices[i], err = parseVotes(text); err != nil {
+			return VoteSums{Changes: s.Changes}, err
+		}
+	}
+	return s, nil
+}
+
+// voteAttrs are the attributes of a comment that follow from its votes, the letter of traits among
+// them, and those that they follow from.
+var voteAttrs = []string{attrImported, attrVotes, attrHelpful, attrTraits}
+
+// VotesOf is what the item of a comment says of its votes.
+type VotesOf struct {
+	// Shown are the votes as they are shown, Imported those that the comment was imported with. Both
+	// are 0 if they cannot be read.
+	Shown, Imported comment.VoteCounts
+
+	item Item
+}
+
+// CommentVotesProjection is the projection expression of what ReadVotes reads, and DecodeVoteSums.
+var CommentVotesProjection = strings.Join(append([]string{AttrPK, AttrSK, AttrDeleted, AttrAll, attrProduct, AttrState, attrSums, attrSteps}, voteAttrs...), ",")
+
+// ReadVotes reads the votes of a comment's item.
+func ReadVotes(it Item) VotesOf {
+	r := NewReader(it)
+	return VotesOf{Shown: r.votes(attrVotes), Imported: NewReader(it).votes(attrImported), item: it}
+}
+
+// HasVotes reports whether the item of a comment says that there are votes, or a place that follows
+// from them.
+func HasVotes(it Item) bool {
+	return it[attrVotes] != nil || it[attrImported] != nil || it[attrHelpful] != nil
+}
+
+// Update returns the expression by which UpdateItem makes the votes that are shown those that were
+// counted here, beside those that were imported, and the condition that what it depends on is as it was
+// read. It is empty if nothing is to be changed.
+func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, values Item) {
+	id := IDOfKey(v.item)
+	shown, want := v.Imported.Plus(counted), Item{attrImported: v.item[attrImported]}
+	if shown != (comment.VoteCounts{}) {
+		want[attrVotes] = Text(votesText(shown))
+	}
+	if shown.Net() > 0 {
+		want[attrHelpful] = Text(helpfulPlace(id, shown))
+	}
+	if traits := traitsWith(NewReader(v.item).Text(attrTraits), shown.Net() > 0); traits != "" {
+		want[attrTraits] = Text(traits)
+	}
+	have := Item{}
+	condition = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
+	was := Item{}
+	for _, attr := range voteAttrs {
+		have[attr] = v.item[attr]
+		if v.item[attr] == nil {
+			condition += " AND attribute_not_exists(" + attr + ")"
+			continue
+		}
+		condition += " AND " + attr + " = :was" + attr
+		was[":was"+attr] = v.item[attr]
+	}
+	if update, values = Update(have, want); update == "" {
+		return "", "", nil
+	}
+	for name, value := range was {
+		values[name] = value
+	}
+	return update, condition, values
+}
+
+// helpfulKeys returns what the attributes that follow from an item's votes should be.
+func helpfulKeys(it Item, id comment.ID) Item {
+	votes, out := ReadVotes(it), Item{}
+	if votes.Shown.Net() > 0 {
+		out[attrHelpful] = Text(helpfulPlace(id, votes.Shown))
+	}
+	if traits := traitsWith(NewReader(it).Text(attrTraits), votes.Shown.Net() > 0); traits != "" {
+		out[attrTraits] = Text(traits)
+	}
+	return out
+}
+
+// Casts reports whether a vote's item has a vote as it was cast then.
+func Casts(it Item, v comment.CastVote) bool {
+	_, there, err := DecodeVote(it)
+	return err == nil && there.Vote == v.Vote && there.At.Equal(v.At.Truncate(time.Millisecond))
+}

@@ -1,0 +1,71 @@
+package layout
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// votesText returns counts as items hold them, such as "12,3".
+func votesText(n comment.VoteCounts) string {
+	return strconv.Itoa(n.Helpful) + "," + strconv.Itoa(n.NotHelpful)
+}
+
+// parseVotes reads what votesText returned.
+func parseVotes(text string) (n comment.VoteCounts, err error) {
+	helpful, not, _ := strings.Cut(text, ",")
+	var unreadable error
+	n.Helpful, err = strconv.Atoi(helpful)
+	if n.NotHelpful, unreadable = strconv.Atoi(not); err != nil || unreadable != nil || min(n.Helpful, n.NotHelpful) < 0 {
+		return comment.VoteCounts{}, errors.New("not two numbers of votes")
+	}
+	return n, nil
+}
+
+// votes reads counts, which are 0 if the item lacks them.
+func (r *Reader) votes(attr string) comment.VoteCounts {
+	if !r.has(attr) {
+		return comment.VoteCounts{}
+	}
+	n, err := parseVotes(r.Text(attr))
+	if err != nil {
+		r.fail(attr)
+	}
+	return n
+}
+
+// encodeVotes adds the votes of a comment to its item, and its place in the index ByHelpful.
+func encodeVotes(out Item, c comment.Comment) {
+	if c.ImportedVotes != (comment.VoteCounts{}) {
+		out[attrImported] = Text(votesText(c.ImportedVotes))
+	}
+	shown := c.Votes.AtLeast(c.ImportedVotes)
+	if shown != (comment.VoteCounts{}) {
+		out[attrVotes] = Text(votesText(shown))
+	}
+	if shown.Net() > 0 {
+		out[attrHelpful] = Text(helpfulPlace(c.ID, shown))
+	}
+}
+
+// helpfulPlace returns the sort key of a comment in the index ByHelpful: comments with more net votes
+// sort after those with fewer, and newer ones after older ones.
+func helpfulPlace(id comment.ID, n comment.VoteCounts) string {
+	return fmt.Sprintf("%010d#%s", n.Net(), strings.TrimPrefix(string(id), comment.IDPrefix))
+}
+
+// traitsWith returns the letters of traits with that of helpful votes, or without it.
+func traitsWith(letters string, helpful bool) string {
+	letters = strings.ReplaceAll(letters, traitHelpful, "")
+	if !helpful {
+		return letters
+	}
+	at := strings.IndexFunc(letters, func(letter rune) bool { return string(letter) > traitHelpful })
+	if at < 0 {
+		at = len(letters)
+	}
+	return letters[:at] + traitHelpful + letters[at:]
+}

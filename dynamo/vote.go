@@ -1,0 +1,84 @@
+package dynamo
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// hashDigits is the length of the hash of a customer in the key of a vote: 128 bits. Each recount reads
+// them.
+const hashDigits = 32
+
+func hashOfVoter(customer string) string { return digestOfAll("vote", customer)[:hashDigits] }
+
+// SetVote makes after the vote of a customer about a comment in place of before, whose time is zero if
+// there is none. It neither reads nor writes the comment. It returns a Conflict error if before is no longer the
+// customer's vote.
+func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error {
+	s.writing(ctx, id)
+	item := layout.VoteItem(id, hashOfVoter(after.By), after)
+	condition, values := "attribute_not_exists("+layout.AttrPK+")", layout.Item(nil)
+	if !before.At.IsZero() {
+		condition, values = layout.VoteCast+" = :cast", layout.Item{":cast": layout.Time(before.At)}
+	}
+	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, call.NoRetries)
+		var refused *types.ConditionalCheckFailedException
+		if !errors.As(err, &refused) {
+			return err
+		}
+		switch {
+		case layout.Casts(refused.Item, after):
+			return nil // an earlier try succeeded
+		case again:
+			return call.OutcomeUnknown(call.ErrOvertaken, nil)
+		}
+		return comment.Errorf(comment.Conflict, "the vote was changed meanwhile: try again")
+	}), "vote about %s", id)
+}
+
+// VotesBy fetches votes of customers, at most MaxKeysPerGet, consistently. A customer who did not vote
+// about a comment is in neither result.
+func (s *Store) VotesBy(ctx context.Context, keys []comment.VoteKey) (found map[comment.VoteKey]comment.CastVote, failed map[comment.VoteKey]error, err error) {
+	want, of := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, map[[2]string]comment.VoteKey{}
+	for _, key := range keys {
+		item := layout.VoteKey(key.Comment, hashOfVoter(key.Customer))
+		want.Keys = append(want.Keys, item)
+		of[keyTexts(item)] = key
+	}
+	got, err := call.GetItems(ctx, s.client, s.table, want)
+	if err != nil {
+		return nil, nil, call.Wrap(err, "BatchGetItem of %d votes", len(keys))
+	}
+	usage.From(ctx).Consume(1, got.Units)
+	found, failed = map[comment.VoteKey]comment.CastVote{}, map[comment.VoteKey]error{}
+	for _, it := range got.Items {
+		_, vote, err := layout.DecodeVote(it)
+		if err != nil {
+			s.malformed.Report(layout.NewImproper(it, err.Error()))
+			continue
+		}
+		found[of[keyTexts(it)]] = vote
+	}
+	for _, key := range got.Left {
+		failed[of[keyTexts(key)]] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this vote; ask again in a moment")
+	}
+	return found, failed, nil
+}
+
+func keyTexts(it layout.Item) [2]string {
+	r := layout.NewReader(it)
+	return [2]string{r.Text(layout.AttrPK), r.Text(layout.AttrSK)}
+}

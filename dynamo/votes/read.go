@@ -1,0 +1,137 @@
+package votes
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Client is the part of the SDK's client that reads votes.
+type Client interface {
+	call.Querier
+	call.BatchGetter
+}
+
+// reader reads votes, consistently.
+type reader struct {
+	client Client
+	table  string
+}
+
+// state is what a comment's item, and the counts of its slices, say.
+type state struct {
+	gone    bool
+	product string // empty if it is gone, or has none
+	shown   layout.VotesOf
+	// sums has no changes if there are none, or if they cannot be read.
+	sums layout.VoteSums
+	// unreadable is why the sums cannot be read, else nil.
+	unreadable error
+}
+
+// now reads what a comment's item says of its votes.
+func (r reader) now(ctx context.Context, id comment.ID) (state, error) {
+	got, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{
+		Keys:           []layout.Item{layout.CommentKey(id), layout.VoteSumsKey(id)},
+		ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(layout.CommentVotesProjection),
+	})
+	switch {
+	case err != nil:
+		return state{}, call.Wrap(err, "BatchGetItem of the votes of %s", id)
+	case len(got.Left) > 0:
+		return state{}, call.ErrBusy
+	}
+	now := state{gone: true}
+	for _, it := range got.Items {
+		if _, isComment := layout.CommentOfKey(it); isComment == nil {
+			now.gone, now.shown = layout.NoComment(it), layout.ReadVotes(it)
+			now.product, _ = layout.ProductOf(it) // only reports need it
+		} else {
+			now.sums, now.unreadable = layout.DecodeVoteSums(it)
+		}
+	}
+	return now, nil
+}
+
+// all counts all votes of a comment, by slice.
+func (r reader) all(ctx context.Context, id comment.ID) (counted layout.VoteSums, votes int, err error) {
+	err = r.each(ctx, id, layout.VoteSKPrefix, layout.VoteProjection, func(it layout.Item) {
+		if slice, isVote := layout.VoteSlice(it); isVote {
+			layout.CountVote(it, &counted.Slices[slice])
+			votes++
+		}
+	})
+	return counted, votes, err
+}
+
+// slice counts the votes of a slice.
+func (r reader) slice(ctx context.Context, id comment.ID, slice int) (counted comment.VoteCounts, err error) {
+	err = r.each(ctx, id, layout.VoteSlicePrefix(slice), layout.VoteProjection, func(it layout.Item) { layout.CountVote(it, &counted) })
+	return counted, err
+}
+
+// each calls do with the items beside a comment whose sort keys have a prefix.
+func (r reader) each(ctx context.Context, id comment.ID, prefix, projection string, do func(layout.Item)) error {
+	for output, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
+		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :prefix)"),
+		ExpressionAttributeValues: layout.Item{":key": layout.CommentKey(id)[layout.AttrPK], ":prefix": layout.Text(prefix)},
+		ProjectionExpression:      aws.String(projection),
+	}, "votes of "+string(id)) {
+		if err != nil {
+			return err
+		}
+		for _, it := range output.Items {
+			do(it)
+		}
+	}
+	return nil
+}
+
+// Difference is what is wrong with the votes of a comment.
+type Difference struct {
+	// Product is the product of the comment, empty if that is not known.
+	Product string
+	// Detail says what is wrong, empty if nothing is.
+	Detail string
+}
+
+// Compare counts all votes of a comment, and compares them with what its item says.
+func Compare(ctx context.Context, client Client, table string, id comment.ID) (Difference, error) {
+	r := reader{client, table}
+	now, err := r.now(ctx, id)
+	if err != nil {
+		return Difference{}, err
+	}
+	counted, votes, err := r.all(ctx, id)
+	if err != nil {
+		return Difference{}, err
+	}
+	return Difference{now.product, now.wrong(id, counted, votes)}, nil
+}
+
+// wrong says what is wrong with the state of a comment that has votes, empty if nothing is.
+func (s state) wrong(id comment.ID, counted layout.VoteSums, votes int) string {
+	right := s.shown.Imported.Plus(counted.Total())
+	switch update, _, _ := s.shown.Update(counted.Total()); {
+	case s.gone && votes > 0:
+		return fmt.Sprintf("comment %s does not exist, and has %d votes", id, votes)
+	case s.gone:
+		return ""
+	case s.unreadable != nil:
+		return fmt.Sprintf("comment %s: %v", id, s.unreadable)
+	case update != "":
+		return fmt.Sprintf("comment %s shows %d helpful and %d other votes, and has %d and %d",
+			id, s.shown.Shown.Helpful, s.shown.Shown.NotHelpful, right.Helpful, right.NotHelpful)
+	case s.sums.Changes > 0 && s.sums.Slices != counted.Slices:
+		return fmt.Sprintf("comment %s: the sums of slices of its votes are wrong", id)
+	}
+	return ""
+}

@@ -1,0 +1,165 @@
+package votes
+
+import (
+	"context"
+	"errors"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// How totals end exact, whatever is replayed, overtaken, lost or killed.
+//
+// Who changes a total reads it, then counts the votes, and writes on condition that the total is as it
+// was read. Then it does the same again, until there is nothing to write. Once is not enough: a vote may
+// be taken back meanwhile and counted by another process, which finds the total right as it is. The
+// write that comes after that would be wrong, and the total would be as it was read. The last writer of
+// all finds that when it counts again, and if it dies before, its records come again.
+//
+// From manyVotes on, an item holds the counts of 16 slices of the votes, and only those slices are
+// counted whose votes changed. That item is written each time and has a number that rises. So a write
+// of what was counted before another's fails, and each slice is counted once. The total then follows
+// from the item as above, without a look at the votes.
+//
+// Votes of a comment that was deleted are deleted.
+
+// manyVotes is from how many votes on the counts of slices are kept: a recount of all would take 23
+// read units.
+const manyVotes = 1000
+
+// Slices is a set of slices of a comment's votes.
+type Slices uint32
+
+// AllSlices has every slice.
+const AllSlices Slices = 1<<layout.VoteSlices - 1
+
+// Writer is the part of the SDK's client that a Recounter works with.
+type Writer interface {
+	Client
+	call.BatchWriter
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+// Recounter keeps the totals of comments what their votes say. It is safe for concurrent use by
+// goroutines and processes.
+type Recounter struct {
+	reader
+	client Writer
+	many   int
+}
+
+// NewRecounter makes a Recounter for a table, whose keys and indexes must be those of layout.Definition.
+func NewRecounter(client Writer, table string) *Recounter {
+	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes}
+}
+
+// Recount makes the total of a comment what its votes say. Of a comment with many votes it counts the
+// given slices only. It deletes the votes of a comment that does not exist.
+func (r *Recounter) Recount(ctx context.Context, id comment.ID, changed Slices) error {
+	return call.Retry(ctx, func() (progress bool, err error) {
+		for range mostSteps {
+			again, err := r.step(ctx, id, &changed)
+			if err != nil || !again {
+				return false, call.Wrap(err, "recount of the votes of %s", id)
+			}
+		}
+		return false, call.ErrBusy
+	})
+}
+
+// mostSteps is how many steps follow each other without a wait.
+const mostSteps = 20
+
+// step takes one step towards a right total, and reports whether another may be needed.
+func (r *Recounter) step(ctx context.Context, id comment.ID, changed *Slices) (again bool, err error) {
+	now, err := r.now(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	switch {
+	case now.gone:
+		return false, r.deleteAll(ctx, id)
+	case now.unreadable != nil:
+		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(id)})
+	case now.sums.Changes > 0 && *changed != 0:
+		return r.count(ctx, id, now.sums, changed)
+	case now.sums.Changes > 0:
+		return r.show(ctx, id, now.shown, now.sums.Total())
+	}
+	counted, votes, err := r.all(ctx, id)
+	if err != nil {
+		return false, err
+	}
+	if votes >= r.many {
+		*changed = AllSlices // votes that came since are in none of these counts
+		_, err := r.keep(ctx, id, counted)
+		return true, err
+	}
+	return r.show(ctx, id, now.shown, counted.Total())
+}
+
+// count counts the slices that changed, and keeps their counts.
+func (r *Recounter) count(ctx context.Context, id comment.ID, sums layout.VoteSums, changed *Slices) (again bool, err error) {
+	err = call.Parallel(ctx, layout.VoteSlices, func(ctx context.Context, slice int) (err error) {
+		if *changed&(1<<slice) != 0 {
+			sums.Slices[slice], err = r.slice(ctx, id, slice)
+		}
+		return err
+	})
+	if err != nil {
+		return false, err
+	}
+	kept, err := r.keep(ctx, id, sums)
+	if kept {
+		*changed = 0
+	}
+	return true, err
+}
+
+// keep writes the counts of slices, unless another process did so since they were read.
+func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSums) (kept bool, err error) {
+	it, condition, values := sums.Item(id)
+	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(r.table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	})
+	return err == nil, orOvertaken(err)
+}
+
+// show writes the total of a comment, unless it is right. After a write it is to be counted again.
+func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesOf, counted comment.VoteCounts) (again bool, err error) {
+	update, condition, values := shown.Update(counted)
+	if update == "" {
+		return false, nil
+	}
+	_, err = r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+		TableName: aws.String(r.table), Key: layout.CommentKey(id), UpdateExpression: aws.String(update),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	})
+	return true, orOvertaken(err)
+}
+
+// orOvertaken returns the error of a write; one whose condition failed is no error, as another came
+// first.
+func orOvertaken(err error) error {
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return nil
+	}
+	return err
+}
+
+// deleteAll deletes the votes of a comment that was deleted, and their sums.
+func (r *Recounter) deleteAll(ctx context.Context, id comment.ID) error {
+	keys := []layout.Item{}
+	err := r.each(ctx, id, layout.VoteSKPrefix, layout.AttrPK+","+layout.AttrSK, func(it layout.Item) { keys = append(keys, it) })
+	if err != nil || len(keys) == 0 {
+		return err
+	}
+	return call.DeleteAll(ctx, r.client, r.table, append([]layout.Item{layout.VoteSumsKey(id)}, keys...)) // the sums first: then no more
+}

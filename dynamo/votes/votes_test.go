@@ -1,0 +1,276 @@
+package votes_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// customer is a caller with a signed token.
+type customer string
+
+func (c customer) Identify(context.Context) (comment.Viewer, error) {
+	id := string(c)
+	return comment.Viewer{CustomerID: &id}, nil
+}
+
+// history is what customers do and two processes count, all at once and over a bad network.
+type history struct {
+	*testing.T
+	client *dynamodb.Client
+	table  string
+	store  *dynamo.Store
+	few    int // from how many votes on the counts of slices are kept
+
+	mu       sync.Mutex
+	networks []*faulttest.Network
+	records  []stream.Record
+	counted  int // records that a process was done with
+	voting   int // customers who are not done
+}
+
+func newHistory(t *testing.T, few int) *history {
+	h := &history{T: t, client: call.NewLocalClient(dynamotest.Dynoxide(t)), table: dynamotest.TableName(t), few: few}
+	if err := dynamo.CreateTable(t.Context(), h.client, h.table); err != nil {
+		t.Fatal(err)
+	}
+	h.store = dynamo.NewStore(h.client, h.table, dynamo.Options{})
+	return h
+}
+
+// bad returns a client whose calls fail now and then.
+func (h *history) bad(r *rand.Rand) *dynamodb.Client {
+	client, network := faulttest.Under(h.client, faulttest.OneIn(r, 5))
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.networks = append(h.networks, network)
+	return client
+}
+
+func (h *history) record(r stream.Record) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.records = append(h.records, r)
+}
+
+// vote has a customer vote at random, each time until that is known to be done. It returns the last votes.
+func (h *history) vote(r *rand.Rand, name string, about []comment.Comment) map[comment.ID]comment.Vote {
+	voter := &auth.Voter{Store: dynamo.NewStore(h.bad(r), h.table, dynamo.Options{}), Authorizer: customer(name)}
+	last := map[comment.ID]comment.Vote{}
+	for range 8 {
+		c := about[r.IntN(len(about))]
+		want := []comment.Vote{comment.Helpful, comment.Helpful, comment.NotHelpful, comment.NoVote}[r.IntN(4)]
+		for h.Context().Err() == nil {
+			_, problems, err := voter.Vote(h.Context(), string(c.ID), want)
+			h.record(stream.Record{Keys: voteKeyOf(h.T, h, c.ID, name)}) // of a try that failed too: it may have had an effect
+			if err == nil && len(problems) == 0 {
+				break
+			}
+			if len(problems) > 0 {
+				h.Errorf("%v", problems)
+				return nil
+			}
+		}
+		last[c.ID] = want
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.voting--
+	return last
+}
+
+// voteKeyOf returns the key of a customer's vote, none if there is none.
+func voteKeyOf(t *testing.T, h *history, id comment.ID, name string) layout.Item {
+	output, err := h.client.Query(t.Context(), &dynamodb.QueryInput{
+		TableName: aws.String(h.table), KeyConditionExpression: aws.String("PK = :c AND begins_with(SK, :v)"), FilterExpression: aws.String("U = :u"),
+		ExpressionAttributeValues: layout.Item{":c": layout.CommentKey(id)["PK"], ":v": layout.Text("V#"), ":u": layout.WriterOfReport(name)},
+	})
+	if err != nil {
+		t.Error(err)
+		return nil
+	}
+	for _, it := range output.Items {
+		return layout.Item{"PK": it["PK"], "SK": it["SK"]}
+	}
+	return nil
+}
+
+// count hands over records as a process does that may be killed at any call, and that begins again at
+// what was counted, or before.
+func (h *history) count(r *rand.Rand) {
+	for h.Context().Err() == nil {
+		h.mu.Lock()
+		begin := h.counted
+		if r.IntN(4) == 0 {
+			begin = r.IntN(begin + 1)
+		}
+		batch := h.records[begin:min(len(h.records), begin+1+r.IntN(20))]
+		done := h.voting == 0 && h.counted == len(h.records)
+		h.mu.Unlock()
+		if done {
+			return
+		}
+		h.handle(r, batch, begin)
+	}
+}
+
+func (h *history) handle(r *rand.Rand, batch []stream.Record, begin int) {
+	ctx, kill := context.WithCancel(h.Context())
+	defer kill()
+	client, network := faulttest.Under(h.client, func(n int) faulttest.Fault {
+		if r.IntN(30) == 0 {
+			kill()
+		}
+		return faulttest.OneIn(r, 8)(n)
+	})
+	failed := stream.RecordErrors{}
+	votes.Few(votes.NewRecounter(client, h.table), h.few).Handle(ctx, batch, failed)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.networks = append(h.networks, network)
+	if len(failed) == 0 {
+		h.counted = max(h.counted, begin+len(batch))
+	}
+}
+
+// Totals are what customers voted last, however calls fail, records are repeated and processes are
+// killed, with the counts of slices and without.
+func TestHistoriesOfVotes(t *testing.T) {
+	for _, few := range []int{1000, 6} {
+		for range commenttest.Times(2, 40) {
+			newHistory(t, few).run(commenttest.Rand(t))
+		}
+	}
+}
+
+func (h *history) run(r *rand.Rand) {
+	about := commenttest.Many(r, "p", 3)
+	for i := range about {
+		about[i].Author, about[i].Version, about[i].UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
+	}
+	about[0].ImportedVotes = comment.VoteCounts{Helpful: 5, NotHelpful: 7}
+	about[0].Votes = about[0].ImportedVotes
+	if _, err := dynamo.NewLoader(h.client, h.table, 0).Load(h.Context(), about); err != nil {
+		h.Fatal(err)
+	}
+	const voters = 9
+	h.voting = voters
+	last := make([]map[comment.ID]comment.Vote, voters)
+	var all sync.WaitGroup
+	for i := range voters {
+		own := rand.New(rand.NewPCG(r.Uint64(), uint64(i)))
+		all.Go(func() { last[i] = h.vote(own, fmt.Sprint("customer ", i), about) })
+	}
+	for i := range 2 {
+		own := rand.New(rand.NewPCG(r.Uint64(), uint64(i)))
+		all.Go(func() { h.count(own) })
+	}
+	all.Wait()
+	for _, network := range h.networks {
+		if err := network.Flush(); err != nil {
+			h.Fatal(err)
+		}
+	}
+	for _, c := range about {
+		want := c.Votes
+		for _, of := range last {
+			want.Add(of[c.ID], 1)
+		}
+		h.check(c.ID, want)
+	}
+}
+
+// check compares a comment with the votes that it should have.
+func (h *history) check(id comment.ID, want comment.VoteCounts) {
+	h.Helper()
+	got, err := h.store.Comment(h.Context(), id)
+	if err != nil || got.Votes != want || got.Version != 1 {
+		h.Errorf("%s has %+v at version %d, want %+v: %v", id, got.Votes, got.Version, want, err)
+	}
+	if wrong, err := votes.Compare(h.Context(), h.client, h.table, id); wrong.Detail != "" || err != nil {
+		h.Errorf("%s: %s, %v", id, wrong.Detail, err)
+	}
+	helpful, err := h.client.Query(h.Context(), &dynamodb.QueryInput{
+		TableName: aws.String(h.table), IndexName: aws.String(string(layout.ByHelpful)), KeyConditionExpression: aws.String("A = :p"),
+		FilterExpression:          aws.String("contains(k, :h) AND PK = :c"),
+		ExpressionAttributeValues: layout.Item{":p": layout.Text("P#p"), ":h": layout.Text("h"), ":c": layout.CommentKey(id)["PK"]},
+	})
+	if err != nil || (len(helpful.Items) == 1) != (want.Net() > 0) {
+		h.Errorf("%s with %+v is %d times among the helpful ones: %v", id, want, len(helpful.Items), err)
+	}
+}
+
+// A comment that is gone loses its votes, also one that comes after its deletion was counted. One that is
+// rejected keeps them, and an edit does too.
+func TestVotesOfCommentsThatChange(t *testing.T) {
+	for _, few := range []int{1000, 2} {
+		h := newHistory(t, few)
+		c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
+		c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
+		if _, err := h.store.Add(t.Context(), c, ""); err != nil {
+			t.Fatal(err)
+		}
+		recounter := votes.Few(votes.NewRecounter(h.client, h.table), few)
+		cast := func(names ...string) {
+			for _, name := range names {
+				vote := comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}
+				if err := h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, vote); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := recounter.Recount(t.Context(), c.ID, votes.AllSlices); err != nil {
+				t.Fatal(err)
+			}
+		}
+		cast("b", "c", "d")
+		h.check(c.ID, comment.VoteCounts{Helpful: 3})
+		before, err := h.store.Comment(t.Context(), c.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cast("e") // comes before the edit of what was read
+		edited := before
+		edited.Rating, edited.Text = 6-edited.Rating, "edited"
+		spam := comment.Spam
+		rejected := edited
+		rejected.Status, rejected.Moderation = comment.Rejected, &comment.Moderation{Reason: &spam}
+		for _, change := range [][2]comment.Comment{{before, edited}, {edited, rejected}, {rejected, edited}} {
+			if err := h.store.Replace(t.Context(), change[0], change[1]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		h.check(c.ID, comment.VoteCounts{Helpful: 4})
+		old, err := h.client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: aws.String(h.table), Key: layout.CommentKey(c.ID)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := h.store.Delete(t.Context(), edited); err != nil {
+			t.Fatal(err)
+		}
+		failed := stream.RecordErrors{}
+		recounter.Handle(t.Context(), []stream.Record{{Keys: layout.CommentKey(c.ID), Old: old.Item, New: layout.Tombstone(c.ID, "m", c.CreatedAt())}}, failed)
+		cast("f")
+		left, _, err := call.Partition(t.Context(), h.client, h.table, layout.CommentKey(c.ID)["PK"], "what is left")
+		if err != nil || len(left) != 1 || len(failed) > 0 {
+			t.Errorf("after the deletion %d items are left: %v, %v", len(left), err, failed)
+		}
+	}
+}
