@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/commenttest"
@@ -272,5 +273,60 @@ func TestVotesOfCommentsThatChange(t *testing.T) {
 		if err != nil || len(left) != 1 || len(failed) > 0 {
 			t.Errorf("after the deletion %d items are left: %v, %v", len(left), err, failed)
 		}
+	}
+}
+
+// A total that was changed by hand, sums of slices that were, and votes of no comment are found by verify
+// and mended by rebuild.
+func TestVotesAreVerifiedAndMended(t *testing.T) {
+	h := newHistory(t, 2)
+	all := commenttest.Many(commenttest.Rand(t), "p", 4)
+	for i, c := range all {
+		c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
+		if i < 3 {
+			if _, err := h.store.Add(t.Context(), c, ""); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, name := range []string{"b", "c"} {
+			if err := h.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: name, Vote: comment.Helpful, At: c.CreatedAt()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 1 {
+			if err := votes.Few(votes.NewRecounter(h.client, h.table), 2).Recount(t.Context(), c.ID, votes.AllSlices); err != nil {
+				t.Fatal(err)
+			}
+			damaged := layout.VoteSumsKey(c.ID)
+			damaged["sums"] = layout.Text("9,9")
+			if _, err := h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: damaged}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	drifts := func() (wrong int) {
+		found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range found.Drifts {
+			if d.Kind == counts.WrongVotes {
+				wrong++
+			}
+		}
+		return wrong
+	}
+	if got := drifts(); got != 4 { // two uncounted, one with broken sums, one that does not exist
+		t.Errorf("%d comments have wrong votes, want 4", got)
+	}
+	result, err := counts.NewRebuilder(h.client, h.table, counts.RebuildOptions{}).Run(t.Context(), func(counts.RebuildProgress) {})
+	if err != nil || result.Recounted != 4 {
+		t.Errorf("%d comments were recounted, want 4: %v", result.Recounted, err)
+	}
+	if got := drifts(); got != 0 {
+		t.Errorf("after a rebuild %d comments have wrong votes", got)
+	}
+	for _, c := range all[:3] {
+		h.check(c.ID, comment.VoteCounts{Helpful: 2})
 	}
 }
