@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -16,12 +17,12 @@ import (
 type Explain struct {
 	Product string `help:"Product whose comments are listed." required:"" placeholder:"espresso-machine"`
 	FilterFlags
-	OldestFirst bool   `help:"List the oldest comment first instead of the newest."`
-	First       int    `help:"Page size, 0 to ${max_page} comments (default: ${default})." default:"20" placeholder:"20"`
-	FromEnd     bool   `help:"Read the last comments of the list, or those just before --before, instead of the first."`
-	After       string `help:"Only comments after this one in the list, as on the next page." placeholder:"ID"`
-	Before      string `help:"Only comments before this one in the list." placeholder:"ID"`
-	Page        int    `help:"Number of the page, from 1; not with a cursor or the end of the list. 0 is no number." placeholder:"N"`
+	Order   string `help:"Order of the list: ${enum} (default: ${default})." enum:"newest-first,oldest-first,highest-rated,lowest-rated" default:"newest-first" placeholder:"ORDER"`
+	First   int    `help:"Page size, 0 to ${max_page} comments (default: ${default})." default:"20" placeholder:"20"`
+	FromEnd bool   `help:"Read the last comments of the list, or those just before --before, instead of the first."`
+	After   string `help:"Only comments after this one in the list, as on the next page. In an order by rating, its rating follows: ID/5." placeholder:"ID"`
+	Before  string `help:"Only comments before this one in the list, given as for --after." placeholder:"ID"`
+	Page    int    `help:"Number of the page, from 1; not with a cursor or the end of the list. 0 is no number." placeholder:"N"`
 	PagesFlag
 }
 
@@ -55,18 +56,16 @@ func (c *Explain) explain(ctx context.Context, store *dynamo.Store, q comment.Qu
 }
 
 func (c *Explain) query() (comment.Query, error) {
-	q := comment.Query{Product: c.Product, Order: comment.NewestFirst, Slice: comment.Slice{Size: c.First, FromEnd: c.FromEnd, Page: c.Page}}
-	if c.OldestFirst {
-		q.Order = comment.OldestFirst
-	}
+	q := comment.Query{Product: c.Product, Slice: comment.Slice{Size: c.First, FromEnd: c.FromEnd, Page: c.Page}}
+	q.Order = comment.Order(strings.ToUpper(strings.ReplaceAll(c.Order, "-", "_")))
 	if err := comment.CheckProductID(c.Product); err != nil {
 		return q, fmt.Errorf("--product: %w", err)
 	}
 	var err error
-	if q.Slice.After, err = positionOf("--after", c.After); err != nil {
+	if q.Slice.After, err = placeOf("--after", q.Order, c.After); err != nil {
 		return q, err
 	}
-	if q.Slice.Before, err = positionOf("--before", c.Before); err != nil {
+	if q.Slice.Before, err = placeOf("--before", q.Order, c.Before); err != nil {
 		return q, err
 	}
 	if err := q.Slice.Check(q.Order); err != nil {
@@ -76,17 +75,28 @@ func (c *Explain) query() (comment.Query, error) {
 	return q, err
 }
 
-// positionOf returns the position of a comment in lists, nil if no id is given.
-func positionOf(flag, id string) (*comment.Position, error) {
-	if id == "" {
+// placeOf returns the place of a comment in a list, nil if no id is given.
+func placeOf(flag string, order comment.Order, text string) (*comment.Place, error) {
+	if text == "" {
 		return nil, nil
 	}
+	id, rating, keyed := strings.Cut(text, "/")
 	parsed, err := comment.ParseID(id)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
-	position := parsed.Position()
-	return &position, nil
+	place := comment.At(parsed.Position())
+	if keyed != order.Keyed() {
+		return nil, fmt.Errorf("%s: give the comment's rating behind a slash (%s/5) in orders by rating, and in no other", flag, id)
+	}
+	if keyed {
+		key, err := strconv.ParseInt(rating, 10, 32)
+		if err != nil || comment.CheckRating(int(key)) != nil {
+			return nil, fmt.Errorf("%s: %q is no rating from 1 to 5", flag, rating)
+		}
+		place.Key = int32(key)
+	}
+	return place, nil
 }
 
 // explained formats a plan as tables.

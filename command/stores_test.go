@@ -254,7 +254,7 @@ func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ghost := pageindex.Entry{Product: "ghost", Position: *commenttest.Moment(1), Cell: &comment.Cell{Language: "de", Rating: 5}, Follows: "1"}
+	ghost := pageindex.Entry{Product: "ghost", Position: commenttest.Moment(1).Position, Cell: &comment.Cell{Language: "de", Rating: 5}, Follows: "1"}
 	if err := errors.Join(store.Apply(t.Context(), []pageindex.Entry{ghost}), store.Close()); err != nil {
 		t.Fatal(err)
 	}

@@ -31,9 +31,9 @@ type Numbered struct {
 	Total, Pages int
 	// Page is the number of the page itself, from 1; 0 unless it was requested.
 	Page int
-	// Starts are positions by number of a page, from 2: the page begins behind its position. Page 1
-	// begins with the list.
-	Starts map[int]Position
+	// Starts are places by number of a page, from 2: the page begins behind its place. Page 1 begins
+	// with the list.
+	Starts map[int]Place
 	// Err is why all of this is unknown, nil if it is known.
 	Err error
 }
@@ -42,8 +42,8 @@ type Numbered struct {
 type PageLink struct {
 	// Page is the number of the page, from 1.
 	Page int
-	// After is the position behind which the page begins, nil at the beginning of the list.
-	After *Position
+	// After is the place behind which the page begins, nil at the beginning of the list.
+	After *Place
 	// IsCurrent is whether it is the page that has the links.
 	IsCurrent bool
 }

@@ -1,6 +1,12 @@
 package comment
 
-// Order is the order of a list of comments. In each of the orders, a comment stands at its Position.
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
+// Order is the order of a list of comments. In each of the orders, a comment stands at a Place.
 type Order string
 
 // The orders of a list.
@@ -9,16 +15,108 @@ const (
 	NewestFirst Order = "NEWEST_FIRST"
 	// OldestFirst lists the earliest comment first.
 	OldestFirst Order = "OLDEST_FIRST"
+	// HighestRated lists comments with 5 stars first, then those with 4, and so on. Among comments of
+	// one rating, the latest comes first.
+	HighestRated Order = "HIGHEST_RATED"
+	// LowestRated lists comments with 1 star first. Among comments of one rating, the latest comes
+	// first.
+	LowestRated Order = "LOWEST_RATED"
 )
 
-// Descends reports whether positions fall along the list, rather than rise.
-func (o Order) Descends() bool { return o == NewestFirst }
+// Orders are all orders.
+func Orders() []Order { return []Order{NewestFirst, OldestFirst, HighestRated, LowestRated} }
+
+// Place is where a comment stands in a list: by the key that the order of the list gives it, and
+// among comments of one key by its position. It outlives the comment and its rating.
+type Place struct {
+	// Key is the rating in orders by rating, and 0 in orders by date.
+	Key int32
+	// Position is that of the comment.
+	Position Position
+}
+
+// At returns the place of a position in orders by date, which give every comment the same key.
+func At(p Position) *Place { return &Place{Position: p} }
+
+// Keyed reports whether the order gives comments different keys.
+func (o Order) Keyed() bool { return o == HighestRated || o == LowestRated }
+
+// Descends reports whether positions fall along comments of one key, rather than rise.
+func (o Order) Descends() bool { return o == NewestFirst || o.Keyed() }
+
+// Dated returns the order of comments of one key, which is one by date.
+func (o Order) Dated() Order {
+	if o.Descends() {
+		return NewestFirst
+	}
+	return OldestFirst
+}
+
+// PlaceOf returns the place of a comment.
+func (o Order) PlaceOf(c Comment) Place {
+	place := Place{Position: c.ID.Position()}
+	if o.Keyed() {
+		place.Key = int32(c.Rating)
+	}
+	return place
+}
 
 // Compare returns a negative number if a comes before b in the list, a positive one if it comes
 // behind it, and 0 if they are equal.
-func (o Order) Compare(a, b Position) int {
-	if o.Descends() {
-		a, b = b, a
+func (o Order) Compare(a, b Place) int {
+	keys, positions := cmp.Compare(a.Key, b.Key), a.Position.Compare(b.Position)
+	if o == HighestRated {
+		keys = -keys
 	}
-	return a.Compare(b)
+	if o.Descends() {
+		positions = -positions
+	}
+	return cmp.Or(keys, positions)
+}
+
+// Front returns a place before all comments of a key, and behind those of all keys before it.
+func (o Order) Front(key int32) Place {
+	if o.Descends() {
+		return Place{key, MaxPosition}
+	}
+	return Place{Key: key}
+}
+
+// Link is the part of a list whose comments have one key. It is a list in the order of dates.
+type Link struct {
+	// Key is that of its comments.
+	Key int32
+	// Filter selects them.
+	Filter Filter
+	// Name says in words what they have in common, "" if the link is the whole list.
+	Name string
+}
+
+// Links returns the parts of a list, in the order of the list: one for each rating that the filter
+// allows if the order is by rating, and else the list itself. The filter must be normalized.
+func (o Order) Links(filter Filter) []Link {
+	if !o.Keyed() {
+		return []Link{{Filter: filter}}
+	}
+	links := make([]Link, 0, MaxRating)
+	for rating := 1; rating <= MaxRating; rating++ {
+		if len(filter.Ratings) == 0 || slices.Contains(filter.Ratings, rating) {
+			link := Link{Key: int32(rating), Filter: filter, Name: fmt.Sprintf("rating %d", rating)}
+			link.Filter.Ratings = []int{rating}
+			links = append(links, link)
+		}
+	}
+	if o == HighestRated {
+		slices.Reverse(links)
+	}
+	return links
+}
+
+// CheckSettled returns a BadInput error unless new comments come to an end of the list: only then
+// can a client follow it.
+func (o Order) CheckSettled() error {
+	if o.Keyed() {
+		return Errorf(BadInput, "settledOnly is for lists that are followed by date, and new comments of a list in the order %s come anywhere: give it with %s, or leave it out", o, OldestFirst)
+	}
+	return nil
 }

@@ -74,17 +74,17 @@ const (
 	CountByRating
 )
 
-// Slice is a part of a list: up to Size comments between two positions, from one end, or a page by
+// Slice is a part of a list: up to Size comments between two places, from one end, or a page by
 // its number.
 type Slice struct {
 	// Size is the maximum number of comments, 0 to MaxPageSize.
 	Size int
 	// FromEnd takes comments backwards from the end of the list, or from Before.
 	FromEnd bool
-	// After excludes this position and all before it in the list; nil excludes none.
-	After *Position
-	// Before excludes this position and all after it in the list; nil excludes none.
-	Before *Position
+	// After excludes this place and all before it in the list; nil excludes none.
+	After *Place
+	// Before excludes this place and all after it in the list; nil excludes none.
+	Before *Place
 	// Page is the number of the page, from 1: the pages before it have Size comments each. 0 is for
 	// a page that is not asked for by number.
 	Page int

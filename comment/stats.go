@@ -22,6 +22,17 @@ func (c Counts) Total() int {
 	return total
 }
 
+// Of returns the number of comments of some ratings, of all if there are none.
+func (c Counts) Of(ratings []int) (total int) {
+	if len(ratings) == 0 {
+		return c.Total()
+	}
+	for _, rating := range ratings {
+		total += c[rating-1]
+	}
+	return total
+}
+
 // Average returns the mean rating, exact to the rounding of a float64; 0 and false if there are no
 // comments.
 func (c Counts) Average() (mean float64, any bool) {

@@ -58,13 +58,13 @@ func (a *answering) place(ctx context.Context) error {
 	return nil
 }
 
-// behind returns the next position in an order, nil if there is none.
-func behind(order comment.Order, at *comment.Position) *comment.Position {
+// behind returns the next place in an order among comments of one key, nil if there is none.
+func behind(order comment.Order, at *comment.Place) *comment.Place {
 	switch {
-	case order.Descends() && *at != (comment.Position{}):
-		return new(at.Previous())
-	case !order.Descends() && *at != comment.MaxPosition:
-		return new(at.Next())
+	case order.Descends() && at.Position != (comment.Position{}):
+		return &comment.Place{Key: at.Key, Position: at.Position.Previous()}
+	case !order.Descends() && at.Position != comment.MaxPosition:
+		return &comment.Place{Key: at.Key, Position: at.Position.Next()}
 	}
 	return nil
 }

@@ -120,8 +120,10 @@ func (s *Store) observePage(known planner.Knowledge, e execution) {
 	warm := known.Stats != nil
 	s.options.Observer.CacheLookup("statistics", warm)
 	estimated, consumed := 0.0, 0.0
-	if e.page != nil && e.page.plan.Estimated() {
-		estimated, consumed = e.page.plan.Chosen.Units, e.page.units()
+	for _, r := range e.page.runs() {
+		if r.plan.Estimated() {
+			estimated, consumed = estimated+r.plan.Chosen.Units, consumed+r.units()
+		}
 	}
 	s.options.Observer.PageRead(warm, estimated, consumed, e.waves())
 }

@@ -22,11 +22,11 @@ func TestPageReadAgain(t *testing.T) {
 	for _, known := range []planner.Knowledge{{}, {Stats: model.Stats("42"), Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 800, Deviation: 300}}}} {
 		for _, ratings := range [][]int{{1, 4}, {1, 2, 3}} {
 			filter := comment.Filter{Ratings: ratings}
-			cursor := model.List("42", filter, comment.NewestFirst)[30].ID.Position()
-			for _, after := range []*comment.Position{nil, &cursor} {
+			cursor := comment.At(model.List("42", filter, comment.NewestFirst)[30].ID.Position())
+			for _, after := range []*comment.Place{nil, cursor} {
 				q := comment.Query{Product: "42", Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 20, After: after}}
 				plan := askedTwice(t, NewStore(s, "comments", Options{}), q, known)
-				want := planner.WindowOf(q).Want(20) + len(plan.Reads) - 1
+				want := planner.StretchOf(q).Want(20) + len(plan.Reads) - 1
 				if plan.Waves != 1 || plan.ItemsRead > want || !strings.Contains(plan.Summary(), "last read") {
 					t.Errorf("%d comments are enough in one wave\n%s", want, plan.Summary())
 				}

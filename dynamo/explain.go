@@ -35,10 +35,8 @@ func explain(e execution, count *counting, position *comment.PagePosition, retur
 
 // runs returns all runs, in the order in which they began.
 func (e execution) runs() (all []*run) {
-	for _, r := range append([]*run{e.skip, e.page}, e.probes...) {
-		if r != nil {
-			all = append(all, r)
-		}
+	for _, reading := range append([]*reading{e.skip, e.page}, e.probes...) {
+		all = append(all, reading.runs()...)
 	}
 	return all
 }
@@ -46,15 +44,11 @@ func (e execution) runs() (all []*run) {
 // waves returns the number of waves that followed each other: those of the page, then those of the
 // probes, which run in parallel.
 func (e execution) waves() int {
-	page, probes := 0, 0
-	for _, r := range e.runs() {
-		if r.plan.Purpose == comment.ReadProbe {
-			probes = max(probes, r.waves)
-		} else {
-			page += r.waves
-		}
+	probes := 0
+	for _, probe := range e.probes {
+		probes = max(probes, probe.waves())
 	}
-	return page + probes
+	return e.skip.waves() + e.page.waves() + probes
 }
 
 // report adds the work of one run.

@@ -83,7 +83,7 @@ func planOf(t *testing.T, q comment.Query) planner.Plan {
 		q.Order = comment.NewestFirst
 	}
 	w := planner.WindowOf(q)
-	return plannerOf(q, planner.Knowledge{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size)})
+	return plannerOf(q, planner.Knowledge{}).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(q.Slice.Size)})
 }
 
 func plannerOf(q comment.Query, known planner.Knowledge) *planner.Planner {
@@ -136,7 +136,7 @@ func TestPlans(t *testing.T) {
 	for _, row := range countedRows {
 		q := comment.Query{Product: "42", Filter: row.filter, Order: comment.NewestFirst}
 		w := planner.WindowOf(q)
-		plan := plannerOf(q, row.known).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(comment.DefaultPageSize)})
+		plan := plannerOf(q, row.known).Take(planner.Request{Window: w, Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(comment.DefaultPageSize)})
 		if row.counting != comment.CountNothing {
 			plan = plannerOf(q, row.known).Count(row.counting)
 		}

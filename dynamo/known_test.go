@@ -111,17 +111,14 @@ func passes(it layout.Item, in *dynamodb.QueryInput) bool {
 // anyQuestion draws a query for some page under some filter, sometimes with cursors whose comments
 // may be gone.
 func anyQuestion(t *rapid.T, comments []comment.Comment) comment.Query {
-	q := comment.Query{Product: "42", Filter: commenttest.AnyFilter(t), Order: comment.NewestFirst}
-	if rapid.Bool().Draw(t, "oldest first") {
-		q.Order = comment.OldestFirst
-	}
+	q := comment.Query{Product: "42", Filter: commenttest.AnyFilter(t), Order: commenttest.AnyOrder(t)}
 	q.Slice = comment.Slice{Size: rapid.IntRange(0, 5).Draw(t, "size"), FromEnd: rapid.Bool().Draw(t, "from the end")}
 	if rapid.Bool().Draw(t, "at a cursor") {
-		at := rapid.SampledFrom(comments).Draw(t, "cursor").ID.Position()
+		at := commenttest.AnyPlace(t, q.Order, rapid.SampledFrom(comments).Draw(t, "cursor"))
 		if q.Slice.FromEnd {
-			q.Slice.Before = &at
+			q.Slice.Before = at
 		} else {
-			q.Slice.After = &at
+			q.Slice.After = at
 		}
 	}
 	if rapid.Bool().Draw(t, "dated") {
@@ -135,10 +132,10 @@ func anyQuestion(t *rapid.T, comments []comment.Comment) comment.Query {
 // checkAnswer compares a page with the whole list.
 func checkAnswer(t *rapid.T, q comment.Query, page comment.Page, list []comment.Comment) {
 	low, high := 0, len(list)
-	behind := func(at comment.Position, inclusive bool) int {
+	behind := func(at comment.Place, inclusive bool) int {
 		n := 0
 		for _, c := range list {
-			order := q.Order.Compare(c.ID.Position(), at)
+			order := q.Order.Compare(q.Order.PlaceOf(c), at)
 			if order < 0 || order == 0 && inclusive {
 				n++
 			}

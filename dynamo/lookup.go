@@ -35,10 +35,9 @@ func (s *Store) newNumbersLookup(q comment.Query, list planner.Planner, place bo
 	case !indexed:
 		return &numbersLookup{err: errNotIndexed}
 	}
-	total, exact := list.Total()
 	return &numbersLookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: q.Order},
-		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: total, Exact: exact,
+		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(), Exact: list.Exactly(),
 	})}
 }
 

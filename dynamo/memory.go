@@ -97,8 +97,8 @@ func newMemory(source Watermark, maxAge time.Duration, read func(context.Context
 }
 
 // recall returns the knowledge of a query's product, and starts a background fetch if its
-// statistics are due. A query without conditions has no use for statistics, as its only partition
-// is hardly ever empty. It needs them only to know where the list ends.
+// statistics are due. A list without conditions, in an order by date, has no use for statistics, as
+// its only partition is hardly ever empty. It needs them only to know where the list ends.
 func (m *memory) recall(q comment.Query) planner.Knowledge {
 	if m == nil {
 		return planner.Knowledge{}
@@ -108,7 +108,7 @@ func (m *memory) recall(q comment.Query) planner.Knowledge {
 	now := m.now()
 	r, _ := m.products.Get(q.Product)
 	known := r.knowledge(now, m.maxAge, m.writes.last(q.Product))
-	if len(q.Filter.Conditions()) == 0 && q.Slice.Rank() == 0 && !q.Numbering.Links {
+	if len(q.Filter.Conditions()) == 0 && len(q.Order.Links(q.Filter)) == 1 && q.Slice.Rank() == 0 && !q.Numbering.Links {
 		return known
 	}
 	if r.due(now, m.maxAge) && m.refresh(q.Product) {

@@ -184,19 +184,17 @@ func pageBesideEdits(t *rapid.T) {
 	l.edit = editor(t, l, store, ids[:min(len(ids), 12)])
 	l.edit()
 
-	q := comment.Query{Product: "42", Order: comment.NewestFirst, Filter: commenttest.AnyFilter(t)}
+	q := comment.Query{Product: "42", Filter: commenttest.AnyFilter(t)}
 	q.Filter.Ratings = rapid.SampledFrom([][]int{nil, {1, 5}, {1, 3, 5}, {5}, {3, 4}}).Draw(t, "ratings of edits")
 	q.Filter.Languages = rapid.SampledFrom([][]comment.Language{
 		nil, commenttest.Languages[:1], {"de", "en"}, {"de", "en", "fr"},
 	}).Draw(t, "languages of edits")
-	if rapid.Bool().Draw(t, "oldest first") {
-		q.Order = comment.OldestFirst
-	}
+	q.Order = commenttest.AnyOrder(t)
 	q.Slice.Size = rapid.IntRange(0, 12).Draw(t, "size")
 	q.Slice.FromEnd = rapid.Bool().Draw(t, "from the end")
-	if at := ids[random.IntN(len(ids))].Position(); rapid.Bool().Draw(t, "with a cursor") {
-		if q.Slice.After = &at; q.Slice.FromEnd {
-			q.Slice.After, q.Slice.Before = nil, &at
+	if at := commenttest.AnyPlace(t, q.Order, first[ids[random.IntN(len(ids))]]); rapid.Bool().Draw(t, "with a cursor") {
+		if q.Slice.After = at; q.Slice.FromEnd {
+			q.Slice.After, q.Slice.Before = nil, at
 		}
 	}
 	if rapid.Bool().Draw(t, "zero skip") { // by counts of before the edits
@@ -212,36 +210,39 @@ func pageBesideEdits(t *rapid.T) {
 
 // checkBesideEdits compares a page with all states of the table that it may have been read from.
 func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []map[comment.ID]comment.Comment) {
-	before := func(a, b comment.ID) bool { return (a < b) == (q.Order == comment.OldestFirst) && a != b }
+	place := q.Order.PlaceOf
+	before := func(a, b comment.Place) bool { return q.Order.Compare(a, b) < 0 }
 	var shown []comment.ID
 	for i, c := range page.Comments {
-		if shown = append(shown, c.ID); i > 0 && !before(shown[i-1], c.ID) {
-			t.Fatalf("%v is out of order", shown)
+		if shown = append(shown, c.ID); i > 0 && !before(place(page.Comments[i-1]), place(c)) {
+			t.Fatalf("%v is out of order\n%s", shown, page.Plan().Summary())
 		}
 	}
-	full := len(shown) == q.Slice.Size
+	full, last := len(shown) == q.Slice.Size, len(shown)-1
 	var nextAlways, nextEver, previousAlways, previousEver bool
 	for id := range states[0] {
-		always, ever := true, false
+		on, inFront, behind := during{always: true}, during{always: true}, during{always: true}
 		for _, state := range states {
-			fits := q.Filter.Allows(state[id])
-			always, ever = always && fits, ever || fits
+			c := state[id]
+			fits := q.Filter.Allows(c)
+			isInFront := q.Slice.After != nil && !before(*q.Slice.After, place(c))
+			isBehind := q.Slice.Before != nil && !before(place(c), *q.Slice.Before)
+			if full && !isInFront && !isBehind { // beyond the end of a full page
+				isInFront = q.Slice.FromEnd && (last < 0 || before(place(c), place(page.Comments[0])))
+				isBehind = !q.Slice.FromEnd && (last < 0 || before(place(page.Comments[last]), place(c)))
+			}
+			on.note(fits && !isInFront && !isBehind)
+			inFront.note(fits && isInFront)
+			behind.note(fits && isBehind)
 		}
-		listed := slices.Contains(shown, id)
-		inFront := q.Slice.After != nil && !before(comment.IDOf(*q.Slice.After), id)
-		behind := q.Slice.Before != nil && !before(id, comment.IDOf(*q.Slice.Before))
-		if full && !inFront && !behind { // beyond the end of a full page
-			inFront = q.Slice.FromEnd && (len(shown) == 0 || before(id, shown[0]))
-			behind = !q.Slice.FromEnd && (len(shown) == 0 || before(shown[len(shown)-1], id))
-		}
-		switch {
-		case listed && (!ever || inFront || behind):
+		switch listed := slices.Contains(shown, id); {
+		case listed && !on.ever:
 			t.Fatalf("%s is among %v, where it never belonged", id, shown)
-		case always && !listed && !inFront && !behind:
+		case on.always && !listed:
 			t.Fatalf("%s is missing from %v, though it fits %+v throughout\n%s", id, shown, q.Filter, page.Plan().Summary())
 		}
-		nextAlways, nextEver = nextAlways || always && behind, nextEver || ever && behind
-		previousAlways, previousEver = previousAlways || always && inFront, previousEver || ever && inFront
+		nextAlways, nextEver = nextAlways || behind.always, nextEver || behind.ever
+		previousAlways, previousEver = previousAlways || inFront.always, previousEver || inFront.ever
 	}
 	if page.HasNext && !nextEver || !page.HasNext && nextAlways {
 		t.Fatalf("hasNextPage %t of %v\n%s", page.HasNext, shown, page.Plan().Summary())
@@ -250,6 +251,11 @@ func checkBesideEdits(t *rapid.T, q comment.Query, page comment.Page, states []m
 		t.Fatalf("hasPreviousPage %t of %v\n%s", page.HasPrevious, shown, page.Plan().Summary())
 	}
 }
+
+// during is whether something was so while a page was read.
+type during struct{ always, ever bool }
+
+func (d *during) note(so bool) { d.always, d.ever = d.always && so, d.ever || so }
 
 // Only comments that may be missing are fetched. Each row is a comment that moved, and a page of
 // ratings 1 and 5, oldest first.
@@ -291,12 +297,15 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		}
 		filter := comment.Filter{Ratings: []int{1, 5}}
 		from := at(1)
-		w := planner.WindowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: &from}})
+		w := planner.WindowOf(comment.Query{Order: comment.OldestFirst, Slice: comment.Slice{After: comment.At(from)}})
 		plan := plannerOf(comment.Query{Product: "42", Filter: filter}, planner.Knowledge{}).Narrow(planner.Request{Window: w, Purpose: comment.ReadPage, Want: 3})
+		plan.Filter = filter
 		if row.taken[len(row.taken)-1].ID.Position() == at(9) {
 			plan.Want = len(row.taken)
 		}
-		if got := missing(&plan, new(Store).newRun(t.Context(), nil, plan).readAt, all.of("42", time.Time{}), filter, asRead(row.taken)); len(got) != row.want {
+		read := new(Store).newRun(t.Context(), nil, plan)
+		read.brought, read.taken, read.reached = len(row.taken), asRead(row.taken), new(row.taken[len(row.taken)-1].ID.Position())
+		if got := read.missing(all.of("42", time.Time{})); len(got) != row.want {
 			t.Errorf("%s: %d comments are fetched, want %d", row.why, len(got), row.want)
 		}
 	}

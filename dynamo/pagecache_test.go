@@ -119,8 +119,8 @@ func TestPagesThatAreNotKept(t *testing.T) {
 	}{
 		{"another product", filtered, outcome{}, comment.Query{Product: "43", Filter: filtered.Filter}},
 		{"another filter", filtered, outcome{}, unfiltered},
-		{"a page after a cursor, which few clients share", comment.Query{Slice: comment.Slice{After: &place}}, outcome{}, comment.Query{Slice: comment.Slice{After: &place}}},
-		{"a page before a cursor", comment.Query{Slice: comment.Slice{Before: &place}}, outcome{}, comment.Query{Slice: comment.Slice{Before: &place}}},
+		{"a page after a cursor, which few clients share", comment.Query{Slice: comment.Slice{After: comment.At(place)}}, outcome{}, comment.Query{Slice: comment.Slice{After: comment.At(place)}}},
+		{"a page before a cursor", comment.Query{Slice: comment.Slice{Before: comment.At(place)}}, outcome{}, comment.Query{Slice: comment.Slice{Before: comment.At(place)}}},
 		{"an error, which may be gone", filtered, outcome{err: broken}, filtered},
 		{"a count that failed", counted, outcome{count: broken}, counted},
 		{"more text than may be kept", paged, outcome{items: []layout.Item{layout.Encode(large)}}, paged},

@@ -15,7 +15,7 @@ type queryKey struct {
 	order      comment.Order
 
 	createdFrom, createdTo int64 // milliseconds, as filters are normalized
-	after, before          comment.Position
+	after, before          comment.Place
 	values                 int // of all conditions
 	size                   int
 	number                 int // of the page, 0 for none

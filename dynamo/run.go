@@ -36,6 +36,16 @@ type run struct {
 	waves  int
 	merger *merge.Merger[layout.Compressed]
 	failed bool // whether reads by counts were replaced, as they would have cost more than most
+	// attempt identifies what fails then.
+	attempt attemptKey
+	// once ends the run after its first wave, also if comments are missing. stopped is whether that
+	// happened.
+	once, stopped bool
+	// brought is how many comments were taken from partitions, and reached the position of the last
+	// one, nil for none. taken are these, and those fetched.
+	brought int
+	reached *comment.Position
+	taken   []layout.Compressed
 	// fetches are the comments fetched by id, since edits moved them.
 	fetches fetches
 }
@@ -62,6 +72,10 @@ type read struct {
 type fetches struct {
 	keys, calls, items int
 	units              float64
+}
+
+func (f *fetches) add(more fetches) {
+	f.keys, f.calls, f.items, f.units = f.keys+more.keys, f.calls+more.calls, f.items+more.items, f.units+more.units
 }
 
 // newRun returns a run of a plan. The account is that of the context.
@@ -95,6 +109,10 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 // wave makes one call for each dry read that goes on, and for each of those that take the place of
 // the others, in parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
+	if r.once && r.waves > 0 {
+		r.stopped = true
+		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
+	}
 	first, ended := len(r.reads), 0
 	for _, number := range dry {
 		if r.reads[number].queries > 0 && !r.goOn(number, len(dry), missing-r.merger.Before(number)) {
@@ -187,18 +205,6 @@ const likelyWeight = 3
 // secondsBetween is how far two comments are apart.
 func secondsBetween(a, b *layout.Compressed) float64 {
 	return math.Abs(b.CreatedAt().Sub(a.CreatedAt()).Seconds())
-}
-
-// skip forgets the texts of the comments that are left out again. The caller's operation holds them
-// no longer.
-func (r *run) skip(taken []layout.Compressed) {
-	dropped := 0
-	for i := range taken[:min(r.plan.Skip, len(taken))] {
-		l := &taken[i]
-		dropped += l.Bytes
-		l.Text, l.CompressedText = "", nil
-	}
-	r.account.Drop(dropped)
 }
 
 // compare orders comments in the direction of reading.
@@ -300,9 +306,9 @@ func (r *run) decode(items []layout.Item, to *read) ([]layout.Compressed, error)
 
 // execution is what was executed for a page.
 type execution struct {
-	skip   *run // to the page; nil unless its number is skipped to by reads of their own
-	page   *run // nil if the list ends before the page
-	probes []*run
+	skip   *reading // to the page; nil unless its number is skipped to by reads of their own
+	page   *reading // nil if the list ends before the page
+	probes []*reading
 }
 
 // sizes are the sizes of all items that the run has read.
@@ -318,7 +324,7 @@ func (r *run) sizes() measured {
 
 // held describes the page for which the run took these comments, at least one.
 func (r *run) held(taken []layout.Compressed) *planner.LastPage {
-	held := planner.NewLastPage(taken, len(taken) == r.plan.Want)
+	held := planner.NewLastPage(taken, len(taken) >= r.plan.Want)
 	for i := range r.reads {
 		held.NoteScan(r.reads[i].Part, r.reads[i].scanned, r.reads[i].returned)
 	}
@@ -349,3 +355,6 @@ func (r *run) readAt(position comment.Position) []planner.Part {
 	}
 	return out
 }
+
+// ended reports whether the run came to the end of what it was to read.
+func (r *run) ended() bool { return !r.stopped && r.brought < r.plan.Want }

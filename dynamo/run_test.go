@@ -247,7 +247,7 @@ func TestRunReadsOnUntilThePageIsFull(t *testing.T) {
 		if fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Fatalf("took %v\nwant %v", got, want)
 		}
-		if report := explain(execution{page: done}, nil, nil, len(got)); report.Waves != done.waves {
+		if report := explain(execution{page: &reading{steps: [][]*run{{done}}}}, nil, nil, len(got)); report.Waves != done.waves {
 			t.Fatalf("%d waves reported of %d", report.Waves, done.waves)
 		}
 	})

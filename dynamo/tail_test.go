@@ -21,7 +21,7 @@ import (
 // tail is a client that follows the new comments of a product.
 type tail struct {
 	settled bool
-	cursor  *comment.Position
+	cursor  *comment.Place
 	seen    []comment.ID
 }
 
@@ -37,8 +37,7 @@ func (f *tail) read(t *testing.T, store *dynamo.Store) {
 			t.Fatal(err)
 		}
 		for _, c := range page.Comments {
-			position := c.ID.Position()
-			f.cursor, f.seen = &position, append(f.seen, c.ID)
+			f.cursor, f.seen = comment.At(c.ID.Position()), append(f.seen, c.ID)
 		}
 		more = page.HasNext
 	}

@@ -20,9 +20,11 @@ type NumbersWanted struct {
 	// Numbering says what to tell of other pages.
 	Numbering comment.Numbering
 	// Total is how many comments the list is believed to have, 0 if that is not known. If it is
-	// right, the last page is found with the first call. Exact says that it is right.
+	// right, the last page is found with the first call.
 	Total int
-	Exact bool
+	// Exact is how many it has by rating, nil if that is not known for sure. It saves a call where the
+	// list is a chain of links.
+	Exact *comment.Counts
 }
 
 // Numbers looks up what a page tells of page numbers: where the page with a number begins, how many
@@ -36,7 +38,7 @@ type Numbers struct {
 	Counts comment.Counts
 	// Start is from where the page is read, known after Begin if it was wanted: a boundary at or before
 	// its rank, or one behind it, from which it is read backwards. Skip says which.
-	Start Boundary
+	Start Start
 	// Cost is what the lookup has cost so far.
 	Cost Cost
 
@@ -48,7 +50,7 @@ type Numbers struct {
 
 // NewNumbers returns the lookup of the wanted numbers in an index.
 func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
-	return &Numbers{index: index, wanted: wanted, asked: map[int]bool{}, numbered: comment.Numbered{Starts: map[int]comment.Position{}}}
+	return &Numbers{index: index, wanted: wanted, asked: map[int]bool{}, numbered: comment.Numbered{Starts: map[int]comment.Place{}}}
 }
 
 // Begin asks for all that can be asked for at once.
@@ -59,7 +61,7 @@ func (l *Numbers) Begin(ctx context.Context) error {
 		return nil
 	}
 	if w.Place && !w.Numbering.Links {
-		b.add(Target{Rank: w.Slice.Rank(), Size: w.Slice.Size}, func(at Boundary) { l.Start = at })
+		b.add(goal{Rank: w.Slice.Rank(), Size: w.Slice.Size}, func(at Start) { l.Start = at })
 	}
 	if w.Numbering.Number || w.Numbering.Links {
 		l.askCursors(&b)
@@ -71,12 +73,12 @@ func (l *Numbers) Begin(ctx context.Context) error {
 		}
 		l.askStarts(&b, pages)
 	}
-	found, err := b.find(ctx, l)
+	counts, err := b.find(ctx, l)
 	if err != nil {
 		return err
 	}
-	l.Counts = found.Counts
-	l.count(found.Counts.Total())
+	l.Counts = counts
+	l.count(counts.Total())
 	if skip, _ := l.Skip(); w.Place && w.Slice.Rank() < l.numbered.Total && skip > w.MostSkip {
 		var exactly batch
 		l.askStarts(&exactly, []int{w.Slice.Page})
@@ -103,7 +105,7 @@ func (l *Numbers) Finish(ctx context.Context) error {
 	}
 	var b batch
 	l.askStarts(&b, comment.LinkedPages(l.numbered.Page, l.numbered.Pages, l.wanted.Numbering.Around))
-	if len(b.targets) == 0 {
+	if len(b.goals) == 0 {
 		return nil
 	}
 	_, err := b.find(ctx, l)
@@ -121,8 +123,8 @@ func (l *Numbers) answered() bool {
 	case page > 0 && !n.Count && !n.Links:
 		l.numbered.Page = page
 		return true
-	case page == 1 && l.wanted.Exact && l.wanted.Total <= l.wanted.Slice.Size:
-		l.count(l.wanted.Total)
+	case page == 1 && l.wanted.Exact != nil && l.wanted.Exact.Total() <= l.wanted.Slice.Size:
+		l.count(l.wanted.Exact.Total())
 		return true
 	}
 	return false
@@ -163,16 +165,18 @@ func (l *Numbers) askCursors(b *batch) {
 		return
 	}
 	if slice.After != nil {
-		b.add(Target{At: slice.After}, func(at Boundary) { l.after = at.Rank })
+		b.add(goal{At: slice.After}, func(at Start) { l.after = at.Rank })
 	}
 	if slice.Before == nil || !slice.FromEnd {
 		return
 	}
-	ahead := slice.Before.Previous()
+	ahead := *slice.Before
 	if l.wanted.List.Order.Descends() {
-		ahead = slice.Before.Next()
+		ahead.Position = ahead.Position.Next()
+	} else {
+		ahead.Position = ahead.Position.Previous()
 	}
-	b.add(Target{At: &ahead}, func(at Boundary) { l.before = at.Rank })
+	b.add(goal{At: &ahead}, func(at Start) { l.before = at.Rank })
 }
 
 // askStarts asks where pages begin, unless that was asked already. A page that turns out to begin
@@ -184,7 +188,7 @@ func (l *Numbers) askStarts(b *batch, pages []int) {
 		}
 		l.asked[page] = true
 		rank := (page - 1) * l.wanted.Slice.Size
-		b.add(Target{Rank: rank, Exact: true}, func(at Boundary) {
+		b.add(goal{Rank: rank, Exact: true}, func(at Start) {
 			if page == l.wanted.Slice.Page {
 				l.Start = at
 			}
@@ -195,27 +199,25 @@ func (l *Numbers) askStarts(b *batch, pages []int) {
 	}
 }
 
-// batch is the targets of one call.
+// batch is what is asked at once.
 type batch struct {
-	targets []Target
-	take    []func(Boundary)
+	goals []goal
+	take  []func(Start)
 }
 
-func (b *batch) add(target Target, take func(Boundary)) {
-	b.targets, b.take = append(b.targets, target), append(b.take, take)
+func (b *batch) add(target goal, take func(Start)) {
+	b.goals, b.take = append(b.goals, target), append(b.take, take)
 }
 
-// find asks the index, and hands over what it found.
-func (b *batch) find(ctx context.Context, l *Numbers) (Found, error) {
-	found, err := l.index.Find(ctx, l.wanted.List, b.targets)
+// find asks the index, and hands over what it found. It returns the counts of the list.
+func (b *batch) find(ctx context.Context, l *Numbers) (comment.Counts, error) {
+	found, err := chain{l.index, l.wanted.List, l.wanted.Exact}.find(ctx, b.goals)
 	if err != nil {
-		return found, err
+		return found.counts, err
 	}
-	l.Cost.Calls += found.Cost.Calls
-	l.Cost.Waves += found.Cost.Waves
-	l.Cost.ReadUnits += found.Cost.ReadUnits
+	l.Cost.add(found.cost)
 	for i, take := range b.take {
-		take(found.Boundaries[i])
+		take(found.starts[i])
 	}
-	return found, nil
+	return found.counts, nil
 }

@@ -51,7 +51,7 @@ func hundred(t *testing.T) *asked {
 // Of a list of a hundred comments, in pages of ten: what is asked for, in how many calls, and what
 // comes of it.
 func TestLookup(t *testing.T) {
-	at := func(number int) *comment.Position { return new(position(number)) }
+	at := func(number int) *comment.Place { return comment.At(position(number)) }
 	links := comment.Numbering{Links: true, Around: 1}
 	for _, row := range []struct {
 		why       string
@@ -102,9 +102,9 @@ func TestLookup(t *testing.T) {
 		if got.Page != row.page || got.Counted && (got.Total != 100 || got.Pages != comment.Pages(100, row.slice.Size)) {
 			t.Errorf("%s: %+v", row.why, got)
 		}
-		want := map[int]comment.Position{}
+		want := map[int]comment.Place{}
 		for _, page := range row.starts {
-			want[page] = position(100 - 10*(page-1)) // behind that comment, newest first
+			want[page] = *comment.At(position(100 - 10*(page-1))) // behind that comment, newest first
 		}
 		if diff := cmp.Diff(want, got.Starts); diff != "" {
 			t.Errorf("%s: %s", row.why, diff)

@@ -6,7 +6,8 @@
 // An [Index] answers. A [Store] is an Index that is kept up to date from outside: it is fed with
 // entries, each of which says in which cell one comment counts. It is rebuilt from all of them.
 // Each subfolder is one store; package conformance holds what all of them promise. [Search] finds
-// ranks for stores that keep one sorted list for each language and rating.
+// ranks for stores that keep one sorted list for each language and rating. [Numbers] asks for what a page
+// shows, also of lists in another order, which are chains of lists in the order of dates.
 package pageindex
 
 import (
@@ -23,7 +24,7 @@ type List struct {
 	Product string
 	// Filter selects comments. It must be normalized. Its dates bound the list.
 	Filter comment.Filter
-	// Order is the order of the list.
+	// Order is the order of the list, one by date for an Index.
 	Order comment.Order
 }
 
@@ -60,6 +61,11 @@ type Cost struct {
 	Calls, Waves int
 	// ReadUnits is what calls to DynamoDB consumed, in read capacity units; 0 for other stores.
 	ReadUnits float64
+}
+
+// add adds the cost of what came afterwards.
+func (c *Cost) add(more Cost) {
+	c.Calls, c.Waves, c.ReadUnits = c.Calls+more.Calls, c.Waves+more.Waves, c.ReadUnits+more.ReadUnits
 }
 
 // Found is the answer to a lookup.

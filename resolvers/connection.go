@@ -104,9 +104,9 @@ func addCursors(out *graph.CommentConnection, cursors []string) {
 
 // cursors returns the cursors of comments in the list.
 func (l list) cursors(comments []comment.Comment) []string {
-	positions := make([]comment.Position, len(comments))
+	places := make([]comment.Place, len(comments))
 	for i := range comments {
-		positions[i] = comments[i].ID.Position()
+		places[i] = l.order.PlaceOf(comments[i])
 	}
-	return encodeCursors(positions, l.fingerprint())
+	return l.cursorsOf(places, l.fingerprint())
 }

@@ -1,13 +1,16 @@
 package resolvers
 
-// A cursor is a position in one list, as opaque text: 27 bytes in 36 characters of base64url.
+// A cursor is a place in one list, as opaque text: 27 bytes in 36 characters of base64url.
 //
 //	 1 byte   version
 //	16 bytes  position: the ULID of the comment
 //	 6 bytes  fingerprint of the list: product, filter and order
 //	 4 bytes  checksum of all before it
 //
-// A cursor of the other kind stands before the first comment of its list: it has another version,
+// In orders that give comments a key, 4 bytes with it follow the version, which is another: 31 bytes
+// in 42 characters.
+//
+// A cursor of a further kind stands before the first comment of its list: it has a version of its own,
 // and a position of zeros.
 //
 // It does not depend on how the page was read, so it stays valid when the plan changes. It grants
@@ -18,6 +21,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"hash/crc32"
 	"time"
@@ -26,14 +30,13 @@ import (
 )
 
 const (
-	cursorVersion     = 1
-	startVersion      = 2 // before the first comment
-	positionStart     = 1
-	fingerprintStart  = positionStart + len(comment.Position{})
+	cursorVersion = 1
+	startVersion  = 2 // before the first comment
+	keyedVersion  = 3
+
 	fingerprintLength = 6
-	checksumStart     = fingerprintStart + fingerprintLength
-	cursorLength      = checksumStart + 4
-	cursorText        = cursorLength / 3 * 4 // characters of base64
+	keyLength         = 4
+	cursorLength      = 1 + len(comment.Position{}) + fingerprintLength + crc32.Size
 )
 
 type fingerprint [fingerprintLength]byte
@@ -63,73 +66,100 @@ func millisecond(t *time.Time) []int64 {
 	return []int64{t.UnixMilli()}
 }
 
-// encodeStart returns the cursor behind a position, nil for the start of the list.
-func encodeStart(after *comment.Position, f fingerprint) string {
+// cursor returns the cursor behind a place, nil for the start of the list.
+func (l list) cursor(after *comment.Place, f fingerprint) string {
 	if after == nil {
-		return encode(startVersion, []comment.Position{{}}, f)[0]
+		return string(encode(nil, startVersion, comment.Place{}, f))
 	}
-	return encodeCursor(*after, f)
+	return l.cursorsOf([]comment.Place{*after}, f)[0]
 }
 
-func encodeCursor(p comment.Position, f fingerprint) string {
-	return encodeCursors([]comment.Position{p}, f)[0]
-}
-
-// encodeCursors returns the cursors of a page.
-func encodeCursors(positions []comment.Position, f fingerprint) []string {
-	return encode(cursorVersion, positions, f)
-}
-
-// encode returns cursors of one kind. All are parts of one string, which saves allocations: a page
+// cursorsOf returns the cursors of places. All are parts of one string, which saves allocations: a page
 // has many cursors.
-func encode(version byte, positions []comment.Position, f fingerprint) []string {
-	var raw [cursorLength]byte
-	raw[0] = version
-	copy(raw[fingerprintStart:], f[:])
-	written := make([]byte, 0, len(positions)*cursorText)
-	for _, p := range positions {
-		copy(raw[positionStart:], p[:])
-		binary.BigEndian.PutUint32(raw[checksumStart:], crc32.Checksum(raw[:checksumStart], castagnoli))
-		written = base64.RawURLEncoding.AppendEncode(written, raw[:])
+func (l list) cursorsOf(places []comment.Place, f fingerprint) []string {
+	version := byte(cursorVersion)
+	if l.order.Keyed() {
+		version = keyedVersion
 	}
-	text, cursors := string(written), make([]string, len(positions))
+	length := base64.RawURLEncoding.EncodedLen(lengthOf(version))
+	written := make([]byte, 0, len(places)*length)
+	for _, place := range places {
+		written = encode(written, version, place, f)
+	}
+	text, cursors := string(written), make([]string, len(places))
 	for i := range cursors {
-		cursors[i] = text[i*cursorText : (i+1)*cursorText]
+		cursors[i] = text[i*length : (i+1)*length]
 	}
 	return cursors
 }
 
+// lengthOf returns how many bytes a cursor of a version has.
+func lengthOf(version byte) int {
+	if version == keyedVersion {
+		return cursorLength + keyLength
+	}
+	return cursorLength
+}
+
+// encode appends a cursor.
+func encode(to []byte, version byte, place comment.Place, f fingerprint) []byte {
+	var whole [cursorLength + keyLength]byte
+	raw := append(whole[:0], version)
+	if version == keyedVersion {
+		raw = binary.BigEndian.AppendUint32(raw, uint32(place.Key))
+	}
+	raw = append(append(raw, place.Position[:]...), f[:]...)
+	raw = binary.BigEndian.AppendUint32(raw, crc32.Checksum(raw, castagnoli))
+	return base64.RawURLEncoding.AppendEncode(to, raw)
+}
+
 // position reads a cursor of the list from an argument. It returns nil if none was given, and for
 // the cursor before the first comment, which as after excludes nothing.
-func (l list) position(argument string, cursor *string) (*comment.Position, error) {
+func (l list) position(argument string, cursor *string) (*comment.Place, error) {
 	if cursor == nil || *cursor == "" { // a client that has no cursor yet may send an empty one
 		return nil, nil
 	}
-	raw, whole := decodeCursor(*cursor)
+	version, place, of, err := decode(*cursor)
 	switch {
-	case !whole:
-		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s was cut or edited: pass one exactly as an answer gave it, or none to start anew", argument)
-	case raw[0] != cursorVersion && raw[0] != startVersion:
-		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s is of another version of this service: start anew without it", argument)
-	case fingerprint(raw[fingerprintStart:checksumStart]) != l.fingerprint():
+	case err != nil:
+		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s %v", argument, err)
+	case of != l.fingerprint(), version != startVersion && (version == keyedVersion) != l.order.Keyed():
 		return nil, comment.Errorf(comment.BadCursor, "the cursor in %s is of another list: pass it with the product, filter and order that it came with, or start anew without it", argument)
 	}
-	if raw[0] == startVersion {
+	if version == startVersion {
 		if argument != "after" {
 			return nil, comment.Errorf(comment.BadCursor, "the cursor in %s stands before the first comment, so nothing comes before it: pass it as after", argument)
 		}
 		return nil, nil
 	}
-	p := comment.Position(raw[positionStart:fingerprintStart])
-	return &p, nil
+	return &place, nil
 }
 
-// decodeCursor returns the bytes of a cursor, and reports whether they are whole. It checks the
-// length of the text as well, since the base64 decoder skips line breaks.
-func decodeCursor(cursor string) (raw []byte, whole bool) {
+var (
+	errCut     = errors.New("was cut or edited: pass one exactly as an answer gave it, or none to start anew")
+	errVersion = errors.New("is of another version of this service: start anew without it")
+)
+
+// decode returns the parts of a cursor. It compares the length of the text as well, since the base64
+// decoder skips line breaks.
+func decode(cursor string) (version byte, place comment.Place, of fingerprint, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
-	if err != nil || len(raw) != cursorLength || len(cursor) != cursorText {
-		return nil, false
+	if err != nil || len(raw) < cursorLength || len(cursor) != base64.RawURLEncoding.EncodedLen(len(raw)) {
+		return 0, place, of, errCut
 	}
-	return raw, binary.BigEndian.Uint32(raw[checksumStart:]) == crc32.Checksum(raw[:checksumStart], castagnoli)
+	rest, sum := raw[:len(raw)-crc32.Size], binary.BigEndian.Uint32(raw[len(raw)-crc32.Size:])
+	switch version = raw[0]; {
+	case sum != crc32.Checksum(rest, castagnoli):
+		return 0, place, of, errCut
+	case version < cursorVersion || version > keyedVersion:
+		return 0, place, of, errVersion
+	case len(raw) != lengthOf(version):
+		return 0, place, of, errCut
+	}
+	rest = rest[1:]
+	if version == keyedVersion {
+		place.Key, rest = int32(binary.BigEndian.Uint32(rest)), rest[keyLength:]
+	}
+	copy(of[:], rest[copy(place.Position[:], rest):])
+	return version, place, of, nil
 }

@@ -17,12 +17,12 @@ var (
 )
 
 func TestCursorReadsBack(t *testing.T) {
-	cursor := encodeCursor(somewhere, coffee.fingerprint())
+	cursor := coffee.cursor(comment.At(somewhere), coffee.fingerprint())
 	if len(cursor) > 64 {
 		t.Errorf("the cursor has %d characters, more than the 64 promised", len(cursor))
 	}
 	p, err := coffee.position("after", &cursor)
-	if err != nil || *p != somewhere {
+	if err != nil || *p != *comment.At(somewhere) {
 		t.Errorf("%s reads back as %v, %v; want %s", cursor, p, err, somewhere)
 	}
 }
@@ -35,7 +35,7 @@ func TestKeptCursor(t *testing.T) {
 		"AQGPNAaeAAECAwQFBgcICQqWlXGAtLRmlgVz": {product: "coffee", order: comment.NewestFirst},
 		"AQGPNAaeAAECAwQFBgcICQrAlLSD7kl6fLwr": {product: "coffee", order: comment.OldestFirst, filter: comment.Filter{CreatedAfter: &moment}},
 	} {
-		if p, err := of.position("after", &cursor); err != nil || *p != somewhere {
+		if p, err := of.position("after", &cursor); err != nil || *p != *comment.At(somewhere) {
 			t.Errorf("%s of %+v reads as %v, %v", cursor, of, p, err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestCursorOfAnotherList(t *testing.T) {
 		"a millisecond later":  change(func(l *list) { l.filter.CreatedBefore = &later }),
 		"product runs further": change(func(l *list) { l.product = "coffee NEWEST_FIRST" }),
 	} {
-		cursor := encodeCursor(somewhere, other.fingerprint())
+		cursor := other.cursor(comment.At(somewhere), other.fingerprint())
 		_, err := coffee.position("after", &cursor)
 		if comment.KindOf(err) != comment.BadCursor || !strings.Contains(err.Error(), "another list") {
 			t.Errorf("%s: %v, want a bad cursor of another list", why, err)
@@ -65,7 +65,7 @@ func TestCursorOfAnotherList(t *testing.T) {
 }
 
 func TestDamagedCursor(t *testing.T) {
-	good := encodeCursor(somewhere, coffee.fingerprint())
+	good := coffee.cursor(comment.At(somewhere), coffee.fingerprint())
 	refuse := func(cursor, why string) {
 		t.Helper()
 		if p, err := coffee.position("before", &cursor); comment.KindOf(err) != comment.BadCursor {
@@ -94,7 +94,7 @@ func TestDamagedCursor(t *testing.T) {
 
 // FuzzCursor looks for a text that is accepted and is not the cursor that it decodes to.
 func FuzzCursor(f *testing.F) {
-	f.Add(encodeCursor(somewhere, coffee.fingerprint()))
+	f.Add(coffee.cursor(comment.At(somewhere), coffee.fingerprint()))
 	f.Add("")
 	f.Fuzz(func(t *testing.T, cursor string) {
 		p, err := coffee.position("after", &cursor)
@@ -104,8 +104,8 @@ func FuzzCursor(f *testing.F) {
 		if cursor == "" && p == nil && err == nil {
 			return // as good as none
 		}
-		if err == nil && encodeCursor(*p, coffee.fingerprint()) != cursor {
-			t.Errorf("%q reads as %s, whose cursor is another", cursor, p)
+		if err == nil && coffee.cursor(p, coffee.fingerprint()) != cursor {
+			t.Errorf("%q reads as %v, whose cursor is another", cursor, p)
 		}
 	})
 }

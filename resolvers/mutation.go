@@ -30,7 +30,7 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: userErrors(problems)}
 	if payload.Comment != nil {
 		list := list{product: added.ProductID, order: comment.NewestFirst}
-		payload.CommentEdge = &graph.CommentEdge{Cursor: encodeCursor(added.ID.Position(), list.fingerprint()), Node: payload.Comment}
+		payload.CommentEdge = &graph.CommentEdge{Cursor: list.cursors([]comment.Comment{*payload.Comment})[0], Node: payload.Comment}
 	}
 	return payload, nil
 }

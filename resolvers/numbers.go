@@ -68,7 +68,7 @@ func (l list) pageCursors(links comment.PageLinks) *graph.PageCursors {
 		if link == nil {
 			return nil
 		}
-		return &graph.PageCursor{Cursor: encodeStart(link.After, print), Page: link.Page, IsCurrent: link.IsCurrent}
+		return &graph.PageCursor{Cursor: l.cursor(link.After, print), Page: link.Page, IsCurrent: link.IsCurrent}
 	}
 	out := &graph.PageCursors{
 		First: cursor(links.First), Previous: cursor(links.Previous), Next: cursor(links.Next), Last: cursor(links.Last),

@@ -48,6 +48,11 @@ func (l list) query(field *lookahead.Field, after, before *string, settledOnly *
 		return comment.Query{}, err
 	}
 	settled := settledOnly != nil && *settledOnly
+	if settled {
+		if err := l.order.CheckSettled(); err != nil {
+			return comment.Query{}, err
+		}
+	}
 	if settled && page != nil {
 		return comment.Query{}, comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
 	}

@@ -23,9 +23,12 @@ func (r viewerResolver) Comments(
 	field := lookahead.From(ctx)
 	list := list{product: comment.Author{ID: *viewer.CustomerID}.GlobalID(), order: comment.NewestFirst} // no product has such an id
 	query := comment.OwnQuery{Customer: *viewer.CustomerID, Size: field.Page.Size, Status: status, WithoutText: !field.WantsText}
-	var err error
-	if query.After, err = list.position("after", after); err != nil {
+	place, err := list.position("after", after)
+	if err != nil {
 		return nil, err
+	}
+	if place != nil {
+		query.After = &place.Position
 	}
 	if err := query.Check(); err != nil {
 		return nil, err
@@ -56,7 +59,7 @@ func ownConnection(l list, page comment.OwnPage, q comment.OwnQuery) *graph.View
 		out.PageInfo.StartCursor = &out.Edges[0].Cursor
 	}
 	if page.End != nil {
-		end := encodeCursor(*page.End, l.fingerprint())
+		end := l.cursor(comment.At(*page.End), l.fingerprint())
 		out.PageInfo.EndCursor = &end
 	}
 	return out

@@ -22,8 +22,16 @@ func NarrowUnits(filter comment.Filter, want int) float64 {
 // nothing else, and a share of what skipping the comments before it may. The filter must be
 // normalized.
 func PageEstimate(q comment.Query) float64 {
-	var w Window
-	return NarrowUnits(q.Filter, w.Want(q.Slice.Size)) + skipShare*SkipUnits(q)
+	var s Stretch
+	return ListUnits(q, s.Want(q.Slice.Size)) + skipShare*SkipUnits(q)
+}
+
+// ListUnits is the cost in read units of reading want comments of a list, link after link, as
+// NarrowUnits. Each link may end before it brings anything.
+func ListUnits(q comment.Query, want int) float64 {
+	links := q.Order.Links(q.Filter)
+	first := links[0].Filter
+	return NarrowUnits(first, want) + float64(len(links)-1)*NarrowUnits(first, 1)
 }
 
 // CountEstimate is what it may cost to count a list within a range of dates, in read units. The
@@ -54,7 +62,7 @@ func SkipUnits(q comment.Query) float64 {
 	if q.Slice.Rank() == 0 {
 		return 0
 	}
-	return NarrowUnits(q.Filter, min(q.Slice.Rank(), MaxSkip))
+	return ListUnits(q, min(q.Slice.Rank(), MaxSkip))
 }
 
 // LookupEstimate is the estimated cost of looking up places in an index, in read units: the items

@@ -10,8 +10,8 @@ import (
 
 // firstPage asks for the 20 newest comments of a list.
 func firstPage() planner.Request {
-	w := planner.WindowOf(comment.Query{Order: comment.NewestFirst})
-	return planner.Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(20)}
+	q := comment.Query{Order: comment.NewestFirst}
+	return planner.Request{Window: planner.WindowOf(q), Purpose: comment.ReadPage, Want: planner.StretchOf(q).Want(20)}
 }
 
 // Two of five ratings of a product. Most products are small, so one read of the whole product finds

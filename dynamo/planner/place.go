@@ -81,23 +81,30 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	return placing.Choose()
 }
 
-// total is how many comments the list has, -1 if that is not known. Counts that are too old to skip
-// partitions by are too old for this.
+// total is how many comments the list has, -1 if that is not known.
 func (p *Planner) total() int {
-	stats := p.Known.Stats
-	if !p.Known.Trusted || !p.Filter.Counted() || len(stats.Others(p.Filter.Languages)) > 0 {
-		return -1
+	if counts := p.Exactly(); counts != nil {
+		return counts.Total()
 	}
-	return stats.Counts(p.Filter).Total()
+	return -1
 }
 
-// Total is how many comments the list is believed to have, 0 if nothing is believed. It is exact if
-// the counts are trusted.
-func (p *Planner) Total() (total int, exact bool) {
-	if !p.Filter.Counted() {
-		return 0, false
+// Exactly is how many comments of each rating the list has, nil if that is not known. Counts that are
+// too old to skip partitions by are too old for this.
+func (p *Planner) Exactly() *comment.Counts {
+	stats := p.Known.Stats
+	if !p.Known.Trusted || !p.Filter.Counted() || len(stats.Others(p.Filter.Languages)) > 0 {
+		return nil
 	}
-	return max(0, p.Known.Stats.Counts(p.Filter).Total()), p.total() >= 0
+	return new(stats.Counts(p.Filter))
+}
+
+// Total is how many comments the list is believed to have, 0 if nothing is believed.
+func (p *Planner) Total() int {
+	if !p.Filter.Counted() {
+		return 0
+	}
+	return max(0, p.Known.Stats.Counts(p.Filter).Total())
 }
 
 // through is the price of reading comments from an end of the list.
@@ -106,10 +113,7 @@ func (p *Planner) through(q comment.Query, comments int) float64 {
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
 		price = wavePrice
 	}
-	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
-		return price + p.Known.LikelySizes().Any.expected(comments)
-	}
-	return price + newEstimator(p.Known, p.Filter, Request{Want: comments}).choose().candidate.Price
+	return price + p.price(comments)
 }
 
 // SkipApart reports whether a read of its own skips the comments before the page. It does so for

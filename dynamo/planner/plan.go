@@ -21,8 +21,8 @@ type Plan struct {
 	Descending bool
 	// Want is how many comments to take from the merged reads; 0 if all are counted.
 	Want int
-	// Skip is how many of these are left out again: their texts are not kept.
-	Skip int
+	// Why says why this stretch is read, "" if it is all that the list has.
+	Why string
 	// WithoutText leaves out the texts of the comments. Such reads cost the same and transfer less.
 	WithoutText bool
 	// Reads are made in parallel, one for each partition.
@@ -139,15 +139,10 @@ func (p *Plan) Spans(position comment.Position) bool {
 	return position.Compare(p.Low) >= 0 && position.Compare(p.High) <= 0
 }
 
-// Within tells whether a position lies in the stretch that was read to take these comments.
-func (p Plan) Within(position comment.Position, taken []layout.Compressed) bool {
-	if !p.Spans(position) {
-		return false
-	}
-	if len(taken) < p.Want {
-		return true // the stretch was read to its end
-	}
-	return len(taken) > 0 && p.Direction(position, taken[len(taken)-1].ID.Position()) <= 0
+// Within tells whether a position lies in the stretch that was read, up to the last position of these;
+// nil if it was read to its end.
+func (p Plan) Within(position comment.Position, last *comment.Position) bool {
+	return p.Spans(position) && (last == nil || p.Direction(position, *last) <= 0)
 }
 
 // Direction compares positions in the direction of reading: it is negative if a is read before b.

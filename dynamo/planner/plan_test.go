@@ -25,7 +25,7 @@ func planOf(t *testing.T, q comment.Query) Plan {
 		q.Order = comment.NewestFirst
 	}
 	w := WindowOf(q)
-	return plannerOf(q, Knowledge{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: w.Want(q.Slice.Size)})
+	return plannerOf(q, Knowledge{}).Take(Request{Window: w, Purpose: comment.ReadPage, Want: StretchOf(q).Want(q.Slice.Size)})
 }
 
 func plannerOf(q comment.Query, known Knowledge) *Planner {

@@ -121,7 +121,7 @@ func withRatings(filter comment.Filter) comment.Filter {
 // taking is the plan for a request before its reads are chosen.
 func (p *Planner) taking(r Request) Plan {
 	plan := p.plan(r.Window, r.Purpose)
-	plan.Want, plan.Skip, plan.WithoutText, plan.Partial = r.Want, r.Skip, r.WithoutText, r.partial(p.Filter)
+	plan.Want, plan.WithoutText, plan.Partial, plan.Why = r.Want, r.WithoutText, r.partial(p.Filter), r.Why
 	if r.Sample != nil {
 		plan.Sampled = r.Sample.scanned
 	}
@@ -160,5 +160,5 @@ func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []
 	w := Window{low: p.Low, high: p.High, descending: p.Descending}
 	list := Planner{Product: p.Product, Filter: read.wanted(p.Filter), Known: p.Known}
 	list.Known.Sizes = sizes
-	return list, Request{Window: w.Past(reached), Purpose: p.Purpose, Want: want, WithoutText: p.WithoutText, Sample: s}
+	return list, Request{Window: w.Past(reached), Purpose: p.Purpose, Want: want, WithoutText: p.WithoutText, Sample: s, Why: p.Why}
 }

@@ -23,18 +23,20 @@ type Request struct {
 	Last *LastPage
 	// Sample is what the read told that this request is the rest of, nil for none.
 	Sample *Sample
+	// Why says why this stretch is read and no other, "" if it is all there is.
+	Why string
 }
 
 // partial tells whether the stretch may be any part of the list.
 func (r Request) partial(filter comment.Filter) bool {
-	return r.Window.start != nil || filter.Dated() || r.Sample != nil && r.Sample.partial
+	return r.Window.inside || filter.Dated() || r.Sample != nil && r.Sample.partial
 }
 
 // before is how many comments of the list there are at least, because pages before this one were
 // read.
 func (r Request) before() int {
 	least := r.Skip / 2
-	if r.Window.start != nil {
+	if r.Window.inside {
 		least = max(least, r.Want/2)
 	}
 	return max(least, r.Last.total())

@@ -13,6 +13,9 @@ import (
 func (p Plan) String() string {
 	var b strings.Builder
 	b.WriteString(p.headline())
+	if p.Why != "" {
+		b.WriteString("\n  " + p.Why)
+	}
 	b.WriteString(p.choiceText())
 	if len(p.Reads) == 0 {
 		b.WriteString("\n  nothing to read")

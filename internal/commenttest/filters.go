@@ -31,10 +31,23 @@ func AnyFilter(t *rapid.T) comment.Filter {
 	return filter
 }
 
-// Moment returns the position of a comment on a day in May 2024.
-func Moment(day int) *comment.Position {
-	p := comment.PositionAt(time.Date(2024, 5, day, 12, 0, 0, 0, time.UTC), [10]byte{9: byte(day)})
-	return &p
+// AnyOrder draws an order.
+func AnyOrder(t *rapid.T) comment.Order {
+	return rapid.SampledFrom(comment.Orders()).Draw(t, "order")
+}
+
+// AnyPlace draws the place of a comment in a list. It may be that of a rating that the comment had
+// before an edit.
+func AnyPlace(t *rapid.T, order comment.Order, c comment.Comment) *comment.Place {
+	if rapid.IntRange(0, 3).Draw(t, "edited since") == 0 {
+		c.Rating = rapid.IntRange(1, comment.MaxRating).Draw(t, "rating before")
+	}
+	return new(order.PlaceOf(c))
+}
+
+// Moment returns the place of a comment on a day in May 2024, in a list by date.
+func Moment(day int) *comment.Place {
+	return comment.At(comment.PositionAt(time.Date(2024, 5, day, 12, 0, 0, 0, time.UTC), [10]byte{9: byte(day)}))
 }
 
 // Midnight returns the beginning of a day in May 2024.

@@ -4,6 +4,7 @@
 package commenttest
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 
@@ -65,10 +66,16 @@ func (m *Model) List(product string, filter comment.Filter, order comment.Order)
 		}
 	}
 	slices.SortFunc(out, func(a, b comment.Comment) int {
-		if order == comment.NewestFirst {
-			a, b = b, a
+		older := a.ID.Position().Compare(b.ID.Position())
+		switch order {
+		case comment.OldestFirst:
+			return older
+		case comment.HighestRated:
+			return cmp.Or(b.Rating-a.Rating, -older)
+		case comment.LowestRated:
+			return cmp.Or(a.Rating-b.Rating, -older)
 		}
-		return a.ID.Position().Compare(b.ID.Position())
+		return -older
 	})
 	return out
 }

@@ -50,8 +50,7 @@ func (w walker) walk(t *testing.T, comments int, list list, pages []int) (rows [
 		if want := list.page(page); len(got.Comments) != len(want) || got.Comments[0].ID.Position() != want[0] {
 			t.Fatalf("walking to page %d of %s shows other comments", page, list.name)
 		}
-		last := got.Comments[len(got.Comments)-1].ID.Position()
-		slice.After = &last
+		slice.After = comment.At(got.Comments[len(got.Comments)-1].ID.Position())
 		r.Calls, r.Units = r.Calls+int64(got.Plan().Queries), r.Units+got.Plan().ReadUnits
 		if slices.Contains(pages, page) {
 			r.Page = int64(page)

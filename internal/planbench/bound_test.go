@@ -85,8 +85,7 @@ func TestFailedAttemptIsMadeOnce(t *testing.T) {
 		if !strings.Contains(page.Plan().Summary(), "attempt was given up") {
 			t.Errorf("the summary does not tell of the attempt:\n%s", page.Plan().Summary())
 		}
-		after := page.Comments[len(page.Comments)-1].ID.Position()
-		q.Slice.After = &after
+		q.Slice.After = comment.At(page.Comments[len(page.Comments)-1].ID.Position())
 		return residual
 	}
 	if first, second := attempts(), attempts(); first == 0 || second != 0 {
@@ -202,7 +201,7 @@ var manyTongues = func() (out []comment.Language) {
 func anyPage(t *rapid.T, p *Product) comment.Query {
 	q := comment.Query{
 		Product: generatedProduct,
-		Order:   rapid.SampledFrom([]comment.Order{comment.NewestFirst, comment.OldestFirst}).Draw(t, "order"),
+		Order:   commenttest.AnyOrder(t),
 		Slice: comment.Slice{
 			Size:    rapid.SampledFrom([]int{1, 0, 3, 20, 100}).Draw(t, "size"),
 			FromEnd: rapid.Bool().Draw(t, "from the end"),
@@ -218,15 +217,15 @@ func anyPage(t *rapid.T, p *Product) comment.Query {
 	if q.Filter, err = q.Filter.Normalize(); err != nil {
 		t.Fatal(err)
 	}
-	cursor := func(name string) *comment.Position {
+	cursor := func(name string) *comment.Place {
 		if len(p.comments) == 0 || rapid.Bool().Draw(t, name) {
 			return nil
 		}
-		place := rapid.SampledFrom(p.comments).Draw(t, name+" of").ID.Position()
+		place := commenttest.AnyPlace(t, q.Order, rapid.SampledFrom(p.comments).Draw(t, name+" of"))
 		if rapid.Bool().Draw(t, name+" is gone") {
-			place = place.Next()
+			place.Position = place.Position.Next()
 		}
-		return &place
+		return place
 	}
 	q.Slice.After, q.Slice.Before = cursor("after"), cursor("before")
 	if q.Slice.Check(q.Order) != nil {
@@ -240,10 +239,7 @@ func checkPage(t rapid.TB, p *Product, q comment.Query, page comment.Page) {
 	list := commenttest.NewModel(p.comments...).List(generatedProduct, q.Filter, q.Order)
 	start, end := 0, len(list)
 	for i, c := range list {
-		order := c.ID.Position().Compare
-		if q.Order == comment.NewestFirst {
-			order = func(other comment.Position) int { return other.Compare(c.ID.Position()) }
-		}
+		order := func(other comment.Place) int { return q.Order.Compare(q.Order.PlaceOf(c), other) }
 		if after := q.Slice.After; after != nil && order(*after) <= 0 {
 			start = i + 1
 		}

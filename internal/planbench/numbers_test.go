@@ -227,8 +227,8 @@ func TestTextsOfSkippedCommentsAreNotHeld(t *testing.T) {
 	list := commenttest.NewModel(p.comments...).List(generatedProduct, comment.Filter{}, comment.NewestFirst)
 	for _, page := range []int{2, 9} { // left out of the read of the page; before it
 		slice := comment.Slice{Size: 20, Page: page}
-		after := list[slice.Rank()-1].ID.Position()
-		if byNumber, byCursor := held(slice), held(comment.Slice{Size: 20, After: &after}); byNumber > byCursor {
+		after := comment.At(list[slice.Rank()-1].ID.Position())
+		if byNumber, byCursor := held(slice), held(comment.Slice{Size: 20, After: after}); byNumber > byCursor {
 			t.Errorf("page %d holds %d bytes, by cursor %d", page, byNumber, byCursor)
 		}
 	}

@@ -133,8 +133,7 @@ func (p *Product) visit(filter comment.Filter, list []int, page, size int) visit
 	v := visit{page: page, first: (page - 1) * size, list: list}
 	v.query = comment.Query{Product: p.id, Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: size}}
 	if page > 1 {
-		cursor := p.comments[list[v.first-1]].ID.Position()
-		v.query.Slice.After = &cursor
+		v.query.Slice.After = comment.At(p.comments[list[v.first-1]].ID.Position())
 	}
 	return v
 }

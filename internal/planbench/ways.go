@@ -170,7 +170,11 @@ func (p *Product) readOn(ctx context.Context, q comment.Query, s source) ([]stri
 	var found []string
 	var cost Cost
 	want := wanted(q)
-	for in := plainInput(s.partition, q.Product, s.keep, q.Slice.After, want); ; {
+	var from *comment.Position
+	if after := q.Slice.After; after != nil {
+		from = &after.Position
+	}
+	for in := plainInput(s.partition, q.Product, s.keep, from, want); ; {
 		out, err := p.table.Query(ctx, in)
 		if err != nil {
 			return nil, cost, err
@@ -192,7 +196,7 @@ func (p *Product) readOn(ctx context.Context, q comment.Query, s source) ([]stri
 func shownOf(q comment.Query, found []string) []comment.ID {
 	slices.Sort(found)
 	slices.Reverse(found)
-	if q.Slice.After != nil && len(found) > 0 && found[0] == sortKeyOf(*q.Slice.After) {
+	if q.Slice.After != nil && len(found) > 0 && found[0] == sortKeyOf(q.Slice.After.Position) {
 		found = found[1:]
 	}
 	var shown []comment.ID

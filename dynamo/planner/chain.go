@@ -1,0 +1,169 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// This file decides which links of a stretch are read, and how much of each. It is a pure function of
+// what is known of the product's counts and of what was read so far. Wrong counts cost read units and
+// waves, never comments: links are read in their order until the page is full.
+
+// Progress is how far a link was read.
+type Progress struct {
+	// Taken is how many comments it has brought so far.
+	Taken int
+	// Ended is whether it has no others.
+	Ended bool
+}
+
+// LinkRead is what to read of a link.
+type LinkRead struct {
+	// Link is its number in the stretch.
+	Link int
+	// Want is how many comments to take of what is left of it.
+	Want int
+	// Why says why it is read, "" if the list has one link.
+	Why string
+}
+
+// Chain is a stretch of which want comments are taken, and what is believed of its links.
+type Chain struct {
+	stretch Stretch
+	want    int
+	// believed is how many comments each link has. sure is whether that is by statistics.
+	believed []int
+	sure     bool
+}
+
+// Chain returns the chain of a stretch. sample are the ratings of comments that were seen of a list
+// whose counts are not known.
+func (p *Planner) Chain(s Stretch, want int, sample comment.Counts) Chain {
+	c := Chain{stretch: s, want: want, believed: make([]int, len(s.Links))}
+	stats := p.Known.counts(p.Filter)
+	c.sure = stats != nil
+	likely := likelyCounts(sample)
+	for i, link := range s.Links {
+		counts := likely
+		if c.sure {
+			counts = stats.AtMost(link.Filter)
+		}
+		c.believed[i] = max(0, counts.Of(link.Filter.Ratings))
+	}
+	return c
+}
+
+// likelyCounts are the numbers of comments that a long list is likely to have, after a sample.
+func likelyCounts(sample comment.Counts) (counts comment.Counts) {
+	seen := sample.Total()
+	for i := range counts {
+		share := posterior(likelyRatings[i], ratingsAlike, sample[i], seen)
+		counts[i] = int(share * float64(max(likelyLong, likelyTimes*seen)))
+	}
+	return counts
+}
+
+const (
+	// likelyLong is how many comments a list that goes on is assumed to have, likelyTimes how many
+	// times those that were seen.
+	likelyLong  = 100
+	likelyTimes = 4
+	// partly is the part of a link that is counted on where the stretch has only some of it. If any
+	// part is as likely, three in four have more. A read in vain costs a quarter of a further wave.
+	partly = 4
+	// slack is by how many comments, and surplus by what factor a link may have more than is believed
+	// without a further wave.
+	slack, surplus = 3, 2
+)
+
+// Next returns what to read at once after some progress, nothing if the page has all that it needs.
+// It reads the first link that goes on for all that is missing. It reads those behind it along as
+// far as the links before them are not believed to have enough.
+func (c Chain) Next(progress []Progress) (reads []LinkRead) {
+	have, counted := 0, 0 // before a link: for sure, and at least by what is believed
+	for i, p := range progress {
+		have += p.Taken
+		missing := c.want - have - counted
+		if missing <= 0 {
+			return reads
+		}
+		if p.Ended {
+			continue
+		}
+		left := max(0, c.believed[i]-p.Taken)
+		if p.Taken > 0 && left == 0 {
+			left = p.Taken // it has more than was believed
+		}
+		read := LinkRead{Link: i, Want: missing, Why: c.why(i, len(reads) > 0, have)}
+		if len(reads) > 0 {
+			read.Want = min(missing, surplus*left+slack)
+		}
+		reads = append(reads, read)
+		if whole := c.stretch.whole(c.stretch.Links[i]); !whole || !c.sure {
+			if left/partly >= missing {
+				return reads
+			}
+			continue
+		}
+		counted += left
+	}
+	return reads
+}
+
+// why says why a link is read.
+func (c Chain) why(link int, along bool, have int) string {
+	name := c.stretch.Links[link].Name
+	switch {
+	case name == "":
+		return ""
+	case along:
+		return fmt.Sprintf("%s: read along, as what comes before it may be too few", name)
+	case link == 0:
+		return fmt.Sprintf("%s: the page begins here in the order %s", name, c.stretch.order)
+	}
+	return fmt.Sprintf("%s: read on, as what comes before it has %d of %d", name, have, c.want)
+}
+
+// WholeRead is a read of a whole list that is sorted in memory afterwards.
+type WholeRead struct {
+	// Want is more than the list is believed to have.
+	Want int
+	// Once says that a second wave would not help: the list is longer then than is worthwhile.
+	Once bool
+	// Why says why it is read.
+	Why string
+}
+
+// Whole decides whether the whole list is read in place of links: it is if that costs less by what is
+// known of the product, or if nothing is. It costs at most units, if no comment has more than 1 KB.
+func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
+	if len(c.stretch.Links) < 2 {
+		return WholeRead{}, false
+	}
+	read := WholeRead{Want: max(c.want, comment.DefaultPageSize), Once: true}
+	if !c.sure {
+		read.Why = "the whole list, to be sorted in memory: nothing is known of the product, and most are small"
+		return read, c.stretch.start == nil && layout.AssumedUnits(read.Want) <= units
+	}
+	held := max(0, p.Known.Stats.AtMost(p.Filter).Total())
+	read = WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than links of it", held)}
+	if layout.AssumedUnits(read.Want) > units {
+		return read, false
+	}
+	links, reads := 0.0, c.Next(make([]Progress, len(c.stretch.Links)))
+	for _, one := range reads {
+		link := Planner{Product: p.Product, Filter: c.stretch.Links[one.Link].Filter, Known: p.Known}
+		links += link.price(one.Want)
+	}
+	return read, p.price(read.Want) <= links+float64(len(reads)-1)*callPrice
+}
+
+// price is the price of reading comments of the list from an end of it.
+func (p *Planner) price(comments int) float64 {
+	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
+		return p.Known.LikelySizes().Any.expected(comments)
+	}
+	return newEstimator(p.Known, p.Filter, Request{Want: comments}).choose().candidate.Price
+}

@@ -1,0 +1,210 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Stretch is the part of a list that a page is read from, in the direction in which it is read. A
+// list is a chain of links, each in the order of dates. In an order by date it has one link.
+//
+// A page must say whether anything stands before and after it. The comment at a cursor is such a
+// thing, so the stretch includes its cursors: when that comment comes along (as it does unless it
+// was deleted or edited meanwhile), the answer costs no further read.
+type Stretch struct {
+	// Links are those that it touches, in the direction of reading.
+	Links []comment.Link
+
+	filter comment.Filter // of the whole list
+	order  comment.Order
+	// backwards is whether reading goes from the end of the list to its start.
+	backwards bool
+	// start and end are the cursors where reading starts and must stop; nil for none.
+	start, end *comment.Place
+	// beyond excludes the place at the start.
+	beyond bool
+	// skip is how many comments to leave out before the page.
+	skip int
+}
+
+// StretchOf is the stretch of a query. A page counted from the end of the list is read backwards.
+func StretchOf(q comment.Query) Stretch {
+	s := Stretch{filter: q.Filter, order: q.Order, backwards: q.Slice.FromEnd, start: q.Slice.After, end: q.Slice.Before}
+	if s.backwards {
+		s.start, s.end = s.end, s.start
+	}
+	return s.linked()
+}
+
+// linked is the stretch with the links that it touches.
+func (s Stretch) linked() Stretch {
+	s.Links = s.order.Links(s.filter)
+	if s.backwards {
+		slices.Reverse(s.Links)
+	}
+	s.Links = slices.DeleteFunc(s.Links, func(link comment.Link) bool {
+		return s.start != nil && s.compareKeys(link.Key, s.start.Key) < 0 || s.end != nil && s.compareKeys(link.Key, s.end.Key) > 0
+	})
+	return s
+}
+
+// Window is the window that a link of the stretch is read from.
+func (s Stretch) Window(link comment.Link) Window {
+	var start, end *comment.Position
+	if s.start != nil && s.start.Key == link.Key {
+		start = &s.start.Position
+	}
+	if s.end != nil && s.end.Key == link.Key {
+		end = &s.end.Position
+	}
+	w := windowOf(link.Filter, s.order.Descends() != s.backwards, start, end)
+	if s.beyond && start != nil {
+		w = w.Past(*start)
+		w.inside = false
+	}
+	return w
+}
+
+// WholeWindow is the window of the whole list, whatever part of it the stretch is.
+func (s Stretch) WholeWindow() Window { return windowOf(s.filter, s.order.Descends(), nil, nil) }
+
+// whole reports whether all comments of a link are in the stretch.
+func (s Stretch) whole(link comment.Link) bool {
+	return (s.start == nil || s.start.Key != link.Key) && (s.end == nil || s.end.Key != link.Key) && !link.Filter.Dated()
+}
+
+// compare orders places in the direction of reading.
+func (s Stretch) compare(a, b comment.Place) int {
+	if s.backwards {
+		a, b = b, a
+	}
+	return s.order.Compare(a, b)
+}
+
+func (s Stretch) compareKeys(a, b int32) int {
+	return s.compare(comment.Place{Key: a}, comment.Place{Key: b})
+}
+
+// Sort puts comments into the direction of reading.
+func (s Stretch) Sort(comments []layout.Compressed) {
+	slices.SortFunc(comments, func(a, b layout.Compressed) int {
+		return s.compare(s.order.PlaceOf(a.Comment), s.order.PlaceOf(b.Comment))
+	})
+}
+
+// Skipping is the stretch with skip comments to leave out before the page.
+func (s Stretch) Skipping(skip int) Stretch {
+	s.skip = skip
+	return s
+}
+
+// Skip is how many comments to leave out before the page.
+func (s Stretch) Skip() int { return s.skip }
+
+// WantSkipped is how many comments to take to get past those that are left out: these and the one at
+// the starting cursor.
+func (s Stretch) WantSkipped() int {
+	if s.start == nil {
+		return s.skip
+	}
+	return s.skip + 1
+}
+
+// Want is how many comments to take for a page: those skipped and shown, one beyond, and the one at
+// the starting cursor.
+func (s Stretch) Want(size int) int { return s.WantSkipped() + size + 1 }
+
+// LastSkipped is the place of the last comment that is left out, of what was taken from the stretch.
+// It is not found if the list ends before.
+func (s Stretch) LastSkipped(taken []layout.Compressed) (last comment.Place, found bool) {
+	taken, _ = s.pastStart(taken)
+	if len(taken) < s.skip {
+		return last, false
+	}
+	return s.order.PlaceOf(taken[s.skip-1].Comment), true
+}
+
+// From is the part of the stretch from a place on: the comment there is behind the page. It skips
+// nothing.
+func (s Stretch) From(start comment.Place) Stretch {
+	s.start, s.skip = &start, 0
+	return s.linked()
+}
+
+// pastStart leaves out what was taken at the starting cursor and behind it, and reports whether there
+// was anything.
+func (s Stretch) pastStart(taken []layout.Compressed) (rest []layout.Compressed, behind bool) {
+	for s.start != nil && len(taken) > 0 && s.compare(s.order.PlaceOf(taken[0].Comment), *s.start) <= 0 {
+		taken, behind = taken[1:], true
+	}
+	return taken, behind
+}
+
+// Neighbours tells whether there are comments behind the page (where reading came from) and ahead
+// of it, as far as that is known.
+type Neighbours struct{ Behind, Ahead Answer }
+
+// Answer tells whether there is a comment.
+type Answer int
+
+// The answers.
+const (
+	No      Answer = iota // there is none
+	Yes                   // there is one
+	Unknown               // a probe has to look
+)
+
+// AnswerOf is Yes or No.
+func AnswerOf(there bool) Answer {
+	if there {
+		return Yes
+	}
+	return No
+}
+
+// Cut makes the page out of what was taken, in the direction of reading. all is whether that is the
+// whole list, and not only the stretch.
+func (s Stretch) Cut(taken []layout.Compressed, size int, all bool) ([]layout.Compressed, Neighbours) {
+	var n Neighbours
+	if s.start != nil && !all {
+		n.Behind = Unknown
+	}
+	taken, behind := s.pastStart(taken)
+	if behind {
+		n.Behind = Yes
+	}
+	if s.end != nil && !all {
+		n.Ahead = Unknown
+	}
+	for s.end != nil && len(taken) > 0 && s.compare(s.order.PlaceOf(taken[len(taken)-1].Comment), *s.end) >= 0 {
+		n.Ahead, taken = Yes, taken[:len(taken)-1]
+	}
+	if skipped := min(s.skip, len(taken)); skipped > 0 {
+		n.Behind = Yes
+		taken = taken[skipped:]
+	}
+	if len(taken) > size {
+		n.Ahead = Yes
+		taken = taken[:size]
+	}
+	return taken, n
+}
+
+// Behind is the stretch of what stands behind the starting cursor, nearest first.
+func (s Stretch) Behind() Stretch { return s.from(s.start, !s.backwards) }
+
+// Ahead is the stretch of what stands ahead of the ending cursor, nearest first.
+func (s Stretch) Ahead() Stretch { return s.from(s.end, s.backwards) }
+
+func (s Stretch) from(cursor *comment.Place, backwards bool) Stretch {
+	return Stretch{filter: s.filter, order: s.order, backwards: backwards, start: cursor, beyond: true}.linked()
+}
+
+// WindowOf is the window of the first link that a query touches. In an order by date, it is all that
+// is read.
+func WindowOf(q comment.Query) Window {
+	s := StretchOf(q)
+	return s.Window(s.Links[0])
+}

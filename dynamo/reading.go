@@ -1,0 +1,251 @@
+package dynamo
+
+import (
+	"context"
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+)
+
+// reading takes comments of a stretch: from its links, side by side as far as the planner thinks that
+// they are needed, or from the whole list, sorted in memory.
+type reading struct {
+	list    *listing
+	stretch planner.Stretch
+	request planner.Request // with neither a window nor what to take of one link
+	units   float64         // what attempts may cost from now on, in read units
+
+	steps [][]*run // those of a step run in parallel
+	links []link   // of the stretch, in its order
+	all   bool     // whether the whole list was taken
+}
+
+// link is how far one link of a stretch was read.
+type link struct {
+	runs    []*run
+	reached *comment.Position // nil before anything was read
+	ended   bool
+}
+
+// take prepares to take comments of a stretch. Attempts may cost the given read units.
+func (l *listing) take(stretch planner.Stretch, request planner.Request, units float64) *reading {
+	if len(stretch.Links) == 1 && request.Purpose == comment.ReadPage {
+		request.Last = l.store.recent.of(l.key)
+	}
+	return &reading{list: l, stretch: stretch, request: request, units: units, links: make([]link, len(stretch.Links))}
+}
+
+// take takes as many comments as the request wants, in the direction of reading, or all that the
+// stretch has. If it takes the whole list, that may be more.
+func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
+	chain := r.list.planner.Chain(r.stretch, r.request.Want, comment.Counts{})
+	if whole, better := r.list.planner.Whole(chain, r.units); better && r.request.Purpose != comment.ReadProbe {
+		sample, err := r.takeWhole(ctx, whole)
+		if err != nil || r.all {
+			return r.taken(), err
+		}
+		known := r.list.planner
+		known.Known = r.list.store.knowledgeMeanwhile(r.list.query, known.Known)
+		chain = known.Chain(r.stretch, r.request.Want, sample)
+	}
+	for {
+		reads := chain.Next(r.progress())
+		if len(reads) == 0 {
+			return r.taken(), nil
+		}
+		if err := r.takeLinks(ctx, reads); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// takeWhole takes the whole list, unless that is longer than expected. Then it returns the ratings of
+// what it saw.
+func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen comment.Counts, err error) {
+	request := r.request
+	request.Window, request.Want, request.Why = r.stretch.WholeWindow(), whole.Want, whole.Why
+	one := r.list.plan(ctx, r.list.planner.Filter, request, r.units)
+	one.once = whole.Once
+	if err := r.step(ctx, []*run{one}); err != nil {
+		return seen, err
+	}
+	if r.all = one.ended(); r.all {
+		return seen, nil
+	}
+	for _, c := range one.taken {
+		seen.Add(c.Cell(), 1)
+	}
+	release(ctx, one.taken, nil)
+	one.taken, one.reached, one.stopped = nil, nil, true
+	return seen, nil
+}
+
+// takeLinks takes comments of some links, side by side.
+func (r *reading) takeLinks(ctx context.Context, reads []planner.LinkRead) error {
+	runs := make([]*run, len(reads))
+	for i, read := range reads {
+		of := r.stretch.Links[read.Link]
+		request := r.request
+		request.Window, request.Want, request.Why = r.stretch.Window(of), read.Want, read.Why
+		if reached := r.links[read.Link].reached; reached != nil {
+			request.Window = request.Window.Past(*reached)
+		}
+		runs[i] = r.list.plan(ctx, of.Filter, request, r.units/float64(len(reads)))
+		r.links[read.Link].runs = append(r.links[read.Link].runs, runs[i])
+	}
+	err := r.step(ctx, runs)
+	for i, read := range reads {
+		one := &r.links[read.Link]
+		one.ended = runs[i].ended()
+		if runs[i].reached != nil {
+			one.reached = runs[i].reached
+		}
+	}
+	return err
+}
+
+// step executes runs in parallel, and adds comments that edits moved meanwhile, between links too.
+func (r *reading) step(ctx context.Context, runs []*run) error {
+	r.steps = append(r.steps, runs)
+	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) error { return r.list.execute(ctx, runs[i]) })
+	if err != nil {
+		return err
+	}
+	for _, one := range runs {
+		if one.plan.Residual() {
+			r.units -= one.units()
+		}
+	}
+	for _, one := range r.runs() {
+		if one.stopped {
+			continue // it is not shown
+		}
+		if err := r.list.store.addMoved(ctx, one); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// progress is how far the links were read.
+func (r *reading) progress() []planner.Progress {
+	progress := make([]planner.Progress, len(r.links))
+	for i, comments := range r.byLink() {
+		progress[i] = planner.Progress{Taken: len(comments), Ended: r.links[i].ended}
+	}
+	return progress
+}
+
+// byLink returns what was taken of each link. An edit may have moved a comment from one link to another
+// while they were read: the later version counts.
+func (r *reading) byLink() [][]layout.Compressed {
+	if one := r.only(); one != nil {
+		return [][]layout.Compressed{one.taken}
+	}
+	out := make([][]layout.Compressed, len(r.links))
+	latest := map[comment.ID]int{}
+	for i, link := range r.links {
+		for _, one := range link.runs {
+			out[i] = append(out[i], one.taken...)
+		}
+		for _, c := range out[i] {
+			latest[c.ID] = max(latest[c.ID], c.Version)
+		}
+	}
+	for i := range out {
+		out[i] = slices.DeleteFunc(out[i], func(c layout.Compressed) bool {
+			outdated := c.Version < latest[c.ID]
+			if !outdated {
+				latest[c.ID] = c.Version + 1 // none of the same version comes behind it
+			}
+			return outdated
+		})
+	}
+	return out
+}
+
+// taken is what was taken, in the direction of reading.
+func (r *reading) taken() []layout.Compressed {
+	if r.all {
+		whole := r.steps[0][0].taken
+		r.stretch.Sort(whole)
+		return whole
+	}
+	if one := r.only(); one != nil {
+		return one.taken
+	}
+	return slices.Concat(r.byLink()...)
+}
+
+// only returns the run of a list that has one link, nil for another list. Such a list needs one run.
+func (r *reading) only() *run {
+	if len(r.links) == 1 && len(r.links[0].runs) == 1 {
+		return r.links[0].runs[0]
+	}
+	return nil
+}
+
+// runs returns all runs, in the order in which they began.
+func (r *reading) runs() []*run {
+	if r == nil {
+		return nil
+	}
+	return slices.Concat(r.steps...)
+}
+
+// waves returns the number of waves that followed each other.
+func (r *reading) waves() (waves int) {
+	if r == nil {
+		return 0
+	}
+	for _, step := range r.steps {
+		most := 0
+		for _, one := range step {
+			most = max(most, one.waves)
+		}
+		waves += most
+	}
+	return waves
+}
+
+// improper are the items that runs passed over.
+func (r *reading) improper() (out []layout.Improper) {
+	for _, one := range r.runs() {
+		out = append(out, one.improper()...)
+	}
+	return out
+}
+
+// plan plans to take comments of a list by the best plan. Reads with a residual filter are an
+// attempt: once they would cost more than the given read units, or when such an attempt was given up
+// lately, narrow plans read the rest.
+func (l *listing) plan(ctx context.Context, filter comment.Filter, request planner.Request, attemptUnits float64) *run {
+	list := l.planner
+	list.Filter = filter
+	attempt := l.key.attempt(request.Purpose)
+	if len(filter.Ratings) != len(l.planner.Filter.Ratings) { // of a link
+		attempt.conditions, _ = conditionsKey(filter)
+	}
+	if l.store.attempts.failedLately(attempt) {
+		attemptUnits = 0
+	}
+	r := l.store.newRun(ctx, l.meter, list.Attempt(request, attemptUnits))
+	r.most, r.attempt = attemptUnits, attempt
+	r.meanwhile = func(known planner.Knowledge) planner.Knowledge { return l.store.knowledgeMeanwhile(l.query, known) }
+	return r
+}
+
+// execute executes a run.
+func (l *listing) execute(ctx context.Context, r *run) (err error) {
+	r.taken, err = r.take(ctx)
+	if r.brought = len(r.taken); r.brought > 0 {
+		r.reached = new(r.taken[r.brought-1].ID.Position())
+	}
+	if r.failed {
+		l.store.attempts.fail(r.attempt)
+	}
+	return err
+}
