@@ -222,7 +222,7 @@ func newestFields(r *rand.Rand) []string {
 	pages := []string{
 		"first: 5", "first: 1", "first: 0", "last: 3, order: OLDEST_FIRST", "first: 4, order: OLDEST_FIRST", "last: 4", "first: 3, page: 1",
 		"first: 5, filter: {ratings: [4, 5]}", "first: 2, filter: {ratings: [1, 2, 3]}", "last: 6, order: OLDEST_FIRST, filter: {ratings: [1, 2]}",
-		`first: 5, filter: {languages: ["de", "en"]}`, `first: 5, filter: {createdBefore: "2024-05-01T00:20:00Z"}`, "first: 3, settledOnly: true",
+		`first: 5, filter: {languages: ["de", "en"]}`, `first: 5, filter: {createdBefore: "2024-05-01T00:20:00Z"}`, "first: 3, settledOnly: true", "first: 5, order: HIGHEST_RATED", "last: 3, order: LOWEST_RATED",
 	}
 	choices := []string{"lastCommentedAt", "latestPositive { id text }", "latestPositive { id rating }", "latestNegative { id title }", "latestNegative { text }", "stats { total }", "languages { language }", "comments(first: 200) { nodes { id } }"}
 	for _, page := range pages {
@@ -413,7 +413,7 @@ func TestRefusedPageBesideNewestComments(t *testing.T) {
 	alone := a.ask("{ product(id: \"x\") { "+newest+" } }", nil)
 	for _, arguments := range []string{
 		"page: 1, last: 5, order: OLDEST_FIRST", "page: 0", "page: -1", "page: 1, first: 0", "first: 3, last: 3", "first: 101", "first: -1",
-		"last: -1, order: OLDEST_FIRST", "filter: {ratings: [9]}", `page: 1, after: "x"`, "page: 1, settledOnly: true", `last: 5, order: OLDEST_FIRST, before: "x"`,
+		"last: -1, order: OLDEST_FIRST", "filter: {ratings: [9]}", `page: 1, after: "x"`, "page: 1, settledOnly: true", "order: HIGHEST_RATED, settledOnly: true", `last: 5, order: OLDEST_FIRST, before: "x"`,
 	} {
 		got := a.ask("{ product(id: \"x\") { comments("+arguments+") { nodes { id } } "+newest+" } }", nil)
 		without := strings.Replace(string(got.Data), `"comments":null,`, "", 1)

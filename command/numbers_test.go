@@ -163,7 +163,7 @@ func (a *api) checkNumbersFromStatistics(t *testing.T) {
 // was estimated before.
 func (a *api) checkCostOfNumbers(t *testing.T) {
 	t.Helper()
-	for _, arguments := range []string{"page: 2", "page: 17", "page: 35", "page: 90", "page: 9, filter: {ratings: [1, 5]}", `page: 11, filter: {createdAfter: "2020-02-29T00:00:00Z"}`} {
+	for _, arguments := range []string{"page: 2", "page: 17", "page: 35", "page: 90", "page: 9, filter: {ratings: [1, 5]}", "page: 17, order: HIGHEST_RATED", "page: 90, order: LOWEST_RATED", `page: 11, filter: {createdAfter: "2020-02-29T00:00:00Z"}`} {
 		for _, fields := range []string{"", "pageCount", "pageCursors(around: 10) { last { page } }"} {
 			estimated, consumed := a.consumed(t, fmt.Sprintf(`{ product(id: "kettle") { comments(first: 20, %s) { nodes { id } %s } } }`, arguments, fields))
 			if consumed > estimated {
@@ -202,6 +202,9 @@ func (a *api) checkPagesByNumber(t *testing.T, comments []comment.Comment) {
 		{order: comment.NewestFirst, size: 40, filter: comment.Filter{Ratings: []int{1, 5}}},
 		{order: comment.OldestFirst, size: 30, filter: comment.Filter{Languages: []comment.Language{"de", "en"}, Ratings: []int{4, 5}, CreatedAfter: &middle}},
 		{order: comment.NewestFirst, size: 7, filter: comment.Filter{Languages: []comment.Language{"ar"}}},
+		{order: comment.HighestRated, size: 90},
+		{order: comment.LowestRated, size: 40, filter: comment.Filter{Languages: []comment.Language{"de", "en"}, CreatedAfter: &middle}},
+		{order: comment.HighestRated, size: 60, filter: comment.Filter{Ratings: []int{1, 3, 4}}},
 	} {
 		l.product = "kettle"
 		want := commenttest.NewModel(comments...).List(l.product, l.filter, l.order)
@@ -345,6 +348,7 @@ func TestPagesWithoutAnIndex(t *testing.T) {
 		{"backwards", away{}, "last: 5, page: 2", "nodes { id }", "BAD_INPUT", "not with last", 0},
 		{"of no size", away{}, "first: 0, page: 2", "nodes { id }", "BAD_INPUT", "1 to 100 comments", 0},
 		{"settled", away{}, "page: 2, settledOnly: true", "nodes { id }", "BAD_INPUT", "settledOnly", 0},
+		{"settled in an order by rating", away{}, "order: LOWEST_RATED, settledOnly: true", "nodes { id }", "BAD_INPUT", "OLDEST_FIRST", 0},
 		{"too many links", away{}, "first: 5", "nodes { id } pageCursors(around: 11) { next { page } }", "BAD_INPUT", "0 to 10", 5},
 		{"before the start", away{}, `last: 5, before: "` + start + `"`, "nodes { id }", "BAD_CURSOR", "as after", 0},
 	} {

@@ -181,14 +181,16 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 		"id": func() any {
 			return pick(c.r, id(), id(), id(), id(), id(), "", "c_01HZ0000000000000000000000", "c_", "author:x")
 		},
-		"commentId":   func() any { return id() },
-		"customerId":  func() any { return pick(c.r, "u1", "u2") },
-		"ids":         func() any { return []any{id(), pick(c.r, id(), "none", ""), id()}[:c.r.IntN(4)] },
-		"first":       func() any { return pick[any](c.r, 0, 1, 2, 3, 4, 5, 5, -1) },
-		"last":        func() any { return pick[any](c.r, 0, 1, 2, 3, 4, 5, 5, -1) },
-		"page":        func() any { return pick[any](c.r, 1, 1, 2, 3, 9, 0) },
-		"around":      func() any { return pick[any](c.r, 0, 1, 3, 11) },
-		"order":       func() any { return pick(c.r, list.order, list.order, "NEWEST_FIRST", "OLDEST_FIRST") },
+		"commentId":  func() any { return id() },
+		"customerId": func() any { return pick(c.r, "u1", "u2") },
+		"ids":        func() any { return []any{id(), pick(c.r, id(), "none", ""), id()}[:c.r.IntN(4)] },
+		"first":      func() any { return pick[any](c.r, 0, 1, 2, 3, 4, 5, 5, -1) },
+		"last":       func() any { return pick[any](c.r, 0, 1, 2, 3, 4, 5, 5, -1) },
+		"page":       func() any { return pick[any](c.r, 1, 1, 2, 3, 9, 0) },
+		"around":     func() any { return pick[any](c.r, 0, 1, 3, 11) },
+		"order": func() any {
+			return pick(c.r, list.order, list.order, "NEWEST_FIRST", "OLDEST_FIRST", "HIGHEST_RATED", "LOWEST_RATED")
+		},
 		"after":       func() any { return pick(c.r, append(slices.Clip(list.cursors), "x")...) },
 		"before":      func() any { return pick(c.r, append(slices.Clip(list.cursors), "x")...) },
 		"settledOnly": func() any { return c.r.IntN(2) == 0 && !c.writing },
@@ -299,7 +301,7 @@ func literal(value any) string {
 		slices.Sort(parts)
 		return "{" + strings.Join(parts, ",") + "}"
 	case string:
-		if strings.HasSuffix(v, "_FIRST") { // of an enum
+		if strings.HasSuffix(v, "_FIRST") || strings.HasSuffix(v, "_RATED") { // of an enum
 			return v
 		}
 		return strconv.Quote(v)
@@ -329,7 +331,7 @@ func TestOperations(t *testing.T) {
 	whole.useClient(apart.session.Client)
 	for _, product := range s.products[:2] {
 		for _, filter := range []any{nil, map[string]any{"ratings": []any{4, 5}}, map[string]any{"languages": []any{"de", "en"}}} {
-			for _, order := range []string{"NEWEST_FIRST", "OLDEST_FIRST"} {
+			for _, order := range []string{"NEWEST_FIRST", "OLDEST_FIRST", "HIGHEST_RATED", "LOWEST_RATED"} {
 				var data struct{ Product struct{ Comments page } }
 				apart.mustAsk(fmt.Sprintf(`{ product(id: %q) { comments(first: 50, order: %s, filter: %s) { edges { cursor } } } }`, product, order, literal(filter)), nil, &data)
 				list := cursorList{product, order, filter, nil}

@@ -169,7 +169,12 @@ func languageSets(r *rand.Rand) [][]comment.Language {
 	return [][]comment.Language{nil, {"en"}, {"ar", "nl"}, some[:3]}
 }
 
-// Every filter, both orders, forwards and backwards, in pages of many sizes (smaller ones below):
+func anyOrder(r *rand.Rand) comment.Order {
+	orders := comment.Orders()
+	return orders[r.IntN(len(orders))]
+}
+
+// Every filter, all orders, forwards and backwards, in pages of many sizes (smaller ones below):
 // what comes is what a look at every comment finds.
 func TestWholeReads(t *testing.T) {
 	t.Parallel()
@@ -187,10 +192,7 @@ func TestWholeReads(t *testing.T) {
 				if r.IntN(timesOn(t, 2, 6, 1)) != 0 {
 					continue // each is asked in some run
 				}
-				l := list{product: product, order: comment.NewestFirst, size: 5 + r.IntN(comment.MaxPageSize-4)}
-				if r.IntN(2) == 0 {
-					l.order = comment.OldestFirst
-				}
+				l := list{product: product, order: anyOrder(r), size: 5 + r.IntN(comment.MaxPageSize-4)}
 				l.filter = comment.Filter{Languages: languages, Ratings: ratings}
 				if r.IntN(3) == 0 {
 					from := commenttest.Epoch.Add(time.Duration(r.IntN(2000)) * time.Second)
@@ -224,7 +226,7 @@ func TestSmallPages(t *testing.T) {
 		a.load(comments...)
 		model := commenttest.NewModel(comments...)
 		for size := 1; size <= 4; size++ {
-			for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
+			for _, order := range comment.Orders() {
 				l := list{product: "7", order: order, size: size, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
 				want := model.List("7", l.filter, order)
 				a.walk(l, false, want)
@@ -366,7 +368,7 @@ func TestSlicesBetweenCursors(t *testing.T) {
 			product := fmt.Sprint("vase", round)
 			comments := commenttest.Many(r, product, 16)
 			a.load(comments...)
-			l := list{product: product, order: []comment.Order{comment.NewestFirst, comment.OldestFirst}[r.IntN(2)], size: 100}
+			l := list{product: product, order: anyOrder(r), size: 100}
 			if r.IntN(2) == 0 {
 				l.filter.Ratings = []int{4, 5}
 			}
@@ -416,13 +418,10 @@ func (a *api) checkSlice(r *rand.Rand, l list, edges []edge, whole []comment.Com
 // countBefore is how many comments of a list stand before the edge, which may be gone, or also at
 // it.
 func countBefore(order comment.Order, whole []comment.Comment, e edge, inclusive bool) int {
-	at := comment.ID(e.Node.ID).Position()
+	at := order.PlaceOf(comment.Comment{ID: comment.ID(e.Node.ID), Rating: e.Node.Rating})
 	count := 0
 	for _, c := range whole {
-		compared := c.ID.Position().Compare(at)
-		if order == comment.NewestFirst {
-			compared = -compared
-		}
+		compared := order.Compare(order.PlaceOf(c), at)
 		if compared < 0 || compared == 0 && inclusive {
 			count++
 		}

@@ -8,21 +8,16 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // listing reads one page of a list: it plans, executes, cuts what was taken to the page, and probes
 // for what lies beyond.
 type listing struct {
-	store   *Store
-	query   comment.Query
-	key     queryKey
-	planner planner.Planner
+	source
 	stretch planner.Stretch
-	size    int           // how many comments the page shows at most
-	fromEnd bool          // whether the page is read backwards
-	skipped int           // how many comments were read before the page
-	meter   *layout.Meter // of the page and its probes together
+	size    int  // how many comments the page shows at most
+	fromEnd bool // whether the page is read backwards
+	skipped int  // how many comments were read before the page
 
 	execution execution
 	page      sharedPage
@@ -69,7 +64,7 @@ func (l *listing) read(ctx context.Context) error {
 	size := 0
 	if err == nil && !ended {
 		size = l.size
-		l.execution.page = l.take(l.stretch, planner.Request{
+		l.execution.page = l.reading(l.stretch, planner.Request{
 			Purpose: comment.ReadPage, Want: l.want(), Skip: l.stretch.Skip(), WithoutText: l.query.WithoutText,
 		}, attemptFactor*l.meter.Estimate)
 		taken, err = l.execution.page.take(ctx)
@@ -100,7 +95,7 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, all,
 	if !planner.SkipApart(l.stretch.Skip(), l.planner.Known.Sizes) {
 		return nil, false, false, nil
 	}
-	l.execution.skip = l.take(l.stretch, planner.Request{
+	l.execution.skip = l.reading(l.stretch, planner.Request{
 		Purpose: comment.ReadSkip, Want: l.stretch.WantSkipped(), Skip: l.stretch.WantSkipped(), WithoutText: true,
 	}, planner.SkipUnits(l.query)/2)
 	if past, err = l.execution.skip.take(ctx); err != nil {
@@ -150,7 +145,7 @@ func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner
 	l.execution.probes = make([]*reading, len(stretches))
 	for i, stretch := range stretches {
 		request := planner.Request{Purpose: comment.ReadProbe, Want: 1, WithoutText: true}
-		l.execution.probes[i] = l.take(stretch, request, planner.ListUnits(l.query, 1))
+		l.execution.probes[i] = l.reading(stretch, request, planner.ListUnits(l.query, 1))
 	}
 	err := call.Parallel(ctx, len(stretches), func(ctx context.Context, i int) error {
 		found, err := l.execution.probes[i].take(ctx)
@@ -162,22 +157,6 @@ func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner
 
 // attemptFactor is how many times the estimate of a page its attempts may cost.
 const attemptFactor = 2
-
-// release forgets the texts of the comments that were taken and are not shown, which are a part of
-// them. The caller's operation holds them no longer.
-func release(ctx context.Context, taken, shown []layout.Compressed) {
-	dropped, first := 0, len(taken)
-	if len(shown) > 0 {
-		first = slices.IndexFunc(taken, func(c layout.Compressed) bool { return c.ID == shown[0].ID })
-	}
-	for i := range taken {
-		if c := &taken[i]; i < first || i >= first+len(shown) {
-			dropped += c.Bytes
-			c.Text, c.CompressedText = "", nil
-		}
-	}
-	usage.From(ctx).Drop(dropped)
-}
 
 // makePage puts what was read, in the direction of reading, into the order of the list.
 func makePage(fromEnd bool, shown []layout.Compressed, around planner.Neighbours) sharedPage {

@@ -1,17 +1,13 @@
 package dynamo
 
 import (
-	"context"
 	"slices"
 	"sync"
 	"time"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/hashicorp/golang-lru/v2/simplelru"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 )
@@ -139,20 +135,19 @@ func (m *moves) of(product string, now time.Time) []moved {
 // missing are the positions, in the direction of reading, of moved comments that belong among those
 // taken and are not there: they fit the filter after their last move, and no partition that the
 // part that was read there held them all the time.
-func (r *run) missing(all []moved) []comment.Position {
-	p, last := r.plan, r.reached
-	if r.ended() {
-		last = nil
-	}
+//
+// last is the position of the last comment that was taken from partitions, nil if these were read to
+// the end.
+func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, taken []layout.Compressed, last *comment.Position) []comment.Position {
 	var out []comment.Position
 	for _, m := range all {
-		if m.mayFit(p.Filter) && !stayed(r.readAt(m.position), m) && p.Within(m.position, last) {
+		if m.mayFit(p.Filter) && !stayed(readAt(m.position), m) && p.Within(m.position, last) {
 			out = append(out, m.position)
 		}
 	}
 	slices.SortFunc(out, p.Direction)
 	return slices.DeleteFunc(out, func(position comment.Position) bool {
-		_, found := slices.BinarySearchFunc(r.taken, position, func(c layout.Compressed, position comment.Position) int {
+		_, found := slices.BinarySearchFunc(taken, position, func(c layout.Compressed, position comment.Position) int {
 			return p.Direction(c.ID.Position(), position)
 		})
 		return found
@@ -165,45 +160,4 @@ func stayed(read []planner.Part, m moved) bool {
 	return len(m.been) <= cellsKept && slices.ContainsFunc(read, func(part planner.Part) bool {
 		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })
 	})
-}
-
-// addMoved adds comments of the list that moved between partitions while a run read them.
-func (s *Store) addMoved(ctx context.Context, r *run) error {
-	moved := s.moves.of(r.plan.Product, s.now())
-	if len(moved) == 0 || r.plan.Want == 0 {
-		return nil
-	}
-	absent := r.missing(moved)
-	if len(absent) == 0 {
-		return nil
-	}
-	found, err := s.fetchByID(ctx, r, absent[:min(len(absent), maxLookups)])
-	if err != nil {
-		return call.Wrap(err, "comments that were just edited")
-	}
-	found = slices.DeleteFunc(found, func(c layout.Compressed) bool { return !r.plan.Filter.Allows(c.Comment) })
-	r.taken = append(r.taken, found...)
-	slices.SortFunc(r.taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
-	return nil
-}
-
-// fetchByID fetches comments by their positions, consistently. Those that are in no list are left
-// out.
-func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
-	r.waves++
-	keys := make([]layout.Item, len(positions))
-	for i, position := range positions {
-		keys[i] = layout.CommentKey(comment.IDOf(position))
-	}
-	got, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrAll),
-	})
-	if err != nil {
-		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
-	}
-	if len(got.Left) > 0 {
-		return nil, call.ErrBusy
-	}
-	r.fetches.add(fetches{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units})
-	return r.decode(slices.DeleteFunc(got.Items, func(it layout.Item) bool { return !layout.Listed(it) }), new(read))
 }

@@ -305,7 +305,11 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 		}
 		read := new(Store).newRun(t.Context(), nil, plan)
 		read.brought, read.taken, read.reached = len(row.taken), asRead(row.taken), new(row.taken[len(row.taken)-1].ID.Position())
-		if got := read.missing(all.of("42", time.Time{})); len(got) != row.want {
+		last := read.reached
+		if read.ended() {
+			last = nil
+		}
+		if got := missing(&plan, read.readAt, all.of("42", time.Time{}), read.taken, last); len(got) != row.want {
 			t.Errorf("%s: %d comments are fetched, want %d", row.why, len(got), row.want)
 		}
 	}

@@ -21,7 +21,7 @@ func PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
 
 // LookupUnits returns the estimated read units of looking up places of a list in the index of page
 // numbers.
-func LookupUnits(places int) float64 { return planner.LookupEstimate(places) }
+func LookupUnits(q comment.Query, places int) float64 { return planner.LookupEstimate(q, places) }
 
 // CountUnits returns the estimated read units of counting a list within a range of dates. It
 // assumes that the range holds assumedCounted comments, evenly spread over the partitions. Counting

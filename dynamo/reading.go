@@ -4,16 +4,36 @@ import (
 	"context"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/usage"
 )
+
+// execution is what was executed for a page.
+type execution struct {
+	skip   *reading // to the page; nil unless its number is skipped to by reads of their own
+	page   *reading // nil if the list ends before the page
+	probes []*reading
+}
+
+// source is the list that a page is read from, and what reading it costs.
+type source struct {
+	store   *Store
+	query   comment.Query
+	key     queryKey
+	planner planner.Planner
+	meter   *layout.Meter // of the page and its probes together
+}
 
 // reading takes comments of a stretch: from its links, side by side as far as the planner thinks that
 // they are needed, or from the whole list, sorted in memory.
 type reading struct {
-	list    *listing
+	source
 	stretch planner.Stretch
 	request planner.Request // with neither a window nor what to take of one link
 	units   float64         // what attempts may cost from now on, in read units
@@ -30,25 +50,25 @@ type link struct {
 	ended   bool
 }
 
-// take prepares to take comments of a stretch. Attempts may cost the given read units.
-func (l *listing) take(stretch planner.Stretch, request planner.Request, units float64) *reading {
+// reading prepares to take comments of a stretch. Attempts may cost the given read units.
+func (l source) reading(stretch planner.Stretch, request planner.Request, units float64) *reading {
 	if len(stretch.Links) == 1 && request.Purpose == comment.ReadPage {
 		request.Last = l.store.recent.of(l.key)
 	}
-	return &reading{list: l, stretch: stretch, request: request, units: units, links: make([]link, len(stretch.Links))}
+	return &reading{source: l, stretch: stretch, request: request, units: units, links: make([]link, len(stretch.Links))}
 }
 
 // take takes as many comments as the request wants, in the direction of reading, or all that the
 // stretch has. If it takes the whole list, that may be more.
 func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
-	chain := r.list.planner.Chain(r.stretch, r.request.Want, comment.Counts{})
-	if whole, better := r.list.planner.Whole(chain, r.units); better && r.request.Purpose != comment.ReadProbe {
+	chain := r.planner.Chain(r.stretch, r.request.Want, comment.Counts{})
+	if whole, better := r.planner.Whole(chain, r.units); better && r.request.Purpose != comment.ReadProbe {
 		sample, err := r.takeWhole(ctx, whole)
 		if err != nil || r.all {
 			return r.taken(), err
 		}
-		known := r.list.planner
-		known.Known = r.list.store.knowledgeMeanwhile(r.list.query, known.Known)
+		known := r.planner
+		known.Known = r.store.knowledgeMeanwhile(r.query, known.Known)
 		chain = known.Chain(r.stretch, r.request.Want, sample)
 	}
 	for {
@@ -67,7 +87,7 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen comment.Counts, err error) {
 	request := r.request
 	request.Window, request.Want, request.Why = r.stretch.WholeWindow(), whole.Want, whole.Why
-	one := r.list.plan(ctx, r.list.planner.Filter, request, r.units)
+	one := r.plan(ctx, r.planner.Filter, request, r.units)
 	one.once = whole.Once
 	if err := r.step(ctx, []*run{one}); err != nil {
 		return seen, err
@@ -93,7 +113,7 @@ func (r *reading) takeLinks(ctx context.Context, reads []planner.LinkRead) error
 		if reached := r.links[read.Link].reached; reached != nil {
 			request.Window = request.Window.Past(*reached)
 		}
-		runs[i] = r.list.plan(ctx, of.Filter, request, r.units/float64(len(reads)))
+		runs[i] = r.plan(ctx, of.Filter, request, r.units/float64(len(reads)))
 		r.links[read.Link].runs = append(r.links[read.Link].runs, runs[i])
 	}
 	err := r.step(ctx, runs)
@@ -110,7 +130,7 @@ func (r *reading) takeLinks(ctx context.Context, reads []planner.LinkRead) error
 // step executes runs in parallel, and adds comments that edits moved meanwhile, between links too.
 func (r *reading) step(ctx context.Context, runs []*run) error {
 	r.steps = append(r.steps, runs)
-	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) error { return r.list.execute(ctx, runs[i]) })
+	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) error { return r.execute(ctx, runs[i]) })
 	if err != nil {
 		return err
 	}
@@ -123,7 +143,7 @@ func (r *reading) step(ctx context.Context, runs []*run) error {
 		if one.stopped {
 			continue // it is not shown
 		}
-		if err := r.list.store.addMoved(ctx, one); err != nil {
+		if err := r.store.addMoved(ctx, one); err != nil {
 			return err
 		}
 	}
@@ -222,7 +242,7 @@ func (r *reading) improper() (out []layout.Improper) {
 // plan plans to take comments of a list by the best plan. Reads with a residual filter are an
 // attempt: once they would cost more than the given read units, or when such an attempt was given up
 // lately, narrow plans read the rest.
-func (l *listing) plan(ctx context.Context, filter comment.Filter, request planner.Request, attemptUnits float64) *run {
+func (l source) plan(ctx context.Context, filter comment.Filter, request planner.Request, attemptUnits float64) *run {
 	list := l.planner
 	list.Filter = filter
 	attempt := l.key.attempt(request.Purpose)
@@ -239,7 +259,7 @@ func (l *listing) plan(ctx context.Context, filter comment.Filter, request plann
 }
 
 // execute executes a run.
-func (l *listing) execute(ctx context.Context, r *run) (err error) {
+func (l source) execute(ctx context.Context, r *run) (err error) {
 	r.taken, err = r.take(ctx)
 	if r.brought = len(r.taken); r.brought > 0 {
 		r.reached = new(r.taken[r.brought-1].ID.Position())
@@ -248,4 +268,65 @@ func (l *listing) execute(ctx context.Context, r *run) (err error) {
 		l.store.attempts.fail(r.attempt)
 	}
 	return err
+}
+
+// addMoved adds comments of the list that moved between partitions while a run read them.
+func (s *Store) addMoved(ctx context.Context, r *run) error {
+	moved := s.moves.of(r.plan.Product, s.now())
+	if len(moved) == 0 || r.plan.Want == 0 {
+		return nil
+	}
+	last := r.reached
+	if r.ended() {
+		last = nil
+	}
+	absent := missing(r.plan, r.readAt, moved, r.taken, last)
+	if len(absent) == 0 {
+		return nil
+	}
+	found, err := s.fetchByID(ctx, r, absent[:min(len(absent), maxLookups)])
+	if err != nil {
+		return call.Wrap(err, "comments that were just edited")
+	}
+	found = slices.DeleteFunc(found, func(c layout.Compressed) bool { return !r.plan.Filter.Allows(c.Comment) })
+	r.taken = append(r.taken, found...)
+	slices.SortFunc(r.taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
+	return nil
+}
+
+// fetchByID fetches comments by their positions, consistently. Those that are in no list are left
+// out.
+func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
+	r.waves++
+	keys := make([]layout.Item, len(positions))
+	for i, position := range positions {
+		keys[i] = layout.CommentKey(comment.IDOf(position))
+	}
+	got, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{
+		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrAll),
+	})
+	if err != nil {
+		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
+	}
+	if len(got.Left) > 0 {
+		return nil, call.ErrBusy
+	}
+	r.fetches.add(fetches{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units})
+	return r.decode(slices.DeleteFunc(got.Items, func(it layout.Item) bool { return !layout.Listed(it) }), new(read))
+}
+
+// release forgets the texts of the comments that were taken and are not shown, which are a part of
+// them. The caller's operation holds them no longer.
+func release(ctx context.Context, taken, shown []layout.Compressed) {
+	dropped, first := 0, len(taken)
+	if len(shown) > 0 {
+		first = slices.IndexFunc(taken, func(c layout.Compressed) bool { return c.ID == shown[0].ID })
+	}
+	for i := range taken {
+		if c := &taken[i]; i < first || i >= first+len(shown) {
+			dropped += c.Bytes
+			c.Text, c.CompressedText = "", nil
+		}
+	}
+	usage.From(ctx).Drop(dropped)
 }

@@ -304,13 +304,6 @@ func (r *run) decode(items []layout.Item, to *read) ([]layout.Compressed, error)
 	return comments, r.account.Hold(held)
 }
 
-// execution is what was executed for a page.
-type execution struct {
-	skip   *reading // to the page; nil unless its number is skipped to by reads of their own
-	page   *reading // nil if the list ends before the page
-	probes []*reading
-}
-
 // sizes are the sizes of all items that the run has read.
 func (r *run) sizes() measured {
 	var all measured

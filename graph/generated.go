@@ -2824,7 +2824,8 @@ type Product implements Node {
 
     You do not get comments that are not new. An imported comment has the position of its original
     time, and an edit that makes an older comment pass the filter does not move it in the list. The
-    option changes neither cursors nor counts.
+    option changes neither cursors nor counts. It is for orders by date: in an order by rating, new
+    comments do not come at an end of the list.
     """
     settledOnly: Boolean = false
     """
@@ -2890,6 +2891,19 @@ enum CommentOrder {
   NEWEST_FIRST
   "The earliest comment comes first."
   OLDEST_FIRST
+  """
+  Comments with 5 stars come first, then those with 4, and so on. Among comments of one rating, the
+  latest comes first.
+
+  A cursor keeps its place when the rating of its comment is edited. A comment whose rating is
+  edited while you page may be on two pages or on none, as it moved in the list.
+  """
+  HIGHEST_RATED
+  """
+  Comments with 1 star come first, then those with 2, and so on. Among comments of one rating, the
+  latest comes first, as with ` + "`" + `HIGHEST_RATED` + "`" + `.
+  """
+  LOWEST_RATED
 }
 
 "What one customer wrote about one product."

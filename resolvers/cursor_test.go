@@ -41,6 +41,27 @@ func TestKeptCursor(t *testing.T) {
 	}
 }
 
+// A cursor of an order by rating keeps the rating, and is not one of another order.
+func TestKeyedCursor(t *testing.T) {
+	rated := list{product: "coffee", order: comment.HighestRated}
+	for _, place := range []comment.Place{{Key: 5, Position: somewhere}, {Key: -3, Position: comment.MaxPosition}} {
+		cursor := rated.cursor(&place, rated.fingerprint())
+		if p, err := rated.position("after", &cursor); err != nil || *p != place || len(cursor) != 42 {
+			t.Errorf("%s reads back as %v, %v; want %v", cursor, p, err, place)
+		}
+		if p, err := coffee.position("after", &cursor); comment.KindOf(err) != comment.BadCursor {
+			t.Errorf("in another list: %v, %v", p, err)
+		}
+		for length := 1; length < len(cursor); length++ {
+			if cut := cursor[:length]; comment.KindOf(second(rated.position("after", &cut))) != comment.BadCursor {
+				t.Errorf("%q is taken for a cursor", cut)
+			}
+		}
+	}
+}
+
+func second(_ *comment.Place, err error) error { return err }
+
 func TestCursorOfAnotherList(t *testing.T) {
 	moment := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	later := moment.Add(time.Millisecond)
@@ -48,6 +69,7 @@ func TestCursorOfAnotherList(t *testing.T) {
 	for why, other := range map[string]list{
 		"product":              change(func(l *list) { l.product = "tea" }),
 		"order":                change(func(l *list) { l.order = comment.OldestFirst }),
+		"an order by rating":   change(func(l *list) { l.order = comment.LowestRated }),
 		"no filter":            change(func(l *list) { l.filter = comment.Filter{} }),
 		"one language less":    change(func(l *list) { l.filter.Languages = l.filter.Languages[:1] }),
 		"another rating":       change(func(l *list) { l.filter.Ratings = []int{1, 5} }),

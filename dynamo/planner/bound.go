@@ -65,6 +65,13 @@ func SkipUnits(q comment.Query) float64 {
 	return ListUnits(q, min(q.Slice.Rank(), MaxSkip))
 }
 
-// LookupEstimate is the estimated cost of looking up places in an index, in read units: the items
-// that every lookup reads, and half of a leaf for each place, as neighbours share leaves.
-func LookupEstimate(places int) float64 { return 4 + float64(places) }
+// LookupEstimate is the estimated cost of looking up places of a list in an index, in read units: the
+// items that every lookup reads, and half of a leaf for each place, as neighbours share leaves. Of a
+// chain, its counts are looked up first, and then places in each link that has some.
+func LookupEstimate(q comment.Query, places int) float64 {
+	lookups := 1
+	if links := len(q.Order.Links(q.Filter)); links > 1 {
+		lookups += min(links, places)
+	}
+	return float64(4*lookups + places)
+}

@@ -125,7 +125,7 @@ func (p *Page) fromNewest(given arguments) bool {
 		refused = slice.CheckPage()
 	}
 	return refused == nil && p.Refused == nil && !p.BothEnds &&
-		p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
+		len(p.Order.Links(p.Filter)) == 1 && p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
 		!p.ByCursor && given.named("settledOnly") != true
 }
 

@@ -226,7 +226,7 @@ func (f priced) leaders(inside *place) float64 {
 func (f priced) page(inside *place) float64 {
 	inside.page, inside.list = f.Page, new(charged)
 	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number)}
-	units := dynamo.PageUnits(comment.Query{Filter: f.Page.Filter, Slice: slice})
+	units := dynamo.PageUnits(comment.Query{Filter: f.Page.Filter, Order: f.Page.Order, Slice: slice})
 	if slice.Rank() > 0 {
 		units += f.lookup(inside, 1)
 	}
@@ -242,7 +242,7 @@ func (f priced) ownPage(inside *place) float64 {
 // lookup returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
 func (f priced) lookup(inside *place, places int) float64 {
-	return raise(&inside.list.places, dynamo.LookupUnits(places), 1)
+	return raise(&inside.list.places, dynamo.LookupUnits(comment.Query{Filter: inside.page.Filter, Order: inside.page.Order}, places), 1)
 }
 
 // number returns the price of the number of the page above. That of the first is known, and that of the
@@ -266,6 +266,9 @@ func shown(page *lookahead.Page) int { return min(max(page.Size, 0), comment.Max
 func partitions(page *lookahead.Page) float64 {
 	languages, ratings := max(1, len(page.Filter.Languages)), len(page.Filter.Ratings)
 	reads := languages * max(1, ratings)
+	if links := len(page.Order.Links(page.Filter)); links > 1 {
+		reads = languages*links + 1 // or the whole list
+	}
 	if !page.Counted {
 		reads += languages * cmp.Or(ratings, comment.MaxRating)
 	}
