@@ -32,14 +32,16 @@ func TestExplain(t *testing.T) {
 		{"--product", "globe"},
 		{"--product", "globe", "--ratings", "4,5"},
 		{"--product", "globe", "--ratings", "1,2,4,5", "--first", "5"},
-		{"--product", "globe", "--ratings", "1,4", "--languages", "en,de", "--oldest-first"},
+		{"--product", "globe", "--ratings", "1,4", "--languages", "en,de", "--order", "oldest-first"},
 		{"--product", "globe", "--languages", "ar", "--created-after", "2020-02-28T23:59:50Z", "--created-before", "2020-02-29T00:30:00Z"},
 		{"--product", "plate", "--ratings", "1,4", "--languages", "en,de"},
 		{"--product", "globe", "--after", string(globe[7].ID), "--first", "3"},
 		{"--product", "globe", "--ratings", "5", "--before", string(globe[7].ID), "--from-end"},
 		{"--product", "plate", "--created-after", "2100-01-01"},
 		{"--product", "globe", "--page", "2", "--ratings", "4,5"},
-		{"--product", "globe", "--page", "10", "--oldest-first"},
+		{"--product", "globe", "--page", "10", "--order", "oldest-first"},
+		{"--product", "globe", "--order", "highest-rated"},
+		{"--product", "globe", "--order", "lowest-rated", "--page", "10"},
 		{"--product", "plate", "--page", "90"},
 	} {
 		fmt.Fprintf(&out, "# %s\n", strings.Join(arguments, " "))

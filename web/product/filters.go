@@ -1,6 +1,9 @@
 package product
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 func (t *texts) summary(s state, p *product) *summaryView {
 	if p.Stats == nil {
@@ -44,13 +47,14 @@ const shownLanguages = 6
 
 func (t *texts) filters(s state, p *product) *filterView {
 	v := &filterView{
-		Newest: choiceView{Href: s.ordered(false).href(), Chosen: !s.Oldest, Label: t.say("order.newest")},
-		Oldest: choiceView{Href: s.ordered(true).href(), Chosen: s.Oldest, Label: t.say("order.oldest")},
 		Dates: datesView{
 			Open: s.From != "" || s.To != "", Action: s.path(), Hidden: s.hidden("from", "to"), From: s.From, To: s.To,
 		},
 	}
-	if s.filtered() || s.Oldest {
+	for _, order := range orders {
+		v.Orders = append(v.Orders, choiceView{Href: s.ordered(order).href(), Chosen: s.Order == order, Label: t.say("order." + cmp.Or(order, "newest"))})
+	}
+	if s.filtered() || s.Order != "" {
 		v.Clear = s.all().href()
 	}
 	chips := t.chips(s, p.Languages)

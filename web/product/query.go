@@ -49,11 +49,12 @@ func (s state) variables() variables {
 	if s.Page > 1 { // the first page can be read while there are no page numbers
 		v.Page = s.Page
 	}
-	if s.Oldest {
-		v.Order = "OLDEST_FIRST"
-	}
+	v.Order = orderNames[s.Order]
 	return v
 }
+
+// orderNames are the names of orders in the schema.
+var orderNames = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED"}
 
 // filter returns the filter by languages and days, with ratings; nil if it lets everything pass.
 func (s state) filter(ratings []int) *filter {

@@ -47,6 +47,7 @@ func TestOperationFitsTheSchema(t *testing.T) {
 func TestVariables(t *testing.T) {
 	for _, row := range []struct{ address, want, reason string }{
 		{"/products/42", `{"id":"42","first":20,"highlights":true}`, "the bare page is the one with highlights"},
+		{"/products/42?order=highest", `{"id":"42","first":20,"order":"HIGHEST_RATED","highlights":false}`, "by rating"},
 		{"/products/42?page=3&order=oldest", `{"id":"42","first":20,"page":3,"order":"OLDEST_FIRST","highlights":false}`, "a page by number"},
 		{
 			"/products/42?rating=5&language=de&from=2024-05-01&to=2024-12-31",

@@ -29,7 +29,7 @@ type state struct {
 	Page      int      // from 1; 1 if there is a cursor
 	Ratings   []int    // descending; none is all
 	Languages []string // canonical tags, sorted; none is all
-	Oldest    bool     // the oldest comments first
+	Order     string   // a key of orders; empty for the newest comments first
 	From, To  string   // days in UTC such as "2024-05-31", both inclusive; empty for no bound
 	// After and Before are cursors, at most one of them. Links have them while the API has no page
 	// numbers.
@@ -57,7 +57,7 @@ func parseState(address *url.URL) (state, bool) {
 		Page:      parsePage(query.Get("page")),
 		Ratings:   parseRatings(query["rating"]),
 		Languages: parseLanguages(query["language"]),
-		Oldest:    query.Get("order") == "oldest",
+		Order:     parseOrder(query.Get("order")),
 		After:     parseCursor(query.Get("after")),
 		Before:    parseCursor(query.Get("before")),
 	}
@@ -74,6 +74,16 @@ func parseState(address *url.URL) (state, bool) {
 // isDots reports whether a path cannot have the id as a segment, since browsers and servers resolve
 // such segments even if they are escaped.
 func isDots(id string) bool { return id == "." || id == ".." }
+
+// orders are the orders to choose from, as addresses and texts name them; empty for the usual one.
+var orders = []string{"", "oldest", "highest", "lowest"}
+
+func parseOrder(text string) string {
+	if slices.Contains(orders, text) {
+		return text
+	}
+	return ""
+}
 
 var pageForm = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
 
@@ -185,9 +195,7 @@ func (s state) parameters() []parameter {
 	for _, tag := range s.Languages {
 		add("language", tag)
 	}
-	if s.Oldest {
-		add("order", "oldest")
-	}
+	add("order", s.Order)
 	add("from", s.From)
 	add("to", s.To)
 	add("after", s.After)
@@ -236,7 +244,7 @@ func (s state) isFirst() bool {
 // listed reports whether search engines are to list the page: they get each comment once, by the
 // numbered pages of all comments.
 func (s state) listed() bool {
-	return !s.filtered() && !s.Oldest && s.After == "" && s.Before == ""
+	return !s.filtered() && s.Order == "" && s.After == "" && s.Before == ""
 }
 
 // canonical returns the page that stands for this one in search engines.
@@ -289,8 +297,8 @@ func toggled[T comparable](choice []T, one T) []T {
 }
 
 // ordered returns the first page of the list in an order.
-func (s state) ordered(oldest bool) state {
+func (s state) ordered(order string) state {
 	s = s.at(1)
-	s.Oldest = oldest
+	s.Order = order
 	return s
 }

@@ -23,7 +23,7 @@ var states = rapid.Custom(func(t *rapid.T) state {
 	s := state{
 		Product: rapid.OneOf(rapid.StringN(1, 40, 128), rapid.SampledFrom([]string{".", "..", "...", "a/b", "%2F", "a b+c", "ü?#&=", "'\"<>"})).Draw(t, "id"),
 		Page:    rapid.IntRange(1, 999_999_999).Draw(t, "page"),
-		Oldest:  rapid.Bool().Draw(t, "oldest"),
+		Order:   rapid.SampledFrom(orders).Draw(t, "order"),
 	}
 	for rating := 5; rating >= 1; rating-- {
 		if rapid.Bool().Draw(t, "rating") {
@@ -130,7 +130,7 @@ func TestLinksOfFilters(t *testing.T) {
 		{s.toggleRating(5), "?language=de&order=oldest&from=2024-05-01", "the same rating again"},
 		{s.toggleLanguage("cs"), "?rating=5&language=cs&language=de&order=oldest&from=2024-05-01", "another language"},
 		{s.toggleLanguage("de"), "?rating=5&order=oldest&from=2024-05-01", "the same language again"},
-		{s.ordered(false), "?rating=5&language=de&from=2024-05-01", "the usual order"},
+		{s.ordered(""), "?rating=5&language=de&from=2024-05-01", "the usual order"},
 		{s.at(8), "?page=8&rating=5&language=de&order=oldest&from=2024-05-01", "the next page"},
 		{s.all(), "/products/42", "everything"},
 		{s.canonical(), "/products/42", "what stands for it in search engines"},

@@ -9,7 +9,8 @@ export interface Choice {
   readonly ratings: readonly number[];
   /** Language tags, sorted; none is any. */
   readonly languages: readonly string[];
-  readonly oldestFirst: boolean;
+  /** One of orders; "" for the newest comments first. */
+  readonly order: Order;
   /** The first day in UTC, such as "2024-05-01", or "". */
   readonly from: string;
   /** The last day in UTC, inclusive, or "". */
@@ -21,8 +22,17 @@ export interface Choice {
 
 /** The first page without any filter. */
 export const everything: Choice = {
-  page: 1, ratings: [], languages: [], oldestFirst: false, from: '', to: '', after: '', before: '',
+  page: 1, ratings: [], languages: [], order: '', from: '', to: '', after: '', before: '',
 };
+
+/** The orders to choose from, as addresses and texts name them. */
+export const orders = ['', 'oldest', 'highest', 'lowest'] as const;
+export type Order = (typeof orders)[number];
+
+/** The order of a name; the usual one for any other. */
+export function orderOf(name: string | null): Order {
+  return orders.find((order) => order === name) ?? '';
+}
 
 /** How many languages a filter may have. */
 const mostLanguages = 100;
@@ -40,7 +50,7 @@ export function parseChoice(query: string): Choice {
     page: /^[1-9]\d{0,8}$/.test(page) && !after && !before ? Number(page) : 1,
     ratings: unique(given.getAll('rating').filter((text) => /^[1-5]$/.test(text)).map(Number)).sort((a, b) => b - a),
     languages: unique(given.getAll('language').map(canonicalTag).filter((tag) => tag !== '')).sort().slice(0, mostLanguages),
-    oldestFirst: given.get('order') === 'oldest',
+    order: orderOf(given.get('order')),
     from, to, after, before,
   };
 }
@@ -55,7 +65,7 @@ export function pairsOf(choice: Choice, wanted: readonly string[]): [string, str
   const pairs: [string, string][] = [
     ...choice.ratings.map((rating): [string, string] => ['rating', String(rating)]),
     ...choice.languages.map((tag): [string, string] => ['language', tag]),
-    ['order', choice.oldestFirst ? 'oldest' : ''],
+    ['order', choice.order],
     ['from', choice.from],
     ['to', choice.to],
     ['after', choice.after],

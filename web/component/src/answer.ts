@@ -157,6 +157,8 @@ export interface Position {
   readonly readUnits: number;
 }
 
+const orderNames = { oldest: 'OLDEST_FIRST', highest: 'HIGHEST_RATED', lowest: 'LOWEST_RATED' };
+
 /** The variables that ask for what was chosen of a product, `size` comments to a page. The server asks with the same. */
 export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
   const facets = {
@@ -170,7 +172,7 @@ export function variablesOf(product: string, choice: Choice, size: number): Reco
     ...placeOf(choice, size),
     ...(Object.keys(filter).length > 0 && { filter }),
     ...(Object.keys(facets).length > 0 && { facets }),
-    ...(choice.oldestFirst && { order: 'OLDEST_FIRST' }),
+    ...(choice.order && { order: orderNames[choice.order] }),
     highlights: isFirst(choice),
   };
 }

@@ -60,7 +60,7 @@ function withAdded(nodes: Comment[], choice: Choice, { kind, comment }: Written)
 
 /** Whether a comment that was just written is the first of a list. */
 function goesFirst(comment: Comment, choice: Choice): boolean {
-  if (choice.page > 1 || choice.after || choice.before || choice.oldestFirst || choice.to) return false;
+  if (choice.page > 1 || choice.after || choice.before || choice.order || choice.to) return false;
   if (!isFiltered(choice)) return true;
   return (choice.ratings.length === 0 || choice.ratings.includes(comment.rating)) &&
     (choice.languages.length === 0 || choice.languages.includes(comment.language));

@@ -1,5 +1,5 @@
 import { hydrate, render } from 'preact';
-import { type Choice, everything, foreignQuery, parseChoice, queryOf } from './address';
+import { type Choice, everything, foreignQuery, orderOf, parseChoice, queryOf } from './address';
 import type { Answer } from './answer';
 import sheet from './component.css';
 import type { Desk, Written } from './desk';
@@ -323,7 +323,7 @@ export class TalkbackComments extends HTMLElement {
   }
 
   get #firstChoice(): Choice {
-    return { ...everything, oldestFirst: this.getAttribute('order') === 'oldest' };
+    return { ...everything, order: orderOf(this.getAttribute('order')) };
   }
 
   get #navigates(): boolean {

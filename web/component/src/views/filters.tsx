@@ -1,4 +1,4 @@
-import { changed, everything, isFiltered, toggled } from '../address';
+import { changed, everything, isFiltered, orders, toggled } from '../address';
 import { hiddenPairs, linkTo, productOf, type Props } from '../view';
 import { current } from './summary';
 
@@ -12,7 +12,7 @@ export function Filters({ view }: Props) {
       <Languages view={view} />
       <Order view={view} />
       <Dates view={view} />
-      {(isFiltered(choice) || choice.oldestFirst) && (
+      {(isFiltered(choice) || choice.order) && (
         <a class="clear" href={linkTo(view, everything)} rel="nofollow">{texts.say('filter.clear')}</a>
       )}
     </nav>
@@ -68,14 +68,14 @@ function LanguageChip({ view, chip: { language, count } }: Props & { chip: Chip 
 
 function Order({ view }: Props) {
   const { choice, texts } = view;
-  const link = (oldestFirst: boolean) => (
+  const link = (order: (typeof orders)[number]) => (
     <li>
-      <a href={linkTo(view, changed(choice, { oldestFirst }))} aria-current={current(choice.oldestFirst === oldestFirst)} rel="nofollow">
-        {texts.say(oldestFirst ? 'order.oldest' : 'order.newest')}
+      <a href={linkTo(view, changed(choice, { order }))} aria-current={current(choice.order === order)} rel="nofollow">
+        {texts.say(`order.${order || 'newest'}`)}
       </a>
     </li>
   );
-  return <ul class="order">{link(false)}{link(true)}</ul>;
+  return <ul class="order">{orders.map(link)}</ul>;
 }
 
 function Dates({ view }: Props) {
