@@ -85,9 +85,13 @@ func TestLookup(t *testing.T) {
 		{"pages of no comments have no numbers", comment.Slice{}, comment.Numbering{Number: true, Count: true}, false, 0, []int{0}, 0, nil},
 	} {
 		index := hundred(t)
+		var exact *comment.Counts
+		if row.total == 100 {
+			exact = &comment.Counts{20, 20, 20, 20, 20}
+		}
 		l := pageindex.NewNumbers(index, pageindex.NumbersWanted{
 			List: pageindex.List{Product: "42", Order: comment.NewestFirst}, Slice: row.slice, Place: row.place, MostSkip: 30,
-			Numbering: row.numbering, Total: row.total, Exact: row.total == 100,
+			Numbering: row.numbering, Total: row.total, Exact: exact,
 		})
 		if err := l.Begin(t.Context()); err != nil {
 			t.Fatal(err)
