@@ -131,7 +131,7 @@ func (c *Author) write(ctx context.Context, session *Session, out *output.File) 
 	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
 	scanner.Everything, scanner.OnImproper = true, improper
 	compress := strings.HasSuffix(strings.ToLower(c.File), ".gz")
-	if _, err := writeLines(out, compress, store.AuthorRecords(ctx, c.author(), scanner), done.appendTo, func(int) {}); err != nil {
+	if _, err := writeLines(out, compress, store.AuthorRecords(ctx, c.author(), scanner), fileForm[dynamo.AuthorRecord]{appendTo: done.appendTo}, func(int) {}); err != nil {
 		return done, err
 	}
 	return done, out.Keep(ctx)

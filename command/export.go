@@ -26,12 +26,19 @@ import (
 
 // Export writes the comments of the table to a file.
 type Export struct {
-	File    string `arg:"" complete:"files" help:"File to write, as JSON Lines: one complete comment per line, in no order; - for standard output. It is compressed if its name ends in .gz."`
+	File    string `arg:"" complete:"files" help:"File to write, as JSON Lines unless --format says otherwise: one complete comment per line, in no order; - for standard output. It is compressed if its name ends in .gz."`
 	Gzip    bool   `help:"Compress the output even if its name does not end in .gz."`
 	Product string `help:"Only the comments of this product. With --all, it reads the whole table." placeholder:"espresso-machine"`
 	All     bool   `help:"Export everything: also comments that are not approved, and what only moderators see, such as edits that wait and reports. Without it, the file holds what the public sees."`
 	Force   bool   `help:"Replace an existing file."`
-	Calls   int    `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+
+	Format     string            `help:"Format of the file: jsonl, or google-product-reviews, which is Google's product review feed in XML (default: ${default})." enum:"jsonl,google-product-reviews" default:"jsonl" placeholder:"jsonl"`
+	Publisher  string            `help:"Name of the shop, for a feed." placeholder:"NAME"`
+	Favicon    string            `help:"Address of the shop's icon, for a feed." placeholder:"URL"`
+	ProductURL string            `name:"product-url" help:"Address of a product's page with {id} in place of its id, for a feed, such as https://shop.example/p/{id}." placeholder:"URL"`
+	MediaBase  comment.MediaBase `help:"Prefix of the addresses of pictures, for a feed, as servers have it. Without it, a feed has none." placeholder:"URL"`
+
+	Calls int `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
 // progressEvery is the number of comments between two updates of the progress.
@@ -77,11 +84,22 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	}
 	report := output.English.Sprintf("%d comments written to %s in %.1f s (%.0f comments/s)",
 		done.comments, out.Name(), done.took.Seconds(), output.Rate(done.comments, done.took))
+	if done.withoutText > 0 {
+		report += output.English.Sprintf("\n%d comments have stars and no text, and are not in it: a feed takes none", done.withoutText)
+	}
 	if done.hidden > 0 {
-		report += output.English.Sprintf("\n%d comments are not approved, and are not in it; --all exports them too", done.hidden)
+		report += output.English.Sprintf("\n%d comments are not approved, and are not in it%s", done.hidden, c.cureOfHidden())
 	}
 	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
+}
+
+// cureOfHidden says how to get comments that are not approved.
+func (c *Export) cureOfHidden() string {
+	if c.isFeed() {
+		return ""
+	}
+	return "; --all exports them too"
 }
 
 // printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if
@@ -100,7 +118,10 @@ func (c *Export) check() error {
 	if err := checkCalls(c.Calls); err != nil {
 		return err
 	}
-	if other := otherFormat(c.File); other != "" {
+	if err := c.checkFeed(); err != nil {
+		return err
+	}
+	if other := otherFormat(c.File); other != "" && !c.isFeed() {
 		return fmt.Errorf("an export is JSON Lines, and %s would be taken for %s: name it .jsonl or .jsonl.gz; columns of your choice are made of it "+
 			"by jq, as in talkback export - | jq -r '[.id, .product, .rating, .text] | @csv'", c.File, other)
 	}
@@ -109,6 +130,29 @@ func (c *Export) check() error {
 	}
 	if err := comment.CheckProductID(c.Product); err != nil {
 		return fmt.Errorf("--product: %w", err)
+	}
+	return nil
+}
+
+// isFeed reports whether the file is Google's feed.
+func (c *Export) isFeed() bool { return c.Format == "google-product-reviews" }
+
+// feed returns Google's feed, as the flags have it.
+func (c *Export) feed() *reviewfile.GoogleFeed {
+	return &reviewfile.GoogleFeed{Publisher: c.Publisher, Favicon: c.Favicon, ProductURL: c.ProductURL, MediaBase: c.MediaBase}
+}
+
+// checkFeed checks what only a feed has, and what it cannot have.
+func (c *Export) checkFeed() error {
+	switch {
+	case c.isFeed() && c.All:
+		return errors.New("a feed has approved comments only: leave --all out")
+	case c.isFeed() && reviewfile.FormatOf(c.File) != "":
+		return fmt.Errorf("a feed is XML, and %s would be taken for something else: name it .xml or .xml.gz", c.File)
+	case c.isFeed():
+		return c.feed().Check()
+	case c.Publisher != "" || c.Favicon != "" || c.ProductURL != "":
+		return errors.New("--publisher, --favicon and --product-url are for a feed: add --format google-product-reviews")
 	}
 	return nil
 }
@@ -129,6 +173,8 @@ func otherFormat(name string) string {
 // exported is the result of an export.
 type exported struct {
 	comments int
+	// withoutText is how many comments a feed lacks because they have no text.
+	withoutText int
 	// hidden is how many comments the file lacks because they are not approved.
 	hidden int
 	took   time.Duration
@@ -153,7 +199,14 @@ func (c *Export) export(ctx context.Context, session *Session, out *output.File,
 	}
 	progress.Expect(about)
 	compress := c.Gzip || strings.HasSuffix(strings.ToLower(c.File), ".gz")
-	count, err := writeComments(out, compress, comments, func(count int) { progress.Show(count, int64(count)) })
+	form, feed := fileForm[comment.Comment]{appendTo: reviewfile.Append}, c.feed()
+	if c.isFeed() {
+		if form.head, err = feed.Head(); err != nil {
+			return exported{}, err
+		}
+		form.appendTo, form.tail = feed.Append, feed.Tail()
+	}
+	count, err := writeLines(out, compress, comments, form, func(count int) { progress.Show(count, int64(count)) })
 	took := progress.End()
 	if err != nil {
 		return exported{}, err
@@ -161,7 +214,7 @@ func (c *Export) export(ctx context.Context, session *Session, out *output.File,
 	if count == 0 && len(improper) == 0 && c.Product != "" {
 		return exported{}, noProduct(c.Product)
 	}
-	return exported{count, scanner.Hidden(), took, improper}, out.Keep(ctx)
+	return exported{count - feed.WithoutText, feed.WithoutText, scanner.Hidden(), took, improper}, out.Keep(ctx)
 }
 
 // comments returns the comments to export, and an estimate of their number, -1 if it is unknown.
@@ -176,26 +229,29 @@ func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Se
 	return scanner.All(ctx), about, err
 }
 
-// writeComments writes one line per comment, and calls show now and then with the number so far.
-func writeComments(out io.Writer, compress bool, comments iter.Seq2[comment.Comment, error], show func(count int)) (count int, err error) {
-	return writeLines(out, compress, comments, reviewfile.Append, show)
+// fileForm is what a file consists of: what appendTo makes of each value, between head and tail.
+type fileForm[T any] struct {
+	head, tail []byte
+	appendTo   func([]byte, T) ([]byte, error)
 }
 
-// writeLines writes what appendTo makes of each value, and calls show now and then with the number of
-// values so far.
-func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error], appendTo func([]byte, T) ([]byte, error), show func(count int)) (count int, err error) {
+// writeLines writes values in a form, and calls show now and then with the number of values so far.
+func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error], form fileForm[T], show func(count int)) (count int, err error) {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	lines, end := io.Writer(buffered), buffered.Flush
 	if compress {
 		zip := gzip.NewWriter(buffered)
 		lines, end = zip, func() error { return errors.Join(zip.Close(), buffered.Flush()) }
 	}
+	if _, err := lines.Write(form.head); err != nil {
+		return 0, err
+	}
 	var line []byte
 	for value, err := range values {
 		if err != nil {
 			return count, err
 		}
-		if line, err = appendTo(line[:0], value); err != nil {
+		if line, err = form.appendTo(line[:0], value); err != nil {
 			return count, err
 		}
 		if _, err := lines.Write(line); err != nil {
@@ -204,6 +260,9 @@ func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error],
 		if count++; count%progressEvery == 0 {
 			show(count)
 		}
+	}
+	if _, err := lines.Write(form.tail); err != nil {
+		return count, err
 	}
 	return count, end()
 }

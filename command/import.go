@@ -24,20 +24,21 @@ type Import struct {
 	CreateFlags
 	PagesFlag
 
-	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
-	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
-	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified or votes. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
-	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
-	LanguageOf []string `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
-	Customers  bool     `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
-	Rejects    string   `help:"File for rejected rows: line, reason, row. Default: the name of the imported file with .rejects.tsv." type:"path" placeholder:"FILE"`
-	Force      bool     `help:"Replace an existing file of rejected rows."`
-	Calls      int      `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
-	Restore    bool     `help:"Take lines of talkback export as they are: ids, authors, dates and versions. Only for a file that you exported yourself."`
-	Revive     bool     `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
-	MaxRejects string   `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
-	DryRun     bool     `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
-	NoCount    bool     `help:"Do not count the comments, nor wait until they are counted: leave that to a server, talkback stream or an AWS Lambda function."`
+	File       string            `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
+	Format     string            `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
+	Map        []string          `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified, votes or media. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
+	Language   string            `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
+	LanguageOf []string          `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
+	Customers  bool              `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
+	MediaBase  comment.MediaBase `help:"Prefix of the addresses of pictures and videos in the file, as servers have it. Without it, the column is not read." placeholder:"URL"`
+	Rejects    string            `help:"File for rejected rows: line, reason, row. Default: the name of the imported file with .rejects.tsv." type:"path" placeholder:"FILE"`
+	Force      bool              `help:"Replace an existing file of rejected rows."`
+	Calls      int               `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+	Restore    bool              `help:"Take lines of talkback export as they are: ids, authors, dates and versions. Only for a file that you exported yourself."`
+	Revive     bool              `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
+	MaxRejects string            `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
+	DryRun     bool              `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
+	NoCount    bool              `help:"Do not count the comments, nor wait until they are counted: leave that to a server, talkback stream or an AWS Lambda function."`
 }
 
 // Run imports the file and prints what became of its rows. A row that cannot be imported stops
@@ -128,7 +129,7 @@ func importedText(summary string, screen output.Screen) string {
 
 // Options returns how the flags say to read the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
-	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File), Customers: c.Customers, Restore: c.Restore}
+	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File), Customers: c.Customers, Restore: c.Restore, MediaBase: c.MediaBase}
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)
 	}

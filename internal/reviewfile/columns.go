@@ -1,6 +1,7 @@
 package reviewfile
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -27,6 +28,7 @@ var usualNames = map[Field][]string{
 	ReplyName:  {"replyname", "replyauthor", "responsename", "responseauthor"},
 	Verified:   {"verified", "verifiedpurchase", "verifiedbuyer", "isverified"},
 	Votes:      {"votes", "helpfulvotes", "helpfulvote", "helpfulcount", "vote"},
+	Media:      {"media", "pictureurls", "imageurls", "photourls", "reviewimages", "images", "photos", "pictures"},
 	ReplyDate:  {"replydate", "repliedat", "replycreatedat", "companyreplydate", "responsedate"},
 }
 
@@ -95,6 +97,9 @@ func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 // find returns the index of the column that holds a field, -1 if there is none.
 func (h header) find(field Field, options Options) int {
 	column, mapped := options.Columns[field]
+	if field == Media && options.MediaBase == "" {
+		return -1
+	}
 	if mapped {
 		if i := slices.Index(h.names, column); i >= 0 || column == "" {
 			return i
@@ -120,6 +125,9 @@ func (h header) headlineIsText(options Options) bool {
 func (h header) check(options Options) error {
 	if len(h.names) > maxColumns {
 		return fmt.Errorf("the file has %d columns; at most %d are read", len(h.names), maxColumns)
+	}
+	if options.Columns[Media] != "" && options.MediaBase == "" {
+		return errors.New("--map media=COLUMN needs --media-base PREFIX, which all addresses in the column begin with")
 	}
 	for _, field := range Fields() {
 		i := h.find(field, options)

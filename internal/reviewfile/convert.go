@@ -73,6 +73,9 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	if err := setTraits(&c, verified, votes); err != nil {
 		return c, err
 	}
+	if c.Media, err = mediaIn(row.raw(Media), r.options.MediaBase); err != nil {
+		return c, err
+	}
 	return c, c.Check()
 }
 
@@ -91,6 +94,15 @@ func (v *values) get(field Field) string {
 	}
 	if v.nested != nil && v.nested[i] && v.err == nil {
 		v.err = fmt.Errorf("the %s is an object or a list; it has to be a text or a number", field)
+	}
+	return strings.TrimSpace(v.values[i])
+}
+
+// raw returns the value of a field, with an object or a list as JSON; empty if the row has none.
+func (v *values) raw(field Field) string {
+	i, found := v.layout.index[field]
+	if !found {
+		return ""
 	}
 	return strings.TrimSpace(v.values[i])
 }

@@ -52,6 +52,8 @@ type Options struct {
 	// Customers says that author IDs in the file are those of the shop's own customers. Otherwise
 	// authors are imported ones, as are those without an ID in any case.
 	Customers bool
+	// MediaBase is the prefix of the addresses of pictures and videos. Without it, they are not read.
+	MediaBase comment.MediaBase
 	// Restore says that Talkback's own export wrote the lines. They are taken as they are, with
 	// their authors and versions, so a file that a stranger wrote must not be read like this.
 	Restore bool
@@ -91,9 +93,11 @@ const (
 	Verified Field = "verified"
 	// Votes is how many people found the review helpful.
 	Votes Field = "votes"
+	// Media is the addresses of pictures and videos, read if Options.MediaBase is set.
+	Media Field = "media"
 )
 
 // Fields returns all fields, in the order in which help texts list them.
 func Fields() []Field {
-	return []Field{ID, Product, Rating, Language, Title, Text, Author, AuthorName, CreatedAt, Status, Reply, ReplyName, ReplyDate, Verified, Votes}
+	return []Field{ID, Product, Rating, Language, Title, Text, Author, AuthorName, CreatedAt, Status, Reply, ReplyName, ReplyDate, Verified, Votes, Media}
 }

@@ -1,10 +1,13 @@
 package reviewfile
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -34,4 +37,27 @@ func setTraits(c *comment.Comment, verified, votes string) error {
 	c.ImportedVotes.Helpful = count
 	c.Votes = c.ImportedVotes
 	return nil
+}
+
+// mediaIn returns the media at the addresses in a value: a list of JSON, or addresses with spaces,
+// semicolons, bars or commas between them.
+func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err error) {
+	var addresses []string
+	if strings.HasPrefix(value, "[") {
+		if json.Unmarshal([]byte(value), &addresses) != nil {
+			return nil, errors.New("media is not a list of addresses; --map media= leaves the column out")
+		}
+	} else {
+		addresses = strings.FieldsFunc(strings.ReplaceAll(value, ",http", " http"), func(r rune) bool {
+			return unicode.IsSpace(r) || r == ';' || r == '|'
+		})
+	}
+	for _, address := range addresses {
+		m, err := base.Below(address)
+		if err != nil {
+			return nil, fmt.Errorf("of the media: %w; --map media= leaves the column out", err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }

@@ -75,3 +75,42 @@ func TestWrongTraitsOfAnExport(t *testing.T) {
 		}
 	}
 }
+
+// Pictures come with a review, by the columns and lists of other systems, if their prefix is known.
+func TestMediaOfFiles(t *testing.T) {
+	const a, b = "https://media.example/a.jpg", "https://media.example/b,c.png"
+	for _, row := range []struct {
+		why, column, value string
+		base               comment.MediaBase
+		want               string // the paths
+		reason             string
+	}{
+		{"one", "media", a, "https://media.example/", "a.jpg", ""},
+		{"Judge.me", "picture_urls", a + "," + b, "https://media.example/", "a.jpg b,c.png", ""},
+		{"spaces and bars", "images", a + " | " + b + ";", "https://media.example/", "a.jpg b,c.png", ""},
+		{"a list", "images", `["` + a + `"]`, "https://media.example/", "a.jpg", ""},
+		{"nothing", "images", "", "https://media.example/", "", ""},
+		{"without a prefix they are not read", "images", "what=ever", "", "", ""},
+		{"of another host", "media", "https://evil.example/a.jpg", "https://media.example/", "", "has to begin with https://media.example/"},
+		{"the cure is named", "media", "https://evil.example/a.jpg", "https://media.example/", "", "--map media= leaves the column out"},
+		{"a list of objects", "media", `[{"url": ""}]`, "https://media.example/", "", "not a list of addresses"},
+		{"more than a comment has", "media", strings.Repeat(a+" ", 9), "https://media.example/", "", "at most 8"},
+		{"no picture", "media", "https://media.example/a.svg", "https://media.example/", "", "extension"},
+	} {
+		file := "product\trating\tlang\ttext\tdate\t" + row.column + "\np\t5\ten\tfine\t2024-05-01\t" + row.value + "\n"
+		reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{Format: reviewfile.TSV, MediaBase: row.base})
+		if err != nil {
+			t.Fatalf("%s: %v", row.why, err)
+		}
+		got, err := reader.Next()
+		var bad *reviewfile.RowError
+		var paths []string
+		for _, m := range got.Comment.Media {
+			paths = append(paths, m.Path)
+		}
+		refused := errors.As(err, &bad)
+		if refused != (row.reason != "") || refused && !strings.Contains(bad.Reason, row.reason) || !refused && strings.Join(paths, " ") != row.want {
+			t.Errorf("%s: %v, %v", row.why, paths, err)
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package reviewfile
+
+import (
+	"encoding/xml"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// googleSchema is the only version that Google takes:
+// https://developers.google.com/product-review-feeds/schema
+const googleSchema = "2.4"
+
+// GoogleFeed is Google's product review feed: Head, the reviews, Tail. A feed has all reviews each time,
+// since Google deletes those that it lacks.
+type GoogleFeed struct {
+	// Publisher is the name of the shop, and Favicon the address of its icon, empty for none.
+	Publisher, Favicon string
+	// ProductURL is the address of a product's page, with {id} in place of its id.
+	ProductURL string
+	// MediaBase is the prefix of the addresses of pictures; empty to leave them out.
+	MediaBase comment.MediaBase
+	// WithoutText is how many comments were left out since they have no text, which Google asks for.
+	WithoutText int
+}
+
+// productHole stands for the id of a product in GoogleFeed.ProductURL.
+const productHole = "{id}"
+
+// Check returns an error that names the flag of what is missing or wrong.
+func (f *GoogleFeed) Check() error {
+	u, err := url.Parse(f.productURL("a"))
+	switch {
+	case xmlText(f.Publisher) == "":
+		return comment.Errorf(comment.BadInput, "a feed names the shop: give --publisher NAME")
+	case err != nil || u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || !strings.Contains(f.ProductURL, productHole):
+		return comment.Errorf(comment.BadInput, "a feed leads to the page of each product: give --product-url with %s in place of the id, such as https://shop.example/p/%s", productHole, productHole)
+	}
+	return nil
+}
+
+func (f *GoogleFeed) productURL(id string) string {
+	return strings.ReplaceAll(f.ProductURL, productHole, url.PathEscape(id))
+}
+
+// Head returns what stands before the reviews.
+func (f *GoogleFeed) Head() ([]byte, error) {
+	publisher, err := xml.Marshal(googlePublisher{Name: xmlText(f.Publisher), Favicon: f.Favicon})
+	return append([]byte(xml.Header+`<feed xmlns:vc="http://www.w3.org/2007/XMLSchema-versioning" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" `+
+		`xsi:noNamespaceSchemaLocation="http://www.google.com/shopping/reviews/schema/product/`+googleSchema+`/product_reviews.xsd">`+
+		"<version>"+googleSchema+"</version>"), append(publisher, "<reviews>\n"...)...), err
+}
+
+// Tail returns what stands after the reviews.
+func (f *GoogleFeed) Tail() []byte { return []byte("</reviews></feed>\n") }
+
+// Append appends the review of a comment, with a line end. It appends nothing for a comment without a
+// text.
+func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
+	title := ""
+	if c.Title != nil {
+		title = xmlText(*c.Title)
+	}
+	r := googleReview{
+		ID: string(c.ID), Written: c.CreatedAt().Format(time.RFC3339), Title: title, Text: xmlText(c.Text), Language: googleLanguage(c.Language),
+		Page: googlePage{"group", f.productURL(c.ProductID)}, Rating: googleRating{1, comment.MaxRating, c.Rating},
+		SKU: xmlText(c.ProductID), Product: f.productURL(c.ProductID),
+	}
+	r.Reviewer.Name = xmlText(c.Author.Name)
+	if r.Reviewer.Name == "" || c.Author.Imported && c.Author.ID == anonymousID {
+		r.Reviewer = googleReviewer{true, anonymousName}
+	}
+	if c.Verified { // else it is not known
+		r.Verified = "true"
+	}
+	for _, m := range c.Media {
+		if m.Kind() == comment.Picture && f.MediaBase != "" {
+			if r.Images == nil {
+				r.Images = &googleImages{}
+			}
+			r.Images.All = append(r.Images.All, googleImage{f.MediaBase.Address(m)})
+		}
+	}
+	if r.Text == "" {
+		if r.Text, r.Title = title, ""; r.Text == "" {
+			f.WithoutText++
+			return out, nil
+		}
+	}
+	review, err := xml.Marshal(r)
+	return append(append(out, review...), '\n'), err
+}
+
+// googleLanguage returns the code of a language with two letters, which is what the feed takes, else
+// nothing.
+func googleLanguage(language comment.Language) string {
+	base, _, _ := strings.Cut(string(language), "-")
+	if len(base) != 2 {
+		return ""
+	}
+	return base
+}
+
+// xmlText returns a text with the characters that XML 1.0 can hold, without space around it.
+func xmlText(text string) string {
+	return strings.TrimSpace(strings.Map(func(r rune) rune {
+		switch {
+		case r == '\t', r == '\n', r == '\r', r >= ' ' && r <= '\ud7ff', r >= '\ue000' && r <= '\ufffd', r >= 0x10000:
+			return r
+		}
+		return -1
+	}, text))
+}
+
+type googlePublisher struct {
+	XMLName xml.Name `xml:"publisher"`
+	Name    string   `xml:"name"`
+	Favicon string   `xml:"favicon,omitempty"`
+}
+
+// googleReview has the elements in the order of the schema.
+type googleReview struct {
+	XMLName  xml.Name       `xml:"review"`
+	ID       string         `xml:"review_id"`
+	Reviewer googleReviewer `xml:"reviewer>name"`
+	Verified string         `xml:"is_verified_purchase,omitempty"`
+	Written  string         `xml:"review_timestamp"`
+	Title    string         `xml:"title,omitempty"`
+	Text     string         `xml:"content"`
+	Language string         `xml:"review_language,omitempty"`
+	Page     googlePage     `xml:"review_url"`
+	Images   *googleImages  `xml:"reviewer_images"`
+	Rating   googleRating   `xml:"ratings>overall"`
+	SKU      string         `xml:"products>product>product_ids>skus>sku"`
+	Product  string         `xml:"products>product>product_url"`
+}
+
+type googleReviewer struct {
+	Anonymous bool   `xml:"is_anonymous,attr,omitempty"`
+	Name      string `xml:",chardata"`
+}
+
+// googlePage is where a review stands, among others for the type "group".
+type googlePage struct {
+	Type string `xml:"type,attr"`
+	URL  string `xml:",chardata"`
+}
+
+type googleImages struct {
+	All []googleImage `xml:"reviewer_image"`
+}
+
+type googleImage struct {
+	URL string `xml:"url"`
+}
+
+type googleRating struct {
+	Min   int `xml:"min,attr"`
+	Max   int `xml:"max,attr"`
+	Stars int `xml:",chardata"`
+}

@@ -1,0 +1,180 @@
+package reviewfile_test
+
+import (
+	"encoding/xml"
+	"io"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+// googleRules is what https://developers.google.com/product-review-feeds/schema says of the elements in
+// a feed: the children of each in their order, those that must be there marked by !, and several by *.
+var googleRules = map[string]string{
+	"feed": "version! publisher! reviews", "publisher": "name! favicon", "reviews": "review*",
+	"review": "review_id reviewer! is_verified_purchase is_incentivized_review review_timestamp! title content! review_language review_country " +
+		"pros cons review_url! reviewer_images ratings! products! is_spam collection_method transaction_id",
+	"reviewer": "name! reviewer_id", "reviewer_images": "reviewer_image*", "reviewer_image": "url!", "ratings": "overall!", "products": "product*",
+	"product": "product_ids product_name product_url!", "product_ids": "gtins mpns skus brands asins", "skus": "sku*",
+}
+
+// googleForms is what the texts of elements look like; others are any text but an empty one.
+var googleForms = map[string]string{
+	"version": `2\.4`, "is_verified_purchase": "true|false", "review_timestamp": `\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`, "review_language": "[a-z]{2}",
+	"review_url": "https?://[!-~]+", "product_url": "https?://[!-~]+", "url": "https?://[!-~]+", "favicon": "https?://[!-~]+", "overall": "[1-5]",
+}
+
+var googleAttributes = map[string]string{"overall": "min=1 max=5", "review_url": "type=group"}
+
+// element is an element of a feed.
+type element struct {
+	name, text string
+	attributes []string
+	children   []element
+}
+
+func parseXML(t *testing.T, text string) element {
+	t.Helper()
+	decoder, open := xml.NewDecoder(strings.NewReader(text)), []element{{}}
+	for {
+		token, err := decoder.Token()
+		if err == io.EOF {
+			return open[0].children[0]
+		}
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		last := &open[len(open)-1]
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := element{name: token.Name.Local}
+			for _, a := range token.Attr {
+				e.attributes = append(e.attributes, a.Name.Local+"="+a.Value)
+			}
+			open = append(open, e)
+		case xml.CharData:
+			last.text += string(token)
+		case xml.EndElement:
+			above := &open[len(open)-2]
+			above.children = append(above.children, *last)
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+// check holds an element, and those in it, against the rules.
+func (e element) check(t *testing.T) {
+	t.Helper()
+	rules, isParent := googleRules[e.name]
+	form := googleForms[e.name]
+	if form == "" {
+		form = `(?s).*\S.*`
+	}
+	if !isParent && (len(e.children) > 0 || !regexp.MustCompile("^(?:"+form+")$").MatchString(e.text)) {
+		t.Errorf("<%s> has the text %q", e.name, e.text)
+	}
+	if want := googleAttributes[e.name]; want != "" && strings.Join(e.attributes, " ") != want {
+		t.Errorf("<%s> has the attributes %v, want %s", e.name, e.attributes, want)
+	}
+	names := make([]string, len(e.children))
+	for i, child := range e.children {
+		names[i] = child.name
+		child.check(t)
+	}
+	for rule := range strings.FieldsSeq(rules) {
+		name := strings.Trim(rule, "!*")
+		n := 0
+		for len(names) > 0 && names[0] == name {
+			names = names[1:]
+			n++
+		}
+		if strings.HasSuffix(rule, "!") && n == 0 || n > 1 && !strings.HasSuffix(rule, "*") {
+			t.Errorf("<%s> has %d times <%s>", e.name, n, name)
+		}
+	}
+	if isParent && len(names) > 0 {
+		t.Errorf("<%s> has <%s> where it may not be", e.name, names[0])
+	}
+}
+
+// A feed of any comments is as Google asks for it: well-formed, with all that must be there, in order.
+func TestGoogleFeed(t *testing.T) {
+	r := commenttest.Rand(t)
+	feed := reviewfile.GoogleFeed{Publisher: "Shop & \x01Söhne", Favicon: "https://shop.example/i.png?a&b", ProductURL: "https://shop.example/p/{id}?x=1&y", MediaBase: "https://media.example/"}
+	if err := feed.Check(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := feed.Head()
+	const all = 300
+	for range all {
+		c := commenttest.Nasty(r, []string{"a/b c", "日本\u2028&<", "x"}[r.IntN(3)])
+		c.Text += string(rune(r.IntN(40))) + []string{"", "\ufffe", "\uffff", "]]>", "\x7f"}[r.IntN(5)]
+		if err == nil {
+			text, err = feed.Append(text, c)
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := parseXML(t, string(text)+string(feed.Tail()))
+	root.check(t)
+	reviews := root.children[2].children
+	if len(reviews)+feed.WithoutText != all || feed.WithoutText > all/3 {
+		t.Errorf("%d reviews, %d without a text", len(reviews), feed.WithoutText)
+	}
+	ids := map[string]bool{}
+	for _, review := range reviews {
+		ids[review.children[0].text] = true
+	}
+	if len(ids) != len(reviews) {
+		t.Error("two reviews have one id")
+	}
+}
+
+func TestGoogleReview(t *testing.T) {
+	title := "Good"
+	c := comment.Comment{
+		ID: comment.IDOf(comment.PositionAt(time.Date(2024, 5, 1, 12, 0, 0, 5e6, time.UTC), [10]byte{})), ProductID: "a/b", Rating: 4, Language: "pt-BR", Title: &title, Text: "Hot\r\n& <quick>\x00",
+		Author: comment.Author{ID: "anonymous", Name: "Anonymous", Imported: true}, Verified: true,
+		Media: []comment.Media{{Path: "a.jpg"}, {Path: "b.mp4"}},
+	}
+	feed := reviewfile.GoogleFeed{Publisher: "Shop", ProductURL: "https://shop.example/p/{id}", MediaBase: "https://media.example/"}
+	const want = `<review><review_id>c_01HWTE5M051G000000000000000</review_id><reviewer><name is_anonymous="true">Anonymous</name></reviewer>` +
+		`<is_verified_purchase>true</is_verified_purchase><review_timestamp>2024-05-01T12:00:00Z</review_timestamp><title>Good</title>` +
+		`<content>Hot&#xD;&#xA;&amp; &lt;quick&gt;</content><review_language>pt</review_language><review_url type="group">https://shop.example/p/a%2Fb</review_url>` +
+		`<reviewer_images><reviewer_image><url>https://media.example/a.jpg</url></reviewer_image></reviewer_images><ratings><overall min="1" max="5">4</overall></ratings>` +
+		`<products><product><product_ids><skus><sku>a/b</sku></skus></product_ids><product_url>https://shop.example/p/a%2Fb</product_url></product></products></review>` + "\n"
+	got, err := feed.Append(nil, c)
+	stripped := regexp.MustCompile("<review_id>[^<]*").ReplaceAllString(string(got), "<review_id>c_01HWTE5M051G000000000000000")
+	if err != nil || stripped != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, got, want)
+	}
+	c.Text, c.Title = " \x00", nil
+	if got, err := feed.Append(nil, c); err != nil || len(got) > 0 || feed.WithoutText != 1 {
+		t.Errorf("without a text: %q %v", got, err)
+	}
+}
+
+// What the service does not know comes from flags, and the error names the one that is missing.
+func TestGoogleFeedsNeedFlags(t *testing.T) {
+	for _, row := range []struct{ publisher, product, names string }{
+		{"", "https://shop.example/{id}", "--publisher"},
+		{" \x01", "https://shop.example/{id}", "--publisher"},
+		{"Shop", "", "--product-url"},
+		{"Shop", "https://shop.example/", "--product-url"},
+		{"Shop", "/p/{id}", "--product-url"},
+		{"Shop", "ftp://shop.example/{id}", "--product-url"},
+		{"Shop", "https://{id}", ""},
+	} {
+		feed := reviewfile.GoogleFeed{Publisher: row.publisher, ProductURL: row.product}
+		err := feed.Check()
+		if (err == nil) != (row.names == "") || err != nil && !strings.Contains(err.Error(), row.names) {
+			t.Errorf("%+v: %v", row, err)
+		}
+	}
+}
