@@ -32,7 +32,7 @@ type Export struct {
 	All     bool   `help:"Export everything: also comments that are not approved, and what only moderators see, such as edits that wait and reports. Without it, the file holds what the public sees."`
 	Force   bool   `help:"Replace an existing file."`
 
-	Format     string            `help:"Format of the file: jsonl, or google-product-reviews, which is Google's product review feed in XML (default: ${default})." enum:"jsonl,google-product-reviews" default:"jsonl" placeholder:"jsonl"`
+	Format     string            `help:"Format of the file: jsonl, which auto is too, or google-product-reviews, which is Google's product review feed in XML (default: ${default})." enum:"auto,jsonl,google-product-reviews" default:"auto" placeholder:"jsonl"`
 	Publisher  string            `help:"Name of the shop, for a feed." placeholder:"NAME"`
 	Favicon    string            `help:"Address of the shop's icon, for a feed." placeholder:"URL"`
 	ProductURL string            `name:"product-url" help:"Address of a product's page with {id} in place of its id, for a feed, such as https://shop.example/p/{id}." placeholder:"URL"`
