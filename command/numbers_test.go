@@ -205,6 +205,9 @@ func (a *api) checkPagesByNumber(t *testing.T, comments []comment.Comment) {
 		{order: comment.HighestRated, size: 90},
 		{order: comment.LowestRated, size: 40, filter: comment.Filter{Languages: []comment.Language{"de", "en"}, CreatedAfter: &middle}},
 		{order: comment.HighestRated, size: 60, filter: comment.Filter{Ratings: []int{1, 3, 4}}},
+		{order: comment.NewestFirst, size: 50, filter: comment.Filter{Verified: new(true)}},
+		{order: comment.OldestFirst, size: 40, filter: comment.Filter{Verified: new(false), Ratings: []int{5}}},
+		{order: comment.NewestFirst, size: 30, filter: comment.Filter{WithMedia: new(true)}},
 	} {
 		l.product = "kettle"
 		want := commenttest.NewModel(comments...).List(l.product, l.filter, l.order)

@@ -202,10 +202,11 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 			filter := map[string]any{}
 			for name, value := range map[string]any{
 				"languages": []any{language(), language()}, "ratings": []any{1 + c.r.IntN(6), 1 + c.r.IntN(5)}, "createdAfter": moment(), "createdBefore": moment(),
+				"verified": c.r.IntN(2) == 0, "withMedia": c.r.IntN(2) == 0,
 			} {
 				filter[name] = value
 			}
-			for _, name := range []string{"languages", "ratings", "createdAfter", "createdBefore"} {
+			for _, name := range []string{"languages", "ratings", "createdAfter", "createdBefore", "verified", "withMedia"} {
 				if c.r.IntN(3) > 0 {
 					delete(filter, name)
 				}

@@ -79,11 +79,17 @@ type list struct {
 }
 
 func (l list) String() string {
-	return fmt.Sprintf("%s languages %v ratings %v %s by %d", l.product, l.filter.Languages, l.filter.Ratings, l.order, l.size)
+	return fmt.Sprintf("%s %+v %s by %d", l.product, l.filter.Conditions(), l.order, l.size)
 }
 
 func (l list) variables(backwards bool, cursor *string) map[string]any {
 	filter := map[string]any{"languages": l.filter.Languages, "ratings": l.filter.Ratings}
+	if l.filter.Verified != nil {
+		filter["verified"] = *l.filter.Verified
+	}
+	if l.filter.WithMedia != nil {
+		filter["withMedia"] = *l.filter.WithMedia
+	}
 	if l.filter.CreatedAfter != nil {
 		filter["createdAfter"] = l.filter.CreatedAfter
 	}
@@ -193,7 +199,7 @@ func TestWholeReads(t *testing.T) {
 					continue // each is asked in some run
 				}
 				l := list{product: product, order: anyOrder(r), size: 5 + r.IntN(comment.MaxPageSize-4)}
-				l.filter = comment.Filter{Languages: languages, Ratings: ratings}
+				l.filter = comment.Filter{Languages: languages, Ratings: ratings, Verified: anyTruth(r), WithMedia: anyTruth(r)}
 				if r.IntN(3) == 0 {
 					from := commenttest.Epoch.Add(time.Duration(r.IntN(2000)) * time.Second)
 					to := from.Add(time.Duration(1+r.IntN(2000)) * time.Second)
@@ -205,6 +211,11 @@ func TestWholeReads(t *testing.T) {
 			}
 		}
 	})
+}
+
+// anyTruth returns a condition on a trait, mostly none.
+func anyTruth(r *rand.Rand) *bool {
+	return []*bool{nil, nil, nil, nil, new(true), new(false)}[r.IntN(6)]
 }
 
 func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {

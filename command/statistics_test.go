@@ -45,10 +45,14 @@ func image(c *comment.Comment) map[string]types.AttributeValue {
 		return nil
 	}
 	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
-	return map[string]types.AttributeValue{
+	image := map[string]types.AttributeValue{
 		"PK": text("C#" + c.ID.Position().String()), "SK": text("C"), "A": text("P#" + c.ProductID),
 		"l": text(string(c.Language)), "r": &types.AttributeValueMemberN{Value: fmt.Sprint(c.Rating)},
 	}
+	if traits := c.Traits().String(); traits != "" {
+		image["k"] = text(traits)
+	}
+	return image
 }
 
 func arrived(comments ...comment.Comment) []change {

@@ -14,10 +14,33 @@ const (
 	OfLanguage Attribute = "languages"
 	// OfRating is the rating of a comment.
 	OfRating Attribute = "ratings"
+	// OfVerified is whether the author bought the product: the text True or False.
+	OfVerified Attribute = "verified"
+	// OfMedia is whether the comment has pictures or videos: the text True or False.
+	OfMedia Attribute = "withMedia"
+)
+
+// Texts of the values of a condition on a trait.
+const (
+	True  = "true"
+	False = "false"
 )
 
 // Attributes returns all attributes, in the order of a filter's conditions.
-func Attributes() []Attribute { return []Attribute{OfLanguage, OfRating} }
+func Attributes() []Attribute {
+	return []Attribute{OfLanguage, OfRating, OfVerified, OfMedia}
+}
+
+// Trait returns the trait that a condition on the attribute is about; 0 if it is about none.
+func (a Attribute) Trait() Traits {
+	switch a {
+	case OfVerified:
+		return IsVerified
+	case OfMedia:
+		return HasMedia
+	}
+	return 0
+}
 
 // Value is a value of an attribute: a text or, if that is empty, a number.
 type Value struct {
@@ -48,8 +71,18 @@ func (a Attribute) OfCell(cell Cell) (Value, bool) {
 		return Value{Text: string(cell.Language)}, true
 	case OfRating:
 		return Value{Number: cell.Rating}, true
+	case OfVerified, OfMedia:
+		return truth(cell.Traits&a.Trait() != 0), true
 	}
 	return Value{}, false
+}
+
+// truth is the value of a condition on a trait.
+func truth(has bool) Value {
+	if has {
+		return Value{Text: True}
+	}
+	return Value{Text: False}
 }
 
 // AllowsCell reports whether a comment of a cell can meet the condition.
@@ -78,6 +111,10 @@ func (f Filter) values(attribute Attribute) (values []Value) {
 	case OfRating:
 		for _, rating := range f.Ratings {
 			values = append(values, Value{Number: rating})
+		}
+	case OfVerified, OfMedia:
+		if wanted := *f.wants(attribute.Trait()); wanted != nil {
+			values = append(values, truth(*wanted))
 		}
 	}
 	return values

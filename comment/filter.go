@@ -15,6 +15,10 @@ type Filter struct {
 	Languages []Language
 	// Ratings are the selected ratings, each 1 to MaxRating.
 	Ratings []int
+	// Verified selects comments whose author bought the product, or all others; nil selects both.
+	Verified *bool
+	// WithMedia selects comments with pictures or videos, or all others; nil selects both.
+	WithMedia *bool
 	// CreatedAfter is the earliest selected time, inclusive.
 	CreatedAfter *time.Time
 	// CreatedBefore is the end of the selected time, exclusive.
@@ -34,6 +38,8 @@ func (f Filter) Normalize() (Filter, error) {
 	out := Filter{
 		Languages:     sortedSet(f.Languages),
 		Ratings:       sortedSet(f.Ratings),
+		Verified:      f.Verified,
+		WithMedia:     f.WithMedia,
 		CreatedAfter:  ceilMillisecond(f.CreatedAfter),
 		CreatedBefore: ceilMillisecond(f.CreatedBefore),
 	}
@@ -62,12 +68,44 @@ func (f Filter) Allows(c Comment) bool {
 // be normalized.
 func (f Filter) AllowsCell(cell Cell) bool {
 	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
-		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating))
+		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating)) &&
+		f.AllowsTraits(cell.Traits)
+}
+
+// wants returns the field that says whether a trait is wanted, nil if there is none.
+func (f *Filter) wants(trait Traits) **bool {
+	switch trait {
+	case IsVerified:
+		return &f.Verified
+	case HasMedia:
+		return &f.WithMedia
+	}
+	return nil
+}
+
+// OfTraits reports whether the filter restricts traits.
+func (f *Filter) OfTraits() bool { return f.Verified != nil || f.WithMedia != nil }
+
+// AllowsTraits reports whether comments with a set of traits, and no others, can pass the filter.
+func (f *Filter) AllowsTraits(traits Traits) bool {
+	return (f.Verified == nil || *f.Verified == (traits&IsVerified != 0)) &&
+		(f.WithMedia == nil || *f.WithMedia == (traits&HasMedia != 0))
 }
 
 // CellCodes returns the codes of the cells that the filter allows in any language that it allows, nil
 // for all.
-func (f Filter) CellCodes() []int { return f.Ratings }
+func (f Filter) CellCodes() (codes []int) {
+	if len(f.Ratings) == 0 && !f.OfTraits() {
+		return nil
+	}
+	for code := 1; code <= MaxCellCode; code++ {
+		cell, any := CellOf("", code)
+		if any && f.AllowsTraits(cell.Traits) && (len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating)) {
+			codes = append(codes, code)
+		}
+	}
+	return codes
+}
 
 // Range returns the range of positions that the filter's dates allow, both ends included. It is
 // empty, with low above high, if the dates end before the first millisecond that a position can

@@ -160,7 +160,7 @@ func BenchmarkPageAgain(b *testing.B) {
 	w := planner.WindowOf(comment.Query{Filter: filter, Order: comment.NewestFirst})
 	q := comment.Query{Product: "42", Filter: filter, Slice: comment.Slice{Size: 20}}
 	learn(p, q, &run{plan: &planner.Plan{Want: 21}}, commenttest.Many(r, "42", 21))
-	stats := comment.Stats{"de": {250, 60, 160, 400, 3130}}
+	stats := comment.Stats{"de": {Counts: comment.Counts{250, 60, 160, 400, 3130}}}
 	b.ReportAllocs()
 	for b.Loop() {
 		known := planner.Planner{Product: "42", Filter: filter, Known: planner.Knowledge{Stats: stats}}

@@ -26,7 +26,7 @@ func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start
 	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
 	in := &input{
 		table: table, index: string(r.Index),
-		condition: r.Index.PartitionAttr() + " = :p" + rangeCondition(p, values), filter: layout.FilterExpression(r.Conditions, values),
+		condition: r.Index.PartitionAttr() + " = :p" + rangeCondition(p, r.Index.SortAttr(), values), filter: layout.FilterExpression(r.Conditions, values),
 	}
 	in.TableName, in.IndexName, in.KeyConditionExpression = &in.table, &in.index, &in.condition
 	in.ExpressionAttributeValues, in.ExclusiveStartKey = values, start
@@ -53,7 +53,7 @@ func projectionOf(p *planner.Plan) string {
 }
 
 // rangeCondition bounds the sort key. It adds its values to values.
-func rangeCondition(p *planner.Plan, values layout.Item) string {
+func rangeCondition(p *planner.Plan, sortAttr string, values layout.Item) string {
 	low, high := p.LowKey(), p.HighKey()
 	if low != nil {
 		values[":low"] = layout.Text(*low)
@@ -63,11 +63,11 @@ func rangeCondition(p *planner.Plan, values layout.Item) string {
 	}
 	switch {
 	case low != nil && high != nil:
-		return " AND " + layout.AttrPK + " BETWEEN :low AND :high"
+		return " AND " + sortAttr + " BETWEEN :low AND :high"
 	case low != nil:
-		return " AND " + layout.AttrPK + " >= :low"
+		return " AND " + sortAttr + " >= :low"
 	case high != nil:
-		return " AND " + layout.AttrPK + " <= :high"
+		return " AND " + sortAttr + " <= :high"
 	}
 	return ""
 }

@@ -103,17 +103,17 @@ var countedRows = []struct {
 	known    planner.Knowledge
 }{
 	{"what is known to be empty is not read", comment.Filter{Languages: languages("de", "en"), Ratings: []int{1, 4}}, comment.CountNothing,
-		trusted(comment.Stats{"de": {1, 0, 0, 0, 9}, "en": {0, 7, 0, 2, 0}})},
-	{"when all is empty, nothing is read", comment.Filter{Ratings: []int{2}}, comment.CountNothing, trusted(comment.Stats{"de": {1, 0, 0, 0, 9}})},
+		trusted(comment.Stats{"de": {Counts: comment.Counts{1, 0, 0, 0, 9}}, "en": {Counts: comment.Counts{0, 7, 0, 2, 0}}})},
+	{"when all is empty, nothing is read", comment.Filter{Ratings: []int{2}}, comment.CountNothing, trusted(comment.Stats{"de": {Counts: comment.Counts{1, 0, 0, 0, 9}}})},
 	{"a partition that holds others too is empty when nothing of what is wanted is in it", comment.Filter{Languages: commenttest.ManyLanguages(17), Ratings: []int{1, 4}}, comment.CountNothing,
-		trusted(comment.Stats{"l03": {2, 0, 0, 0, 0}, "de": {5, 5, 5, 5, 5}})},
+		trusted(comment.Stats{"l03": {Counts: comment.Counts{2, 0, 0, 0, 0}}, "de": {Counts: comment.Counts{5, 5, 5, 5, 5}}})},
 	{"counts that are not trusted leave nothing out", comment.Filter{Ratings: []int{2}}, comment.CountNothing, planner.Knowledge{AsOf: *commenttest.Midnight(1), Age: time.Hour}},
 	{"the total of a range of dates", comment.Filter{CreatedAfter: commenttest.Midnight(2), CreatedBefore: commenttest.Midnight(9)}, comment.CountTotal, planner.Knowledge{}},
 	{"a total under a filter: the narrowest cover, as for a page", comment.Filter{Languages: languages("de"), Ratings: []int{1, 4}, CreatedAfter: commenttest.Midnight(2)}, comment.CountTotal, planner.Knowledge{}},
 	{"the counts by rating of a range of dates: a partition for each rating", comment.Filter{CreatedBefore: commenttest.Midnight(9)}, comment.CountByRating, planner.Knowledge{}},
 	{"counts by rating in a language: a partition for each cell", comment.Filter{Languages: languages("de"), CreatedBefore: commenttest.Midnight(9)}, comment.CountByRating, planner.Knowledge{}},
 	{"counts by rating in many languages: a partition for each rating, of which only those languages are counted", comment.Filter{Languages: commenttest.ManyLanguages(17), CreatedBefore: commenttest.Midnight(9)}, comment.CountByRating, planner.Knowledge{}},
-	{"what is known to be empty is not counted either", comment.Filter{CreatedBefore: commenttest.Midnight(9)}, comment.CountByRating, trusted(comment.Stats{"de": {1, 0, 0, 0, 9}})},
+	{"what is known to be empty is not counted either", comment.Filter{CreatedBefore: commenttest.Midnight(9)}, comment.CountByRating, trusted(comment.Stats{"de": {Counts: comment.Counts{1, 0, 0, 0, 9}}})},
 	{"a range that ends before comments can exist is not counted", comment.Filter{CreatedBefore: at1970()}, comment.CountTotal, planner.Knowledge{}},
 }
 

@@ -76,6 +76,9 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	for _, c := range s.comments {
 		at := layout.SortKeyOf(c.ID.Position())
 		inside := layout.PartitionOf(layout.Index(*in.IndexName), c).Key(c.ProductID) == partitionKey(in) && at >= low && at <= high
+		if *in.IndexName == string(layout.ByMedia) {
+			inside = inside && len(c.Media) > 0
+		}
 		if inside && (last == "" || (at > last) == ascending && at != last) {
 			out = append(out, c)
 		}
@@ -96,6 +99,18 @@ func passes(it layout.Item, in *dynamodb.QueryInput) bool {
 		return true
 	}
 	for _, condition := range strings.Split(*in.FilterExpression, " AND ") {
+		if trait, of := strings.CutPrefix(strings.TrimSuffix(condition, ")"), "contains(k,"); of {
+			if !strings.Contains(traitsIn(it[layout.AttrTraits]), traitsIn(in.ExpressionAttributeValues[trait])) {
+				return false
+			}
+			continue
+		}
+		if trait, of := strings.CutPrefix(strings.TrimSuffix(condition, "))"), "(attribute_not_exists(k) OR NOT contains(k,"); of {
+			if strings.Contains(traitsIn(it[layout.AttrTraits]), traitsIn(in.ExpressionAttributeValues[trait])) {
+				return false
+			}
+			continue
+		}
 		attr, names, among := strings.Cut(strings.TrimSuffix(condition, ")"), " IN (")
 		if !among {
 			panic("no meaning is known of the condition " + condition)
@@ -244,7 +259,7 @@ func TestTrustedStatisticsSpareReads(t *testing.T) {
 func newestOf(comments []comment.Comment) *layout.Bounds {
 	bounds, counts := &layout.Bounds{}, comment.Stats{}
 	for _, c := range comments {
-		bounds.Enter(c.Cell(), counts[c.Language][c.Rating-1], c.ID.Position())
+		bounds.Enter(c.Cell(), counts[c.Language].Counts[c.Rating-1], c.ID.Position())
 		counts.Add(c.Cell(), 1)
 	}
 	return bounds
@@ -284,4 +299,13 @@ func shownOf(t *rapid.T, store *Store, shared sharedPage) comment.Page {
 		t.Fatal(err)
 	}
 	return page
+}
+
+// traitsIn returns the text of an attribute, empty if there is none.
+func traitsIn(value types.AttributeValue) string {
+	text, ok := value.(*types.AttributeValueMemberS)
+	if !ok {
+		return ""
+	}
+	return text.Value
 }

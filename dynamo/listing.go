@@ -26,11 +26,18 @@ type listing struct {
 // pageCure is what to ask for instead of a page that met its bound.
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
+// traitCure is the same where no partition holds only the comments of the page.
+const traitCure = "few comments have what verified and withMedia ask for: ask for a smaller page, or leave one of them out"
+
 // begin sets the page that is to be read.
 func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Knowledge) {
 	l.store, l.query, l.key = s, q, key
 	l.size, l.fromEnd = q.Slice.Size, q.Slice.FromEnd
-	l.meter = layout.NewMeter(planner.PageEstimate(q), pageCure)
+	cure := pageCure
+	if q.Filter.OfTraits() {
+		cure = traitCure
+	}
+	l.meter = layout.NewMeter(planner.PageEstimate(q), cure)
 	q.Filter = s.settled(q)
 	l.stretch = planner.StretchOf(q)
 	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known

@@ -205,11 +205,12 @@ func (m *memory) noticed(product string, position comment.Position, cell *commen
 	if !known {
 		return
 	}
-	if count := r.stats[cell.Language][cell.Rating-1]; count == 0 {
+	row := r.stats[cell.Language]
+	if row.Sets()[cell.Traits][cell.Rating-1] == 0 {
 		r.asOf = time.Time{}
 	} else {
 		r.newest = r.newest.Clone()
-		r.newest.Enter(*cell, count, position)
+		r.newest.Enter(*cell, row.Counts[cell.Rating-1], position)
 	}
 	m.products.Add(product, r)
 }

@@ -65,7 +65,7 @@ var (
 func inTime(t *testing.T, r *reader, test func(t *testing.T, m *memory)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		r.stats = comment.Stats{"de": {0, 1}}
+		r.stats = comment.Stats{"de": {Counts: comment.Counts{0, 1}}}
 		test(t, newMemory(r, trustFor, r.read))
 		synctest.Wait()
 	})
@@ -100,7 +100,7 @@ func TestMemoryReadsForTheNextPage(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		known := m.recall(filtered)
-		if !known.Trusted || known.Age != time.Second || known.Stats["de"] != (comment.Counts{0, 1}) {
+		if !known.Trusted || known.Age != time.Second || known.Stats["de"].Counts != (comment.Counts{0, 1}) {
 			t.Errorf("%+v; want statistics of a second ago", known)
 		}
 		if unfiltered := m.recall(unfiltered); !unfiltered.Trusted {
@@ -154,7 +154,7 @@ func TestMemoryOfAProductAskedForSeldom(t *testing.T) {
 // replace trusted ones.
 func TestMemoryHearsWhatIsShown(t *testing.T) {
 	r := &reader{}
-	shown := comment.Stats{"en": {7}}
+	shown := comment.Stats{"en": {Counts: comment.Counts{7}}}
 	inTime(t, r, func(t *testing.T, m *memory) {
 		m.shown("42", shown)
 		if known := m.recall(filtered); known.Trusted || known.Stats["en"] != shown["en"] {
@@ -240,7 +240,7 @@ func TestMemoryOfAWatermarkInTheFuture(t *testing.T) {
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				r := &reader{lag: -row.ahead, stats: comment.Stats{"de": {0, 1}}}
+				r := &reader{lag: -row.ahead, stats: comment.Stats{"de": {Counts: comment.Counts{0, 1}}}}
 				m := newMemory(r, row.maxAge, r.read)
 				m.recall(filtered)
 				m.recall(filtered)

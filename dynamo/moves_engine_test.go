@@ -40,7 +40,7 @@ func (b *between) Do(request *http.Request) (*http.Response, error) {
 // rareEnds are counts by which hardly any comment has one star or five, so that pages of these are
 // read from their partitions.
 func rareEnds(comment.Query) planner.Knowledge {
-	return planner.Knowledge{Stats: comment.Stats{"en": {1e3, 1e6, 1e6, 1e6, 1e3}}}
+	return planner.Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{1e3, 1e6, 1e6, 1e6, 1e3}}}}
 }
 
 // A comment that an edit toggles between 1 and 5 stars, between the reads of a page, is on each

@@ -123,7 +123,7 @@ func textIn(it layout.Item, attr string) string { return it[attr].(*types.Attrib
 // inRange reports whether a Query scans an item.
 func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
 	key, values := textIn(it, layout.AttrPK), in.ExpressionAttributeValues
-	if textIn(it, layout.Index(*in.IndexName).PartitionAttr()) != textIn(values, ":p") {
+	if index := layout.Index(*in.IndexName); it[index.SortAttr()] == nil || textIn(it, index.PartitionAttr()) != textIn(values, ":p") {
 		return false
 	}
 	if start := in.ExclusiveStartKey; start != nil && (key > textIn(start, layout.AttrPK)) != *in.ScanIndexForward || start != nil && key == textIn(start, layout.AttrPK) {

@@ -59,6 +59,8 @@ func valuesOf(t reflect.Type) (out []reflect.Value) {
 		add(at(-1), at(0), at(1), &time.Time{})
 	case reflect.TypeFor[*comment.Place]():
 		add(&comment.Place{}, comment.At(comment.Position{15: 1}), comment.At(comment.MaxPosition), &comment.Place{Key: 1})
+	case reflect.TypeFor[*bool]():
+		add(new(true), new(false))
 	case reflect.TypeFor[[]int]():
 		add([]int{1}, []int{2}, []int{5}, []int{1, 2}, []int{1, 2, 3, 4})
 	case reflect.TypeFor[[]comment.Language]():

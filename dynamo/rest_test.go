@@ -113,7 +113,7 @@ func TestStatisticsThatComeMeanwhilePlanTheSecondWave(t *testing.T) {
 	for i := range 3 {
 		comments[200+i].Rating = 1 + i
 	}
-	stats := comment.Stats{"de": {1, 1, 1, 0, 397}}
+	stats := comment.Stats{"de": {Counts: comment.Counts{1, 1, 1, 0, 397}}}
 	for _, row := range []struct {
 		during func(*Store)
 		want   bool

@@ -122,6 +122,9 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	for number := first; number < len(r.reads); number++ {
 		dry = append(dry, number)
 	}
+	if err := r.bound(dry); err != nil {
+		return nil, err
+	}
 	ctx, span := r.observe(ctx, len(dry)-ended)
 	defer span.End()
 	batches := make([]merge.Batch[layout.Compressed], len(dry))
@@ -137,6 +140,21 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 		}
 		return err
 	})
+}
+
+// bound lowers the limits of reads so that the wave stays within the bound, if no other plan can take
+// their place.
+func (r *run) bound(wave []int) error {
+	if r.plan.Narrows() {
+		return nil
+	}
+	limit, err := r.meter.ReadLimit(len(wave))
+	for _, number := range wave {
+		if read := &r.reads[number]; limit > 0 {
+			read.limit = min(read.limit, limit)
+		}
+	}
+	return err
 }
 
 // observe counts a wave in the run and in the account of its operation, and begins its span.
@@ -160,6 +178,8 @@ func (r *run) goOn(number, dry, missing int) bool {
 	case read.plan.Likely:
 		r.replace(read, missing, left/float64(dry))
 		return false
+	case !read.plan.Narrows():
+		return true // there is no other way
 	case most == 0 || most < read.limit/smallPart:
 		r.failed = true
 		r.replace(read, missing, 0)

@@ -59,7 +59,7 @@ func planFor(ratings ...int) planner.Plan {
 // rareEnds are counts by which hardly any comment has one star or five, so that pages of these are
 // read from their partitions.
 func rareEnds(comment.Query) planner.Knowledge {
-	return planner.Knowledge{Stats: comment.Stats{"en": {1e3, 1e6, 1e6, 1e6, 1e3}}}
+	return planner.Knowledge{Stats: comment.Stats{"en": {Counts: comment.Counts{1e3, 1e6, 1e6, 1e6, 1e3}}}}
 }
 
 // execute runs a plan, and returns the comments without their compressed texts.

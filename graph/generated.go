@@ -96,10 +96,12 @@ type ComplexityRoot struct {
 	}
 
 	CommentStats struct {
-		AsOf    func(childComplexity int) int
-		Average func(childComplexity int) int
-		Ratings func(childComplexity int) int
-		Total   func(childComplexity int) int
+		AsOf      func(childComplexity int) int
+		Average   func(childComplexity int) int
+		Ratings   func(childComplexity int) int
+		Total     func(childComplexity int) int
+		Verified  func(childComplexity int) int
+		WithMedia func(childComplexity int) int
 	}
 
 	CustomerComments struct {
@@ -720,6 +722,18 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CommentStats.Total(childComplexity), true
+	case "CommentStats.verified":
+		if e.ComplexityRoot.CommentStats.Verified == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentStats.Verified(childComplexity), true
+	case "CommentStats.withMedia":
+		if e.ComplexityRoot.CommentStats.WithMedia == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentStats.WithMedia(childComplexity), true
 
 	case "CustomerComments.latest":
 		if e.ComplexityRoot.CustomerComments.Latest == nil {
@@ -2879,6 +2893,13 @@ input CommentFilter {
   languages: [Language!]
   "Comments with any of these star ratings, each 1 to 5."
   ratings: [Int!]
+  """
+  Whether the author is known to have bought the product: true for these comments alone, false for all
+  others.
+  """
+  verified: Boolean
+  "Whether there are pictures or videos: true for these comments alone, false for all others."
+  withMedia: Boolean
   "Comments written at this time or later."
   createdAfter: DateTime
   "Comments written before this time."
@@ -3116,6 +3137,13 @@ type CommentStats {
   average: Float
   "The number of comments with each rating: always five rows, from 5 stars down to 1."
   ratings: [RatingCount!]!
+  """
+  How many of these comments are by customers who are known to have bought the product. Null for lists
+  with a range of dates.
+  """
+  verified: Int
+  "How many of these comments have pictures or videos. Null for lists with a range of dates."
+  withMedia: Int
   """
   Every change of a comment up to this time is counted; it is usually some two seconds ago. Later
   changes may be counted or not. Null if the time is unknown: while a rebuild counts all comments,
@@ -3462,6 +3490,10 @@ func (ec *executionContext) childFields_CommentStats(ctx context.Context, field 
 		return ec.fieldContext_CommentStats_average(ctx, field)
 	case "ratings":
 		return ec.fieldContext_CommentStats_ratings(ctx, field)
+	case "verified":
+		return ec.fieldContext_CommentStats_verified(ctx, field)
+	case "withMedia":
+		return ec.fieldContext_CommentStats_withMedia(ctx, field)
 	case "asOf":
 		return ec.fieldContext_CommentStats_asOf(ctx, field)
 	}
@@ -5682,6 +5714,52 @@ func (ec *executionContext) fieldContext_CommentStats_ratings(_ context.Context,
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _CommentStats_verified(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentStats_verified(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Verified, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentStats_verified(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentStats", field, false, false, errors.New("field of type Int does not have child fields"))
+}
+
+func (ec *executionContext) _CommentStats_withMedia(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentStats_withMedia(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.WithMedia, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
+			return ec.marshalOInt2ᚖint(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentStats_withMedia(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentStats", field, false, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _CommentStats_asOf(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
@@ -12047,7 +12125,7 @@ func (ec *executionContext) unmarshalInputCommentFilter(ctx context.Context, obj
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"languages", "ratings", "createdAfter", "createdBefore"}
+	fieldsInOrder := [...]string{"languages", "ratings", "verified", "withMedia", "createdAfter", "createdBefore"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -12068,6 +12146,20 @@ func (ec *executionContext) unmarshalInputCommentFilter(ctx context.Context, obj
 				return it, err
 			}
 			it.Ratings = data
+		case "verified":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("verified"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Verified = data
+		case "withMedia":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("withMedia"))
+			data, err := ec.unmarshalOBoolean2ᚖbool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.WithMedia = data
 		case "createdAfter":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("createdAfter"))
 			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
@@ -13259,6 +13351,16 @@ func (ec *executionContext) _CommentStats(ctx context.Context, sel ast.Selection
 		case "ratings":
 			out.Values[i] = ec._CommentStats_ratings(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "verified":
+			out.Values[i] = ec._CommentStats_verified(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		case "withMedia":
+			out.Values[i] = ec._CommentStats_withMedia(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
 		case "asOf":

@@ -116,7 +116,7 @@ func (nothing) StatsOf(context.Context, []string) (map[string]comment.Stats, map
 	return nil, nil, nil
 }
 
-func (nothing) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+func (nothing) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
 }
 

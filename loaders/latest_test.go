@@ -26,7 +26,7 @@ type critics struct {
 
 func (c *critics) StatsAndLatest(_ context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error) {
 	c.upTo, c.want = upTo, want
-	return comment.StatsAndLatest{Found: map[string]comment.Stats{products[0]: {"de": {1, 0, 0, 0, 1}}}, Comments: c.beside, AsOf: upTo}, nil
+	return comment.StatsAndLatest{Found: map[string]comment.Stats{products[0]: {"de": {Counts: comment.Counts{1, 0, 0, 0, 1}}}}, Comments: c.beside, AsOf: upTo}, nil
 }
 
 func (c *critics) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {

@@ -30,7 +30,7 @@ type StatsGetter interface {
 	// RowsOf does the same for languages that are among the Others of the statistics of their
 	// products.
 	RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
-		found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
+		found map[comment.ProductLanguage]comment.Row, failed map[comment.ProductLanguage]error, err error,
 	)
 }
 
@@ -96,7 +96,7 @@ type Loaders struct {
 	comments loader[comment.ID, comment.Comment]
 	textless loader[comment.ID, comment.Comment] // comments without their texts
 	stats    loader[string, comment.Stats]
-	rows     loader[comment.ProductLanguage, comment.Counts]
+	rows     loader[comment.ProductLanguage, comment.Row]
 	own      loader[comment.CustomerProduct, comment.Comment]
 	latest   loader[comment.ID, comment.Comment] // those that Newest names
 	votes    loader[comment.VoteKey, comment.CastVote]

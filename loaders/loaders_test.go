@@ -39,7 +39,7 @@ func (nobody) StatsOf(context.Context, []string) (map[string]comment.Stats, map[
 	return nil, nil, nil
 }
 
-func (nobody) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+func (nobody) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
 }
 
@@ -205,10 +205,10 @@ func (g *statsGetter) StatsOf(context.Context, []string) (map[string]comment.Sta
 		g.fail = nil
 		return nil, nil, err
 	}
-	return map[string]comment.Stats{"known": {"de": {1}}}, nil, nil
+	return map[string]comment.Stats{"known": {"de": {Counts: comment.Counts{1}}}}, nil, nil
 }
 
-func (*statsGetter) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+func (*statsGetter) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
 }
 
@@ -250,7 +250,7 @@ func TestStatsOfAll(t *testing.T) {
 			case "broken":
 				failed[product] = errors.New("broken")
 			case "pan":
-				found[product] = comment.Stats{"en": {1}}
+				found[product] = comment.Stats{"en": {Counts: comment.Counts{1}}}
 			}
 		}
 		return found, failed, nil
@@ -279,6 +279,6 @@ func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]c
 	return f(ctx, products)
 }
 
-func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
 }

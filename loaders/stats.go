@@ -22,20 +22,19 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 	return *stats, nil
 }
 
-// Counts returns the numbers of a product's comments that pass a filter without dates. It looks up
+// Statistics returns the numbers of a product's comments that pass a filter without dates. It looks up
 // languages that the statistics of the product do not list.
-func (l *Loaders) Counts(ctx context.Context, product string, filter comment.Filter) (comment.Counts, error) {
-	stats, err := l.Stats(ctx, product)
+func (l *Loaders) Statistics(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
+	rows, err := l.Stats(ctx, product)
+	if others := rows.Others(filter.Languages); len(others) > 0 && err == nil {
+		rows, err = l.withRows(ctx, product, rows, others)
+	}
 	if err != nil {
-		return comment.Counts{}, err
+		return nil, err
 	}
-	rows := stats
-	if others := stats.Others(filter.Languages); len(others) > 0 {
-		if rows, err = l.withRows(ctx, product, stats, others); err != nil {
-			return comment.Counts{}, err
-		}
-	}
-	return rows.Counts(filter), nil
+	counts := rows.Statistics(filter)
+	counts.AsOf = l.StatsAsOf()
+	return &counts, nil
 }
 
 // withRows returns the statistics of a product with the rows of further languages, which are

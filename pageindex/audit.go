@@ -13,11 +13,15 @@ import (
 // auditedAtOnce is how many comments are looked up with one call.
 const auditedAtOnce = 128
 
-// Places are the positions of a product's comments by language and rating, each in ascending order.
+// Places are the positions of a product's comments by cell, each in ascending order. Cells have only
+// those traits that a filter can select by.
 type Places map[comment.Cell][]comment.Position
 
 // Add notes a comment. Comments may come in any order.
-func (p Places) Add(cell comment.Cell, at comment.Position) { p[cell] = append(p[cell], at) }
+func (p Places) Add(cell comment.Cell, at comment.Position) {
+	cell.Traits &= comment.IsVerified | comment.HasMedia
+	p[cell] = append(p[cell], at)
+}
 
 // Drift is a difference between the index and the comments.
 type Drift struct {
@@ -28,9 +32,9 @@ type Drift struct {
 // String returns one line.
 func (d Drift) String() string { return d.Product + ": wrong page index: " + d.Detail }
 
-// Audit compares an index with the comments of a product: for each language and rating the number
-// of comments, and the rank of each, and for the whole product the numbers by rating. It returns
-// the first drift of each language and rating that differs. The error is that of Find.
+// Audit compares an index with the comments of a product: for each cell the number of comments, and
+// the rank of each, and for the whole product the numbers by rating. It returns the first drift of
+// each cell that differs. The error is that of Find.
 func Audit(ctx context.Context, index Index, product string, places Places) ([]Drift, error) {
 	var drifts []Drift
 	all := comment.Counts{}
@@ -38,7 +42,7 @@ func Audit(ctx context.Context, index Index, product string, places Places) ([]D
 		if byLanguage := strings.Compare(string(a.Language), string(b.Language)); byLanguage != 0 {
 			return byLanguage
 		}
-		return a.Rating - b.Rating
+		return a.Code() - b.Code()
 	})
 	for _, cell := range cells {
 		positions := slices.SortedFunc(slices.Values(places[cell]), comment.Position.Compare)
@@ -61,12 +65,19 @@ func Audit(ctx context.Context, index Index, product string, places Places) ([]D
 	return drifts, nil
 }
 
-// compareCell says what is wrong in the list of one language and rating, empty if nothing is.
+// compareCell says what is wrong in the list of one cell, empty if nothing is.
 func compareCell(ctx context.Context, index Index, product string, cell comment.Cell, positions []comment.Position) (string, error) {
+	verified, withMedia := cell.Traits&comment.IsVerified != 0, cell.Traits&comment.HasMedia != 0
 	list := List{
 		Product: product,
-		Filter:  comment.Filter{Languages: []comment.Language{cell.Language}, Ratings: []int{cell.Rating}},
-		Order:   comment.OldestFirst,
+		Filter: comment.Filter{
+			Languages: []comment.Language{cell.Language}, Ratings: []int{cell.Rating}, Verified: &verified, WithMedia: &withMedia,
+		},
+		Order: comment.OldestFirst,
+	}
+	name := fmt.Sprintf("%s with rating %d", cell.Language, cell.Rating)
+	if cell.Traits != 0 {
+		name += " and traits " + cell.Traits.String()
 	}
 	done := 0
 	for chunk := range slices.Chunk(positions, auditedAtOnce) {
@@ -83,13 +94,13 @@ func compareCell(ctx context.Context, index Index, product string, cell comment.
 			return "", err
 		}
 		if total := found.Counts.Total(); total != len(positions) {
-			return fmt.Sprintf("%s with rating %d: %d comments, and there are %d", cell.Language, cell.Rating, total, len(positions)), nil
+			return fmt.Sprintf("%s: %d comments, and there are %d", name, total, len(positions)), nil
 		}
 		for i, at := range chunk {
 			// The comment is there if, and only if, the rank rises by 1 at its position.
 			if low, high := found.Boundaries[2*i].Rank, found.Boundaries[2*i+1].Rank; low != done+i || high != done+i+1 {
-				return fmt.Sprintf("%s with rating %d: comment %s is number %d, and there are %d before it and %d up to it",
-					cell.Language, cell.Rating, comment.IDOf(at), done+i+1, low, high), nil
+				return fmt.Sprintf("%s: comment %s is number %d, and there are %d before it and %d up to it",
+					name, comment.IDOf(at), done+i+1, low, high), nil
 			}
 		}
 		done += len(chunk)

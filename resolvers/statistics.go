@@ -10,11 +10,7 @@ import (
 
 // countsOf returns the numbers of a product's comments that pass a filter without dates.
 func countsOf(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
-	counts, err := loaders.From(ctx).Counts(ctx, product, filter)
-	if err != nil {
-		return nil, err
-	}
-	return &comment.Statistics{Counts: counts, AsOf: loaders.From(ctx).StatsAsOf()}, nil
+	return loaders.From(ctx).Statistics(ctx, product, filter)
 }
 
 // expectStats begins to fetch the statistics of products if anything below the root field needs

@@ -39,7 +39,7 @@ type shop struct {
 	page    error      // of pages
 }
 
-var everything = comment.Stats{"de": {1, 2, 3, 4, 5}, "en": {0, 0, 0, 0, 10}}
+var everything = comment.Stats{"de": {Counts: comment.Counts{1, 2, 3, 4, 5}}, "en": {Counts: comment.Counts{0, 0, 0, 0, 10}}}
 
 // Comments implements resolvers.Lister. The duration of a read depends on the product.
 func (s *shop) Comments(_ context.Context, q comment.Query) (comment.Page, error) {
@@ -78,7 +78,7 @@ func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]c
 		switch product {
 		case "unknown":
 		case "babel":
-			found[product] = comment.Stats{"de": {1, 2, 3, 4, 5}, comment.OtherLanguages: {9, 1, 0, 0, 0}}
+			found[product] = comment.Stats{"de": {Counts: comment.Counts{1, 2, 3, 4, 5}}, comment.OtherLanguages: {Counts: comment.Counts{9, 1, 0, 0, 0}}}
 		default:
 			found[product] = everything
 		}
@@ -89,16 +89,16 @@ func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]c
 // RowsOf implements loaders.StatsGetter. A language has as many comments as its tag has bytes, but
 // "tlh" has none.
 func (s *shop) RowsOf(_ context.Context, languages []comment.ProductLanguage) (
-	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
+	found map[comment.ProductLanguage]comment.Row, failed map[comment.ProductLanguage]error, err error,
 ) {
 	s.mu.Lock()
 	s.rows = append(s.rows, len(languages))
 	s.mu.Unlock()
 	time.Sleep(readTime)
-	found = map[comment.ProductLanguage]comment.Counts{}
+	found = map[comment.ProductLanguage]comment.Row{}
 	for _, l := range languages {
 		if l.Language != "tlh" {
-			found[l] = comment.Counts{len(l.Language), 0, 0, 0, 0}
+			found[l] = comment.Row{Counts: comment.Counts{len(l.Language), 0, 0, 0, 0}}
 		}
 	}
 	return found, nil, s.fail

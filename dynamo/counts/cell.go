@@ -9,7 +9,7 @@ import (
 // key nor the values of the item.
 func cellOf(it layout.Item) (*comment.Cell, error) {
 	r := layout.NewReader(it)
-	cell := comment.Comment{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating))}.Cell()
+	cell := comment.Cell{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating)), Traits: r.Traits()}
 	if err := r.Err(); err != nil {
 		return nil, err
 	}

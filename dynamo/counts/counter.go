@@ -371,7 +371,7 @@ func (c *Counter) readRows(ctx context.Context, ledgers map[string]ledger, parts
 		if err != nil {
 			ledgers[what.Product].brokenRows[what.Language] = err
 		}
-		if row != (comment.Counts{}) {
+		if row != (comment.Row{}) {
 			ledgers[what.Product].others[what.Language] = row
 		}
 	}

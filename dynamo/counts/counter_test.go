@@ -36,10 +36,14 @@ func TestMain(m *testing.M) {
 // image returns the attributes of a comment's item that counting needs, as a record holds them.
 func image(c comment.Comment) map[string]types.AttributeValue {
 	text := func(value string) types.AttributeValue { return &types.AttributeValueMemberS{Value: value} }
-	return map[string]types.AttributeValue{
+	image := map[string]types.AttributeValue{
 		"PK": text("C#" + c.ID.Position().String()), "SK": text("C"), "A": text("P#" + c.ProductID),
 		"l": text(string(c.Language)), "r": &types.AttributeValueMemberN{Value: fmt.Sprint(c.Rating)},
 	}
+	if traits := c.Traits().String(); traits != "" {
+		image["k"] = text(traits)
+	}
+	return image
 }
 
 // history is a random past of some products: the records by shard, and the comments that remain.
@@ -178,7 +182,7 @@ func wholeGrid(t *testing.T, store *dynamo.Store, product string, stats comment.
 			sum[key.Language], grid[key.Language] = row, row
 		}
 	}
-	if got, want := stats[comment.OtherLanguages], sum.Counts(comment.Filter{}); got != want {
+	if got, want := stats[comment.OtherLanguages].Counts, sum.Counts(comment.Filter{}); got != want {
 		t.Errorf("languages of %q that share a row have %v there, and a sum of %v", product, got, want)
 	}
 	return grid

@@ -142,7 +142,7 @@ func (e examiner) partition(ctx context.Context, seen *examined, start layout.It
 	for _, marker := range page { // only now: a page that fails is read again
 		seen.newest = marker.id.Position()
 		if marker.cell != nil {
-			seen.bounds.Enter(*marker.cell, at(seen.marked, *marker.cell), seen.newest)
+			seen.bounds.Enter(*marker.cell, seen.marked[marker.cell.Language].Counts[marker.cell.Rating-1], seen.newest)
 			seen.marked.Add(*marker.cell, 1)
 			seen.runs.add(seen.newest, *marker.cell)
 		}
@@ -178,10 +178,10 @@ func (e *examined) take(it layout.Item) *placed {
 // differ from the right ones.
 func (e *examined) takeLanguage(language comment.Language, it layout.Item) {
 	row, err := rowOfItem(it)
-	if err == nil && row != (comment.Counts{}) {
+	if err == nil && row != (comment.Row{}) {
 		e.rows[language] = row
 	}
-	if keys := leaderKeysOf(it); keys != (leaderKeys{}) || row == (comment.Counts{}) {
+	if keys := leaderKeysOf(it); keys != (leaderKeys{}) || row == (comment.Row{}) {
 		e.places[language] = keys
 	}
 }
@@ -194,7 +194,7 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 		IndexName:                 aws.String(string(layout.All)),
 		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + " = :key"),
 		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrLanguage, layout.AttrRating}, ",")),
+		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrLanguage, layout.AttrRating, layout.AttrTraits}, ",")),
 		ExclusiveStartKey:         start,
 	})
 	if err != nil {

@@ -30,18 +30,25 @@ func languagesOf(grids ...comment.Stats) []comment.Language {
 	return slices.Compact(out)
 }
 
-// cellsThatDiffer yields the cells in which two grids differ, in order.
-func cellsThatDiffer(a, b comment.Stats) func(yield func(comment.Cell) bool) {
-	return func(yield func(comment.Cell) bool) {
-		for _, language := range languagesOf(a, b) {
-			for rating := 1; rating <= comment.MaxRating; rating++ {
-				cell := comment.Cell{Language: language, Rating: rating}
-				if at(a, cell) != at(b, cell) && !yield(cell) {
-					return
+// difference is a cell in which two grids differ, and what they have there.
+type difference struct {
+	comment.Cell
+	a, b int
+}
+
+// differencesOf returns the cells in which two grids differ, in order.
+func differencesOf(a, b comment.Stats) (out []difference) {
+	for _, language := range languagesOf(a, b) {
+		rowA, rowB := a[language], b[language]
+		setsA, setsB := rowA.Sets(), rowB.Sets()
+		for rating := range comment.MaxRating {
+			for traits := range setsA {
+				cell := comment.Cell{Language: language, Rating: rating + 1, Traits: comment.Traits(traits)}
+				if d := (difference{cell, setsA[traits][rating], setsB[traits][rating]}); d.a != d.b {
+					out = append(out, d)
 				}
 			}
 		}
 	}
+	return out
 }
-
-func at(stats comment.Stats, cell comment.Cell) int { return stats[cell.Language][cell.Rating-1] }

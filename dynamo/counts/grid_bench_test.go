@@ -56,7 +56,7 @@ func listsOf(stats comment.Stats) types.AttributeValue {
 	grid := layout.Item{}
 	for language, counts := range stats {
 		row := &types.AttributeValueMemberL{}
-		for _, n := range counts {
+		for _, n := range counts.Counts {
 			row.Value = append(row.Value, layout.Number(int64(n)))
 		}
 		grid[string(language)] = row
@@ -72,7 +72,7 @@ func ofLists(v types.AttributeValue) comment.Stats {
 		for i, n := range row.(*types.AttributeValueMemberL).Value {
 			counts[i], _ = strconv.Atoi(n.(*types.AttributeValueMemberN).Value)
 		}
-		stats[comment.Language(language)] = counts
+		stats[comment.Language(language)] = comment.Row{Counts: counts}
 	}
 	return stats
 }
@@ -82,7 +82,7 @@ func varintsOf(stats comment.Stats) types.AttributeValue {
 	out := []byte{1}
 	for _, language := range slices.Sorted(maps.Keys(stats)) {
 		out = append(append(out, byte(len(language))), language...)
-		for _, n := range stats[language] {
+		for _, n := range stats[language].Counts {
 			out = binary.AppendVarint(out, int64(n))
 		}
 	}
@@ -101,7 +101,7 @@ func ofVarints(v types.AttributeValue) comment.Stats {
 			n, bytes := binary.Varint(rest)
 			counts[i], rest = int(n), rest[bytes:]
 		}
-		stats[language] = counts
+		stats[language] = comment.Row{Counts: counts}
 	}
 	return stats
 }

@@ -14,7 +14,7 @@ import (
 func TestWhatIsInWhichIndex(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "42")
 	now := c.CreatedAt()
-	stats := statistics{stats: comment.Stats{"en": {0, 0, 0, 0, 3}}, hold: hold{owner: "me", until: now}}
+	stats := statistics{stats: comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 3}}}, hold: hold{owner: "me", until: now}}
 	for kind, row := range map[string]struct {
 		item layout.Item
 		want []string

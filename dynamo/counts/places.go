@@ -1,6 +1,7 @@
 package counts
 
 import (
+	"cmp"
 	"fmt"
 	"hash/fnv"
 	"strconv"
@@ -38,7 +39,7 @@ type leaderPlace struct {
 	language comment.Language
 	count    int
 	// row is the counts of a language that shares its row of the statistics, else all zero.
-	row comment.Counts
+	row comment.Row
 }
 
 // addLeaderKeys gives an item its place on the leaderboard; none if the count is not above 0.
@@ -85,8 +86,9 @@ func languageKey(product string, language comment.Language) layout.Item {
 func languageItem(p leaderPlace, shards int) layout.Item {
 	out := languageKey(p.product, p.language)
 	addLeaderKeys(out, p, shards)
-	if p.row != (comment.Counts{}) {
-		out[attrRow] = layout.Text(layout.CountsText(p.row))
+	if p.row != (comment.Row{}) {
+		out[attrRow] = layout.Text(layout.CountsText(p.row.Counts))
+		addSplit(out, comment.Stats{p.language: p.row})
 	}
 	return out
 }
@@ -103,15 +105,17 @@ func languageOfKey(key layout.Item) comment.ProductLanguage {
 
 // rowOfItem reads the counts of a language that shares its row from its item; zero for a language
 // with a row of its own.
-func rowOfItem(it layout.Item) (row comment.Counts, err error) {
+func rowOfItem(it layout.Item) (comment.Row, error) {
 	if it[attrRow] == nil {
-		return row, nil
+		return comment.Row{}, nil
 	}
 	r := layout.NewReader(it)
-	if row, err = layout.ParseCounts(r.Text(attrRow)); err != nil {
-		return row, fmt.Errorf("item %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
+	counts, err := layout.ParseCounts(r.Text(attrRow))
+	row := comment.Stats{"": {Counts: counts}}
+	if err = cmp.Or(err, splitIn(it, row)); err != nil {
+		return comment.Row{}, fmt.Errorf("item %s/%s: %w", r.Text(layout.AttrPK), r.Text(layout.AttrSK), err)
 	}
-	return row, nil
+	return row[""], nil
 }
 
 // leaderKeys is the index keys of a place on a leaderboard, empty for an item without a place.
@@ -140,7 +144,7 @@ func placesOf(product string, stats comment.Stats, shards int) map[comment.Langu
 }
 
 func leaderWrite(table string, place leaderPlace, shards int) types.TransactWriteItem {
-	if place.count <= 0 && place.row == (comment.Counts{}) { // the language needs no item
+	if place.count <= 0 && place.row == (comment.Row{}) { // the language needs no item
 		return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(table), Key: languageKey(place.product, place.language)}}
 	}
 	return call.PutIf(table, languageItem(place, shards), "", nil)

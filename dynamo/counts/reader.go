@@ -84,7 +84,7 @@ var errStatisticsBusy = comment.Errorf(comment.Throttled, "the table is too busy
 
 // gridProjection are the attributes of statistics that StatsOf needs. The head of the page index
 // and the newest positions can be larger.
-const gridProjection = layout.AttrPK + "," + attrGrid
+const gridProjection = layout.AttrPK + "," + attrGrid + "," + layout.AttrSplit
 
 // StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call,
 // eventually consistently. A product without comments is missing from found. failed has the
@@ -124,7 +124,7 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 // without comments, or with a row of its own, is missing from found. failed has the languages that
 // the table left out, and those with damaged items.
 func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
-	found map[comment.ProductLanguage]comment.Counts, failed map[comment.ProductLanguage]error, err error,
+	found map[comment.ProductLanguage]comment.Row, failed map[comment.ProductLanguage]error, err error,
 ) {
 	keys := make([]layout.Item, len(languages))
 	for i, l := range languages {
@@ -134,7 +134,7 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the counts of %d languages", len(languages))
 	}
-	found, failed = make(map[comment.ProductLanguage]comment.Counts, len(got.Items)), map[comment.ProductLanguage]error{}
+	found, failed = make(map[comment.ProductLanguage]comment.Row, len(got.Items)), map[comment.ProductLanguage]error{}
 	for _, it := range got.Items {
 		row, err := rowOfItem(it)
 		if err != nil {

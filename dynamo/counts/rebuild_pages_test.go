@@ -64,7 +64,7 @@ func TestDamagedIndex(t *testing.T) {
 		finds counts.DriftKind
 	}{
 		{"the head has other counts", func(head runs.Head) {
-			head.Counts = comment.Stats{"x-none": {1}} // no comment is in this language
+			head.Counts = comment.Stats{"x-none": {Counts: comment.Counts{1}}} // no comment is in this language
 			v.update("P#p", "S", "SET i = :a", &types.AttributeValueMemberB{Value: head.Encode()})
 		}, counts.WrongIndex},
 		{"the head has another bound", func(head runs.Head) {

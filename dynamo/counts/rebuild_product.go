@@ -77,7 +77,7 @@ func repairOf(seen *examined, after statistics, index pageHead, settings leaderS
 		fix.newest = stored
 	}
 	fix.wrong = fix.wrong || seen.misdated() != "" || seen.before.damaged != nil || len(fix.difference) > 0 || seen.before.stats[comment.OtherLanguages] != shared ||
-		slices.Contains(slices.Collect(maps.Values(seen.before.stats)), comment.Counts{}) || index.wrong
+		slices.Contains(slices.Collect(maps.Values(seen.before.stats)), comment.Row{}) || index.wrong
 	moves := settings.was != 0 && seen.before.changes > 0
 	fix.needed = fix.wrong || fix.newest != "" || index.starts || index.ends || moves || seen.before.hold.owner != "" || len(fix.entries) > 0 || !maps.Equal(seen.before.stats, after.stats)
 	return fix
@@ -95,8 +95,8 @@ func storedNewest(product string, s statistics, shards int) string {
 // differenceOf returns what must be added to the first grid to make the second.
 func differenceOf(from, to comment.Stats) comment.Stats {
 	out := comment.Stats{}
-	for cell := range cellsThatDiffer(from, to) {
-		out.Add(cell, at(to, cell)-at(from, cell))
+	for _, d := range differencesOf(from, to) {
+		out.Add(d.Cell, d.b-d.a)
 	}
 	return out
 }

@@ -45,13 +45,14 @@ func (s *statistics) add(cell comment.Cell, n int) {
 	if row == comment.OtherLanguages {
 		s.others.Add(cell, n)
 	}
-	s.stats.Add(comment.Cell{Language: row, Rating: cell.Rating}, n)
+	cell.Language = row
+	s.stats.Add(cell, n)
 }
 
 // enter counts the comment at a position in a cell.
 func (s *statistics) enter(cell comment.Cell, position comment.Position) {
 	row := comment.Cell{Language: rowOf(s.stats, cell.Language), Rating: cell.Rating}
-	s.newest.Enter(row, at(s.stats, row), position)
+	s.newest.Enter(row, s.stats[row.Language].Counts[row.Rating-1], position)
 	s.add(cell, 1)
 }
 
@@ -67,9 +68,9 @@ func (s *statistics) leave(cell comment.Cell, position comment.Position, stays b
 // place returns the content of a language's item.
 func (s statistics) place(product string, language comment.Language) leaderPlace {
 	if row, other := s.others[language]; other {
-		return leaderPlace{product: product, language: language, count: row[comment.MaxRating-1], row: row}
+		return leaderPlace{product: product, language: language, count: row.Counts[comment.MaxRating-1], row: row}
 	}
-	return leaderPlace{product: product, language: language, count: s.stats[language][comment.MaxRating-1]}
+	return leaderPlace{product: product, language: language, count: s.stats[language].Counts[comment.MaxRating-1]}
 }
 
 // grid returns the counts of all languages, as far as those that share a row were read.
@@ -77,29 +78,34 @@ func (s statistics) grid() comment.Stats {
 	grid := s.stats.Clone()
 	delete(grid, comment.OtherLanguages)
 	for language, row := range s.others {
-		for i, n := range row {
-			grid.Add(comment.Cell{Language: language, Rating: i + 1}, n)
+		if grid[language] = grid[language].Plus(row); grid[language] == (comment.Row{}) {
+			delete(grid, language)
 		}
 	}
 	return grid
 }
 
 // shared returns what the shared row must be: the sum of the counts of its languages.
-func (s statistics) shared() comment.Counts { return s.others.Counts(comment.Filter{}) }
+func (s statistics) shared() (sum comment.Row) {
+	for _, row := range s.others {
+		sum = sum.Plus(row)
+	}
+	return sum
+}
 
 // arranged makes statistics of the counts of all languages. Rows go to the languages that have one
 // in kept if not too many do, or else to the languages with the most comments.
 func arranged(grid, kept comment.Stats) statistics {
 	s := statistics{stats: comment.Stats{}, others: comment.Stats{}}
 	owners := rowOwners(grid, kept)
-	for language, counts := range grid {
+	for language, row := range grid {
 		if owners != nil && !owners[language] {
-			s.others[language] = counts
+			s.others[language] = row
 			continue
 		}
-		s.stats[language] = counts
+		s.stats[language] = row
 	}
-	if shared := s.shared(); shared != (comment.Counts{}) {
+	if shared := s.shared(); shared != (comment.Row{}) {
 		s.stats[comment.OtherLanguages] = shared
 	}
 	return s

@@ -101,11 +101,11 @@ func (w *world) check(t *rapid.T) {
 func TestRowsByUse(t *testing.T) {
 	grid := comment.Stats{}
 	for i, language := range commenttest.ManyLanguages(comment.MaxLanguageRows + 2) {
-		grid[language] = comment.Counts{0, 0, 0, 0, i + 1}
+		grid[language] = comment.Row{Counts: comment.Counts{0, 0, 0, 0, i + 1}}
 	}
 	got := arranged(grid, nil)
-	want := comment.Stats{"l00": {0, 0, 0, 0, 1}, "l01": {0, 0, 0, 0, 2}}
-	if diff := cmp.Diff(want, got.others); diff != "" || got.stats[comment.OtherLanguages] != (comment.Counts{0, 0, 0, 0, 3}) {
+	want := comment.Stats{"l00": {Counts: comment.Counts{0, 0, 0, 0, 1}}, "l01": {Counts: comment.Counts{0, 0, 0, 0, 2}}}
+	if diff := cmp.Diff(want, got.others); diff != "" || got.stats[comment.OtherLanguages].Counts != (comment.Counts{0, 0, 0, 0, 3}) {
 		t.Errorf("%v share a row: %s", got.stats[comment.OtherLanguages], diff)
 	}
 }

@@ -69,6 +69,7 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	addLeaderKeys(out, leaderPlace{product: product, count: bestCount(s.stats, "")}, shards)
 	out[attrChanges] = layout.Number(s.changes)
 	out[attrGrid] = layout.Text(layout.GridText(s.stats))
+	addSplit(out, s.stats)
 	if s.hold.owner != "" {
 		out[attrHold] = layout.Text(s.hold.String())
 	}
@@ -116,7 +117,10 @@ func (s *statistics) decode(in layout.Item) (err error) {
 func decodeGrid(in layout.Item) (comment.Stats, error) {
 	r := layout.NewReader(in)
 	stats, err := layout.ParseGrid(r.Text(attrGrid))
-	if err = cmp.Or(r.Err(), err); err != nil {
+	if err = cmp.Or(r.Err(), err); err == nil {
+		err = splitIn(in, stats)
+	}
+	if err != nil {
 		return nil, fmt.Errorf("item %s of statistics: %w", r.Text(layout.AttrPK), err)
 	}
 	return stats, nil
@@ -125,7 +129,7 @@ func decodeGrid(in layout.Item) (comment.Stats, error) {
 // unchanged returns the condition that the statistics are as they were read.
 func (s statistics) unchanged() (condition string, values layout.Item) {
 	if s.damaged != nil {
-		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold)
+		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold, layout.AttrSplit)
 	}
 	if s.changes == 0 {
 		return "attribute_not_exists(" + layout.AttrPK + ")", nil

@@ -239,13 +239,17 @@ func (c markerChange) stillSo(table, product string) types.TransactWriteItem {
 		},
 	}
 	if c.improper != nil {
-		condition, values := sameAttributes(c.improper, layout.All.PartitionAttr(), layout.AttrLanguage, layout.AttrRating)
+		condition, values := sameAttributes(c.improper, layout.All.PartitionAttr(), layout.AttrLanguage, layout.AttrRating, layout.AttrTraits)
 		check.ConditionExpression, check.ExpressionAttributeValues = aws.String(condition), values
 	}
 	if cell := c.after.cell; cell != nil {
-		check.ConditionExpression = aws.String(layout.All.PartitionAttr() + " = :p AND " + layout.AttrLanguage + " = :l AND " + layout.AttrRating + " = :r")
-		check.ExpressionAttributeValues[":l"] = layout.Text(string(cell.Language))
-		check.ExpressionAttributeValues[":r"] = layout.Number(int64(cell.Rating))
+		values := check.ExpressionAttributeValues
+		values[":l"], values[":r"] = layout.Text(string(cell.Language)), layout.Number(int64(cell.Rating))
+		condition := layout.All.PartitionAttr() + " = :p AND " + layout.AttrLanguage + " = :l AND " + layout.AttrRating + " = :r"
+		for _, trait := range comment.AllTraits() {
+			condition += " AND " + layout.TraitExpression(trait, cell.Traits&trait != 0, values)
+		}
+		check.ConditionExpression = aws.String(condition)
 	}
 	return types.TransactWriteItem{ConditionCheck: check}
 }

@@ -23,7 +23,7 @@ var (
 
 func TestTallyUp(t *testing.T) {
 	counted := map[comment.ID]marker{globe: {cell: english5, position: "7", exists: true}}
-	en5 := comment.Stats{"en": {0, 0, 0, 0, 1}}
+	en5 := comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 1}}}
 	for _, row := range []struct {
 		why       string
 		markers   map[comment.ID]marker
@@ -40,13 +40,13 @@ func TestTallyUp(t *testing.T) {
 		{
 			why:       "two of one batch are one change of the statistics",
 			standings: []standing{{ID: globe, Cell: english5, position: "1"}, {ID: plate, Cell: english5, position: "2"}},
-			want:      comment.Stats{"en": {0, 0, 0, 0, 2}}, marked: 2,
+			want:      comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 2}}}, marked: 2,
 		},
 		{
 			why:     "an edit moves a comment between its counts, by the marker and not by the record's old image",
 			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: german5, position: "8"}},
-			want:      comment.Stats{"de": {0, 0, 0, 0, 1}}, marked: 1,
+			want:      comment.Stats{"de": {Counts: comment.Counts{0, 0, 0, 0, 1}}}, marked: 1,
 		},
 		{
 			why:     "a deletion subtracts the comment and removes a language without comments",
@@ -87,7 +87,7 @@ func TestTallyUp(t *testing.T) {
 			why:     "a look at the comment counts, whatever record the marker follows",
 			markers: counted, stats: en5,
 			standings: []standing{{ID: globe, Cell: english1}},
-			want:      comment.Stats{"en": {1, 0, 0, 0, 0}}, marked: 1,
+			want:      comment.Stats{"en": {Counts: comment.Counts{1, 0, 0, 0, 0}}}, marked: 1,
 		},
 		{
 			why:     "the first record after a look is noted although it changes nothing, so that earlier records are rejected",
@@ -141,7 +141,7 @@ func TestTallyFitsIntoATransaction(t *testing.T) {
 			standings = append(standings, s)
 		}
 		for rounds := 0; len(standings) > 0; rounds++ {
-			got := tallyUp(ledger{statistics: statistics{stats: comment.Stats{"de": {7}}}, markers: markers, page: page}, standings, maxItemsPerTransaction-1)
+			got := tallyUp(ledger{statistics: statistics{stats: comment.Stats{"de": {Counts: comment.Counts{7}}}}, markers: markers, page: page}, standings, maxItemsPerTransaction-1)
 			if got.entry == nil {
 				t.Fatal("the log of the page index has no entry")
 			}
@@ -197,7 +197,7 @@ func TestLeaderKeys(t *testing.T) {
 
 // Encoding and decoding keep all values.
 func TestCountingItems(t *testing.T) {
-	s := statistics{stats: comment.Stats{"en": {1, 2, 3, 4, 5}, "de": {0, 0, 0, 0, 7}}, changes: 12, hold: hold{owner: "a/b", until: testTime}, head: []byte("head")}
+	s := statistics{stats: comment.Stats{"en": {Counts: comment.Counts{1, 2, 3, 4, 5}}, "de": {Counts: comment.Counts{0, 0, 0, 0, 7}}}, changes: 12, hold: hold{owner: "a/b", until: testTime}, head: []byte("head")}
 	got, err := decodeStatistics(statisticsItem("p", s, 4))
 	if diff := cmp.Diff(s, got, cmp.AllowUnexported(statistics{}, hold{}), cmp.Comparer(sameHold)); err != nil || diff != "" {
 		t.Errorf("statistics: %v %s", err, diff)

@@ -99,11 +99,11 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 		return out
 	}
 	counted := e.counts()
-	for cell := range cellsThatDiffer(counted, e.listed) {
-		add(WrongCount, true, "%s: %d counted, and there are %d", cellName(cell), at(counted, cell), at(e.listed, cell))
+	for _, d := range differencesOf(counted, e.listed) {
+		add(WrongCount, true, "%s: %d counted, and there are %d", cellName(d.Cell), d.a, d.b)
 	}
-	for cell := range cellsThatDiffer(counted, e.marked) {
-		add(WrongSum, false, "%s: %d counted, and there are %d markers", cellName(cell), at(counted, cell), at(e.marked, cell))
+	for _, d := range differencesOf(counted, e.marked) {
+		add(WrongSum, false, "%s: %d counted, and there are %d markers", cellName(d.Cell), d.a, d.b)
 	}
 	if shared, rows := e.after.stats[comment.OtherLanguages], (statistics{others: e.rows}).shared(); shared != rows {
 		add(WrongRow, false, "languages that share a row: %d comments counted, and their own counts say %d", shared.Total(), rows.Total())
@@ -220,7 +220,11 @@ func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
 }
 
 func cellName(cell comment.Cell) string {
-	return string(cell.Language) + ", " + starsName(cell.Rating)
+	name := string(cell.Language) + ", " + starsName(cell.Rating)
+	if cell.Traits != 0 {
+		name += ", traits " + cell.Traits.String()
+	}
+	return name
 }
 
 func starsName(rating int) string {

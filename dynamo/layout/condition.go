@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// conditionAttrs are the attributes of items that conditions are about.
+// conditionAttrs are the attributes of items that conditions are about, unless they are about traits.
 var conditionAttrs = map[comment.Attribute]string{
 	comment.OfLanguage: AttrLanguage,
 	comment.OfRating:   AttrRating,
@@ -18,6 +18,10 @@ var conditionAttrs = map[comment.Attribute]string{
 func FilterExpression(conditions []comment.Condition, values Item) string {
 	all := make([]string, len(conditions))
 	for i, condition := range conditions {
+		if trait := condition.Attribute.Trait(); trait != 0 {
+			all[i] = TraitExpression(trait, condition.Values[0].Text == comment.True, values)
+			continue
+		}
 		attr := conditionAttrs[condition.Attribute]
 		names := make([]string, len(condition.Values))
 		for j, value := range condition.Values {
@@ -31,4 +35,16 @@ func FilterExpression(conditions []comment.Condition, values Item) string {
 		all[i] = attr + " IN (" + strings.Join(names, ",") + ")"
 	}
 	return strings.Join(all, " AND ")
+}
+
+// TraitExpression returns the expression of a comment that has a trait, or has it not. It adds the
+// value that the expression names to values.
+func TraitExpression(trait comment.Traits, has bool, values Item) string {
+	name := ":" + AttrTraits + trait.String()
+	values[name] = Text(trait.String())
+	contains := "contains(" + AttrTraits + "," + name + ")"
+	if has {
+		return contains
+	}
+	return "(attribute_not_exists(" + AttrTraits + ") OR NOT " + contains + ")"
 }

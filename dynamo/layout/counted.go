@@ -19,6 +19,9 @@ const (
 	AttrChanges = "n"
 	// AttrGrid is an attribute of the statistics: S, the counts as GridText writes them.
 	AttrGrid = "g"
+	// AttrSplit is an attribute of the statistics, and of the item of a language that shares a row: B,
+	// how the counts are split by traits, as package runs encodes it; missing if no comment has a trait.
+	AttrSplit = "k"
 	// AttrHead is an attribute of the statistics: B, the head of the product's page index, which
 	// package runs encodes; missing if the product has no index.
 	AttrHead = "i"
@@ -29,18 +32,23 @@ const (
 	AttrCell = "s"
 )
 
-// CellText returns a cell as a marker holds it, such as "en/5".
+// CellText returns a cell as a marker holds it, such as "en/5", or "en/5/mv" with traits.
 func CellText(cell comment.Cell) string {
-	return string(cell.Language) + "/" + strconv.Itoa(cell.Code())
+	text := string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
+	if cell.Traits != 0 {
+		text += "/" + cell.Traits.String()
+	}
+	return text
 }
 
 // ParseCell reads what CellText returned.
 func ParseCell(text string) (comment.Cell, error) {
-	language, digits, _ := strings.Cut(text, "/")
-	code, err := strconv.Atoi(digits)
-	cell, any := comment.CellOf(comment.Language(language), code)
-	if !any || language == "" || err != nil {
-		return comment.Cell{}, errors.New("not a language and the code of a cell")
+	language, rest, _ := strings.Cut(text, "/")
+	digits, letters, _ := strings.Cut(rest, "/")
+	rating, err := strconv.Atoi(digits)
+	cell := comment.Cell{Language: comment.Language(language), Rating: rating, Traits: comment.ParseTraits(letters)}
+	if language == "" || err != nil || comment.CheckRating(rating) != nil || CellText(cell) != text {
+		return comment.Cell{}, errors.New("not a language, a rating and letters of traits")
 	}
 	return cell, nil
 }

@@ -12,8 +12,8 @@ import (
 
 // The counts of a product are one string, such as "de=1,0,0,4,20 en=0,0,2,3,11": the languages in
 // the order of their tags, each with the counts of 1 to 5 stars. A language without comments is
-// left out. Equal counts have equal texts, so any text that GridText does not return is damage. A
-// colon is in no text: behind it, a later release can split a count.
+// left out. Equal counts have equal texts, so any text that GridText does not return is damage. How
+// many of them have traits is beside the text, in AttrSplit.
 //
 // A count that someone lowered by hand can fall below zero. It is written with its sign, and
 // verify reports it as a wrong count.
@@ -26,7 +26,7 @@ func GridText(stats comment.Stats) string {
 			out = append(out, ' ')
 		}
 		out = append(append(out, language...), '=')
-		out = appendCounts(out, stats[language])
+		out = appendCounts(out, stats[language].Counts)
 	}
 	return string(out)
 }
@@ -63,7 +63,7 @@ func ParseGrid(text string) (comment.Stats, error) {
 		if err != nil || !tag || language <= last {
 			return nil, errGrid
 		}
-		stats[comment.Language(language)], last = counts, language
+		stats[comment.Language(language)], last = comment.Row{Counts: counts}, language
 	}
 	return stats, nil
 }

@@ -18,10 +18,10 @@ func TestGridReadsBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		stats := commenttest.AnyStats(t)
 		if stats != nil && rapid.Bool().Draw(t, "shared") {
-			stats[comment.OtherLanguages] = comment.Counts{1, 2}
+			stats[comment.OtherLanguages] = comment.Row{Counts: comment.Counts{1, 2}}
 		}
 		for language, counts := range stats {
-			if counts == (comment.Counts{}) {
+			if counts == (comment.Row{}) {
 				delete(stats, language)
 			}
 		}

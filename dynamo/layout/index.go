@@ -25,7 +25,8 @@ const (
 	Boards Index = "boards"
 	// ByAuthor holds what a customer wrote, over all products.
 	ByAuthor Index = "byAuthor"
-	// ByHelpful holds the comments of a product with helpful votes, and ByMedia those with pictures.
+	// ByHelpful holds the comments of a product with helpful votes, and ByMedia those with pictures or
+	// videos, in the order of the list indexes.
 	ByHelpful Index = "byHelpful"
 	ByMedia   Index = "byMedia"
 )
@@ -33,11 +34,11 @@ const (
 // ListIndexes returns the list indexes, those with the smallest partitions first.
 func ListIndexes() []Index { return []Index{ByLangAndRating, ByLang, ByRating, All} }
 
-// PartitionAttr returns the attribute that holds the partition key of a list index. It panics for
-// any other index.
+// PartitionAttr returns the attribute that holds the partition key of an index that lists are read
+// from. It panics for any other index.
 func (i Index) PartitionAttr() string {
 	switch i {
-	case All:
+	case All, ByMedia:
 		return AttrAll
 	case ByLang:
 		return attrByLang
@@ -47,6 +48,14 @@ func (i Index) PartitionAttr() string {
 		return attrByLangAndRating
 	}
 	panic("layout: no list index is named " + string(i))
+}
+
+// SortAttr returns the attribute that holds the sort key of such an index. Its values are those of AttrPK.
+func (i Index) SortAttr() string {
+	if i == ByMedia {
+		return attrMedia
+	}
+	return AttrPK
 }
 
 // SplitsByLanguage reports whether each partition of the index holds one language.

@@ -15,7 +15,7 @@ import (
 // indexAttrs are the attributes that follow from the rest of a comment: its keys of lists, or its
 // product while it is in none, its place in the queue, and its place among helpful ones with the letter
 // for that.
-var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace, attrHelpful, attrTraits}
+var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace, attrHelpful, AttrTraits}
 
 // IndexProjection is the projection expression of what IndexKeys reads.
 var IndexProjection = strings.Join(append(slices.Clone(indexAttrs), AttrPK, AttrSK, AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures, attrVotes, attrImported,
@@ -62,7 +62,7 @@ func IndexKeysOf(it Item) (IndexKeys, error) {
 	c.Moderation = reasonToWait(it, status)
 	encoded, want := Encode(c.InQueue()), helpfulKeys(it, id)
 	for _, attr := range indexAttrs {
-		if encoded[attr] != nil && attr != attrTraits {
+		if encoded[attr] != nil && attr != AttrTraits {
 			want[attr] = encoded[attr]
 		}
 	}

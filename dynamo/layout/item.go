@@ -49,8 +49,8 @@ func Encode(c comment.Comment) Item {
 	if c.Reply != nil || c.ReplyDeletion > 0 {
 		out[attrReply] = &types.AttributeValueMemberM{Value: encodeReply(c.Reply, c.ReplyDeletion)}
 	}
-	if traits := traitsText(c); traits != "" {
-		out[attrTraits] = Text(traits)
+	if traits := c.Traits().String(); traits != "" {
+		out[AttrTraits] = Text(traits)
 	}
 	if len(c.Media) > 0 {
 		out[attrPictures] = Text(mediaText(c.Media))
@@ -128,7 +128,7 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 	if r.has(AttrState) || r.has(attrHeldEdit) || r.has(attrRejected) || r.has(AttrBoard) || r.has(AttrReports) {
 		c.Status, c.Moderation = r.moderation()
 	}
-	c.Verified, c.Media = strings.Contains(r.OptionalText(attrTraits), traitVerified), r.media()
+	c.Verified, c.Media = r.Traits()&comment.IsVerified != 0, r.media()
 	c.Votes, c.ImportedVotes = r.votes(attrVotes), r.votes(attrImported)
 	c.Bytes = r.bytes
 	if err := cmp.Or(r.Err(), CheckCell(c.Cell()), checkAnswerable(&c.Comment)); err != nil {
@@ -136,6 +136,9 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 	}
 	return c, nil
 }
+
+// Traits reads the traits of a comment.
+func (r *Reader) Traits() comment.Traits { return comment.ParseTraits(r.OptionalText(AttrTraits)) }
 
 // author reads the ID of the author, and whether it is imported.
 func (r *Reader) author() comment.Author {

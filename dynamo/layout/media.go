@@ -51,28 +51,17 @@ func (r *Reader) media() []comment.Media {
 	return all
 }
 
-// traitsText returns the traits of a comment as attrTraits holds them, empty without any.
-func traitsText(c comment.Comment) (letters string) {
-	if len(c.Media) > 0 {
-		letters += traitMedia
-	}
-	if c.Verified {
-		letters += traitVerified
-	}
-	return traitsWith(letters, c.Votes.AtLeast(c.ImportedVotes).Net() > 0)
-}
-
 // SameTraits returns the condition that a comment's item has its traits, for a change that writes
 // others: it must not undo a count of votes, which leaves the version. It adds the value that the
 // condition names.
 func SameTraits(before, after comment.Comment, values Item) string {
-	switch letters := traitsText(before); letters {
-	case traitsText(after):
+	switch letters := before.Traits().String(); letters {
+	case after.Traits().String():
 		return ""
 	case "":
-		return " AND attribute_not_exists(" + attrTraits + ")"
+		return " AND attribute_not_exists(" + AttrTraits + ")"
 	default:
 		values[":wasTraits"] = Text(letters)
-		return " AND " + attrTraits + " = :wasTraits"
+		return " AND " + AttrTraits + " = :wasTraits"
 	}
 }

@@ -22,6 +22,9 @@ import (
 // The size of a larger comment is known only once it is read. So a page is stopped when it has
 // spent LargestCall more than the bound. Calls under way at that moment still end.
 //
+// A list that is restricted to traits has no partitions that hold only its comments. LargestCall is
+// added to its bound whatever the sizes, and its calls stay within that.
+//
 // The same bound holds for a count, which begins no call that might exceed it.
 
 const (
@@ -84,6 +87,22 @@ func (m *Meter) Add(units float64) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.spent += units
+}
+
+// ReadLimit is the highest Limit of each of several parallel calls that may return nothing; 0 for no
+// limit. With it they stay within what Check allows if no comment has more than 1 KB. It returns a
+// comment.TooCostly error if nothing is left.
+func (m *Meter) ReadLimit(calls int) (int, error) {
+	if m == nil {
+		return 0, nil
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	limit := ItemsWithin(m.limit-m.spent, calls)
+	if limit < 1 {
+		return 0, m.refusal()
+	}
+	return limit, nil
 }
 
 // CountLimit is the Limit of each of several parallel calls that count; 0 for no limit. With it

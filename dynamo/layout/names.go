@@ -18,7 +18,7 @@ const (
 	AttrVersion    = "v" // N, absent while it is 1
 	attrUpdated    = "u" // N, milliseconds since 1970; absent until the first edit
 	attrReply      = "o" // M, the reply of the shop, or the version of its deletion; absent without one
-	attrTraits     = "k" // S, a letter for each trait, in the order of the alphabet; absent without any
+	AttrTraits     = "k" // S, a letter for each trait, in the order of the alphabet; absent without any
 	attrVotes      = "y" // S, helpful and other votes, such as "12,3", imported ones among them; absent without any
 	attrPictures   = "i" // S, pictures and videos, see mediaText; absent without any
 
@@ -36,13 +36,6 @@ const (
 	attrReplies = "q" // how many replies of customers there are
 	attrShop    = "d" // attributes of the shop
 	AttrSpare   = "x" // what nobody thought of
-)
-
-// The letters in attrTraits, in the order of the alphabet.
-const (
-	traitHelpful  = "h" // more votes call the comment helpful than do not
-	traitMedia    = "m" // there are pictures or videos
-	traitVerified = "v" // the author bought the product
 )
 
 // writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport in
@@ -66,7 +59,7 @@ func WriterOfReport(customer string) *types.AttributeValueMemberS {
 // ListAttrs returns the attributes that a list shows. The creation time is not among them: it is
 // part of the sort key.
 func ListAttrs() []string {
-	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply, attrTraits, attrVotes, attrPictures}
+	return []string{AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply, AttrTraits, attrVotes, attrPictures}
 }
 
 var (

@@ -104,7 +104,7 @@ func (b *Bounds) Of(filter comment.Filter, stats comment.Stats) comment.Position
 		rows = append([]comment.Language{comment.OtherLanguages}, rows...)
 	}
 	for _, language := range rows {
-		for i, n := range stats[language] {
+		for i, n := range stats[language].Counts {
 			if n == 0 || !allows(filter.Ratings, i+1) {
 				continue
 			}
@@ -156,8 +156,8 @@ func (b *Bounds) Below(right *Bounds, stats comment.Stats) (cell comment.Cell, f
 			return comment.Cell{Rating: i + 1}, true
 		}
 	}
-	for language, counts := range stats {
-		for i, n := range counts {
+	for language, row := range stats {
+		for i, n := range row.Counts {
 			if n > 0 && b.cell(language, i).Compare(right.cell(language, i)) < 0 {
 				return comment.Cell{Language: language, Rating: i + 1}, true
 			}

@@ -44,7 +44,7 @@ func (b *Bounds) Encode(stats comment.Stats, most int) []byte {
 	}
 	out[1] |= withCells
 	for _, language := range languagesOf(stats) {
-		for i, n := range stats[language] {
+		for i, n := range stats[language].Counts {
 			if n != 0 {
 				out = binary.BigEndian.AppendUint32(out, uint32(b.cells[language][i]))
 			}
@@ -77,7 +77,7 @@ func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 	b.cells = make(map[comment.Language]row, len(stats))
 	for _, language := range languagesOf(stats) {
 		var times row
-		for i, n := range stats[language] {
+		for i, n := range stats[language].Counts {
 			if n != 0 {
 				times[i], rest = seconds(binary.BigEndian.Uint32(rest)), rest[secondsBytes:]
 			}
@@ -109,8 +109,8 @@ func decodeRatings(from []byte, counts comment.Counts) (b *Bounds, rest []byte, 
 // cellsOf returns the number of cells that have comments.
 func cellsOf(stats comment.Stats) int {
 	cells := 0
-	for _, counts := range stats {
-		for _, n := range counts {
+	for _, row := range stats {
+		for _, n := range row.Counts {
 			if n != 0 {
 				cells++
 			}

@@ -71,7 +71,7 @@ func TestBoundsHold(t *testing.T) {
 			case !there || rapid.Bool().Draw(t, "edit"):
 				cell := anyCell(t)
 				stats := model.stats()
-				bounds.Enter(cell, stats[cell.Language][cell.Rating-1], position)
+				bounds.Enter(cell, stats[cell.Language].Counts[cell.Rating-1], position)
 				model[position] = cell
 				if there && before.Rating != cell.Rating {
 					bounds.Leave(before.Rating, model.stats().Counts(comment.Filter{})[before.Rating-1], position)
@@ -112,7 +112,7 @@ func check(t *rapid.T, bounds *Bounds, model counted, filter comment.Filter, tig
 	counts := comment.Stats{}
 	for _, position := range slices.SortedFunc(positionsOf(model), comment.Position.Compare) {
 		cell := model[position]
-		right.Enter(cell, counts[cell.Language][cell.Rating-1], position)
+		right.Enter(cell, counts[cell.Language].Counts[cell.Rating-1], position)
 		counts.Add(cell, 1)
 	}
 	if cell, found := bounds.Below(right.In(stats), stats); found {
@@ -140,7 +140,7 @@ func TestBoundsOfASharedRow(t *testing.T) {
 		b.Enter(comment.Cell{Language: language, Rating: 5}, 0, at(10*i))
 	}
 	b.Enter(comment.Cell{Language: "de", Rating: 4}, 0, at(50))
-	stats := comment.Stats{"de": {3: 1, 4: 1}, comment.OtherLanguages: {4: 2}}
+	stats := comment.Stats{"de": {Counts: comment.Counts{3: 1, 4: 1}}, comment.OtherLanguages: {Counts: comment.Counts{4: 2}}}
 	shared := b.In(stats)
 	for _, row := range []struct {
 		language comment.Language
@@ -157,7 +157,7 @@ func TestBoundsOfASharedRow(t *testing.T) {
 // an error.
 func TestDecodeDamage(t *testing.T) {
 	var b Bounds
-	stats := comment.Stats{"de": {4: 1}, "en": {0: 2, 4: 1}}
+	stats := comment.Stats{"de": {Counts: comment.Counts{4: 1}}, "en": {Counts: comment.Counts{0: 2, 4: 1}}}
 	for i, cell := range []comment.Cell{{Language: "de", Rating: 5}, {Language: "en", Rating: 5}, {Language: "en", Rating: 1}} {
 		b.Enter(cell, 0, comment.FirstAt(epoch.Add(time.Duration(i)*time.Hour)))
 	}
@@ -176,8 +176,8 @@ func TestDecodeDamage(t *testing.T) {
 		"something behind, in short":  {append(slices.Clone(short), 0), stats},
 		"of a later version":          {append([]byte{9}, good[1:]...), stats},
 		"of a rating without any":     {append([]byte{1, 1 << 1}, good[2:]...), stats},
-		"of statistics of more cells": {good, comment.Stats{"de": {4: 1}, "en": {0: 2, 3: 1, 4: 1}}},
-		"of statistics of fewer":      {good, comment.Stats{"en": {0: 2, 4: 1}}},
+		"of statistics of more cells": {good, comment.Stats{"de": {Counts: comment.Counts{4: 1}}, "en": {Counts: comment.Counts{0: 2, 3: 1, 4: 1}}}},
+		"of statistics of fewer":      {good, comment.Stats{"en": {Counts: comment.Counts{0: 2, 4: 1}}}},
 	} {
 		if got, err := DecodeBounds(row.stored, row.stats); err == nil || got != nil {
 			t.Errorf("%s: %+v", why, got)

@@ -54,7 +54,7 @@ func Definition(table string) *dynamodb.CreateTableInput {
 func projected() []string {
 	return []string{
 		AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply,
-		attrTraits, attrVotes, attrPictures, attrReplies, attrShop, AttrSpare,
+		AttrTraits, attrVotes, attrPictures, attrReplies, attrShop, AttrSpare,
 	}
 }
 

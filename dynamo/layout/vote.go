@@ -161,7 +161,7 @@ func DecodeVoteSums(it Item) (s VoteSums, err error) {
 
 // voteAttrs are the attributes of a comment that follow from its votes, the letter of traits among
 // them, and those that they follow from.
-var voteAttrs = []string{attrImported, attrVotes, attrHelpful, attrTraits}
+var voteAttrs = []string{attrImported, attrVotes, attrHelpful, AttrTraits}
 
 // VotesOf is what the item of a comment says of its votes.
 type VotesOf struct {
@@ -199,8 +199,8 @@ func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, v
 	if shown.Net() > 0 {
 		want[attrHelpful] = Text(helpfulPlace(id, shown))
 	}
-	if traits := traitsWith(NewReader(v.item).Text(attrTraits), shown.Net() > 0); traits != "" {
-		want[attrTraits] = Text(traits)
+	if traits := traitsWith(NewReader(v.item).Text(AttrTraits), shown.Net() > 0); traits != "" {
+		want[AttrTraits] = Text(traits)
 	}
 	have := Item{}
 	condition = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
@@ -229,8 +229,8 @@ func helpfulKeys(it Item, id comment.ID) Item {
 	if votes.Shown.Net() > 0 {
 		out[attrHelpful] = Text(helpfulPlace(id, votes.Shown))
 	}
-	if traits := traitsWith(NewReader(it).Text(attrTraits), votes.Shown.Net() > 0); traits != "" {
-		out[attrTraits] = Text(traits)
+	if traits := traitsWith(NewReader(it).Text(AttrTraits), votes.Shown.Net() > 0); traits != "" {
+		out[AttrTraits] = Text(traits)
 	}
 	return out
 }

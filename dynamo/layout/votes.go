@@ -59,13 +59,9 @@ func helpfulPlace(id comment.ID, n comment.VoteCounts) string {
 
 // traitsWith returns the letters of traits with that of helpful votes, or without it.
 func traitsWith(letters string, helpful bool) string {
-	letters = strings.ReplaceAll(letters, traitHelpful, "")
-	if !helpful {
-		return letters
+	traits := comment.ParseTraits(letters) &^ comment.IsHelpful
+	if helpful {
+		traits |= comment.IsHelpful
 	}
-	at := strings.IndexFunc(letters, func(letter rune) bool { return string(letter) > traitHelpful })
-	if at < 0 {
-		at = len(letters)
-	}
-	return letters[:at] + traitHelpful + letters[at:]
+	return traits.String()
 }

@@ -86,9 +86,14 @@ func (m mix) belief(s *Sample) *belief {
 	for i, language := range m.filter.Languages {
 		inLanguages[i] = posterior(inLanguages[i], b.languages, s.languages[language], s.returned)
 	}
-	before := min(rated*named/b.sampled, 1)
-	list := posterior(before, m.weight(s.partition.Index), s.returned, s.scanned)
-	b.shares = m.fill(s.partition, b.sampled*list, (1-list)/max(1-before, leastShare), inRatings, inLanguages)
+	before, traits := min(rated*named/b.sampled, 1), likelyTraits(m.filter)
+	list := posterior(before*traits, m.weight(s.partition.Index), s.returned, s.scanned)
+	if before == 1 || list > traits {
+		traits = list / before // it is known better now, or cannot be less
+	}
+	cells := min(list/traits, 1) // whatever the traits
+	b.shares = m.fill(s.partition, b.sampled*cells, (1-cells)/max(1-before, leastShare), inRatings, inLanguages)
+	b.shares.list(traits)
 	whole := wholeProduct(m.filter)
 	b.list, _ = b.shares.wanted(&whole)
 	b.ratings, b.languages = b.ratings+float64(s.returned), b.languages+float64(s.returned)
@@ -135,7 +140,7 @@ func (m mix) wantedRatings() (in [comment.MaxRating]float64, share float64) {
 // partition outside the list have their earlier shares multiplied by others.
 func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) (shares grid) {
 	part := Part{Partition: partition}
-	row := func(language comment.Language, in, share float64) (counts comment.Counts) {
+	row := func(language comment.Language, in, share float64) (counts tally) {
 		for i, rating := range likelyRatings {
 			mean := share * rating
 			switch {
@@ -144,7 +149,7 @@ func (m mix) fill(partition layout.Partition, list, others float64, inRatings [c
 			case part.Holds(comment.Cell{Language: language, Rating: i + 1}):
 				mean *= others
 			}
-			counts[i] = int(shareTotal * mean)
+			counts.held[i] = int(shareTotal * mean)
 		}
 		return counts
 	}
@@ -157,6 +162,21 @@ func (m mix) fill(partition layout.Partition, list, others float64, inRatings [c
 		shares.add(language, row(language, inLanguages[i], m.languages[i]))
 	}
 	return shares
+}
+
+// list notes that comments have traits which the list allows with a probability.
+func (g *grid) list(probability float64) {
+	allow := func(t *tally) {
+		for i, n := range t.held {
+			t.listed[i] = int(float64(n) * probability)
+		}
+	}
+	g.media = int(float64(g.all.held.Total()) * likelyMedia)
+	allow(&g.all)
+	allow(&g.named)
+	for i := range g.rows {
+		allow(&g.rows[i].counts)
+	}
 }
 
 // spread are the variances of how many of n comments of the list are in a part, and of how many

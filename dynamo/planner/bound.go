@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"math"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 )
@@ -9,8 +11,13 @@ import (
 // or a count may cost is a multiple of them.
 
 // NarrowUnits is the cost in read units of reading want comments of a list, if no comment has more
-// than 1 KB. It assumes partitions that hold nothing else.
+// than 1 KB. It assumes partitions that hold nothing else but comments with other traits, of which
+// there are as many as is likely.
 func NarrowUnits(filter comment.Filter, want int) float64 {
+	if filter.WithMedia != nil && *filter.WithMedia {
+		filter.WithMedia = nil // they have an index
+	}
+	want = int(math.Ceil(float64(want) / likelyTraits(filter)))
 	parts := narrowParts(filter)
 	if inSteps(parts, want) {
 		return unitsInSteps(parts, want)

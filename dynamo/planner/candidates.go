@@ -18,7 +18,7 @@ func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator 
 	e.firsts = make([]partCall, 0, mostExpected)
 	e.Sizes = known.LikelySizes()
 	if stats := known.counts(filter); stats != nil {
-		e.grid = gridOf(stats, filter.Languages)
+		e.grid = gridOf(stats, filter)
 		whole := e.covers[len(e.covers)-1]
 		listed, _ := e.grid.wanted(&whole.Cover[0])
 		e.matches = max(listed, 1)
@@ -97,8 +97,10 @@ func (e *estimator) candidates() []Candidate {
 // enough: any other cover takes as many reads as one of these, and each of its partitions holds one of
 // theirs and more.
 func (e *estimator) needless(name string) bool {
-	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2 && name != "cells" && name != "languages"
+	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2 && !slices.Contains(enough, name)
 }
+
+var enough = []string{"cells", "languages", "media"}
 
 // mixes tells whether a mixture is one of the candidates.
 func (e *estimator) mixes() bool {

@@ -27,7 +27,7 @@ func TestChosenIsTheFirstCandidate(t *testing.T) {
 		p.Known.Sizes.ByRating[0] = p.Known.Sizes.Any
 		p.Known.Sizes.ByRating[0].Mean *= rapid.SampledFrom([]float64{0, 1, 3}).Draw(t, "worst")
 		for _, language := range commenttest.ManyLanguages(4) { // few numbers, so that prices are equal
-			p.Known.Stats[language] = rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {700}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")
+			p.Known.Stats[language] = comment.Row{Counts: rapid.SampledFrom([]comment.Counts{{}, {3, 0, 0, 0, 9}, {700}, {50, 50, 50, 50, 50}, {300, 30, 0, 0, 900}}).Draw(t, "counts")}
 		}
 		request := Request{Window: WindowOf(comment.Query{Filter: filter}), Want: rapid.IntRange(1, 60).Draw(t, "want")}
 		if shown := rapid.SampledFrom([]int{0, 1, request.Want}).Draw(t, "shown"); shown > 0 && len(filter.Languages)*len(filter.Ratings) > 0 { // whatever the counts say

@@ -26,13 +26,14 @@ func (p *Part) equal(other *Part) bool {
 	})
 }
 
-// Holds tells whether comments of a cell can be in the part.
+// Holds tells whether comments of the list in a cell, whatever their traits, can be in the part. All
+// parts of a cover have the list's conditions on traits.
 func (p *Part) Holds(cell comment.Cell) bool {
 	if p.Rating != 0 && p.Rating != cell.Rating || p.Language != "" && p.Language != cell.Language {
 		return false
 	}
 	for i := range p.Conditions {
-		if !p.Conditions[i].AllowsCell(cell) {
+		if p.Conditions[i].Attribute.Trait() == 0 && !p.Conditions[i].AllowsCell(cell) {
 			return false
 		}
 	}
@@ -61,7 +62,8 @@ type Cover []Part
 
 // Candidate is a cover that a planner may choose.
 type Candidate struct {
-	// Name is the kind of the cover: "whole product", "ratings", "languages", "cells" or "mixture".
+	// Name is the kind of the cover: "whole product", "media", "ratings", "languages", "cells" or
+	// "mixture".
 	Name string
 	// Cover holds the parts to read.
 	Cover Cover
@@ -81,14 +83,14 @@ func covers(filter comment.Filter) []Candidate { return coversWithin(filter, mat
 func coversWithin(filter comment.Filter, most int) []Candidate {
 	languages, ratings := filter.Languages, filter.Ratings
 	room := 1
-	if len(languages)+len(ratings) > 0 {
-		room = 5 // with one mixture
+	if len(filter.Conditions()) > 0 {
+		room = 6 // with one mixture
 	}
 	out, cells := make([]Candidate, 0, room), len(languages)*len(ratings)
 	if cells > most {
 		cells = 0
 	}
-	parts := make(Cover, 0, cells+len(languages)+len(ratings)+1) // of all: one allocation
+	parts := make(Cover, 0, cells+len(languages)+len(ratings)+2) // of all: one allocation
 	add := func(name string, from int) {
 		out = append(out, Candidate{Name: name, Cover: parts[from:len(parts):len(parts)]})
 	}
@@ -108,6 +110,10 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 			parts = append(parts, list.language(language))
 		}
 		add("languages", from)
+	}
+	if filter.WithMedia != nil && *filter.WithMedia {
+		parts = append(parts, Part{Partition: layout.Partition{Index: layout.ByMedia}, Conditions: without(comment.OfMedia, filter.Conditions())})
+		add("media", len(parts)-1)
 	}
 	parts = append(parts, wholeProduct(filter))
 	add("whole product", len(parts)-1)
@@ -133,12 +139,14 @@ type splitting struct{ ofLanguage, ofRating, ofCell []comment.Condition }
 
 func newSplitting(filter comment.Filter) splitting {
 	whole := filter.Conditions()
-	without := func(attribute comment.Attribute, conditions []comment.Condition) []comment.Condition {
-		return slices.DeleteFunc(slices.Clone(conditions), func(c comment.Condition) bool { return c.Attribute == attribute })
-	}
 	s := splitting{ofLanguage: without(comment.OfLanguage, whole), ofRating: without(comment.OfRating, whole)}
 	s.ofCell = without(comment.OfRating, s.ofLanguage)
 	return s
+}
+
+// without returns conditions but for those on one attribute.
+func without(attribute comment.Attribute, conditions []comment.Condition) []comment.Condition {
+	return slices.DeleteFunc(slices.Clone(conditions), func(c comment.Condition) bool { return c.Attribute == attribute })
 }
 
 // language is what a language has of the list, rating what a rating has of it.
@@ -164,51 +172,68 @@ func (s *splitting) addCells(cover Cover, languages []comment.Language, ratings 
 // grid are the counts of a product as the covers of one list need them. An estimate looks at dozens
 // of parts, and statistics are a map.
 type grid struct {
-	all   comment.Counts // of any language
-	named comment.Counts // of the languages of the list, at most
-	rows  []gridRow      // of each of these languages, at most
+	all   tally     // of any language
+	media int       // comments with pictures or videos, if the list is restricted to these
+	named tally     // of the languages of the list, at most
+	rows  []gridRow // of each of these languages, at most
 }
+
+// tally has counts by rating: of all comments, and of those with traits that the list allows.
+type tally struct{ held, listed comment.Counts }
 
 type gridRow struct {
 	language comment.Language
-	counts   comment.Counts
+	counts   tally
 }
 
-// gridOf is the grid of some statistics for a list in some languages. All of those that share a row
-// of the statistics may have each of its comments.
-func gridOf(stats comment.Stats, languages []comment.Language) (g grid) {
-	shared := stats[comment.OtherLanguages]
+// tallyOf is the tally of a row of statistics.
+func tallyOf(row comment.Row, list comment.Filter) tally {
+	return tally{held: row.Counts, listed: row.Allowed(list)}
+}
+
+// gridOf is the grid of some statistics for a list. All languages of it that share a row of the
+// statistics may have each of its comments.
+func gridOf(stats comment.Stats, list comment.Filter) (g grid) {
+	shared := tallyOf(stats[comment.OtherLanguages], list)
 	sharing := false
-	g.rows = make([]gridRow, 0, len(languages))
-	for _, language := range languages {
-		counts, own := stats[language]
-		if g.add(language, counts); !own {
+	g.rows = make([]gridRow, 0, len(list.Languages))
+	for _, language := range list.Languages {
+		row, own := stats[language]
+		if g.add(language, tallyOf(row, list)); !own {
 			g.rows[len(g.rows)-1].counts, sharing = shared, true
 		}
 	}
 	if sharing {
-		g.named = plus(g.named, shared)
+		g.named = g.named.plus(shared)
 	}
-	g.all = stats.Counts(comment.Filter{})
+	any := comment.Filter{Verified: list.Verified, WithMedia: list.WithMedia}
+	if list.WithMedia != nil && *list.WithMedia {
+		g.media = stats.Counts(comment.Filter{WithMedia: list.WithMedia}).Total()
+	}
+	g.all = tally{held: stats.Counts(comment.Filter{}), listed: stats.Counts(any)}
 	return g
 }
 
 // add adds a language of the list.
-func (g *grid) add(language comment.Language, counts comment.Counts) {
+func (g *grid) add(language comment.Language, counts tally) {
 	g.rows = append(g.rows, gridRow{language, counts})
-	g.named, g.all = plus(g.named, counts), plus(g.all, counts)
+	g.named, g.all = g.named.plus(counts), g.all.plus(counts)
 }
 
-func plus(a, b comment.Counts) comment.Counts {
-	for i, n := range b {
-		a[i] += n
+func (t tally) plus(other tally) tally {
+	for i := range t.held {
+		t.held[i] += other.held[i]
+		t.listed[i] += other.listed[i]
 	}
-	return a
+	return t
 }
 
 // held is how many comments a partition holds.
 func (g *grid) held(p *layout.Partition) int {
-	counts := g.row(p.Language)
+	if p.Index == layout.ByMedia {
+		return g.media
+	}
+	counts := &g.row(p.Language).held
 	if p.Rating != 0 {
 		return counts[p.Rating-1]
 	}
@@ -219,9 +244,9 @@ func (g *grid) held(p *layout.Partition) int {
 // counts below zero may make up for others. The languages of a residual filter are those of the
 // list, and a partition of one rating has no residual filter of ratings.
 func (g *grid) wanted(part *Part) (total int, none bool) {
-	counts := &g.named
+	counts := &g.named.listed
 	if comment.ValuesOf(part.Conditions, comment.OfLanguage) == nil {
-		counts = g.row(part.Language)
+		counts = &g.row(part.Language).listed
 	}
 	ratings := comment.ValuesOf(part.Conditions, comment.OfRating)
 	switch {
@@ -240,7 +265,7 @@ func (g *grid) wanted(part *Part) (total int, none bool) {
 }
 
 // row are the counts of a language of the list, or of any if it is empty.
-func (g *grid) row(language comment.Language) *comment.Counts {
+func (g *grid) row(language comment.Language) *tally {
 	if language == "" {
 		return &g.all
 	}
@@ -249,5 +274,5 @@ func (g *grid) row(language comment.Language) *comment.Counts {
 			return &g.rows[i].counts
 		}
 	}
-	return &comment.Counts{}
+	return &tally{}
 }

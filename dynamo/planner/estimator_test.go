@@ -14,7 +14,7 @@ import (
 
 // skewed are counts as shops have them: most comments praise, most are in one language.
 func skewed() comment.Stats {
-	return comment.Stats{"en": {1200, 300, 800, 2000, 15700}, "de": {250, 60, 160, 400, 3130}, "is": {3, 0, 1, 2, 4}}
+	return comment.Stats{"en": {Counts: comment.Counts{1200, 300, 800, 2000, 15700}}, "de": {Counts: comment.Counts{250, 60, 160, 400, 3130}}, "is": {Counts: comment.Counts{3, 0, 1, 2, 4}}}
 }
 
 func TestWhatIsChosen(t *testing.T) {
@@ -128,7 +128,7 @@ func TestExpectedUnits(t *testing.T) {
 func BenchmarkPlan(b *testing.B) {
 	stats := comment.Stats{}
 	for i, language := range commenttest.ManyLanguages(12) {
-		stats[language] = comment.Counts{100 * i, 40, 70, 300, 1500}
+		stats[language] = comment.Row{Counts: comment.Counts{100 * i, 40, 70, 300, 1500}}
 	}
 	for _, row := range []struct{ languages, ratings int }{{0, 1}, {0, 2}, {0, 4}, {1, 2}, {2, 4}, {10, 4}, {40, 4}} {
 		b.Run(fmt.Sprintf("languages=%d/ratings=%d", row.languages, row.ratings), func(b *testing.B) {
@@ -184,7 +184,7 @@ func TestCoversAreEstimatedApart(t *testing.T) {
 		}
 		known := Knowledge{Stats: comment.Stats{}, Trusted: rapid.Bool().Draw(t, "trusted")}
 		for _, language := range filter.Languages { // few numbers, so that parts have the same shares
-			known.Stats[language] = rapid.SampledFrom([]comment.Counts{{50, 0, 0, 50, 900}, {50, 0, 50, 0, 50}, {300, 300, 0, 0, 300}}).Draw(t, "counts")
+			known.Stats[language] = comment.Row{Counts: rapid.SampledFrom([]comment.Counts{{50, 0, 0, 50, 900}, {50, 0, 50, 0, 50}, {300, 300, 0, 0, 300}}).Draw(t, "counts")}
 		}
 		r := Request{Want: rapid.IntRange(1, 60).Draw(t, "want")}
 		if rapid.Bool().Draw(t, "read before") {
@@ -208,9 +208,9 @@ func TestUnitsAndPrice(t *testing.T) {
 		units, price float64
 	}{
 		{"all of each partition fits into half a unit: further calls cost a tenth each",
-			comment.Stats{"en": {2, 2, 2, 2, 2}}, 2.0, 2.3},
+			comment.Stats{"en": {Counts: comment.Counts{2, 2, 2, 2, 2}}}, 2.0, 2.3},
 		{"13 items fit into half a unit, 10 of deviation 2.74 are needed: a further wave has a probability of 0.18 for each read",
-			comment.Stats{"en": {2000, 2000, 2000, 2000, 2000}}, 2.0, 2.3 + 4*0.18*wavePrice},
+			comment.Stats{"en": {Counts: comment.Counts{2000, 2000, 2000, 2000, 2000}}}, 2.0, 2.3 + 4*0.18*wavePrice},
 	} {
 		known := Knowledge{Stats: row.stats, Sizes: Sizes{Any: ItemSize{Mean: 300, Deviation: 1}}}
 		filter := comment.Filter{Ratings: []int{1, 2, 3, 4}}

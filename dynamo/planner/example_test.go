@@ -22,7 +22,7 @@ func ExamplePlanner_Take() {
 	fmt.Println(list.Take(firstPage()))
 
 	list.Known = planner.Knowledge{
-		Stats: comment.Stats{"en": {600, 150, 400, 1000, 7850}},
+		Stats: comment.Stats{"en": {Counts: comment.Counts{600, 150, 400, 1000, 7850}}},
 		Sizes: planner.Sizes{Any: planner.ItemSize{Mean: 400, Deviation: 200}},
 	}
 	fmt.Println(list.Take(firstPage()))
@@ -43,7 +43,7 @@ func ExamplePlanner_Take_skipped() {
 		Product: "kettle",
 		Filter:  comment.Filter{Languages: []comment.Language{"de", "is"}, Ratings: []int{1}},
 		Known: planner.Knowledge{
-			Stats:   comment.Stats{"de": {40, 10, 20, 60, 300}, "en": {600, 150, 400, 1000, 7850}, "is": {0, 1, 0, 2, 4}},
+			Stats:   comment.Stats{"de": {Counts: comment.Counts{40, 10, 20, 60, 300}}, "en": {Counts: comment.Counts{600, 150, 400, 1000, 7850}}, "is": {Counts: comment.Counts{0, 1, 0, 2, 4}}},
 			Age:     time.Second,
 			Trusted: true,
 		},

@@ -84,6 +84,30 @@ const (
 	languagesAlike = 1
 )
 
+// likelyTraits is the mean share of comments that have traits which a filter allows, among all comments
+// that it allows otherwise.
+func likelyTraits(filter comment.Filter) float64 {
+	share := 1.0
+	allow := func(wanted *bool, likely float64) {
+		switch {
+		case wanted == nil:
+		case *wanted:
+			share *= likely
+		default:
+			share *= 1 - likely
+		}
+	}
+	allow(filter.Verified, likelyVerified)
+	allow(filter.WithMedia, likelyMedia)
+	return share
+}
+
+// Shares of comments with a trait.
+const (
+	likelyVerified = .8
+	likelyMedia    = .06
+)
+
 // likelySize is a number of comments, and how likely it is.
 type likelySize struct{ comments, probability float64 }
 

@@ -9,7 +9,7 @@ import (
 
 // Statistics that lump languages together never have a read of one of them left out.
 func TestSharedRowsAreNotEmpty(t *testing.T) {
-	known := Knowledge{Trusted: true, Stats: comment.Stats{"en": {0, 0, 0, 0, 4}, comment.OtherLanguages: {1, 0, 0, 0, 0}}}
+	known := Knowledge{Trusted: true, Stats: comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 4}}, comment.OtherLanguages: {Counts: comment.Counts{1, 0, 0, 0, 0}}}}
 	for _, row := range []struct {
 		why  string
 		part Part

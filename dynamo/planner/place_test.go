@@ -50,7 +50,7 @@ func TestPlacementHasTheLowestPrice(t *testing.T) {
 
 // What is known of the product says how near the end is, unless it may be wrong.
 func TestTotalIsKnownOnlyIfItIsExact(t *testing.T) {
-	stats := comment.Stats{"en": {0, 0, 0, 0, 40}, comment.OtherLanguages: {1}}
+	stats := comment.Stats{"en": {Counts: comment.Counts{0, 0, 0, 0, 40}}, comment.OtherLanguages: {Counts: comment.Counts{1}}}
 	day := time.Unix(0, 0)
 	for _, row := range []struct {
 		why             string

@@ -98,6 +98,10 @@ func (p *Plan) Residual() bool {
 	return false
 }
 
+// Narrows tells whether there are partitions that hold only comments of the list. There are none if it
+// is restricted to traits.
+func (p *Plan) Narrows() bool { return !p.Filter.OfTraits() }
+
 // limitedTo is the plan with lower limits. All of its first calls together cost at most the given
 // read units if no comment has more than 1 KB. Each call still scans at least one item.
 func (p Plan) limitedTo(units float64) Plan {

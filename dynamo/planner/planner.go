@@ -43,7 +43,7 @@ func (p *Planner) Take(r Request) Plan {
 	if r.Window.empty() || r.Want == 0 {
 		return plan
 	}
-	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
+	if narrowParts(p.Filter) == 1 && !p.Filter.OfTraits() && p.Known.counts(p.Filter) == nil {
 		// One partition holds the list and nothing else. Whatever the product is like, no way is cheaper.
 		plan.unpriced = covers(p.Filter)
 		plan.Chosen = plan.unpriced[0]
@@ -63,7 +63,7 @@ func (p *Planner) Take(r Request) Plan {
 func (p *Planner) Attempt(r Request, units float64) Plan {
 	plan := p.Take(r)
 	switch {
-	case !plan.Residual():
+	case !plan.Residual() || !plan.Narrows():
 		return plan
 	case units < float64(len(plan.Reads))/2: // half a unit is the least that a call costs
 		return p.Narrow(r)

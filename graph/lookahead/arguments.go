@@ -139,6 +139,12 @@ func filterOf(argument any) (filter comment.Filter, err error) {
 	if filter.Ratings, err = values(given["ratings"], graphql.UnmarshalInt); err != nil {
 		return comment.Filter{}, err
 	}
+	if filter.Verified, err = optional(given["verified"], graphql.UnmarshalBoolean); err != nil {
+		return comment.Filter{}, err
+	}
+	if filter.WithMedia, err = optional(given["withMedia"], graphql.UnmarshalBoolean); err != nil {
+		return comment.Filter{}, err
+	}
 	if filter.CreatedAfter, err = optional(given["createdAfter"], scalar.UnmarshalDateTime); err != nil {
 		return comment.Filter{}, err
 	}

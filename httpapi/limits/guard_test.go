@@ -220,7 +220,7 @@ func (panicking) StatsOf(context.Context, []string) (map[string]comment.Stats, m
 	panic("secret inside")
 }
 
-func (panicking) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+func (panicking) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
 }
 

@@ -61,12 +61,12 @@ func (s *shop) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (found 
 func (s *shop) StatsOf(_ context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	found = map[string]comment.Stats{}
 	for _, product := range products {
-		found[product] = comment.Stats{"en": {1, 1, 1, 1, 1}}
+		found[product] = comment.Stats{"en": {Counts: comment.Counts{1, 1, 1, 1, 1}}}
 	}
 	return found, nil, nil
 }
 
-func (*shop) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
+func (*shop) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
 }
 

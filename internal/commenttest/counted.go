@@ -11,9 +11,7 @@ import (
 func (m *Model) Stats(product string) comment.Stats {
 	stats := comment.Stats{}
 	for _, c := range m.List(product, comment.Filter{}, comment.NewestFirst) {
-		counts := stats[c.Language]
-		counts[c.Rating-1]++
-		stats[c.Language] = counts
+		stats.Add(c.Cell(), 1)
 	}
 	return stats
 }

@@ -24,6 +24,8 @@ func AnyFilter(t *rapid.T) comment.Filter {
 	filter, err := comment.Filter{
 		Languages: rapid.SliceOfN(rapid.SampledFrom(append(ManyLanguages(3), Languages...)), 0, 4).Draw(t, "languages"),
 		Ratings:   rapid.SliceOfN(rapid.IntRange(1, comment.MaxRating), 0, 4).Draw(t, "ratings"),
+		Verified:  rapid.SampledFrom([]*bool{nil, nil, nil, new(true), new(false)}).Draw(t, "verified"),
+		WithMedia: rapid.SampledFrom([]*bool{nil, nil, nil, new(true), new(false)}).Draw(t, "withMedia"),
 	}.Normalize()
 	if err != nil {
 		t.Fatal(err)
@@ -68,7 +70,7 @@ func AnyStats(t *rapid.T) comment.Stats {
 		for i := range counts {
 			counts[i] = rapid.SampledFrom([]int{-400, -1, 0, 0, 1, 3, 20, 500, 1e6}).Draw(t, "count")
 		}
-		stats[language] = counts
+		stats[language] = comment.Row{Counts: counts}
 	}
 	return stats
 }

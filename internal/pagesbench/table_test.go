@@ -105,6 +105,9 @@ func record(e pageindex.Entry) stream.Record {
 		return stream.Record{Position: e.Follows, Old: image}
 	}
 	image[layout.AttrLanguage], image[layout.AttrRating] = layout.Text(string(e.Cell.Language)), layout.Number(int64(e.Cell.Rating))
+	if e.Cell.Traits != 0 {
+		image[layout.AttrTraits] = layout.Text(e.Cell.Traits.String())
+	}
 	return stream.Record{Position: e.Follows, New: image}
 }
 

@@ -133,7 +133,7 @@ func nothingElse(filter comment.Filter) comment.Stats {
 		for _, rating := range append(filter.Ratings[:len(filter.Ratings):len(filter.Ratings)], 1) {
 			counts[rating-1] = 1000
 		}
-		stats[language] = counts
+		stats[language] = comment.Row{Counts: counts}
 	}
 	return stats
 }

@@ -57,8 +57,8 @@ func TestForesightIsTheLeast(t *testing.T) {
 func anyBelief(t *rapid.T, p *Product) comment.Stats {
 	stats := p.stats.Clone()
 	for language, counts := range stats {
-		for i := range counts {
-			counts[i] *= rapid.SampledFrom([]int{0, 1, 1, 10}).Draw(t, "times")
+		for i := range counts.Counts {
+			counts.Counts[i] *= rapid.SampledFrom([]int{0, 1, 1, 10}).Draw(t, "times")
 		}
 		stats[language] = counts
 	}

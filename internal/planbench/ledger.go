@@ -29,7 +29,7 @@ func newLedger(table *Table, product string, comments []comment.Comment, stats c
 	}
 	for language, counts := range stats {
 		open(layout.Partition{Index: layout.ByLang, Language: language})
-		for i := range counts {
+		for i := range counts.Counts {
 			open(layout.Partition{Index: layout.ByLangAndRating, Language: language, Rating: i + 1})
 		}
 	}

@@ -35,12 +35,15 @@ type question struct {
 type condition struct {
 	attribute string
 	values    []string
+	// contains says that the attribute is to contain the value, lacks that it must not.
+	contains, lacks bool
 }
 
 // The expressions that lists are asked for with. A name of a value begins with a colon.
 var (
-	keyExpression = regexp.MustCompile(`^(\w+) = (:\w+)(?: AND (\w+) (?:BETWEEN (:\w+) AND (:\w+)|>= (:\w+)|<= (:\w+)))?$`)
-	inExpression  = regexp.MustCompile(`^(\w+) IN \((:\w+(?:,:\w+)*)\)$`)
+	keyExpression   = regexp.MustCompile(`^(\w+) = (:\w+)(?: AND (\w+) (?:BETWEEN (:\w+) AND (:\w+)|>= (:\w+)|<= (:\w+)))?$`)
+	traitExpression = regexp.MustCompile(`^(?:\(attribute_not_exists\(\w+\) OR (NOT) )?contains\((\w+),(:\w+)\)\)?$`)
+	inExpression    = regexp.MustCompile(`^(\w+) IN \((:\w+(?:,:\w+)*)\)$`)
 )
 
 // Query answers as DynamoDB does. The limit counts scanned items, not returned ones. Each call pays
@@ -83,6 +86,10 @@ func conditions(expression string, value func(name string) string) ([]condition,
 	}
 	var out []condition
 	for _, part := range strings.Split(expression, " AND ") {
+		if trait := traitExpression.FindStringSubmatch(part); trait != nil {
+			out = append(out, condition{attribute: trait[2], values: []string{value(trait[3])}, contains: true, lacks: trait[1] != ""})
+			continue
+		}
 		in := inExpression.FindStringSubmatch(part)
 		if in == nil {
 			return nil, fmt.Errorf("a table in memory does not know the filter %s", part)
@@ -147,7 +154,10 @@ func (q question) answer() *dynamodb.QueryOutput {
 
 func (q question) keeps(it item) bool {
 	for _, c := range q.filter {
-		if !slices.Contains(c.values, text(it[c.attribute])) {
+		if c.contains && strings.Contains(text(it[c.attribute]), c.values[0]) == c.lacks {
+			return false
+		}
+		if !c.contains && !slices.Contains(c.values, text(it[c.attribute])) {
 			return false
 		}
 	}

@@ -34,7 +34,8 @@ func (c comments) read(list pageindex.List) whole {
 		if at.product != list.Product || entry.Cell == nil {
 			continue
 		}
-		if list.Filter.Allows(comment.Comment{ID: comment.IDOf(at.position), Language: entry.Cell.Language, Rating: entry.Cell.Rating}) {
+		low, high := list.Filter.Range()
+		if list.Filter.AllowsCell(*entry.Cell) && at.position.Compare(low) >= 0 && at.position.Compare(high) <= 0 {
 			w.positions = append(w.positions, at.position)
 			w.counts[entry.Cell.Rating-1]++
 		}

@@ -56,6 +56,9 @@ func (h *history) position() comment.Position {
 func (h *history) cell() *comment.Cell {
 	c := commenttest.Random(h.r, "")
 	cell := c.Cell()
+	if h.r.IntN(2) == 0 {
+		cell.Traits = comment.Traits(h.r.IntN(comment.TraitSets))
+	}
 	return &cell
 }
 
@@ -128,6 +131,8 @@ func (h *history) list(product string) pageindex.List {
 	filter := comment.Filter{
 		Languages:     someOf(h.r, languages),
 		Ratings:       someOf(h.r, []int{1, 2, 3, 4, 5}),
+		Verified:      h.truth(),
+		WithMedia:     h.truth(),
 		CreatedAfter:  h.date(),
 		CreatedBefore: h.date(),
 	}
@@ -141,6 +146,15 @@ func (h *history) list(product string) pageindex.List {
 		order = comment.OldestFirst
 	}
 	return pageindex.List{Product: product, Filter: normal, Order: order}
+}
+
+// truth returns a condition on a trait, mostly none.
+func (h *history) truth() *bool {
+	if h.r.IntN(3) > 0 {
+		return nil
+	}
+	wanted := h.r.IntN(2) == 0
+	return &wanted
 }
 
 // someOf returns none or a few of some values.

@@ -2,6 +2,7 @@ package redis
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -61,13 +62,17 @@ func generationOf(key string) string {
 	return generation
 }
 
-// cellText writes a cell, as a character for its code and its language, such as "5de"; empty for
-// none.
+// cellText writes a cell, as its rating, a capital letter for its traits if it has any, and its
+// language, such as "5de" or "5Cde"; empty for none.
 func cellText(cell *comment.Cell) string {
 	if cell == nil {
 		return ""
 	}
-	return string(rune('0'+cell.Code())) + string(cell.Language)
+	text := strconv.Itoa(cell.Rating)
+	if cell.Traits > 0 {
+		text += string(rune(noTraits + cell.Traits))
+	}
+	return text + string(cell.Language)
 }
 
 // parseCell reads what cellText wrote of a cell. ok is false for any other text.
@@ -75,8 +80,15 @@ func parseCell(text string) (cell comment.Cell, ok bool) {
 	if text == "" {
 		return cell, false
 	}
-	return comment.CellOf(comment.Language(text[1:]), int(text[0])-'0')
+	cell = comment.Cell{Rating: int(text[0]) - '0', Language: comment.Language(text[1:])}
+	if len(text) > 1 && text[1] > noTraits && text[1] < noTraits+comment.TraitSets {
+		cell.Traits, cell.Language = comment.Traits(text[1]-noTraits), comment.Language(text[2:])
+	}
+	return cell, comment.CheckRating(cell.Rating) == nil
 }
+
+// noTraits is the character before the letters of sets of traits. Languages begin with small letters.
+const noTraits = '@'
 
 // milliseconds is the score of a position.
 func milliseconds(p comment.Position) int64 { return p.Time().UnixMilli() }

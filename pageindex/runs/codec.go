@@ -4,15 +4,24 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
-	"maps"
-	"math/bits"
-	"slices"
 
 	"github.com/talkback/talkback/comment"
 )
 
-// format is the first byte of everything that is encoded here.
-const format = 1
+// formats are the first byte of everything that is encoded here. What has no comment with traits is
+// written as before there were any.
+const (
+	formatPlain = 1
+	formatSplit = 2
+)
+
+// formatOf returns the format of what has comments with traits, or has none.
+func formatOf(split bool) byte {
+	if split {
+		return formatSplit
+	}
+	return formatPlain
+}
 
 // ErrTorn says that parts of an index do not fit together, or cannot be read. Parts that were read
 // at different moments may not fit: a reader reads all of them again, consistently. If that does
@@ -73,12 +82,18 @@ func shortBetween(low, high comment.Position) (short comment.Position) {
 type decoder struct {
 	rest []byte
 	err  error
+	// split says that counts are split by traits.
+	split bool
 }
 
 // newDecoder returns a decoder of bytes that begin with the format.
 func newDecoder(in []byte) *decoder {
 	d := &decoder{rest: in}
-	if d.byte() != format {
+	switch d.byte() {
+	case formatPlain:
+	case formatSplit:
+		d.split = true
+	default:
 		d.fail()
 	}
 	return d
@@ -145,48 +160,6 @@ func (d *decoder) position(near comment.Position) (p comment.Position) {
 	return p
 }
 
-// Grids are written as a list of the languages that occur, and then bit by bit: for each grid and
-// language one bit says whether there are comments, and if so, five gamma codes say how many. Most
-// counts in a run are small; a run with eight languages takes some 15 bytes.
-// https://en.wikipedia.org/wiki/Elias_gamma_coding
-
-func appendGrids(out []byte, grids ...comment.Stats) []byte {
-	all := map[comment.Language]bool{}
-	for _, grid := range grids {
-		for language := range grid {
-			all[language] = true
-		}
-	}
-	languages := slices.Sorted(maps.Keys(all))
-	w := bitWriter{out: appendLanguages(out, languages)}
-	for _, grid := range grids {
-		for _, language := range languages {
-			w.row(grid[language])
-		}
-	}
-	return w.out
-}
-
-// grids reads the given number of grids. It returns as many even after an error.
-func (d *decoder) grids(number int) []comment.Stats {
-	languages := d.languages()
-	r := bitReader{decoder: d}
-	out := make([]comment.Stats, number)
-	for i := range out {
-		out[i] = comment.Stats{}
-		for _, language := range languages {
-			if d.err != nil {
-				break // as many languages again for each grid would take minutes
-			}
-			if row := r.row(); row != (comment.Counts{}) {
-				out[i][language] = row
-			}
-		}
-	}
-	d.rest = d.rest[min((r.at+7)/8, len(d.rest)):]
-	return out
-}
-
 func appendLanguages(out []byte, languages []comment.Language) []byte {
 	out = binary.AppendUvarint(out, uint64(len(languages)))
 	for _, language := range languages {
@@ -201,88 +174,4 @@ func (d *decoder) languages() []comment.Language {
 		out = append(out, comment.Language(d.bytes(d.length())))
 	}
 	return out
-}
-
-// bitWriter appends bits, the highest of a byte first.
-type bitWriter struct {
-	out  []byte
-	free int // bits of the last byte that are not written yet
-}
-
-func (w *bitWriter) bit(set bool) {
-	if w.free == 0 {
-		w.out, w.free = append(w.out, 0), 8
-	}
-	w.free--
-	if set {
-		w.out[len(w.out)-1] |= 1 << w.free
-	}
-}
-
-func (w *bitWriter) row(row comment.Counts) {
-	w.bit(row != comment.Counts{})
-	if row == (comment.Counts{}) {
-		return
-	}
-	for _, n := range row {
-		w.gamma(uint64(n) + 1)
-	}
-}
-
-// gamma writes a number above 0: as many zeros as it has bits after the first, then the bits.
-func (w *bitWriter) gamma(n uint64) {
-	for range bits.Len64(n) - 1 {
-		w.bit(false)
-	}
-	for i := bits.Len64(n) - 1; i >= 0; i-- {
-		w.bit(n>>i&1 == 1)
-	}
-}
-
-// bitReader reads bits of a decoder's rest.
-type bitReader struct {
-	*decoder
-	at int
-}
-
-func (r *bitReader) bit() bool {
-	if r.at/8 >= len(r.rest) {
-		r.fail()
-		return true // ends a run of zeros
-	}
-	b := r.rest[r.at/8]>>(7-r.at%8)&1 == 1
-	r.at++
-	return b
-}
-
-func (r *bitReader) row() (row comment.Counts) {
-	if !r.bit() || r.err != nil {
-		return row
-	}
-	for i := range row {
-		row[i] = int(r.gamma() - 1)
-	}
-	return row
-}
-
-// maxGammaBits bounds a count, so that it fits an int.
-const maxGammaBits = 62
-
-func (r *bitReader) gamma() uint64 {
-	zeros := 0
-	for !r.bit() {
-		zeros++
-	}
-	n := uint64(1)
-	for range min(zeros, maxGammaBits) {
-		n <<= 1
-		if r.bit() {
-			n |= 1
-		}
-	}
-	if zeros > maxGammaBits || r.err != nil {
-		r.fail()
-		return 1
-	}
-	return n
 }

@@ -15,12 +15,13 @@ func (h Head) Encode() []byte {
 	if !h.Exists() {
 		return nil
 	}
-	out := binary.AppendUvarint([]byte{format}, h.First)
+	split := split(h.Counts)
+	out := binary.AppendUvarint([]byte{formatOf(split)}, h.First)
 	out = binary.AppendUvarint(out, h.Last-h.First)
 	out = binary.AppendUvarint(out, h.Written)
 	out = appendPosition(out, h.Bound, comment.Position{})
 	out = appendPosition(out, h.Highest, h.Bound)
-	return appendGrids(out, h.Counts)
+	return appendGrids(out, split, h.Counts)
 }
 
 // DecodeHead reads what Encode returned: the zero Head if that is empty.
@@ -47,14 +48,14 @@ func DecodeHead(in []byte) (Head, error) {
 
 // Encode returns the entry as its item holds it, without the number.
 func (e Entry) Encode() []byte {
-	languages := languagesOf(e.Changes)
-	out := appendLanguages([]byte{format}, languages)
+	languages, split := languagesOf(e.Changes), e.split()
+	out := appendLanguages([]byte{formatOf(split)}, languages)
 	out = binary.AppendUvarint(out, uint64(len(e.Changes)))
 	last := comment.Position{}
 	for _, c := range e.Changes {
 		out = appendPosition(out, c.Position, last)
-		out = binary.AppendUvarint(out, cellCode(languages, c.From))
-		out = binary.AppendUvarint(out, cellCode(languages, c.To))
+		out = binary.AppendUvarint(out, cellCode(languages, c.From, split))
+		out = binary.AppendUvarint(out, cellCode(languages, c.To, split))
 		last = c.Position
 	}
 	if e.Sealed == nil {
@@ -62,7 +63,14 @@ func (e Entry) Encode() []byte {
 	}
 	out = appendPosition(out, e.Sealed.From, comment.Position{})
 	out = appendPosition(out, e.Sealed.End, e.Sealed.From)
-	return appendGrids(out, e.Sealed.Counts)
+	return appendGrids(out, split, e.Sealed.Counts)
+}
+
+// split reports whether the entry tells of traits.
+func (e Entry) split() bool {
+	traited := func(cell *comment.Cell) bool { return cell != nil && cell.Traits != 0 }
+	return e.Sealed != nil && split(e.Sealed.Counts) ||
+		slices.ContainsFunc(e.Changes, func(c Change) bool { return traited(c.From) || traited(c.To) })
 }
 
 // DecodeEntry reads what Encode returned.
@@ -100,13 +108,21 @@ func languagesOf(changes []Change) []comment.Language {
 	return slices.Sorted(maps.Keys(set))
 }
 
+// codesOf returns how many codes each language has.
+func codesOf(split bool) uint64 {
+	if split {
+		return comment.MaxCellCode
+	}
+	return comment.MaxRating
+}
+
 // cellCode returns the number of a cell among the languages, 0 for nil.
-func cellCode(languages []comment.Language, cell *comment.Cell) uint64 {
+func cellCode(languages []comment.Language, cell *comment.Cell, split bool) uint64 {
 	if cell == nil {
 		return 0
 	}
 	i, _ := slices.BinarySearchFunc(languages, cell.Language, cmp.Compare[comment.Language])
-	return uint64(i*comment.MaxCellCode + cell.Code())
+	return uint64(i)*codesOf(split) + uint64(cell.Code())
 }
 
 func (d *decoder) cell(languages []comment.Language) *comment.Cell {
@@ -114,11 +130,15 @@ func (d *decoder) cell(languages []comment.Language) *comment.Cell {
 	if code == 0 {
 		return nil
 	}
-	i := (code - 1) / comment.MaxCellCode
+	i := (code - 1) / codesOf(d.split)
 	if i >= uint64(len(languages)) {
 		d.fail()
 		return nil
 	}
-	cell, _ := comment.CellOf(languages[i], int((code-1)%comment.MaxCellCode)+1)
+	cell, any := comment.CellOf(languages[i], int((code-1)%codesOf(d.split))+1)
+	if !any {
+		d.fail()
+		return nil
+	}
 	return &cell
 }

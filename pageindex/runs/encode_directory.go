@@ -3,12 +3,19 @@ package runs
 import (
 	"encoding/binary"
 	"fmt"
+	"slices"
 
 	"github.com/talkback/talkback/comment"
 )
 
 // Encode returns the chunk as its item holds it.
-func (c Chunk) Encode() []byte { return appendRuns([]byte{format}, c.Runs) }
+func (c Chunk) Encode() []byte {
+	split := slices.ContainsFunc(c.Runs, Run.split)
+	return appendRuns([]byte{formatOf(split)}, split, c.Runs)
+}
+
+// split reports whether the run has comments with traits.
+func (r Run) split() bool { return split(r.Counts) }
 
 // DecodeChunk reads what Encode returned.
 func DecodeChunk(in []byte) (Chunk, error) {
@@ -20,7 +27,7 @@ func DecodeChunk(in []byte) (Chunk, error) {
 	return c, nil
 }
 
-func appendRuns(out []byte, runs []Run) []byte {
+func appendRuns(out []byte, split bool, runs []Run) []byte {
 	out = binary.AppendUvarint(out, uint64(len(runs)))
 	if len(runs) == 0 {
 		return out
@@ -31,7 +38,7 @@ func appendRuns(out []byte, runs []Run) []byte {
 		out = appendPosition(out, run.End, run.From)
 		grids[i] = run.Counts
 	}
-	return appendGrids(out, grids...)
+	return appendGrids(out, split, grids...)
 }
 
 func (d *decoder) runs() []Run {
@@ -53,17 +60,18 @@ func (d *decoder) runs() []Run {
 
 // Encode returns the directory as its item holds it.
 func (d Directory) Encode() []byte {
-	out := binary.AppendUvarint([]byte{format}, d.Version)
+	split := slices.ContainsFunc(d.Inline, Run.split) || slices.ContainsFunc(d.References, func(ref Reference) bool { return split(ref.Counts) })
+	out := binary.AppendUvarint([]byte{formatOf(split)}, d.Version)
 	out = binary.AppendUvarint(out, d.Merged)
 	sums := make([]Run, len(d.References))
 	for i, ref := range d.References {
 		sums[i] = Run{From: ref.From, End: ref.End, Counts: ref.Counts}
 	}
-	out = appendRuns(out, sums)
+	out = appendRuns(out, split, sums)
 	for _, ref := range d.References {
 		out = binary.AppendUvarint(appendKey(out, ref.Key, d.Version), uint64(ref.Bytes))
 	}
-	out = appendRuns(out, d.Inline)
+	out = appendRuns(out, split, d.Inline)
 	out = binary.AppendUvarint(out, uint64(len(d.Replaced)))
 	for _, key := range d.Replaced {
 		out = appendKey(out, key, d.Version)

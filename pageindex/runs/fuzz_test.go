@@ -17,7 +17,7 @@ import (
 //	go test ./pageindex/runs -run '^$' -fuzz FuzzDecode -fuzztime 1m
 func FuzzDecode(f *testing.F) {
 	cell := &comment.Cell{Language: "en", Rating: 5}
-	run := Run{From: comment.FirstAt(begun), End: comment.MaxPosition, Counts: comment.Stats{"de": {0, 1, 0, 0, 900}}}
+	run := Run{From: comment.FirstAt(begun), End: comment.MaxPosition, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 1, 0, 0, 900}}}}
 	f.Add(byte(0), Head{First: 1, Last: 3, Written: 2, Bound: run.From, Highest: run.End, Counts: run.Counts}.Encode())
 	f.Add(byte(1), Entry{Changes: []Change{{Position: run.From, To: cell}}, Sealed: &run}.Encode())
 	f.Add(byte(2), Chunk{Runs: []Run{run, run}}.Encode())
@@ -52,7 +52,7 @@ func checkReadBack[T interface{ Encode() []byte }](t *testing.T, in []byte, deco
 func TestManyClaimsAreRefused(t *testing.T) {
 	const many = 1 << 20
 	claim := binary.AppendUvarint(nil, many)
-	in := slices.Concat([]byte{format}, claim, make([]byte, 1+many), claim, make([]byte, many))
+	in := slices.Concat([]byte{formatPlain}, claim, make([]byte, 1+many), claim, make([]byte, many))
 	if _, err := DecodeChunk(in); !errors.Is(err, ErrTorn) {
 		t.Errorf("it is read: %v", err)
 	}

@@ -94,17 +94,6 @@ func addChange(counts comment.Stats, c Change) {
 	}
 }
 
-func negative(counts comment.Stats) bool {
-	for _, row := range counts {
-		for _, n := range row {
-			if n < 0 {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // full reports whether the head is to become a run. No bound can be above MaxPosition.
 func (h Head) full() bool {
 	limit := runSize

@@ -70,11 +70,11 @@ func TestDamagedBytesAreRefused(t *testing.T) {
 		if _, err := DecodeHead(whole[:rapid.IntRange(1, len(whole)-1).Draw(t, "cut")]); err == nil {
 			t.Error("a cut head was read")
 		}
-		noise := append([]byte{format}, rapid.SliceOf(rapid.Byte()).Draw(t, "noise")...)
+		noise := append([]byte{formatPlain}, rapid.SliceOf(rapid.Byte()).Draw(t, "noise")...)
 		_, _ = DecodeHead(noise)
 		_, _ = DecodeEntry(1, noise)
 	})
-	for _, in := range [][]byte{{}, {2, 0}, {format, 0, 0, 0, 0, 0, 0}} {
+	for _, in := range [][]byte{{}, {2, 0}, {formatPlain, 0, 0, 0, 0, 0, 0}} {
 		if _, err := DecodeEntry(1, in); err == nil && len(in) < 7 {
 			t.Errorf("the entry %v was read", in)
 		}
@@ -177,7 +177,7 @@ func applyToRuns(sealed []Run, e Entry) []Run {
 // A head that damage made wrong gives up the index, and keeps none of it.
 func TestContradictionsEndTheIndex(t *testing.T) {
 	cell := comment.Cell{Language: "de", Rating: 5}
-	head := Start(comment.Stats{"en": {1}}, comment.FirstAt(begun), begun)
+	head := Start(comment.Stats{"en": {Counts: comment.Counts{1}}}, comment.FirstAt(begun), begun)
 	next, entry := head.Apply([]Change{{Position: comment.FirstAt(begun), From: &cell}})
 	if next.Exists() || entry != nil || len(next.Encode()) > 0 {
 		t.Errorf("got %+v, %+v", next, entry)

@@ -27,6 +27,8 @@ type world struct {
 	// far is how far apart comments are: 1 for all in one millisecond.
 	far       int
 	languages []comment.Language
+	// traits is whether comments have any.
+	traits bool
 	// merged and torn are how many merges succeeded and gave up, split how many runs they parted,
 	// and ended how many chunks are left by merges that ended early.
 	merged, torn, split, ended int
@@ -46,6 +48,7 @@ type moment struct {
 func newWorld(r *rand.Rand) *world {
 	w := &world{r: r, markers: markers{}, log: map[uint64][]byte{}, chunks: map[Key][]byte{}}
 	w.far, w.languages = []int{1, 50, 1e9}[r.IntN(3)], someLanguages
+	w.traits = r.IntN(2) == 0
 	if r.IntN(3) == 0 { // more than have rows of their own in the directory
 		w.languages = commenttest.ManyLanguages(comment.MaxLanguageRows * 3 / 2)
 	}
@@ -72,7 +75,11 @@ func (w *world) somewhere() comment.Position {
 }
 
 func (w *world) someCell() comment.Cell {
-	return comment.Cell{Language: w.languages[w.r.IntN(len(w.languages))], Rating: 1 + w.r.IntN(comment.MaxRating)}
+	cell := comment.Cell{Language: w.languages[w.r.IntN(len(w.languages))], Rating: 1 + w.r.IntN(comment.MaxRating)}
+	if w.traits {
+		cell.Traits = comment.Traits(w.r.IntN(comment.TraitSets) & w.r.IntN(comment.TraitSets))
+	}
+	return cell
 }
 
 // commit counts a transaction's changes: new comments anywhere or above all others, edits and
@@ -295,10 +302,11 @@ func (w *world) find(m moment, list List, targets []Target) (Found, error) {
 // list returns the comments of a list, and their number by rating.
 func (m moment) list(list List) (positions []comment.Position, counts comment.Counts) {
 	for _, p := range m.sorted {
-		c := comment.Comment{ID: comment.IDOf(p), Language: m.markers[p].Language, Rating: m.markers[p].Rating}
-		if list.Filter.Allows(c) {
+		cell := m.markers[p]
+		low, high := list.Filter.Range()
+		if list.Filter.AllowsCell(cell) && p.Compare(low) >= 0 && p.Compare(high) <= 0 {
 			positions = append(positions, p)
-			counts[c.Rating-1]++
+			counts.Add(cell, 1)
 		}
 	}
 	if list.Order == comment.NewestFirst {
@@ -389,6 +397,10 @@ func (w *world) someList() List {
 		if w.r.IntN(4) == 0 {
 			list.Filter.Ratings = append(list.Filter.Ratings, rating+1)
 		}
+	}
+	if w.r.IntN(3) == 0 {
+		verified := w.r.IntN(2) == 0
+		list.Filter.Verified = &verified
 	}
 	if w.r.IntN(3) == 0 {
 		after := w.somewhere().Time()
@@ -496,9 +508,9 @@ func (w *world) settle(t *testing.T) {
 
 // A directory whose sum of a chunk is wrong does not fit to the chunk.
 func TestWrongSum(t *testing.T) {
-	run := Run{From: comment.Position{}, End: comment.Position{1}, Counts: comment.Stats{"de": {0, 0, 3}}}
+	run := Run{From: comment.Position{}, End: comment.Position{1}, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 0, 3}}}}
 	view := View{rows: map[comment.Language]bool{}}
-	view.addDirectory(Directory{References: []Reference{{Key: Key{}, From: run.From, End: run.End, Counts: comment.Stats{"de": {0, 0, 4}}}}})
+	view.addDirectory(Directory{References: []Reference{{Key: Key{}, From: run.From, End: run.End, Counts: comment.Stats{"de": {Counts: comment.Counts{0, 0, 4}}}}}})
 	if err := view.Load(Key{}, Chunk{Runs: []Run{run}}); !errors.Is(err, ErrTorn) {
 		t.Error(err)
 	}

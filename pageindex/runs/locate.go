@@ -137,8 +137,9 @@ func (l *locator) count(p segmentRange) (least, most int) {
 	sure := p.counts.Counts(l.list.Filter).Total()
 	least, most = sure, sure
 	if l.hidden && p.chunk != nil {
-		ratings := comment.Filter{Ratings: l.list.Filter.Ratings, Languages: []comment.Language{comment.OtherLanguages}}
-		most += p.counts.Counts(ratings).Total()
+		shared := l.list.Filter
+		shared.Languages = []comment.Language{comment.OtherLanguages}
+		most += p.counts.Counts(shared).Total()
 	}
 	if p.from != p.segment.from || p.last != p.segment.last {
 		least = 0

@@ -237,7 +237,7 @@ func (r Run) size() int { return r.Counts.Counts(comment.Filter{}).Total() }
 func (v *View) reference(key Key, runs []Run) Reference {
 	return Reference{
 		Key: key, From: runs[0].From, End: runs[len(runs)-1].End,
-		Counts: sumOf(runs, v.inRow), Bytes: len(Chunk{Runs: runs}.Encode()),
+		Counts: sumOf(runs, v.rowOf), Bytes: len(Chunk{Runs: runs}.Encode()),
 	}
 }
 

@@ -142,33 +142,39 @@ func (v *View) find(p comment.Position) int {
 	return sort.Search(len(v.segments), func(i int) bool { return v.segments[i].from.Compare(p) > 0 }) - 1
 }
 
-// inRow returns the cell in which a chunk's sum counts a cell: that of the language's own row, or
-// of the shared one. As in the statistics, a new language gets a row while there is room and no
-// language shares one, so all comments of a language are in the same row everywhere.
+// inRow returns the cell in which a chunk's sum counts a cell.
 func (v *View) inRow(cell *comment.Cell) *comment.Cell {
-	if cell == nil || v.rows[cell.Language] {
-		return cell
+	if cell == nil {
+		return nil
 	}
-	if !v.shared && len(v.rows) < comment.MaxLanguageRows {
-		v.rows[cell.Language] = true
-		return cell
-	}
-	v.shared = true
-	return &comment.Cell{Language: comment.OtherLanguages, Rating: cell.Rating}
+	in := *cell
+	in.Language = v.rowOf(cell.Language)
+	return &in
 }
 
-// sumOf returns the counts of runs, each in the row that a function names; nil for its own.
-func sumOf(runs []Run, inRow func(*comment.Cell) *comment.Cell) comment.Stats {
+// rowOf returns the language in whose row a chunk's sum counts a language: its own, or the shared one. As in the statistics, a new language gets a row while there is room and no
+// language shares one, so all comments of a language are in the same row everywhere.
+func (v *View) rowOf(language comment.Language) comment.Language {
+	switch {
+	case v.rows[language]:
+	case !v.shared && len(v.rows) < comment.MaxLanguageRows:
+		v.rows[language] = true
+	default:
+		v.shared = true
+		return comment.OtherLanguages
+	}
+	return language
+}
+
+// sumOf returns the counts of runs, each language in the row that a function names; nil for its own.
+func sumOf(runs []Run, rowOf func(comment.Language) comment.Language) comment.Stats {
 	sum := comment.Stats{}
 	for _, run := range runs {
-		for language, counts := range run.Counts {
-			for i, n := range counts {
-				cell := &comment.Cell{Language: language, Rating: i + 1}
-				if inRow != nil {
-					cell = inRow(cell)
-				}
-				sum.Add(*cell, n)
+		for language, row := range run.Counts {
+			if rowOf != nil {
+				language = rowOf(language)
 			}
+			sum[language] = sum[language].Plus(row)
 		}
 	}
 	return sum
@@ -197,7 +203,7 @@ func (v *View) Load(key Key, c Chunk) error {
 	if len(c.Runs) == 0 || part.segments[0].from != was.from || part.end() != was.chunk.End {
 		return fmt.Errorf("chunk %s has other bounds than the directory says: %w", key, ErrTorn)
 	}
-	if sum := sumOf(c.Runs, v.inRow); !maps.Equal(sum, was.chunk.Counts) {
+	if sum := sumOf(c.Runs, v.rowOf); !maps.Equal(sum, was.chunk.Counts) {
 		return fmt.Errorf("chunk %s has other counts than the directory says: %w", key, ErrTorn)
 	}
 	for _, change := range was.changes {

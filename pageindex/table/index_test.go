@@ -87,6 +87,9 @@ func record(entry pageindex.Entry) stream.Record {
 	}
 	image[layout.AttrLanguage] = layout.Text(string(entry.Cell.Language))
 	image[layout.AttrRating] = layout.Number(int64(entry.Cell.Rating))
+	if entry.Cell.Traits != 0 {
+		image[layout.AttrTraits] = layout.Text(entry.Cell.Traits.String())
+	}
 	r.New = image
 	return r
 }

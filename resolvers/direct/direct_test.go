@@ -72,9 +72,9 @@ func (t table) StatsOf(_ context.Context, products []string) (map[string]comment
 	for _, product := range products {
 		switch product {
 		case "pan":
-			found[product] = comment.Stats{"en": {1, 0, 3, 0, 9}, "de": {0, 2, 0, 0, 1}, "edited\x01\"": {0, 0, 0, 0, 1}}
+			found[product] = comment.Stats{"en": {Counts: comment.Counts{1, 0, 3, 0, 9}}, "de": {Counts: comment.Counts{0, 2, 0, 0, 1}}, "edited\x01\"": {Counts: comment.Counts{0, 0, 0, 0, 1}}}
 		case "babel":
-			found[product] = comment.Stats{"de": {1, 0, 0, 0, 2}, comment.OtherLanguages: {9, 0, 1, 0, 7}}
+			found[product] = comment.Stats{"de": {Counts: comment.Counts{1, 0, 0, 0, 2}}, comment.OtherLanguages: {Counts: comment.Counts{9, 0, 1, 0, 7}}}
 		case "broken", "uncounted":
 			failed[product] = errors.New("broken")
 		}
@@ -82,8 +82,8 @@ func (t table) StatsOf(_ context.Context, products []string) (map[string]comment
 	return found, failed, nil
 }
 
-func (table) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Counts, map[comment.ProductLanguage]error, error) {
-	return map[comment.ProductLanguage]comment.Counts{{Product: "babel", Language: "fr"}: {3, 0, 0, 0, 4}}, nil, nil
+func (table) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
+	return map[comment.ProductLanguage]comment.Row{{Product: "babel", Language: "fr"}: {Counts: comment.Counts{3, 0, 0, 0, 4}}}, nil, nil
 }
 
 // sender is known, and writes nothing.

@@ -41,7 +41,9 @@ func statsOf(operation operation, asked graphql.CollectedField) (p writer[*produ
 	}
 	written, plain := counts.writer(operation, asked.Selections)
 	return writer[*productStats]{write: func(out []byte, of *productStats) []byte {
-		return written.write(out, &comment.Statistics{Counts: of.stats.Counts(filter), AsOf: of.asOf})
+		statistics := of.stats.Statistics(filter)
+		statistics.AsOf = of.asOf
+		return written.write(out, &statistics)
 	}}, plain
 }
 

@@ -116,10 +116,12 @@ var (
 	counts = &object[comment.Statistics]{
 		types: []string{"CommentStats"},
 		fields: map[string]field[*comment.Statistics]{
-			"total":   number(func(s *comment.Statistics) int { return s.Total() }),
-			"average": leaf("Float", appendAverage),
-			"ratings": several(ratings, func(s *comment.Statistics) []*comment.RatingCount { return pointers(s.Ratings()) }),
-			"asOf":    optionalMoment(func(s *comment.Statistics) *time.Time { return s.AsOf }),
+			"total":     number(func(s *comment.Statistics) int { return s.Total() }),
+			"average":   leaf("Float", appendAverage),
+			"ratings":   several(ratings, func(s *comment.Statistics) []*comment.RatingCount { return pointers(s.Ratings()) }),
+			"verified":  optionalNumber(func(s *comment.Statistics) *int { return s.Verified }),
+			"withMedia": optionalNumber(func(s *comment.Statistics) *int { return s.WithMedia }),
+			"asOf":      optionalMoment(func(s *comment.Statistics) *time.Time { return s.AsOf }),
 		},
 	}
 

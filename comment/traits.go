@@ -1,0 +1,65 @@
+package comment
+
+import (
+	"slices"
+	"strings"
+)
+
+// Traits is a set of what a comment may be beside its language and rating: a bit for each trait. The
+// numbers are stored.
+type Traits uint8
+
+// The traits.
+const (
+	// IsVerified is the trait of a comment whose author bought the product.
+	IsVerified Traits = 1 << iota
+	// HasMedia is the trait of a comment with pictures or videos.
+	HasMedia
+	// IsHelpful is the trait of a comment that more people found helpful than not.
+	IsHelpful
+)
+
+// TraitSets is how many sets of traits there are: all of them are below it.
+const TraitSets = 8
+
+// AllTraits returns all traits.
+func AllTraits() []Traits { return []Traits{IsVerified, HasMedia, IsHelpful} }
+
+// traitLetters has the letter of each trait, that of the lowest bit first.
+const traitLetters = "vmh"
+
+// Traits returns the traits of the comment.
+func (c Comment) Traits() (t Traits) {
+	if c.Verified {
+		t |= IsVerified
+	}
+	if len(c.Media) > 0 {
+		t |= HasMedia
+	}
+	if c.Votes.AtLeast(c.ImportedVotes).Net() > 0 {
+		t |= IsHelpful
+	}
+	return t
+}
+
+// String returns the letters of the traits in the order of the alphabet, such as "mv"; empty for none.
+func (t Traits) String() string {
+	var letters []byte
+	for i := range traitLetters {
+		if t&(1<<i) != 0 {
+			letters = append(letters, traitLetters[i])
+		}
+	}
+	slices.Sort(letters)
+	return string(letters)
+}
+
+// ParseTraits returns the traits of some letters. It ignores letters of no trait.
+func ParseTraits(letters string) (t Traits) {
+	for i := range traitLetters {
+		if strings.IndexByte(letters, traitLetters[i]) >= 0 {
+			t |= 1 << i
+		}
+	}
+	return t
+}
