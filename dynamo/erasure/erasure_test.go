@@ -228,7 +228,7 @@ func TestErasureCost(t *testing.T) {
 	x := newTable(t)
 	for range 10 {
 		c := x.comment(ada)
-		c.Text = "It pours well."
+		c.Text, c.Media, c.Verified = "It pours well.", nil, false
 		_, err := x.store.Add(t.Context(), c, "")
 		x.must(err)
 	}
