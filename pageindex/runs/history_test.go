@@ -77,7 +77,10 @@ func (w *world) somewhere() comment.Position {
 func (w *world) someCell() comment.Cell {
 	cell := comment.Cell{Language: w.languages[w.r.IntN(len(w.languages))], Rating: 1 + w.r.IntN(comment.MaxRating)}
 	if w.traits {
-		cell.Traits = comment.Traits(w.r.IntN(comment.TraitSets) & w.r.IntN(comment.TraitSets))
+		cell.Traits = comment.Traits(w.r.IntN(comment.TraitSets))
+		if w.r.IntN(2) == 0 {
+			cell.Traits = 0
+		}
 	}
 	return cell
 }
