@@ -42,11 +42,15 @@ func (l *Loaders) Newest(ctx context.Context, product string, want comment.Lates
 	if a := l.stats.answers.of(product); a != nil {
 		_, _ = a.wait(ctx) // the fields that show the value tell its error
 	}
+	latest := l.latest
+	if want.WithoutText {
+		latest = l.textlessLatest
+	}
 	answers := make([]*answer[*comment.Comment], len(want.Ratings))
 	for i, ratings := range want.Ratings {
 		id, known := l.options.Latest.Newest(product, ratings, want.Among)
 		if out[i].Known = known; known && id != "" {
-			answers[i] = l.latest.ask(ctx, id)
+			answers[i] = latest.ask(ctx, id)
 		}
 	}
 	for i, a := range answers {

@@ -94,6 +94,33 @@ func TestNewest(t *testing.T) {
 	}
 }
 
+// texts are critics whose comments have a text if it is asked for.
+type texts struct{ critics }
+
+func (*texts) LatestByID(_ context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	c := *written(1, "pan", 5)
+	if !withoutText {
+		c.Text = "It pours well."
+	}
+	return map[comment.ID]comment.Comment{ids[0]: c}, nil, nil
+}
+
+// A field that shows a text has it, whatever another field of the request fetched before.
+func TestNewestWithTextBesideOneWithout(t *testing.T) {
+	for _, beside := range []map[comment.ID]*comment.Comment{nil, {id(1): written(1, "pan", 5)}} {
+		l := loaders.New(loaders.Options{Stats: nobody{}, Comments: &getter{get: all}, Latest: &texts{critics{beside: beside}}})
+		for _, withoutText := range []bool{true, false} {
+			want := comment.Latest{Ratings: [][]int{praise}, WithoutText: withoutText}
+			l.WantLatest(want)
+			l.ExpectStats(t.Context(), "pan")
+			got := l.Newest(t.Context(), "pan", want)
+			if got[0].Comment == nil || (got[0].Comment.Text == "") != withoutText {
+				t.Errorf("without text %t: %+v", withoutText, got[0].Comment)
+			}
+		}
+	}
+}
+
 // All that is wanted of newest comments is wanted at once, and what statistics can be trusted for is
 // told along with it.
 func TestWantLatest(t *testing.T) {

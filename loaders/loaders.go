@@ -98,8 +98,10 @@ type Loaders struct {
 	stats    loader[string, comment.Stats]
 	rows     loader[comment.ProductLanguage, comment.Row]
 	own      loader[comment.CustomerProduct, comment.Comment]
-	latest   loader[comment.ID, comment.Comment] // those that Newest names
 	votes    loader[comment.VoteKey, comment.CastVote]
+
+	// Those that LatestGetter.Newest names.
+	latest, textlessLatest loader[comment.ID, comment.Comment]
 
 	fresh sync.Once
 	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products asks for it beside those who load
@@ -115,9 +117,13 @@ func New(o Options) *Loaders {
 	l.comments = newLoader("comments", commentsOf(o.Comments, false), o.Batches)
 	l.textless = newLoader("comments without texts", commentsOf(o.Comments, true), o.Batches)
 	l.stats = newLoader("statistics", l.statsOf, o.Batches)
-	l.latest = newLoader("newest comments", func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
-		return o.Latest.LatestByID(ctx, ids, l.wanted().WithoutText)
-	}, o.Batches)
+	latestOf := func(withoutText bool) get[comment.ID, comment.Comment] {
+		return func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+			return o.Latest.LatestByID(ctx, ids, withoutText)
+		}
+	}
+	l.latest = newLoader("newest comments", latestOf(false), o.Batches)
+	l.textlessLatest = newLoader("newest comments without texts", latestOf(true), o.Batches)
 	l.rows = newLoader("counts of languages", o.Stats.RowsOf, o.Batches)
 	l.own = newLoader("own comments", func(ctx context.Context, keys []comment.CustomerProduct) (map[comment.CustomerProduct]comment.Comment, map[comment.CustomerProduct]error, error) {
 		return o.Own.OwnOfProducts(ctx, keys)
@@ -165,7 +171,10 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 		l.asOf.Store(&got.AsOf)
 	}
 	for id, c := range got.Comments {
-		l.latest.Prime(ctx, id, c)
+		l.textlessLatest.Prime(ctx, id, c) // with its text, if that was wanted by then, as well
+		if !want.WithoutText {
+			l.latest.Prime(ctx, id, c)
+		}
 	}
 	return got.Found, got.Failed, err
 }

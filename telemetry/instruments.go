@@ -204,7 +204,7 @@ var instruments = []Instrument{
 	{
 		Name: "talkback.loader.batch_size", Unit: "{key}", Kind: Histogram, Buckets: batchBuckets,
 		Description: "Keys that fields of one request fetched together.",
-		Attributes:  []Attribute{{"talkback.loader", []string{"comments", "comments without texts", "statistics", "counts of languages", "own comments", "newest comments"}}},
+		Attributes:  []Attribute{{"talkback.loader", []string{"comments", "comments without texts", "statistics", "counts of languages", "own comments", "own votes", "newest comments", "newest comments without texts"}}},
 	},
 	{
 		Name: "talkback.stream.lag", Unit: "s", Kind: Gauge,
