@@ -74,7 +74,10 @@ type comment struct {
 	Version   int        `json:"version"`
 	Verified  bool       `json:"isVerifiedPurchase"`
 	Media     []media    `json:"media"`
-	Reply     *reply     `json:"reply"`
+	Votes     struct {
+		Helpful int `json:"helpful"`
+	} `json:"votes"`
+	Reply *reply `json:"reply"`
 }
 
 // media is a picture or a video.

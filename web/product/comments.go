@@ -41,6 +41,9 @@ func (t *texts) comment(c comment) commentView {
 	if c.Title != nil {
 		v.Title = *c.Title
 	}
+	if c.Votes.Helpful > 0 {
+		v.Helpful = t.say("helpful", "n", t.number(c.Votes.Helpful))
+	}
 	for i, m := range c.Media {
 		v.Media = append(v.Media, mediaView{m.URL, t.nameOf(m, i), m.isVideo()})
 	}

@@ -90,6 +90,7 @@ type commentView struct {
 	Date     string
 	Edited   bool
 	Verified bool
+	Helpful  string      // empty without votes
 	Media    []mediaView // none in a highlight
 	Reply    *replyView  // nil in a highlight
 }

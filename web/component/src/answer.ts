@@ -65,6 +65,7 @@ export interface Comment {
   readonly version: number;
   readonly isVerifiedPurchase: boolean;
   readonly media: readonly Media[];
+  readonly votes: { readonly helpful: number };
   readonly reply: Reply | null;
 }
 

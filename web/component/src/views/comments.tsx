@@ -99,6 +99,7 @@ function Content({ view, comment, actions }: Props & { comment: Comment; actions
         <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
         {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
         <span class="language" lang={language}>{texts.language(language)}</span>
+        {comment.votes?.helpful > 0 && <span class="helpful">{texts.say('helpful', { n: texts.number(comment.votes.helpful) })}</span>}
         {actions}
       </footer>
       {comment.reply && <FromShop view={view} reply={comment.reply} />}
