@@ -12,7 +12,7 @@ export function Filters({ view }: Props) {
       <Languages view={view} />
       <Order view={view} />
       <Dates view={view} />
-      {(isFiltered(choice) || choice.order) && (
+      {(isFiltered(choice) || choice.order !== '') && (
         <a class="clear" href={linkTo(view, everything)} rel="nofollow">{texts.say('filter.clear')}</a>
       )}
     </nav>
