@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
@@ -83,7 +84,7 @@ func (a *api) markCounted() {
 // useClient starts the service again, with another client for its table.
 func (a *api) useClient(client *dynamodb.Client) {
 	serve := a.serve
-	serve.OperationTimeout, serve.Watermark, serve.StatisticsAge = 30*time.Second, a.watermark, 5*time.Second
+	serve.OperationTimeout, serve.Watermark, serve.StatisticsAge = 30*time.Second, a.watermark, cmp.Or(serve.StatisticsAge, 5*time.Second)
 	a.log = &bytes.Buffer{}
 	if a.authorizer == nil {
 		a.authorizer = &auth.Guard{}

@@ -42,7 +42,7 @@ func (h bareHandler) stats(ctx context.Context, ids []string) (*bareProducts, er
 		}
 	}
 	output, err := h.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-		RequestItems:           map[string]types.KeysAndAttributes{h.table: {Keys: keys, ProjectionExpression: aws.String("PK,g")}},
+		RequestItems:           map[string]types.KeysAndAttributes{h.table: {Keys: keys, ProjectionExpression: aws.String("PK,g,k")}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
 	if err != nil {

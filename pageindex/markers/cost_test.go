@@ -124,7 +124,7 @@ func load(t testing.TB, size int) *costs {
 // next makes comment number n.
 func (c *costs) next(n int) pageindex.Entry {
 	random := commenttest.Random(c.r, "4711")
-	cell := random.Cell()
+	cell := comment.Cell{Language: random.Language, Rating: random.Rating} // traits cost more: each has markers of its own
 	c.last++
 	return pageindex.Entry{
 		Product: "4711", Cell: &cell, Follows: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(c.last)),
