@@ -118,6 +118,9 @@ func byMouse(t *testing.T, browser context.Context, s *site) {
 		{func(b *tab) { b.do(chromedp.Reload()) }, "?page=7", 0},
 		{click(".pages .step[rel=next]"), "?page=8", 1},
 		{click(".pages .step[rel=prev]"), "?page=7", 1},
+		{click(".order [href*=highest]"), "?order=highest", 1}, // another list, from its first page
+		{click(".order [href*=lowest]"), "?order=lowest", 1},
+		{click(".order [href*=oldest]"), "?order=oldest", 1},
 		{click(".order a[href*=oldest]"), "?order=oldest", 1},
 		{func(b *tab) { b.mouse(".dates summary"); b.days("2024-05-01", "2025-04-30"); b.mouse(".dates button") }, "?order=oldest&from=2024-05-01&to=2025-04-30", 1},
 		{click(".order a:first-child"), "?from=2024-05-01&to=2025-04-30", 1},

@@ -251,8 +251,8 @@ func wantedBy(t *testing.T, address *url.URL) map[string]any {
 		}
 		variables["page"] = json.Number(page)
 	}
-	if query.Get("order") == "oldest" {
-		variables["order"] = "OLDEST_FIRST"
+	if order := query.Get("order"); order != "" {
+		variables["order"] = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED"}[order]
 	}
 	return variables
 }

@@ -45,6 +45,7 @@ func TestInABrowser(t *testing.T) {
 		{"takes over what the server rendered", takesOver},
 		{"a customer's comment that waits", showsOwn},
 		{"pictures", pictures},
+		{"votes", votes},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
 	}
@@ -67,6 +68,7 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 		click(".order a[href*=oldest]"),
 		holds(root+".querySelector('.order [aria-current]').textContent === 'Oldest first'"),
 		holds(idle),
+		says(".list .title", "Title 129"),
 		click(".clear"),
 		says(".result", "130 comments"),
 		focused(".result"), // what was pressed is gone
@@ -109,6 +111,53 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 		holds(root+".querySelector('"+second+"').dispatchEvent(new MouseEvent('click', { ctrlKey: true, bubbles: true, cancelable: true }))"),
 		holds(shown+" === null"),
 	)
+}
+
+// A vote shows at once, is taken back by the same button, and goes back if it is refused. What is pressed
+// while one is under way comes after it. Nobody votes about their own comment.
+func votes(t *testing.T, ctx context.Context, s shop) {
+	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
+	const helpful, not = ":nth-child(1)", ":nth-child(2)"
+	said := func(n int, text string) chromedp.Action { return says(button(n, "[role=status]"), text) }
+	pressed := func(n int, one, other bool) chromedp.Action {
+		state := "%s.querySelector(%q).ariaPressed === '%v'"
+		return holds(fmt.Sprintf(state+" && "+state, root, button(n, helpful), one, root, button(n, not), other))
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/votes",
+		holds(idle),
+		says(button(1, helpful), "Helpful (12)"),
+		pressed(1, false, false),
+		click(button(1, helpful)),
+		says(button(1, helpful), "Helpful (13)"),
+		pressed(1, true, false),
+		said(1, "Your vote counts."),
+		focused(button(1, helpful)),
+		click(button(1, helpful)),
+		said(1, "Your vote is taken back."),
+		pressed(1, false, false),
+		focus(button(1, not)),
+		chromedp.KeyEvent(" "),
+		pressed(1, false, true),
+		said(1, "Your vote counts."),
+		holds(root+".querySelectorAll('.list > :nth-child(2) :is(.votes, .helpful)').length === 0"), // my own
+		says(button(3, helpful), "Helpful"),
+		click(button(3, helpful)),
+		says(button(3, "[role=alert]"), "Your vote was not taken."),
+		says(button(3, helpful), "Helpful"),
+		pressed(3, false, false),
+		click(button(4, not)),
+		says(button(4, "[role=alert]"), "That was too much in a short time. Try again in a moment."),
+		pressed(4, false, false),
+		chromedp.Evaluate(fmt.Sprintf("for (const which of [%q, %q, %q]) %s.querySelector(which).click()",
+			button(5, helpful), button(5, not), button(5, not), root), nil),
+		said(5, "Your vote is taken back."),
+		pressed(5, false, false),
+	)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if want := []string{"0 HELPFUL", "0 NONE", "0 NOT_HELPFUL", "2 HELPFUL", "3 NOT_HELPFUL", "4 HELPFUL", "4 NONE"}; !slices.Equal(s.votes, want) {
+		t.Errorf("voted %q, want %q", s.votes, want)
+	}
 }
 
 // Who wrote a comment that others do not see finds it above the list, with its state. Others are not

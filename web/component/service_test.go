@@ -31,6 +31,7 @@ type service struct {
 	asked  []request
 	failed map[string]bool // products whose first request was refused
 	gaveUp chan struct{}   // closed when the browser gave up the request that is overtaken
+	votes  []string        // that came
 }
 
 // request is one that came.
@@ -54,7 +55,8 @@ type variables struct {
 	}
 	Order      string
 	Highlights bool
-	Own        bool
+	Own, Voter bool
+	Input      struct{ ID, Vote string }
 }
 
 func newService(t *testing.T) *service {
@@ -116,6 +118,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, object{"errors": []object{{"message": err.Error()}}})
 		return
 	}
+	if asked.Variables.Input.Vote != "" {
+		s.vote(w, asked.Variables)
+		return
+	}
 	if v := asked.Variables; v.ID == "overtaken" && slices.Equal(v.Filter.Ratings, []int{5}) {
 		<-r.Context().Done()
 		close(s.gaveUp)
@@ -126,6 +132,24 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	reply(w, http.StatusOK, answer(asked.Variables))
+}
+
+// vote answers a vote. The first comment has 12 helpful ones, the third is gone, and about the fourth nobody
+// may vote.
+func (s *service) vote(w http.ResponseWriter, v variables) {
+	s.mu.Lock()
+	s.votes = append(s.votes, v.Input.ID[len(v.Input.ID)-1:]+" "+v.Input.Vote)
+	s.mu.Unlock()
+	comment := commentOf("votes", catalogue("votes")[place(v.Input.ID[1:])])
+	switch comment["votes"].(object)["helpful"] = map[string]int{"HELPFUL": 13}[v.Input.Vote]; place(v.Input.ID[1:]) {
+	case 2:
+		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "NOT_FOUND", "message": "no", "path": []string{"id"}}}}}})
+	case 3:
+		problem := object{"message": "no", "path": []string{"value"}, "extensions": object{"code": "RATE_LIMITED"}}
+		reply(w, http.StatusOK, object{"data": object{"value": nil}, "errors": []object{problem}})
+	default:
+		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
+	}
 }
 
 // check returns what is wrong with a request by the schema, if anything.
@@ -261,7 +285,7 @@ func answer(v variables) object {
 	}
 	data := object{"product": product}
 	switch v.ID {
-	case "signed":
+	case "signed", "votes":
 		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil}
 	case "closed":
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "WRITING_OFF"}
@@ -343,6 +367,7 @@ func commentOf(product string, c made) object {
 		"title": fmt.Sprintf("Title %d", c.number), "text": fmt.Sprintf("Text %d\nin two lines", c.number),
 		"author":    object{"customerId": nil, "name": fmt.Sprintf("Author %d", c.number)},
 		"createdAt": c.created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil, "version": 1, "reply": nil,
+		"votes": object{"helpful": c.number % 3, "viewerVote": nil},
 	}
 	if c.number%3 == 0 {
 		reply := object{"text": fmt.Sprintf("Reply %d\nin two lines", c.number), "name": "The shop", "createdAt": comment["createdAt"], "updatedAt": nil}
@@ -353,6 +378,12 @@ func commentOf(product string, c made) object {
 			reply["text"], reply["name"] = hostile, hostile
 		}
 		comment["reply"] = reply
+	}
+	if product == "votes" {
+		comment["votes"] = object{"helpful": 12 * (1 - min(c.number, 1)), "viewerVote": nil}
+		if c.number == 1 {
+			comment["author"] = object{"customerId": "me", "name": "I"}
+		}
 	}
 	if product == "pictures" {
 		picture := "data:image/svg+xml,<svg xmlns='http://www.w3.org/2000/svg' width='40' height='20'/>"

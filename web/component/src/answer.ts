@@ -65,9 +65,17 @@ export interface Comment {
   readonly version: number;
   readonly isVerifiedPurchase: boolean;
   readonly media: readonly Media[];
-  readonly votes: { readonly helpful: number };
+  readonly votes: Votes;
   readonly reply: Reply | null;
 }
+
+export interface Votes {
+  readonly helpful: number;
+  /** Of who asks; asked for and known of a customer only. */
+  readonly viewerVote?: Vote | null;
+}
+
+export type Vote = 'HELPFUL' | 'NOT_HELPFUL' | 'NONE';
 
 /** A picture or a video. */
 export interface Media {

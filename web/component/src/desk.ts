@@ -14,14 +14,19 @@ export interface Desk {
   customerName(): string;
   /** Tells that the service made a change. The list shows it at once, and is read again. */
   written(change: Written): void;
-  /** Shows a comment as it was read meanwhile. */
-  seen(comment: Comment): void;
+  /** Shows what became of a comment: an edit that was read meanwhile, or a vote. */
+  seen(change: Change): void;
 }
 
 /** A change that the service made. A deleted comment is as it was before. */
-export interface Written {
-  readonly kind: 'added' | 'edited' | 'deleted';
+export interface Change {
+  readonly kind: 'added' | 'edited' | 'deleted' | 'voted';
   readonly comment: Comment;
+}
+
+/** A change of what a comment says. */
+export interface Written extends Change {
+  readonly kind: 'added' | 'edited' | 'deleted';
 }
 
 /** Who may do what, as forms need it. */
@@ -32,7 +37,7 @@ export interface FormProps {
 }
 
 /** An answer with a change that it may not show yet. Counts stay as the service has them. */
-export function withChange(data: Data, choice: Choice, change: Written): Data {
+export function withChange(data: Data, choice: Choice, change: Change): Data {
   const { product } = data;
   if (!product) return data;
   const { list, latestPositive, latestNegative } = product;
@@ -47,13 +52,17 @@ export function withChange(data: Data, choice: Choice, change: Written): Data {
   };
 }
 
-/** Comments after an edit or a deletion of one of them. */
-export function nodesWith(nodes: readonly Comment[], { kind, comment }: Written): Comment[] {
+/** Comments after a change of one of them. */
+export function nodesWith(nodes: readonly Comment[], { kind, comment }: Change): Comment[] {
   const kept = nodes.filter(({ id }) => kind !== 'deleted' || id !== comment.id);
-  return kept.map((node) => (node.id === comment.id && node.version < comment.version ? comment : node));
+  return kept.map((node) => {
+    if (node.id !== comment.id) return node;
+    if (kind === 'voted') return { ...node, votes: comment.votes };
+    return node.version < comment.version ? { ...comment, votes: node.votes } : node;
+  });
 }
 
-function withAdded(nodes: Comment[], choice: Choice, { kind, comment }: Written): Comment[] {
+function withAdded(nodes: Comment[], choice: Choice, { kind, comment }: Change): Comment[] {
   const isNew = kind === 'added' && goesFirst(comment, choice) && !nodes.some(({ id }) => id === comment.id);
   return isNew ? [comment, ...nodes] : nodes;
 }

@@ -113,6 +113,7 @@ export class TalkbackComments extends HTMLElement {
   #enhance(): void {
     this.#enhanced = true;
     this.#draw();
+    if (this.token) void this.refresh(); // the server asked for everyone
   }
 
   #newSession(choice: Choice): Session {
@@ -125,7 +126,7 @@ export class TalkbackComments extends HTMLElement {
       language: this.#texts.baseOf(this.#language),
       customerName,
       written: (change) => this.#written(desk, change),
-      seen: (comment) => this.#session?.amend({ kind: 'edited', comment }),
+      seen: (change) => this.#session?.amend(change),
     };
     return new Session({ product, pageSize: this.#pageSize, client }, choice, {
       changed: () => {

@@ -2,7 +2,7 @@
 import { changed, type Choice, everything, isFirst } from './address';
 import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
 import { ask, type Client, Failure, isRefused, isTooMuch, type Problem, problemOf } from './client';
-import { nodesWith, withChange, type Written } from './desk';
+import { type Change, nodesWith, withChange } from './desk';
 import type { Shown } from './view';
 
 export interface Settings {
@@ -28,7 +28,7 @@ export class Session {
   problem: Problem | null = null;
   busy = false;
   #underWay = new AbortController();
-  #written: { readonly change: Written; readonly until: number }[] = [];
+  #written: { readonly change: Change; readonly until: number }[] = [];
 
   constructor(readonly settings: Settings, public choice: Choice, private readonly listener: Listener) {}
 
@@ -54,7 +54,7 @@ export class Session {
   }
 
   /** Shows a change that was written, in this answer and in those of the next moments. */
-  amend(change: Written): void {
+  amend(change: Change): void {
     this.#written = [...this.#written, { change, until: performance.now() + lag }];
     if (!this.shown) return;
     const { data, choice, more } = this.shown;
@@ -76,7 +76,7 @@ export class Session {
     this.#underWay.abort();
     const { signal } = (this.#underWay = new AbortController());
     const { product, pageSize, client } = this.settings;
-    const variables = { ...variablesOf(product, choice, pageSize), ...(client.signedIn() && isFirst(choice) && { own: true }) };
+    const variables = { ...variablesOf(product, choice, pageSize), ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }) };
     // What a refused choice leads to: the first page of its list, else all comments.
     const instead = choice.page > 1 ? changed(choice, {}) : everything;
     this.busy = true;

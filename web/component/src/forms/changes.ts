@@ -23,7 +23,7 @@ export interface Outcome {
 const shown = /fragment Shown .*?} }/.exec(operation)?.[0] ?? '';
 
 /** Makes a change. It never throws. */
-export async function change(client: Client, kind: 'add' | 'edit' | 'delete', input: unknown): Promise<Outcome> {
+export async function change(client: Client, kind: 'add' | 'edit' | 'delete' | 'voteOn', input: unknown): Promise<Outcome> {
   const name = `${kind}Comment`;
   const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
   const query = `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown}errors:userErrors{code message path}}}${shown}`;

@@ -106,7 +106,7 @@ export class CommentForm extends Component<Props, State> {
     const { theirs } = this.state;
     save(this.#place, null);
     this.props.close();
-    if (theirs) this.props.desk.seen(theirs);
+    if (theirs) this.props.desk.seen({ kind: 'edited', comment: theirs });
   };
 
   #focusTrouble = (): void => {

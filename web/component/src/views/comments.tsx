@@ -2,7 +2,8 @@ import type { ComponentChildren } from 'preact';
 import { everything, isFiltered } from '../address';
 import type { Comment, Reply } from '../answer';
 import { Entry } from '../forms/entry';
-import { isEmptyProduct, linkTo, listOf, productOf, type Props, viewerOf } from '../view';
+import { mayVote, Votes } from '../forms/votes';
+import { isEmptyProduct, linkTo, listOf, productOf, type Props, type View, viewerOf } from '../view';
 import { Pictures } from './media';
 import { Stars } from './summary';
 
@@ -73,7 +74,7 @@ export function List({ view }: Props) {
             texts={view.texts}
             viewer={viewerOf(view)}
             comment={comment}
-            content={(actions) => <Content view={view} comment={comment} actions={actions} />}
+            content={(actions) => <Content view={view} comment={comment} actions={actions} votes={voteOn(view, comment)} />}
           />
         </li>
       ))}
@@ -81,8 +82,21 @@ export function List({ view }: Props) {
   );
 }
 
+/** The buttons to vote about a comment of the list; null if the reader may not, or for the first render. */
+function voteOn(view: View, comment: Comment): ComponentChildren {
+  const { desk, texts } = view;
+  return desk && mayVote(viewerOf(view), comment) ? <Votes desk={desk} texts={texts} comment={comment} /> : null;
+}
+
+interface Parts {
+  readonly comment: Comment;
+  readonly actions?: ComponentChildren;
+  /** In place of the number of votes. */
+  readonly votes?: ComponentChildren;
+}
+
 /** A comment. Its texts are text nodes, whatever they look like. */
-function Content({ view, comment, actions }: Props & { comment: Comment; actions?: ComponentChildren }) {
+function Content({ view, comment, actions, votes }: Props & Parts) {
   const { texts } = view;
   const { title, text, language, author, rating, media } = comment;
   return (
@@ -99,7 +113,7 @@ function Content({ view, comment, actions }: Props & { comment: Comment; actions
         <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
         {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
         <span class="language" lang={language}>{texts.language(language)}</span>
-        {comment.votes?.helpful > 0 && <span class="helpful">{texts.say('helpful', { n: texts.number(comment.votes.helpful) })}</span>}
+        {votes ?? (comment.votes?.helpful > 0 && <span class="helpful">{texts.say('helpful', { n: texts.number(comment.votes.helpful) })}</span>)}
         {actions}
       </footer>
       {comment.reply && <FromShop view={view} reply={comment.reply} />}
