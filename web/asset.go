@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"crypto/sha256"
 	"encoding/base64"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -29,11 +28,11 @@ var contentTypes = map[string]string{
 	".txt":     "text/plain; charset=utf-8",
 }
 
-// asset is one file, kept gzipped: nearly every client takes it so. When the first one does not, it
-// is unpacked, and stays so: all files together are some megabytes, and unpacking the largest takes
-// 9 ms.
+// asset is one file. What is not embedded gzipped is packed when the first client takes it so, as
+// nearly every one does, and what is embedded gzipped is unpacked for the first that does not; both
+// stay: all files together are some megabytes, and unpacking the largest takes 9 ms.
 type asset struct {
-	packed      []byte
+	packed      func() []byte
 	unpacked    func() []byte
 	contentType string // by its name
 	etag        string // of its content
@@ -42,26 +41,39 @@ type asset struct {
 	anywhere    bool   // pages of other origins may load it
 }
 
-// newAsset returns the file of that name, whose content is given gzipped.
-func newAsset(name string, packed []byte) (*asset, error) {
+// newAsset returns the file of that name.
+func newAsset(name string, content []byte) (*asset, error) {
+	file, err := namedAsset(name, content)
+	if err == nil {
+		file.packed, file.unpacked = sync.OnceValue(func() []byte { return pack(content) }), func() []byte { return content }
+	}
+	return file, err
+}
+
+// packedAsset returns the file of that name, whose content is given gzipped.
+func packedAsset(name string, packed []byte) (*asset, error) {
+	if _, err := gzip.NewReader(bytes.NewReader(packed)); err != nil {
+		return nil, err
+	}
+	file, err := namedAsset(name, packed)
+	if err == nil {
+		file.packed, file.unpacked = func() []byte { return packed }, sync.OnceValue(func() []byte { return unpack(packed) })
+	}
+	return file, err
+}
+
+// namedAsset returns a file that has no content yet; its entity tag is of the bytes it is made of.
+func namedAsset(name string, made []byte) (*asset, error) {
 	contentType, ok := contentTypes[path.Ext(name)]
 	if !ok {
 		return nil, fmt.Errorf("no content type for %q", path.Ext(name))
 	}
-	if _, err := gzip.NewReader(bytes.NewReader(packed)); err != nil {
-		return nil, err
-	}
-	sum := sha256.Sum256(packed)
-	return &asset{
-		packed:      packed,
-		unpacked:    sync.OnceValue(func() []byte { return unpack(packed) }),
-		contentType: contentType,
-		// Weak, as one tag stands for the packed and the unpacked bytes alike.
-		etag: `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`,
-	}, nil
+	sum := sha256.Sum256(made)
+	// Weak, as one tag stands for the packed and the unpacked bytes alike.
+	return &asset{contentType: contentType, etag: `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, nil
 }
 
-// unpack decompresses content that was compressed by our own build and checked by newAsset.
+// unpack decompresses content that was compressed by our own build and checked by packedAsset.
 func unpack(packed []byte) []byte {
 	reader, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
@@ -74,16 +86,17 @@ func unpack(packed []byte) []byte {
 	return content
 }
 
-// pack returns content gzipped.
-func pack(content []byte) ([]byte, error) {
+// pack returns content gzipped, as small as it gets.
+func pack(content []byte) []byte {
 	var packed bytes.Buffer
 	w, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
 	if err != nil {
-		return nil, err
+		panic(err) // the level is a constant
 	}
-	_, err = w.Write(content)
-	err = errors.Join(err, w.Close())
-	return packed.Bytes(), err
+	// A buffer takes everything.
+	_, _ = w.Write(content)
+	_ = w.Close()
+	return packed.Bytes()
 }
 
 // ServeHTTP answers GET and HEAD.
@@ -115,7 +128,7 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (a *asset) body(gzipped bool, header http.Header) []byte {
 	if gzipped {
 		header.Set("Content-Encoding", "gzip")
-		return a.packed
+		return a.packed()
 	}
 	return a.unpacked()
 }

@@ -79,11 +79,7 @@ func newDesk(lang string) (*asset, error) {
 	if err != nil {
 		return nil, err
 	}
-	packed, err := pack(content.Bytes())
-	if err != nil {
-		return nil, err
-	}
-	file, err := newAsset("page.html", packed)
+	file, err := newAsset("page.html", content.Bytes())
 	if err != nil {
 		return nil, err
 	}

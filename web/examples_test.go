@@ -98,7 +98,7 @@ func TestExamplesAreInTheBuiltExplorer(t *testing.T) {
 	scripts := ""
 	for path, page := range pages {
 		if strings.HasSuffix(path, ".js") {
-			scripts += unpacked(t, page.packed)
+			scripts += unpacked(t, page.packed())
 		}
 	}
 	for _, example := range examples(t) {

@@ -340,7 +340,7 @@ func TestColoursAreInTheBuiltExplorer(t *testing.T) {
 	sheets := ""
 	for path, file := range shared() {
 		if strings.HasPrefix(path, "/playground/") && strings.HasSuffix(path, ".css") {
-			sheets += unpacked(t, file.packed)
+			sheets += unpacked(t, file.packed())
 		}
 	}
 	for _, declared := range tokenForm.FindAllString(read(t, "look/tokens.css"), -1) {

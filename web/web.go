@@ -147,11 +147,7 @@ func (s static) addJoined(files fs.FS) error {
 }
 
 func (s static) addContent(path string, content []byte) error {
-	packed, err := pack(content)
-	if err != nil {
-		return err
-	}
-	file, err := newAsset(path, packed)
+	file, err := newAsset(path, content)
 	if err != nil {
 		return err
 	}
@@ -181,7 +177,7 @@ func (s static) guideLinks() []link {
 func (s static) addExplorer(files fs.FS, folder string) error {
 	return eachFile(files, folder, func(name string, packed []byte) error {
 		name = strings.TrimSuffix(name, ".gz")
-		file, err := newAsset(name, packed)
+		file, err := packedAsset(name, packed)
 		if err != nil {
 			return err
 		}
@@ -207,7 +203,7 @@ func (s static) addElement(files fs.FS) error {
 	if err != nil {
 		return err
 	}
-	script, err := newAsset("talkback.js", packed)
+	script, err := packedAsset("talkback.js", packed)
 	if err != nil {
 		return err
 	}

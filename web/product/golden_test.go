@@ -54,7 +54,6 @@ func (f fixture) state(t testing.TB) state {
 }
 
 func TestMarkup(t *testing.T) {
-	pages := New(nil, nil)
 	for name, f := range fixtures(t) {
 		t.Run(name, func(t *testing.T) {
 			texts := textsFor(f.Locale)
@@ -63,7 +62,7 @@ func TestMarkup(t *testing.T) {
 				v.Plan = nil
 			}
 			var out bytes.Buffer
-			if err := pages.templates[texts.lang].ExecuteTemplate(&out, "element", v); err != nil {
+			if err := templates()[texts.lang].ExecuteTemplate(&out, "element", v); err != nil {
 				t.Fatal(err)
 			}
 			out.WriteByte('\n')

@@ -29,26 +29,20 @@ type Pages struct {
 	api       http.Handler
 	style     template.CSS
 	styleHash string
-	build     string                        // changes with whatever the program makes of an answer
-	templates map[string]*template.Template // by the language of their texts
+	build     string // changes with whatever the program makes of an answer
 	timeout   time.Duration
 }
 
 // New returns pages whose comments the API answers. The style is the CSS of the element.
 func New(api http.Handler, style []byte) *Pages {
 	sum := sha256.Sum256(style)
-	p := &Pages{
+	return &Pages{
 		api:       api,
 		style:     template.CSS(style),
 		styleHash: "sha256-" + base64.StdEncoding.EncodeToString(sum[:]),
 		build:     buildVersion(style),
-		templates: map[string]*template.Template{},
 		timeout:   timeout,
 	}
-	for _, t := range translations {
-		p.templates[t.lang] = parseTemplates(t)
-	}
-	return p
 }
 
 // StyleHash is the source that a Content-Security-Policy allows for the style of the element, such
@@ -225,7 +219,7 @@ func (p *Pages) version(t *texts, s state, a answer, base string) string {
 // render writes a page.
 func (p *Pages) render(status int, t *texts, d document) Page {
 	var body bytes.Buffer
-	if err := p.templates[t.lang].ExecuteTemplate(&body, "page", d); err != nil {
+	if err := templates()[t.lang].ExecuteTemplate(&body, "page", d); err != nil {
 		panic(err) // the templates are tested with everything that a view can have
 	}
 	return Page{

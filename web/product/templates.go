@@ -7,23 +7,28 @@ import (
 	"html/template"
 	"io/fs"
 	"strings"
+	"sync"
 )
 
 //go:embed template
 var templateFiles embed.FS
 
-// parseTemplates reads the embedded templates, which are part of the program.
-func parseTemplates(t *texts) *template.Template {
-	all := template.New("").Funcs(template.FuncMap{"say": func(key string) string { return t.say(key) }})
-	for _, name := range []string{"element", "page"} {
-		content, err := templateFiles.ReadFile("template/" + name + ".html")
-		if err != nil {
-			panic(err)
+// templates reads the embedded templates at its first call, by the language of their texts.
+var templates = sync.OnceValue(func() map[string]*template.Template {
+	read := map[string]*template.Template{}
+	for _, t := range translations {
+		all := template.New("").Funcs(template.FuncMap{"say": func(key string) string { return t.say(key) }})
+		for _, name := range []string{"element", "page"} {
+			content, err := templateFiles.ReadFile("template/" + name + ".html")
+			if err != nil {
+				panic(err) // the files are part of the program
+			}
+			template.Must(all.Parse(joinLines(string(content))))
 		}
-		template.Must(all.Parse(joinLines(string(content))))
+		read[t.lang] = all
 	}
-	return all
-}
+	return read
+})
 
 // joinLines removes the line breaks of a template, and the indentation after them.
 func joinLines(text string) string {
