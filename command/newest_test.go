@@ -117,22 +117,23 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 	for _, row := range []struct {
 		why   string
 		do    func()
-		waves []int // how many calls each has
+		first int // how many calls are made at once
+		most  int // how many calls there are at most
 	}{
-		{"nothing is known", func() {}, []int{2, 1}},
-		{"the newest complaint is known to be beyond the page", func() {}, []int{2}},
+		{"nothing is known", func() {}, 2, 3},
+		{"the newest complaint is known to be beyond the page", func() {}, 2, 2},
 		{"it was edited, which is not counted yet", func() {
 			a.delete(comments[40].ID)
 			after := comments[40]
 			after.Rating = 3
 			a.load(after)
 			model.Replace(after)
-		}, nil}, // what the counts say of it is wrong for a moment, and plans follow them
+		}, 1, 7}, // what the counts say of it is wrong for a moment, and plans follow them
 		{"that is counted", func() {
 			after := comments[40]
 			after.Rating = 3
 			a.count(change{before: &comments[40], after: &after})
-		}, []int{2, 2}},
+		}, 2, 4}, // how many of them are in the second wave depends on whether the server has read the counts again
 		{"a complaint is new", func() {
 			fresh := commenttest.Many(commenttest.Rand(t), "vase", 1)[0]
 			fresh.ID, fresh.Rating = comment.IDOf(comments[0].ID.Position().Next()), 1
@@ -140,18 +141,14 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 			a.count(arrived(fresh)...)
 			service.store.Changed(counts.Change{Product: "vase", ID: fresh.ID, After: new(fresh.Cell())}) // as what counts beside it does
 			model.Insert(fresh)
-		}, []int{2}},
+		}, 2, 2},
 	} {
 		row.do()
-		client.expect(row.waves...)
+		client.expect(row.first)
 		var data newestAnswer
 		service.mustAsk(productPage, nil, &data)
-		most := 0
-		for _, calls := range row.waves {
-			most += calls
-		}
-		if calls := client.made(); most > 0 && len(calls) != most {
-			t.Errorf("%s: %v, want waves of %v calls", row.why, calls, row.waves)
+		if calls := client.made(); len(calls) > row.most {
+			t.Errorf("%s: %v, want at most %d calls", row.why, calls, row.most)
 		}
 		data.check(t, row.why, model)
 	}

@@ -84,7 +84,10 @@ func comparing(tb testing.TB) []attack {
 		asked(tb, "comparing/root fields", "TOO_MANY_ROOT_FIELDS", "{"+distinct(`a%d:product(id:"x"){id}`, 25)+"}"),
 		asked(tb, "comparing/unknown fields", invalid, `{product(id:"x"){`+distinct("unheardOfField%d ", 60)+"}}"),
 		asked(tb, "comparing/unknown fields with long names", invalid, `{product(id:"x"){`+repeat(repeat("latestPositive", 9)+" ", 60)+"}}"),
-		asked(tb, "comparing/unknown types with long names", invalid, "{__typename}"+distinct("fragment F%d on "+repeat("Comment", 18)+"{a}", 30)),
+		{ // each name is compared with those of all types, so that the memory grows with the schema
+			name: "comparing/unknown types with long names", code: invalid, allocKB: 3 << 10,
+			body: envelope(tb, "{__typename}"+distinct("fragment F%d on "+repeat("Comment", 18)+"{a}", 30), nil),
+		},
 		asked(tb, "comparing/unknown variables", invalid, `{product(id:"x"){`+repeat("id@skip(if:$a) ", 60)+"}}"),
 		asked(tb, "comparing/a subscription", invalid, "subscription{a b c}"),
 		asked(tb, "comparing/a mutation of nothing", invalid, "mutation{a}"),
