@@ -1,7 +1,7 @@
 package votes
 
-// Few makes a Recounter keep the counts of slices from that many votes on.
+// Few makes a Recounter keep the counts of slices from that many votes on, and read no more at once.
 func Few(r *Recounter, votes int) *Recounter {
-	r.many = votes
+	r.many, r.atOnce = votes, votes
 	return r
 }

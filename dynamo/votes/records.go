@@ -3,6 +3,7 @@ package votes
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/talkback/talkback/comment"
@@ -11,17 +12,21 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// work is what records ask for: for each comment, the slices whose votes changed, and the records.
+// work is what records ask of a comment.
 type work struct {
-	comment comment.ID
-	slices  Slices
-	records []int
+	counting
+	// records are the records by slice; those of no slice say that the comment was deleted.
+	records map[int][]int
 }
 
+// noSlice stands for the slice of a record that is of no vote.
+const noSlice = -1
+
 // workOf returns the work that records ask for, one for each comment. A comment that was deleted is
-// among it if it had votes, which are then deleted.
-func workOf(records []stream.Record) (all []*work) {
-	of := map[comment.ID]*work{}
+// among it if it had votes, which are then deleted. The slices are in the order of their first records,
+// and no more than atOnce votes are to be read of them.
+func workOf(records []stream.Record, atOnce int) (all []*work) {
+	by := map[comment.ID]*work{}
 	for i, r := range records {
 		slice, isVote := layout.VoteSlice(r.Keys)
 		_, noComment := layout.CommentOfKey(r.Keys)
@@ -30,32 +35,43 @@ func workOf(records []stream.Record) (all []*work) {
 		if _, err := comment.ParseID(string(id)); err != nil || !isVote && !deleted {
 			continue
 		}
-		if of[id] == nil {
-			of[id] = &work{comment: id}
-			all = append(all, of[id])
+		w := by[id]
+		if w == nil {
+			w = &work{counting: counting{id: id, votes: atOnce}, records: map[int][]int{}}
+			by[id], all = w, append(all, w)
 		}
-		of[id].records = append(of[id].records, i)
-		if isVote {
-			of[id].slices |= 1 << slice
+		if !isVote {
+			slice = noSlice
+		} else if w.records[slice] == nil {
+			w.changed = append(w.changed, slice)
 		}
+		w.records[slice] = append(w.records[slice], i)
 	}
 	return all
 }
 
 // Handle recounts the votes that records say have changed, once for each comment, and ignores other
-// records. It adds the records of comments whose votes cannot be counted now to failed, with the reason.
+// records. It adds to failed, with the reason, the records of comments whose votes cannot be counted now,
+// and those of slices that wait.
 func (r *Recounter) Handle(ctx context.Context, records []stream.Record, failed stream.RecordErrors) {
-	all := workOf(records)
+	all := workOf(records, r.atOnce)
 	var mu sync.Mutex
 	_ = call.Parallel(ctx, len(all), func(ctx context.Context, i int) error {
-		err := r.Recount(ctx, all[i].comment, all[i].slices)
-		if err == nil {
-			return nil
-		}
+		w := all[i]
+		err := r.recount(ctx, &w.counting)
 		mu.Lock()
 		defer mu.Unlock()
-		for _, record := range all[i].records {
-			failed[record] = fmt.Errorf("record %s: %w", records[record].Position, err)
+		for slice, of := range w.records {
+			why := err
+			if err == nil && slices.Contains(w.changed, slice) {
+				why = errWaits
+			}
+			if why == nil {
+				continue
+			}
+			for _, record := range of {
+				failed[record] = fmt.Errorf("record %s: %w", records[record].Position, why)
+			}
 		}
 		return nil // the others are counted all the same
 	})

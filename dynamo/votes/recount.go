@@ -3,6 +3,7 @@ package votes
 import (
 	"context"
 	"errors"
+	"math"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -24,7 +25,8 @@ import (
 // From manyVotes on, an item holds the counts of 16 slices of the votes, and only those slices are
 // counted whose votes changed. That item is written each time and has a number that rises. So a write
 // of what was counted before another's fails, and each slice is counted once. The total then follows
-// from the item as above, without a look at the votes.
+// from the item as above, without a look at the votes. A process that finds the item as it was first written
+// counts all slices, since other processes may have counted votes without it.
 //
 // Votes of a comment that was deleted are deleted.
 
@@ -32,11 +34,28 @@ import (
 // read units.
 const manyVotes = 1000
 
+// votesAtOnce is how many votes of a comment Handle reads, 400 read units, before it says that the other
+// slices wait: comments in the same shard would wait with them.
+const votesAtOnce = 16_000
+
+// errWaits is for a slice of votes that is not counted yet.
+var errWaits = comment.Errorf(comment.Throttled, "a comment gets more votes than can be counted at once; try again")
+
 // Slices is a set of slices of a comment's votes.
 type Slices uint32
 
 // AllSlices has every slice.
 const AllSlices Slices = 1<<layout.VoteSlices - 1
+
+// list returns the slices in a set.
+func (s Slices) list() (all []int) {
+	for slice := range layout.VoteSlices {
+		if s&(1<<slice) != 0 {
+			all = append(all, slice)
+		}
+	}
+	return all
+}
 
 // Writer is the part of the SDK's client that a Recounter works with.
 type Writer interface {
@@ -51,22 +70,51 @@ type Writer interface {
 type Recounter struct {
 	reader
 	client Writer
-	many   int
+	many   int // from how many votes on the counts of slices are kept
+	atOnce int // how many votes of a comment Handle reads
 }
 
 // NewRecounter makes a Recounter for a table, whose keys and indexes must be those of layout.Definition.
 func NewRecounter(client Writer, table string) *Recounter {
-	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes}
+	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes, atOnce: votesAtOnce}
 }
 
 // Recount makes the total of a comment what its votes say. Of a comment with many votes it counts the
 // given slices only. It deletes the votes of a comment that does not exist.
 func (r *Recounter) Recount(ctx context.Context, id comment.ID, changed Slices) error {
+	return r.recount(ctx, &counting{id: id, changed: changed.list(), votes: math.MaxInt})
+}
+
+// counting is what is left to count of a comment.
+type counting struct {
+	id comment.ID
+	// changed are the slices whose votes changed. Those that come first are counted first.
+	changed []int
+	// votes is how many votes may still be read of them.
+	votes int
+}
+
+// next takes the slices out that are to be counted together, by the numbers of votes that they had: as many
+// as may be read, and one at least of those that wait.
+func (c counting) next(sums layout.VoteSums) (now []int, votes int) {
+	for i, slice := range c.changed {
+		of := sums.Slices[slice].Helpful + sums.Slices[slice].NotHelpful
+		if i > 0 && votes+of > c.votes {
+			break
+		}
+		now, votes = append(now, slice), votes+of
+	}
+	return now, votes
+}
+
+// recount makes the total what the counted votes say, until no slice is left to count, or no more votes
+// may be read.
+func (r *Recounter) recount(ctx context.Context, task *counting) error {
 	return call.Retry(ctx, func() (progress bool, err error) {
 		for range mostSteps {
-			again, err := r.step(ctx, id, &changed)
+			again, err := r.step(ctx, task)
 			if err != nil || !again {
-				return false, call.Wrap(err, "recount of the votes of %s", id)
+				return false, call.Wrap(err, "recount of the votes of %s", task.id)
 			}
 		}
 		return false, call.ErrBusy
@@ -77,49 +125,52 @@ func (r *Recounter) Recount(ctx context.Context, id comment.ID, changed Slices) 
 const mostSteps = 20
 
 // step takes one step towards a right total, and reports whether another may be needed.
-func (r *Recounter) step(ctx context.Context, id comment.ID, changed *Slices) (again bool, err error) {
-	now, err := r.now(ctx, id)
+func (r *Recounter) step(ctx context.Context, task *counting) (again bool, err error) {
+	now, err := r.now(ctx, task.id)
 	if err != nil {
 		return false, err
 	}
+	if now.sums.Changes == 1 { // votes that came since all were read are in none of the counts, and their records may be those of others
+		task.changed, task.votes = AllSlices.list(), math.MaxInt
+	}
 	switch {
 	case now.gone:
-		return false, r.deleteAll(ctx, id)
+		task.changed = nil
+		return false, r.deleteAll(ctx, task.id)
 	case now.unreadable != nil:
-		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(id)})
-	case now.sums.Changes > 0 && *changed != 0:
-		return r.count(ctx, id, now.sums, changed)
+		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(task.id)})
+	case now.sums.Changes > 0 && len(task.changed) > 0 && task.votes > 0:
+		return true, r.count(ctx, now.sums, task)
 	case now.sums.Changes > 0:
-		return r.show(ctx, id, now.shown, now.sums.Total())
+		return r.show(ctx, task.id, now.shown, now.sums.Total())
 	}
-	counted, votes, err := r.all(ctx, id)
+	counted, votes, err := r.all(ctx, task.id)
 	if err != nil {
 		return false, err
 	}
 	if votes >= r.many {
-		*changed = AllSlices // votes that came since are in none of these counts
-		_, err := r.keep(ctx, id, counted)
+		_, err := r.keep(ctx, task.id, counted)
 		return true, err
 	}
-	return r.show(ctx, id, now.shown, counted.Total())
+	task.changed = nil
+	return r.show(ctx, task.id, now.shown, counted.Total())
 }
 
-// count counts the slices that changed, and keeps their counts.
-func (r *Recounter) count(ctx context.Context, id comment.ID, sums layout.VoteSums, changed *Slices) (again bool, err error) {
-	err = call.Parallel(ctx, layout.VoteSlices, func(ctx context.Context, slice int) (err error) {
-		if *changed&(1<<slice) != 0 {
-			sums.Slices[slice], err = r.slice(ctx, id, slice)
-		}
+// count counts the next slices that changed, and keeps their counts.
+func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, task *counting) error {
+	now, votes := task.next(sums)
+	err := call.Parallel(ctx, len(now), func(ctx context.Context, i int) (err error) {
+		sums.Slices[now[i]], err = r.slice(ctx, task.id, now[i])
 		return err
 	})
 	if err != nil {
-		return false, err
+		return err
 	}
-	kept, err := r.keep(ctx, id, sums)
+	kept, err := r.keep(ctx, task.id, sums)
 	if kept {
-		*changed = 0
+		task.changed, task.votes = task.changed[len(now):], task.votes-max(1, votes)
 	}
-	return true, err
+	return err
 }
 
 // keep writes the counts of slices, unless another process did so since they were read.

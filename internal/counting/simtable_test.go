@@ -57,6 +57,10 @@ type simTable struct {
 	leases               map[string]stream.Lease
 	state                stream.State
 	records, deadLetters int
+
+	votes             [layout.VoteSlices][]layout.Item // of one comment
+	readsFree         time.Time                        // when the partition of the votes has a read unit again
+	voteReads, totals int                              // read units of votes, and writes of their counts
 }
 
 func newSimTable(shards int) *simTable {
