@@ -103,14 +103,20 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 func explained(plan comment.QueryPlan, screen output.Screen) string {
 	result := fmt.Sprintf("The page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
 		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
-	return screen.Fold(positionText(plan.Position)) + plansTable(plan.Candidates, screen.Style).On(screen) + "\n" +
+	return screen.Fold(positionText(plan)) + plansTable(plan.Candidates, screen.Style).On(screen) + "\n" +
 		readsTable(plan, screen.Style).On(screen) + "\n" + screen.Fold(result)
 }
 
-// positionText tells how a page by number was found, "" for another page.
-func positionText(p *comment.PagePosition) string {
-	if p == nil || p.Rank == nil {
+// positionText tells what the index of page numbers was asked for, and how a page by number was found; ""
+// if there is nothing to tell.
+func positionText(plan comment.QueryPlan) string {
+	p := plan.Position
+	switch {
+	case p == nil:
 		return ""
+	case p.Rank == nil:
+		return fmt.Sprintf("The index of page numbers found comments of the list (waves: %d, calls: %d, read units: %.1f). Fetched by their ids: %d\n\n",
+			p.Waves, p.Calls, p.ReadUnits, plan.Lookups)
 	}
 	way := "Read through from the nearer end"
 	if p.By == comment.ByIndex {

@@ -226,7 +226,8 @@ type QueryPlan struct {
 	// Position says how the page was found, and what was asked of the index of page numbers; nil if
 	// nothing was and the page has no number.
 	Position *PagePosition
-	// Lookups is how many comments were fetched by ID because an edit had just moved them.
+	// Lookups is how many comments were fetched by ID: an edit had just moved them, or the index of page
+	// numbers found them.
 	Lookups int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64

@@ -107,18 +107,19 @@ func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
 
 // position says how the page was found, nil if there is nothing to say.
 func (a *answering) position() *comment.PagePosition {
-	looked := a.numbers != nil && a.numbers.Numbers != nil && a.numbers.Cost.Calls > 0
-	if a.list.query.Slice.Page == 0 && !looked {
+	numbered := a.numbers != nil && a.numbers.Numbers != nil && a.numbers.Cost.Calls > 0
+	cost := a.list.execution.lookups()
+	if numbered {
+		cost.Add(a.numbers.Cost)
+	}
+	if a.list.query.Slice.Page == 0 && cost.Calls == 0 {
 		return nil
 	}
 	out := &comment.PagePosition{By: comment.ByCursor, Skipped: a.list.skipped}
 	if a.list.query.Slice.Page > 0 {
 		out.By, out.Rank = a.placement.By, new(a.list.query.Slice.Rank())
 	}
-	if looked {
-		cost := a.numbers.Cost
-		out.Calls, out.Waves, out.ReadUnits = cost.Calls, cost.Waves, cost.ReadUnits
-		out.Counted = a.list.query.Count != comment.CountNothing && a.numbers.err == nil
-	}
+	out.Calls, out.Waves, out.ReadUnits = cost.Calls, cost.Waves, cost.ReadUnits
+	out.Counted = numbered && a.list.query.Count != comment.CountNothing && a.numbers.err == nil
 	return out
 }

@@ -121,7 +121,7 @@ func (s *Store) observePage(known planner.Knowledge, e execution) {
 	s.options.Observer.CacheLookup("statistics", warm)
 	estimated, consumed := 0.0, 0.0
 	for _, r := range e.page.runs() {
-		if r.plan.Estimated() {
+		if r.plan.Estimated() && !r.plan.ByRank {
 			estimated, consumed = estimated+r.plan.Chosen.Units, consumed+r.units()
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/pageindex"
 )
 
 // explain describes how a page was found and executed, and the count beside it unless that is nil,
@@ -51,6 +52,22 @@ func (e execution) waves() int {
 	return e.skip.waves() + e.page.waves() + probes
 }
 
+// lookups is what the index of page numbers took to find comments by their ranks. Those of one step run
+// in parallel.
+func (e execution) lookups() (cost pageindex.Cost) {
+	for _, reading := range append([]*reading{e.skip, e.page}, e.probes...) {
+		for _, step := range reading.stepsOf() {
+			waves := cost.Waves
+			for _, one := range step {
+				most := max(cost.Waves, waves+one.lookups.Waves)
+				cost.Add(one.lookups)
+				cost.Waves = most
+			}
+		}
+	}
+	return cost
+}
+
 // report adds the work of one run.
 func report(r *run, to *comment.QueryPlan) {
 	for i := range r.reads {
@@ -60,7 +77,7 @@ func report(r *run, to *comment.QueryPlan) {
 		to.ItemsRead += one.ItemsRead
 		to.ReadUnits += one.ReadUnits
 	}
-	to.Lookups += r.fetches.keys
+	to.Lookups += r.fetches.keys // found by their ranks, or moved
 	to.Queries += r.fetches.calls
 	to.ItemsRead += r.fetches.items
 	to.ReadUnits += r.fetches.units
@@ -117,7 +134,14 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 		for _, plan := range r.plans {
 			b.WriteString(plan.String() + "\n")
 		}
-		if r.fetches.keys > 0 {
+		if r.away {
+			b.WriteString("  the index of page numbers does not answer: go on without it\n")
+		}
+		switch {
+		case r.fetches.keys == 0:
+		case r.plan.ByRank:
+			fmt.Fprintf(&b, "  fetch by id, as the index named them: %s\n", count(r.fetches.keys, "comment"))
+		default:
 			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", count(r.fetches.keys, "comment"))
 		}
 	}

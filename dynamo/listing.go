@@ -27,7 +27,7 @@ type listing struct {
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
 // traitCure is the same where no partition holds only the comments of the page.
-const traitCure = "few comments have what verified and withMedia ask for: ask for a smaller page, or leave one of them out"
+const traitCure = "few comments have what verified and withMedia ask for: ask for a smaller page, or leave one of them out; with an index of page numbers that is up to date, they would be found by it"
 
 // begin sets the page that is to be read.
 func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Knowledge) {
@@ -41,6 +41,9 @@ func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.K
 	q.Filter = s.settled(q)
 	l.stretch = planner.StretchOf(q)
 	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known
+	if s.options.PageNumbers != nil && q.Filter.OfTraits() && q.Filter.OfCells() && (known.Trusted || !q.SettledOnly) {
+		l.planner.Ranks = s.lookupPrices.ranks() // a follower must miss nothing, also while counting is late
+	}
 }
 
 // settled is the filter of a query. For a query of settled comments it leaves out those that are

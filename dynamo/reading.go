@@ -4,9 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -138,10 +135,16 @@ func (r *reading) step(ctx context.Context, runs []*run) error {
 		if one.plan.Residual() {
 			r.units -= one.units()
 		}
+		if one.away {
+			r.planner.Ranks = nil
+		}
+		if one.cut && !one.away {
+			r.units = 0 // no other attempt
+		}
 	}
 	for _, one := range r.runs() {
-		if one.stopped {
-			continue // it is not shown
+		if one.stopped || one.cut && one.reached == nil {
+			continue // it is not shown, or has nothing
 		}
 		if err := r.store.addMoved(ctx, one); err != nil {
 			return err
@@ -210,18 +213,20 @@ func (r *reading) only() *run {
 
 // runs returns all runs, in the order in which they began.
 func (r *reading) runs() []*run {
+	return slices.Concat(r.stepsOf()...)
+}
+
+// stepsOf returns the steps, none of a reading that was not made.
+func (r *reading) stepsOf() [][]*run {
 	if r == nil {
 		return nil
 	}
-	return slices.Concat(r.steps...)
+	return r.steps
 }
 
 // waves returns the number of waves that followed each other.
 func (r *reading) waves() (waves int) {
-	if r == nil {
-		return 0
-	}
-	for _, step := range r.steps {
+	for _, step := range r.stepsOf() {
 		most := 0
 		for _, one := range step {
 			most = max(most, one.waves)
@@ -249,8 +254,8 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 	if len(filter.Ratings) != len(l.planner.Filter.Ratings) { // of a link
 		attempt.conditions, _ = conditionsKey(filter)
 	}
-	if l.store.attempts.failedLately(attempt) {
-		attemptUnits = 0
+	if l.store.attempts.failedLately(attempt) && (list.Ranks == nil || list.Known.Trusted) {
+		attemptUnits = 0 // else what was written just now may not be in the index yet
 	}
 	r := l.store.newRun(ctx, l.meter, list.Attempt(request, attemptUnits))
 	r.most, r.attempt = attemptUnits, attempt
@@ -260,10 +265,15 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 
 // execute executes a run.
 func (l source) execute(ctx context.Context, r *run) (err error) {
-	r.taken, err = r.take(ctx)
+	if r.plan.ByRank {
+		err = l.store.takeByRank(ctx, r)
+	} else {
+		r.taken, err = r.take(ctx)
+	}
 	if r.brought = len(r.taken); r.brought > 0 {
 		r.reached = new(r.taken[r.brought-1].ID.Position())
 	}
+	r.cutOff()
 	if r.failed {
 		l.store.attempts.fail(r.attempt)
 	}
@@ -284,7 +294,7 @@ func (s *Store) addMoved(ctx context.Context, r *run) error {
 	if len(absent) == 0 {
 		return nil
 	}
-	found, err := s.fetchByID(ctx, r, absent[:min(len(absent), maxLookups)])
+	found, err := s.fetchByID(ctx, r, absent[:min(len(absent), maxLookups)], true)
 	if err != nil {
 		return call.Wrap(err, "comments that were just edited")
 	}
@@ -292,27 +302,6 @@ func (s *Store) addMoved(ctx context.Context, r *run) error {
 	r.taken = append(r.taken, found...)
 	slices.SortFunc(r.taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
 	return nil
-}
-
-// fetchByID fetches comments by their positions, consistently. Those that are in no list are left
-// out.
-func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Position) ([]layout.Compressed, error) {
-	r.waves++
-	keys := make([]layout.Item, len(positions))
-	for i, position := range positions {
-		keys[i] = layout.CommentKey(comment.IDOf(position))
-	}
-	got, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{
-		Keys: keys, ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrAll),
-	})
-	if err != nil {
-		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
-	}
-	if len(got.Left) > 0 {
-		return nil, call.ErrBusy
-	}
-	r.fetches.add(fetches{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units})
-	return r.decode(slices.DeleteFunc(got.Items, func(it layout.Item) bool { return !layout.Listed(it) }), new(read))
 }
 
 // release forgets the texts of the comments that were taken and are not shown, which are a part of

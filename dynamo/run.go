@@ -14,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/merge"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
@@ -38,6 +39,10 @@ type run struct {
 	failed bool // whether reads by counts were replaced, as they would have cost more than most
 	// attempt identifies what fails then.
 	attempt attemptKey
+	// cut ends the run where it is: what is left is found by ranks, or, if the index is away, by reads.
+	cut, away bool
+	// lookups is what the index of page numbers took.
+	lookups pageindex.Cost
 	// once ends the run after its first wave, also if comments are missing. stopped is whether that
 	// happened.
 	once, stopped bool
@@ -46,7 +51,7 @@ type run struct {
 	brought int
 	reached *comment.Position
 	taken   []layout.Compressed
-	// fetches are the comments fetched by id, since edits moved them.
+	// fetches are the comments fetched by id: since edits moved them, or all by their ranks.
 	fetches fetches
 }
 
@@ -118,6 +123,9 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 		if r.reads[number].queries > 0 && !r.goOn(number, len(dry), missing-r.merger.Before(number)) {
 			ended++
 		}
+	}
+	if r.cut {
+		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
 	}
 	for number := first; number < len(r.reads); number++ {
 		dry = append(dry, number)
@@ -203,7 +211,9 @@ func (r *run) replace(old *read, missing int, units float64) {
 		list.Known = r.meanwhile(list.Known)
 	}
 	plan := list.Attempt(request, units)
-	r.add(&plan)
+	if r.cut = r.cut || plan.ByRank; !r.cut {
+		r.add(&plan)
+	}
 }
 
 // likelySizes are the sizes of the comments of a product: those that are known, or what a read of it
@@ -370,4 +380,20 @@ func (r *run) readAt(position comment.Position) []planner.Part {
 }
 
 // ended reports whether the run came to the end of what it was to read.
-func (r *run) ended() bool { return !r.stopped && r.brought < r.plan.Want }
+func (r *run) ended() bool { return !r.stopped && !r.cut && r.brought < r.plan.Want }
+
+// cutOff ends a run that is cut: it reached the first place where one of its reads ended, and what was
+// taken beyond is left to what follows.
+func (r *run) cutOff() {
+	if !r.cut || r.plan.ByRank {
+		return
+	}
+	var first *comment.Position
+	for i := range r.reads {
+		if at := boundOf(r.reads[i].start); at != nil && (first == nil || r.plan.Direction(at.ID.Position(), *first) < 0) {
+			first = new(at.ID.Position())
+		}
+	}
+	r.taken = slices.DeleteFunc(r.taken, func(c layout.Compressed) bool { return r.plan.Direction(c.ID.Position(), *first) > 0 })
+	r.brought, r.reached = len(r.taken), first
+}

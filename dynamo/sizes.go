@@ -115,14 +115,18 @@ func entryBytes(c comment.Comment, listed int) int {
 // lookupPrices remembers what it took the index to find pages. It is safe for use by many
 // goroutines.
 type lookupPrices struct {
-	mu   sync.Mutex
-	mean planner.LookupPrice
+	mu    sync.Mutex
+	mean  planner.LookupPrice
+	place float64 // of each place of comments that are found by their ranks
 }
 
 // assumedLookup is assumed of an index that was not asked yet: that of the table takes as much.
 var assumedLookup = planner.LookupPrice{Units: 2, Waves: 2, Skip: 32}
 
-func newLookupPrices() *lookupPrices { return &lookupPrices{mean: assumedLookup} }
+// assumedPlace is assumed of each of several places: the markers of a run.
+const assumedPlace = 1
+
+func newLookupPrices() *lookupPrices { return &lookupPrices{mean: assumedLookup, place: assumedPlace} }
 
 // expected is what the next lookup is expected to take.
 func (p *lookupPrices) expected() planner.LookupPrice {
@@ -140,4 +144,18 @@ func (p *lookupPrices) learn(cost pageindex.Cost, skip int) {
 	follow(&p.mean.Units, cost.ReadUnits)
 	follow(&p.mean.Waves, float64(cost.Waves))
 	follow(&p.mean.Skip, float64(skip))
+}
+
+// ranks is what finding comments by their ranks is expected to take.
+func (p *lookupPrices) ranks() *planner.RankPrice {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &planner.RankPrice{Lookup: p.mean, Place: p.place}
+}
+
+// learnPlaces updates the estimate by the cost of finding some comments by their ranks.
+func (p *lookupPrices) learnPlaces(cost pageindex.Cost, places int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.place += learning * (max(0, cost.ReadUnits-p.mean.Units)/float64(max(1, places)) - p.place)
 }

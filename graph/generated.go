@@ -3221,9 +3221,9 @@ type QueryPlan {
   """
   position: PagePosition
   """
-  How many comments were fetched by their ids. They were edited a moment ago, and the partitions
-  that were read did not show them yet. This takes one more call and one more wave. They are not
-  part of ` + "`" + `reads` + "`" + `, but of the totals below.
+  How many comments were fetched by their ids. Either they were edited a moment ago, and the partitions
+  that were read did not show them yet. Or hardly any comments have the traits that the filter asks
+  for, and the index of page numbers found them. They are not part of ` + "`" + `reads` + "`" + `, but of the totals below.
   """
   lookups: Int!
   "The number of calls to the table: one or more for each read, and those for ` + "`" + `lookups` + "`" + `."
@@ -3291,7 +3291,8 @@ reads.
 type PlanCandidate {
   """
   Which partitions are read: the "whole product", those of the chosen "ratings" or "languages", the
-  "cells" of each rating in each language, or a "mixture".
+  "cells" of each rating in each language, a "mixture", or those with "media". By "page numbers", the
+  index of these finds the comments, and they are fetched by their ids.
   """
   name: String!
   "The number of these partitions."

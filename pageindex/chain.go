@@ -155,7 +155,7 @@ func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
 			out.counts = found[i].Counts
 		}
 	}
-	out.cost.add(cost)
+	out.cost.Add(cost)
 	return nil
 }
 

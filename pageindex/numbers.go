@@ -215,7 +215,7 @@ func (b *batch) find(ctx context.Context, l *Numbers) (comment.Counts, error) {
 	if err != nil {
 		return found.counts, err
 	}
-	l.Cost.add(found.cost)
+	l.Cost.Add(found.cost)
 	for i, take := range b.take {
 		take(found.starts[i])
 	}

@@ -36,6 +36,9 @@ type Target struct {
 	// Exact asks for a boundary with that very rank. Without it, the boundary may lie before, with a
 	// lower rank, where that costs less.
 	Exact bool
+	// AtComment asks, of an Exact target, for the position of the comment before the boundary, rather
+	// than for any between that comment and the next.
+	AtComment bool
 	// Size is how many comments from the rank on are going to be read, 0 for any number. With it, the
 	// boundary may also lie behind them, where that leaves fewer comments between.
 	Size int
@@ -63,8 +66,8 @@ type Cost struct {
 	ReadUnits float64
 }
 
-// add adds the cost of what came afterwards.
-func (c *Cost) add(more Cost) {
+// Add adds the cost of what came afterwards.
+func (c *Cost) Add(more Cost) {
 	c.Calls, c.Waves, c.ReadUnits = c.Calls+more.Calls, c.Waves+more.Waves, c.ReadUnits+more.ReadUnits
 }
 

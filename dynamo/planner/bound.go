@@ -26,11 +26,16 @@ func NarrowUnits(filter comment.Filter, want int) float64 {
 }
 
 // PageEstimate is what one page of a list may cost in read units, read from partitions that hold
-// nothing else, and a share of what skipping the comments before it may. The filter must be
-// normalized.
+// nothing else, and a share of what skipping the comments before it may, or finding them by their ranks.
+// The filter must be normalized.
 func PageEstimate(q comment.Query) float64 {
 	var s Stretch
-	return ListUnits(q, s.Want(q.Slice.Size)) + skipShare*SkipUnits(q)
+	want := s.Want(q.Slice.Size)
+	units := ListUnits(q, want) + skipShare*SkipUnits(q)
+	if mayRank(q) {
+		units += rankShare * rankUnits(q, want)
+	}
+	return units
 }
 
 // ListUnits is the cost in read units of reading want comments of a list, link after link, as
@@ -82,3 +87,22 @@ func LookupEstimate(q comment.Query, places int) float64 {
 	}
 	return float64(4*lookups + places)
 }
+
+// rankUnits is what taking comments of a list by their ranks may cost in read units, with what it takes
+// to look beyond both ends of a page: two lookups for each, half as dear of each further link, and half a
+// unit for each comment.
+func rankUnits(q comment.Query, want int) float64 {
+	lookup, links := LookupEstimate(q, 0), len(q.Order.Links(q.Filter))
+	return 6*lookup + float64(links-1)*lookup + 1.5*float64(want)
+}
+
+// mayRank reports whether comments of a list may be found by their ranks. Those with pictures or videos,
+// and without any other condition, have an index.
+func mayRank(q comment.Query) bool {
+	media := q.Filter.WithMedia != nil && *q.Filter.WithMedia
+	return q.Filter.OfTraits() && (!media || q.Order.Keyed() || len(q.Filter.Conditions()) > 1)
+}
+
+// rankShare is the part of rankUnits that is in the estimate of a page. The bound of the page is
+// BoundFactor (8) times the estimate, of which an attempt may have taken twice.
+const rankShare = 1.0 / 4

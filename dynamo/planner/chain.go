@@ -36,6 +36,8 @@ type Chain struct {
 	// believed is how many comments each link has. sure is whether that is by statistics.
 	believed []int
 	sure     bool
+	// inOrder reads one link after the other: each may take lookups that cannot be taken back.
+	inOrder bool
 }
 
 // Chain returns the chain of a stretch. sample are the ratings of comments that were seen of a list
@@ -44,6 +46,7 @@ func (p *Planner) Chain(s Stretch, want int, sample comment.Counts) Chain {
 	c := Chain{stretch: s, want: want, believed: make([]int, len(s.Links))}
 	stats := p.Known.counts(p.Filter)
 	c.sure = stats != nil
+	c.inOrder = p.Ranks != nil && !(c.sure && p.Known.Trusted)
 	likely := likelyCounts(sample)
 	for i, link := range s.Links {
 		counts := likely
@@ -100,7 +103,9 @@ func (c Chain) Next(progress []Progress) (reads []LinkRead) {
 		if len(reads) > 0 {
 			read.Want = min(missing, surplus*left+slack)
 		}
-		reads = append(reads, read)
+		if reads = append(reads, read); c.inOrder {
+			return reads
+		}
 		if whole := c.stretch.whole(c.stretch.Links[i]); !whole || !c.sure {
 			if left/partly >= missing {
 				return reads
@@ -154,7 +159,7 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	}
 	links, reads := 0.0, c.Next(make([]Progress, len(c.stretch.Links)))
 	for _, one := range reads {
-		link := Planner{Product: p.Product, Filter: c.stretch.Links[one.Link].Filter, Known: p.Known}
+		link := Planner{Product: p.Product, Filter: c.stretch.Links[one.Link].Filter, Known: p.Known, Ranks: p.Ranks}
 		links += link.price(one.Want)
 	}
 	return read, p.price(read.Want) <= links+float64(len(reads)-1)*callPrice
@@ -165,5 +170,10 @@ func (p *Planner) price(comments int) float64 {
 	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
 		return p.Known.LikelySizes().Any.expected(comments)
 	}
-	return newEstimator(p.Known, p.Filter, Request{Want: comments}).choose().candidate.Price
+	e := newEstimator(p.Known, p.Filter, Request{Want: comments})
+	best := e.choose().candidate
+	if p.Ranks == nil || e.belief != nil {
+		return best.Price
+	}
+	return min(e.through(best.Cover), p.Ranks.candidate(Request{Want: comments}, e).Price)
 }

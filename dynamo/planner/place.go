@@ -62,13 +62,6 @@ func (p Placing) Choose() Placement {
 	return best
 }
 
-// LookupPrice is what an index is expected to take to find a page.
-type LookupPrice struct {
-	// Units are the read units that it consumes, Waves its waves, and Skip is how many comments are
-	// left to be skipped.
-	Units, Waves, Skip float64
-}
-
 // Place decides how a page by number is found.
 func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	rank := q.Slice.Rank()
@@ -77,7 +70,7 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	}
 	placing := Placing{Rank: rank, Size: q.Slice.Size, Total: p.total(), Through: func(n int) float64 { return p.through(q, n) }}
 	placing.Lookup = lookup.Units + lookup.Waves*wavePrice + p.through(q, q.Slice.Size+1+int(lookup.Skip))
-	placing.Small = p.Known.Stats != nil && p.Known.Stats.AtMost(p.Filter).Total() <= MaxSkip
+	placing.Small = p.Ranks == nil && p.Known.Stats != nil && p.Known.Stats.AtMost(p.Filter).Total() <= MaxSkip
 	return placing.Choose()
 }
 

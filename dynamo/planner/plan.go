@@ -52,6 +52,10 @@ type Plan struct {
 	Empty []layout.Partition
 	// Known is what was known of the product when the plan was made.
 	Known Knowledge
+	// ByRank is whether the index of page numbers tells where the comments stand. They are fetched by
+	// their ids then, and Reads are empty. Ranks says what that takes, nil if it is not possible.
+	ByRank bool
+	Ranks  *RankPrice
 }
 
 // Read is the first read of one partition.
@@ -65,10 +69,14 @@ type Read struct {
 // Candidates returns the covers that could be read, the chosen one first; none if nothing is read.
 // All are priced now: choosing one takes less than that, and few ask for the others.
 func (p Plan) Candidates() []Candidate {
+	covers := p.unpriced
 	if p.Estimated() {
-		return p.estimator.candidates()
+		covers = p.estimator.candidates()
 	}
-	return p.unpriced
+	if p.ByRank {
+		return append([]Candidate{p.Chosen}, covers...)
+	}
+	return covers
 }
 
 // Estimated tells whether the candidates have estimates. They have none if there is no choice.
@@ -98,18 +106,14 @@ func (p *Plan) Residual() bool {
 	return false
 }
 
-// Narrows tells whether there are partitions that hold only comments of the list. There are none if it
-// is restricted to traits.
-func (p *Plan) Narrows() bool { return !p.Filter.OfTraits() }
+// Narrows tells whether reads with a residual filter can be replaced: by those of partitions that hold
+// only comments of the list or, if it is restricted to traits, by ranks.
+func (p *Plan) Narrows() bool { return !p.Filter.OfTraits() || p.Ranks != nil }
 
 // limitedTo is the plan with lower limits. All of its first calls together cost at most the given
 // read units if no comment has more than 1 KB. Each call still scans at least one item.
 func (p Plan) limitedTo(units float64) Plan {
-	total := 0.0
-	for _, read := range p.Reads {
-		total += layout.AssumedUnits(read.Limit)
-	}
-	if total <= units {
+	if p.assumedUnits() <= units {
 		return p
 	}
 	most := layout.ItemsWithin(units, len(p.Reads))
@@ -118,6 +122,14 @@ func (p Plan) limitedTo(units float64) Plan {
 		p.Reads[i].Limit = max(1, min(p.Reads[i].Limit, most))
 	}
 	return p
+}
+
+// assumedUnits is what all first calls together cost if all comments have 1 KB.
+func (p *Plan) assumedUnits() (total float64) {
+	for _, read := range p.Reads {
+		total += layout.AssumedUnits(read.Limit)
+	}
+	return total
 }
 
 // LowKey is the lower bound of the sort key, nil if there is none.

@@ -13,8 +13,9 @@
 // and a [Request]: nothing is read and nothing is remembered. Package dynamo carries plans out. Wrong
 // estimates cost read units, never comments.
 //
-// Conditions on other attributes than language and rating are in the residual filter of every part.
-// No index serves them and no counts tell what they leave.
+// Conditions on traits are in the residual filter of nearly every part, and counts tell what they leave.
+// Where that is little, a plan by ranks takes comments that the index of page numbers finds, and reads
+// nothing between them: see ranks.go.
 //
 // Start with planner.go, then covers.go, candidates.go and estimator.go; belief.go has what is
 // likely.
@@ -35,6 +36,9 @@ type Planner struct {
 	Filter comment.Filter
 	// Known is the knowledge of the product.
 	Known Knowledge
+	// Ranks says what it takes to find comments by their ranks, of a list that is restricted to traits.
+	// It is nil if that is not possible.
+	Ranks *RankPrice
 }
 
 // Take plans to read a stretch of the list from the cover with the lowest expected price.
@@ -59,16 +63,50 @@ func (p *Planner) Take(r Request) Plan {
 
 // Attempt plans as Take does. A plan with a residual filter is an attempt, which may fail: its first
 // calls cost at most the given read units, as far as limits can see to that. If these are too few,
-// it is the narrow plan.
+// it is the narrow plan. Of a list that is restricted to traits that is a plan by ranks, which is also
+// taken where it is known to cost less.
 func (p *Planner) Attempt(r Request, units float64) Plan {
 	plan := p.Take(r)
+	fits := units >= float64(len(plan.Reads))/2 // half a unit is the least that a call costs
 	switch {
-	case !plan.Residual() || !plan.Narrows():
+	case !plan.Residual():
 		return plan
-	case units < float64(len(plan.Reads))/2: // half a unit is the least that a call costs
+	case p.Filter.OfTraits() && p.Ranks == nil:
+		return plan
+	case p.Filter.OfTraits() && (!fits || p.ranksAreCheaper(&plan, r, units)):
+		return p.byRank(r, plan, !fits)
+	case !fits:
 		return p.Narrow(r)
 	}
 	return plan.limitedTo(units)
+}
+
+// byRank plans to take what a plan takes by ranks. gaveUp is whether an attempt failed before.
+func (p *Planner) byRank(r Request, instead Plan, gaveUp bool) Plan {
+	plan := p.taking(r)
+	plan.ByRank, plan.Narrowed = true, gaveUp
+	plan.estimator, plan.unpriced, plan.Likely = instead.estimator, instead.unpriced, false
+	if plan.Estimated() {
+		plan.Chosen = p.Ranks.candidate(r, instead.estimator)
+	} else {
+		plan.Chosen = Candidate{Name: byRankName}
+	}
+	return plan
+}
+
+// ranksAreCheaper reports whether ranks cost less than the reads of a plan, which may cost the given
+// units: by counts, or by what a read has shown. Counts that are not trusted do not tell before that: what
+// was written just now may not be in the index yet.
+func (p *Planner) ranksAreCheaper(plan *Plan, r Request, units float64) bool {
+	e := plan.estimator
+	if e == nil || r.Sample == nil && (e.belief != nil || !p.Known.Trusted) {
+		return false
+	}
+	if r.Sample != nil && r.Sample.second {
+		return true // each further wave would bring less
+	}
+	through := e.through(plan.Chosen.Cover)
+	return through > units || through > p.Ranks.candidate(r, e).Price
 }
 
 // Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
@@ -132,7 +170,7 @@ func (p *Planner) taking(r Request) Plan {
 func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	return Plan{
 		Product: p.Product, Filter: p.Filter, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending,
-		Known: p.Known,
+		Known: p.Known, Ranks: p.Ranks,
 	}
 }
 
@@ -153,12 +191,12 @@ func (p *Planner) read(plan *Plan, limits []int) {
 // comments that call scanned, and returned are the cells of those it returned. want is how many
 // more comments the read may have to bring.
 func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []comment.Cell, sizes Sizes, want int) (Planner, Request) {
-	s := &Sample{partition: read.Partition, partial: p.Partial, scanned: max(scanned, len(returned)), languages: map[comment.Language]int{}}
+	s := &Sample{partition: read.Partition, partial: p.Partial, second: p.Sampled > 0, scanned: max(scanned, len(returned)), languages: map[comment.Language]int{}}
 	for _, cell := range returned {
 		s.add(cell)
 	}
 	w := Window{low: p.Low, high: p.High, descending: p.Descending}
 	list := Planner{Product: p.Product, Filter: read.wanted(p.Filter), Known: p.Known}
-	list.Known.Sizes = sizes
+	list.Known.Sizes, list.Ranks = sizes, p.Ranks
 	return list, Request{Window: w.Past(reached), Purpose: p.Purpose, Want: want, WithoutText: p.WithoutText, Sample: s, Why: p.Why}
 }

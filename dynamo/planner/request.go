@@ -49,6 +49,8 @@ type Sample struct {
 	// these are in the list.
 	partition         layout.Partition
 	scanned, returned int
+	// second is whether the read followed another sample.
+	second bool
 	// partial is whether the read began at a cursor or was bounded by dates.
 	partial bool
 	// ratings and languages are those of the returned comments.

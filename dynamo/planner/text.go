@@ -17,7 +17,9 @@ func (p Plan) String() string {
 		b.WriteString("\n  " + p.Why)
 	}
 	b.WriteString(p.choiceText())
-	if len(p.Reads) == 0 {
+	if p.ByRank {
+		b.WriteString("\n  find them by their ranks in the index of page numbers, and fetch them by id: nothing between them is read")
+	} else if len(p.Reads) == 0 {
 		b.WriteString("\n  nothing to read")
 	}
 	for _, read := range p.Reads {

@@ -58,4 +58,12 @@ func later(a, b comment.Position) comment.Position {
 	return b
 }
 
+// atEnd reports whether the window begins at an end of all lists.
+func (w Window) atEnd() bool {
+	if w.descending {
+		return w.high == comment.MaxPosition
+	}
+	return w.low == comment.Position{}
+}
+
 func (w Window) empty() bool { return w.low.Compare(w.high) > 0 }

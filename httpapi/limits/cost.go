@@ -193,7 +193,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 
 const (
 	// maxCandidates is how many ways to read a page there are at most.
-	maxCandidates = 5
+	maxCandidates = 7
 	// assumedLanguages is how many languages the comments of a product are assumed to be in.
 	assumedLanguages = 20
 	// assumedOwn is how many comments a customer is assumed to have written.

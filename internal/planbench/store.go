@@ -22,6 +22,11 @@ func (c client) Query(ctx context.Context, in *dynamodb.QueryInput, _ ...func(*d
 	return c.table.Query(ctx, in)
 }
 
+// BatchGetItem answers from memory.
+func (c client) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	return c.table.BatchGetItem(ctx, in)
+}
+
 // Store is a Store that reads the table.
 func (t *Table) Store(options dynamo.Options) *dynamo.Store {
 	return dynamo.NewStore(client{table: t}, tableName, options)

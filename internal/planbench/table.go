@@ -3,6 +3,7 @@ package planbench
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -28,10 +29,12 @@ func sortKeyOf(p comment.Position) string { return sortPrefix + p.String() }
 // item is an item as DynamoDB stores it: values by attribute name.
 type item = map[string]types.AttributeValue
 
-// Table holds the indexes of a table in memory. It answers Query with the items and at the price
-// that DynamoDB would, and no other call. It is immutable, so it is safe for concurrent use.
+// Table holds the comments of a table in memory, and its indexes. It answers Query and BatchGetItem with
+// the items and at the price that DynamoDB would, and no other call. It is immutable, so it is safe for
+// concurrent use.
 type Table struct {
-	indexes map[string]*index
+	indexes  map[string]*index
+	comments map[string]entry // by their partition keys
 }
 
 // index is a global secondary index.
@@ -54,7 +57,10 @@ func NewTable(ctx context.Context, comments []comment.Comment) (*Table, error) {
 	if _, err := dynamo.NewLoader(&written, tableName, 1).Load(ctx, comments); err != nil {
 		return nil, fmt.Errorf("comments for a table in memory: %w", err)
 	}
-	t := &Table{indexes: map[string]*index{}}
+	t := &Table{indexes: map[string]*index{}, comments: map[string]entry{}}
+	for _, it := range written.items {
+		t.comments[text(it["PK"])] = entry{item: it, bytes: size(it, slices.Collect(maps.Keys(it)))}
+	}
 	definition := layout.Definition(tableName)
 	for _, gsi := range definition.GlobalSecondaryIndexes {
 		ix := newIndex(gsi, definition.KeySchema)
@@ -81,8 +87,8 @@ func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement)
 
 func (ix *index) fill(items []item) {
 	for _, it := range items {
-		if it[ix.partitionKey] == nil {
-			continue // an index without comments
+		if it[ix.partitionKey] == nil || it[ix.sortKey] == nil {
+			continue // it is not in this index
 		}
 		key := text(it[ix.partitionKey])
 		ix.partitions[key] = append(ix.partitions[key], entry{text(it[ix.sortKey]), it, size(it, ix.carried)})

@@ -65,6 +65,8 @@ func (w whole) wrong(target pageindex.Target, got pageindex.Boundary) string {
 		return "its rank is not the one asked for"
 	case got.Rank > rank:
 		return "it lies behind the target"
+	case target.AtComment && rank == target.Rank && rank > 0 && *got.After != w.positions[rank-1]:
+		return "no comment is at it"
 	case target.At == nil && rank == 0 && got.After != nil:
 		return "the beginning of the list has no position before it"
 	}

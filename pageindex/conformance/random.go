@@ -186,7 +186,9 @@ func (h *history) targets(w whole) []pageindex.Target {
 	n := len(w.positions)
 	var out []pageindex.Target
 	for _, rank := range []int{0, 1, n / 2, n - 1, n, n + 1, n + 1_000_000, h.r.IntN(n + 1), h.r.IntN(n + 1)} {
-		out = append(out, pageindex.Target{Rank: max(rank, 0), Exact: h.r.IntN(3) > 0})
+		target := pageindex.Target{Rank: max(rank, 0), Exact: h.r.IntN(3) > 0}
+		target.AtComment = target.Exact && h.r.IntN(2) == 0
+		out = append(out, target)
 	}
 	at := []comment.Position{{}, comment.MaxPosition, comment.FirstAt(crowd), h.position()}
 	if n > 0 {

@@ -15,10 +15,11 @@ type List struct {
 
 // Target is what to find in a list: see pageindex.Target.
 type Target struct {
-	Rank  int
-	Exact bool
-	Size  int
-	At    *comment.Position
+	Rank      int
+	Exact     bool
+	AtComment bool
+	Size      int
+	At        *comment.Position
 }
 
 // Boundary is a place in a list: see pageindex.Boundary.
@@ -220,7 +221,7 @@ func (p segmentRange) upTo(at comment.Position, order comment.Order) share {
 // several chunks, which are read together with what the number depends on.
 func (l *locator) seek(t Target) {
 	for _, p := range l.parts {
-		inside := p.leastBefore < t.Rank && t.Rank < p.mostBefore+p.most
+		inside := p.leastBefore < t.Rank && (t.Rank < p.mostBefore+p.most || t.AtComment && t.Rank == p.mostBefore+p.most)
 		certain := p.leastBefore == p.mostBefore && p.least == p.most
 		if inside && !p.revealed && (p.chunk != nil || certain && (t.Exact || p.tooLarge())) {
 			l.wanted[p.segment] = true
@@ -260,9 +261,20 @@ func (l *locator) answer(targets []Target) Found {
 			found.Boundaries = append(found.Boundaries, l.rankOf(*t.At))
 			continue
 		}
+		if t.AtComment && t.Rank > 0 && t.Rank <= found.Counts.Total() {
+			found.Boundaries = append(found.Boundaries, l.behindComment(t.Rank))
+			continue
+		}
 		found.Boundaries = append(found.Boundaries, l.nearest(t, found.Counts.Total()))
 	}
 	return found
+}
+
+// behindComment returns the boundary at the last comment before a rank, which is in the list.
+func (l *locator) behindComment(rank int) Boundary {
+	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return rank <= p.mostBefore+p.most })
+	p := l.parts[at]
+	return Boundary{Rank: rank, After: &l.selected(p)[rank-p.mostBefore-1].Position}
 }
 
 // nearest returns the boundary from which fewest comments are left out to read those that a target

@@ -60,9 +60,9 @@ const (
 )
 
 // Find implements pageindex.Index. All reads are eventually consistent, unless their answers do not
-// fit together. Exact targets, and those at a position, take a further read (confirm). The bounds
-// of a range of dates are not confirmed: changes of some milliseconds which cancel out in the count
-// of a run and cell may move such a bound by as many comments.
+// fit together. Exact targets, and those at a position, take a further read (confirm). Not so at comments,
+// which are read themselves afterwards. The bounds of a range of dates are not confirmed: changes of some
+// milliseconds which cancel out in the count of a run and cell may move such a bound by as many comments.
 func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l := finding{
 		list:    runs.List{Filter: list.Filter, Order: list.Order},
@@ -71,7 +71,7 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 	}
 	for _, t := range targets {
 		l.targets = append(l.targets, runs.Target(t))
-		l.sharp = l.sharp || t.Exact || t.At != nil
+		l.sharp = l.sharp || t.Exact && !t.AtComment || t.At != nil
 	}
 	for try := range findTries {
 		found, err := l.find(ctx)

@@ -1,0 +1,105 @@
+package dynamo
+
+import (
+	"context"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// A page of comments with a rare trait is found by ranks: the index of page numbers tells where the next
+// comments of the list stand, and these are fetched by their ids. The index follows the stream, so it may
+// name a comment that is gone or lost the trait, which is left out, and the next one is asked for. It may
+// lack a comment that came since: that is why counts have to be trusted, or a read along the list comes
+// first.
+
+// takeByRank takes what a run wants. If the index does not answer, it cuts the run where it is.
+func (s *Store) takeByRank(ctx context.Context, r *run) error {
+	list, from := r.listOfRanks()
+	for len(r.taken) < r.plan.Want {
+		if err := r.meter.Check(); err != nil {
+			return err
+		}
+		next, err := pageindex.Next(ctx, s.options.PageNumbers, list, from, r.plan.Want-len(r.taken))
+		r.lookups.Add(next.Cost)
+		r.meter.Add(next.Cost.ReadUnits)
+		if kind := comment.KindOf(err); ctx.Err() == nil && (kind == comment.Unavailable || kind == comment.Timeout) {
+			r.cut, r.away = true, true
+			return nil
+		}
+		if err != nil {
+			return call.Wrap(err, "ranks of comments of product %q", r.plan.Product)
+		}
+		s.lookupPrices.learnPlaces(next.Cost, len(next.Positions))
+		inside := slices.DeleteFunc(slices.Clone(next.Positions), func(p comment.Position) bool { return !r.plan.Spans(p) })
+		if err := s.fetchNamed(ctx, r, inside); err != nil || next.Ended || len(inside) < len(next.Positions) {
+			return err
+		}
+		if from = next.After(list.Order); from == nil {
+			r.cut, r.away = true, true
+			return nil
+		}
+	}
+	return nil
+}
+
+// listOfRanks returns the list of a run, and from where on it is read; nil from its beginning. The dates
+// of the filter are bounds of the run.
+func (r *run) listOfRanks() (list pageindex.List, from *comment.Position) {
+	list = pageindex.List{Product: r.plan.Product, Filter: r.plan.Filter, Order: comment.OldestFirst}
+	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil
+	from = &r.plan.Low
+	if r.plan.Descending {
+		list.Order, from = comment.NewestFirst, &r.plan.High
+	}
+	return list, from
+}
+
+// fetchNamed fetches the comments at some positions, and takes those that are in the list now. It begins
+// no call once the page reached its bound.
+func (s *Store) fetchNamed(ctx context.Context, r *run, positions []comment.Position) error {
+	for some := range slices.Chunk(positions, idsAtOnce) {
+		if err := r.meter.Check(); err != nil {
+			return err
+		}
+		before := r.fetches.units
+		found, err := s.fetchByID(ctx, r, some, false)
+		r.meter.Add(r.fetches.units - before)
+		if err != nil {
+			return err
+		}
+		for _, c := range found {
+			if r.plan.Filter.Allows(c.Comment) {
+				r.taken = append(r.taken, c)
+			}
+		}
+	}
+	slices.SortFunc(r.taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
+	return nil
+}
+
+// fetchByID fetches comments by their positions. Those that are in no list are left out.
+func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Position, consistent bool) ([]layout.Compressed, error) {
+	r.waves++
+	keys := make([]layout.Item, len(positions))
+	for i, position := range positions {
+		keys[i] = layout.CommentKey(comment.IDOf(position))
+	}
+	got, err := call.GetItems(ctx, s.client, s.table, types.KeysAndAttributes{
+		Keys: keys, ConsistentRead: aws.Bool(consistent), ProjectionExpression: aws.String(projectionOf(r.plan) + "," + layout.AttrAll),
+	})
+	if err != nil {
+		return nil, call.Wrap(err, "BatchGetItem of %d comments", len(keys))
+	}
+	if len(got.Left) > 0 {
+		return nil, call.ErrBusy
+	}
+	r.fetches.add(fetches{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units})
+	return r.decode(slices.DeleteFunc(got.Items, func(it layout.Item) bool { return !layout.Listed(it) }), new(read))
+}

@@ -1,0 +1,156 @@
+package planbench
+
+import (
+	"context"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+)
+
+// priced is an index that costs what that of the table does: each place of a rare comment is in a run of
+// its own, whose markers are read. It may be away.
+type priced struct {
+	*conformance.Model
+	away *int // how many lookups it answers still; nil for all
+}
+
+func (x priced) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	if x.away != nil {
+		if *x.away--; *x.away < 0 {
+			return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the index is away")
+		}
+	}
+	found, err := x.Model.Find(ctx, list, targets)
+	found.Cost = pageindex.Cost{Calls: 2 + len(targets), Waves: 2, ReadUnits: 2}
+	for i, target := range targets {
+		if target.At != nil {
+			found.Cost.ReadUnits += 3
+		} else if found.Boundaries[i].Rank == target.Rank {
+			found.Cost.ReadUnits++
+		}
+	}
+	usage.From(ctx).Consume(found.Cost.Calls, found.Cost.ReadUnits)
+	return found, err
+}
+
+// traited are products of which few comments have traits, by how these are spread.
+var traited = map[string]*Product{}
+
+// withRareTraits returns a product whose few verified comments are anywhere, the oldest, or none.
+func withRareTraits(t rapid.TB, spread string) *Product {
+	if traited[spread] != nil {
+		return traited[spread]
+	}
+	comments, r := Generate(6000, 1), rand.New(rand.NewPCG(1, 0))
+	for i := range comments {
+		c := &comments[i]
+		c.Language, c.Rating, c.Text = "en", 5-min(4, r.IntN(9)), words(r, 80)
+		switch spread {
+		case "anywhere":
+			c.Verified = r.IntN(100) == 0
+		case "oldest":
+			c.Verified = i < 60
+		case "common":
+			c.Verified = r.IntN(5) > 0
+		}
+		if r.IntN(40) == 0 {
+			c.Media = []comment.Media{{Path: "a.jpg"}}
+		}
+		if r.IntN(200) == 0 {
+			c.Language = "fi"
+		}
+	}
+	p, err := NewProduct(context.Background(), comments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	traited[spread], indexes[p] = p, p.index(t)
+	return p
+}
+
+// Pages that are restricted to traits are exact, whatever the planner believes, and cost at most
+// layout.BoundFactor times the estimate, lookups included. Without an index, or with one that is away,
+// they are exact too, or refused.
+func TestPagesOfTraits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := withRareTraits(t, rapid.SampledFrom([]string{"anywhere", "oldest", "common", "none"}).Draw(t, "spread"))
+		q := anyPage(t, p)
+		q.Filter = comment.Filter{
+			Verified:  rapid.SampledFrom([]*bool{new(true), new(true), new(false), nil}).Draw(t, "verified"),
+			WithMedia: rapid.SampledFrom([]*bool{nil, nil, new(true), new(false)}).Draw(t, "with media"),
+			Languages: rapid.SampledFrom([][]comment.Language{nil, nil, {"fi"}, {"en", "fi"}}).Draw(t, "language"),
+			Ratings:   rapid.SampledFrom([][]int{nil, nil, {5}, {1, 2}}).Draw(t, "ratings"),
+		}
+		if !q.Filter.OfTraits() {
+			q.Filter.WithMedia = new(true)
+		}
+		if rapid.IntRange(0, 3).Draw(t, "dated") == 0 {
+			q.Filter.CreatedAfter = new(rapid.SampledFrom(p.comments).Draw(t, "created after").CreatedAt())
+		}
+		known := rapid.SampledFrom([]planner.Knowledge{{}, p.known(), p.known(), {Stats: p.stats}, {Stats: nothingElse(q.Filter)}}).Draw(t, "known")
+		options := knowing(known)
+		index := priced{Model: indexes[p]}
+		complete := rapid.IntRange(0, 4).Draw(t, "complete") > 0
+		if !complete {
+			index.away = new(rapid.IntRange(0, 3).Draw(t, "lookups"))
+		}
+		options.PageNumbers = index
+		account := usage.NewPool(1 << 40).Open(1 << 40)
+		page, err := p.table.Store(options).Comments(usage.With(t.Context(), account), q)
+		most := layout.BoundFactor * dynamo.PageUnits(q)
+		if !complete {
+			most += layout.LargestCall
+		}
+		if units := account.Units(); units > most {
+			t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan().Summary())
+		}
+		if comment.KindOf(err) == comment.TooCostly && !complete {
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkPage(t, p, q, page)
+	})
+}
+
+// A page of a rare trait takes its comments by their ids, and lookups; nothing between them is read. If
+// nothing is known of the product, an attempt comes first.
+func TestRareTraitCost(t *testing.T) {
+	p := withRareTraits(t, "anywhere")
+	for _, order := range comment.Orders() {
+		for _, known := range []planner.Knowledge{p.known(), {}} {
+			q := comment.Query{Product: generatedProduct, Filter: comment.Filter{Verified: new(true)}, Order: order, Slice: comment.Slice{Size: 20}}
+			options := knowing(known)
+			options.PageNumbers = priced{Model: indexes[p]}
+			store := p.table.Store(options)
+			for range 2 {
+				page, err := store.Comments(t.Context(), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkPage(t, p, q, page)
+				plan := page.Plan()
+				units := plan.ReadUnits + plan.Position.ReadUnits
+				t.Logf("%s, counts known: %t: %.1f read units, lookups included, in %d waves", order, known.Stats != nil, units, plan.Waves+plan.Position.Waves)
+				most := 61.0
+				if order.Keyed() {
+					most = 80 // lookups of several links
+				}
+				if known.Stats != nil && units > most {
+					t.Errorf("%s: a page of 20 costs %.1f read units\n%s", order, units, plan.Summary())
+				}
+				q.Slice.After = new(order.PlaceOf(page.Comments[19]))
+			}
+		}
+	}
+}

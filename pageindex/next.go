@@ -1,0 +1,100 @@
+package pageindex
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Neighbours are comments that stand behind each other in a list.
+type Neighbours struct {
+	// Positions are those of the comments, in the order of the list.
+	Positions []comment.Position
+	// Ended says that the list has no others behind them.
+	Ended bool
+	// Cost is what finding them cost.
+	Cost Cost
+}
+
+// After returns the position from which the comments behind them are next, nil if there is none.
+func (n Neighbours) After(order comment.Order) *comment.Position {
+	if len(n.Positions) == 0 {
+		return nil
+	}
+	last := n.Positions[len(n.Positions)-1]
+	switch {
+	case order.Descends() && last != comment.Position{}:
+		return new(last.Previous())
+	case !order.Descends() && last != comment.MaxPosition:
+		return new(last.Next())
+	}
+	return nil
+}
+
+// nextTries is how often Next asks again because comments before the place where it starts went.
+const nextTries = 4
+
+// Next finds the next n comments of a list by date, from a position on; nil is the beginning of the
+// list. It may find fewer, also none, while comments come in front of that position: ask again from
+// the last one on. It reads nothing of what stands between comments of the list.
+func Next(ctx context.Context, index Index, list List, from *comment.Position, n int) (Neighbours, error) {
+	var out Neighbours
+	before := behind(from, list.Order)
+	for range nextTries {
+		rank, left := 0, n
+		if before != nil {
+			found, err := index.Find(ctx, list, []Target{{At: before}})
+			out.Cost.Add(found.Cost)
+			if err != nil {
+				return out, err
+			}
+			rank = found.Boundaries[0].Rank
+			if left = min(n, found.Counts.Total()-rank); left <= 0 {
+				out.Ended = true
+				return out, nil
+			}
+		}
+		if complete, err := out.from(ctx, index, list, from, rank, left); complete || err != nil {
+			return out, err
+		}
+	}
+	return out, comment.Errorf(comment.Unavailable, "the comments of product %q change too quickly to find them by their ranks: ask again in a moment", list.Product)
+}
+
+// behind returns the last position before another, in an order; nil if there is none.
+func behind(from *comment.Position, order comment.Order) *comment.Position {
+	switch {
+	case from == nil, order.Descends() && *from == comment.MaxPosition, !order.Descends() && *from == comment.Position{}:
+		return nil
+	case order.Descends():
+		return new(from.Next())
+	}
+	return new(from.Previous())
+}
+
+// from asks for n comments from a rank on, and for the one before them. If that one is not before the
+// position, others went since the rank was found, and what is next is not known: it returns false.
+func (p *Neighbours) from(ctx context.Context, index Index, list List, from *comment.Position, rank, n int) (complete bool, err error) {
+	var targets []Target
+	for r := max(rank, 1); r <= rank+n; r++ {
+		targets = append(targets, Target{Rank: r, Exact: true, AtComment: true})
+	}
+	found, err := index.Find(ctx, list, targets)
+	p.Cost.Add(found.Cost)
+	if err != nil {
+		return false, err
+	}
+	for i, b := range found.Boundaries {
+		switch {
+		case b.Rank < targets[i].Rank:
+			p.Ended = true
+			return i > 0 || rank == 0, nil
+		case from != nil && list.Order.Compare(*comment.At(*b.After), *comment.At(*from)) < 0:
+		case targets[i].Rank == rank:
+			return false, nil
+		default:
+			p.Positions = append(p.Positions, *b.After)
+		}
+	}
+	return true, nil
+}

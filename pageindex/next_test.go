@@ -1,0 +1,88 @@
+package pageindex_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/stream"
+)
+
+// busy is an index whose comments change before some of its calls.
+type busy struct {
+	*conformance.Model
+	change func()
+}
+
+func (b busy) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	b.change()
+	return b.Model.Find(ctx, list, targets)
+}
+
+// What is next in a list is found in its order, without gaps, also while comments before and behind it
+// come and go: each comment that is there all the time is found, unless the places end before it.
+func TestNext(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		model, there := conformance.NewModel(), map[int]bool{}
+		follows := 0
+		set := func(number int, is bool) {
+			follows++
+			entry := pageindex.Entry{Product: "42", Position: position(number), Follows: stream.PositionOf("s", fmt.Sprint(follows))}
+			if there[number] = is; is {
+				entry.Cell = &comment.Cell{Language: "en", Rating: 1, Traits: comment.IsVerified}
+			}
+			if err := model.Apply(t.Context(), []pageindex.Entry{entry}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, number := range rapid.SliceOfN(rapid.IntRange(0, 60), 0, 50).Draw(t, "comments") {
+			set(number, true)
+		}
+		always := map[int]bool{}
+		for number, is := range there {
+			always[number] = is
+		}
+		changes := rapid.IntRange(0, 12).Draw(t, "changes")
+		index := busy{model, func() {
+			for ; changes > 0 && rapid.Bool().Draw(t, "changes now"); changes-- {
+				number := rapid.IntRange(0, 60).Draw(t, "changed")
+				set(number, rapid.Bool().Draw(t, "comes"))
+				if !there[number] {
+					always[number] = false
+				}
+			}
+		}}
+		list := pageindex.List{Product: "42", Filter: comment.Filter{Verified: new(true)}, Order: rapid.SampledFrom([]comment.Order{comment.NewestFirst, comment.OldestFirst}).Draw(t, "order")}
+		number, n := rapid.IntRange(-1, 60).Draw(t, "from"), rapid.IntRange(1, 30).Draw(t, "n")
+		var from *comment.Position
+		if number >= 0 {
+			from = new(position(number))
+		}
+		places, err := pageindex.Next(t.Context(), index, list, from, n)
+		if comment.KindOf(err) == comment.Unavailable {
+			return // it changes too quickly
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		compare := func(a, b comment.Position) int { return list.Order.Compare(*comment.At(a), *comment.At(b)) }
+		if !slices.IsSortedFunc(places.Positions, compare) || len(places.Positions) > n {
+			t.Fatalf("%d positions, not in order or more than %d", len(places.Positions), n)
+		}
+		for number, is := range always {
+			at := position(number)
+			behind := from == nil || compare(at, *from) >= 0
+			last := len(places.Positions) - 1
+			reached := places.Ended || last >= 0 && compare(at, places.Positions[last]) <= 0
+			if _, found := slices.BinarySearchFunc(places.Positions, at, compare); found != behind && is && reached {
+				t.Fatalf("comment %d was there all the time: behind the place %t, found %t", number, behind, found)
+			}
+		}
+	})
+}
