@@ -16,6 +16,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -35,6 +36,7 @@ type crowdOf struct {
 	mu       sync.Mutex
 	owners   map[string]string // customers, by the ids of their comments
 	verdicts []*ruling
+	votes    map[string]map[string][]comment.Vote // by comment and customer, those that the last one may be
 	networks []*faulttest.Network
 }
 
@@ -72,7 +74,7 @@ func newCrowd(t *testing.T, endpoint string) *crowdOf {
 	a.authorizer, a.pages, a.watermark = guard, pages, follows{leases.NewLeases(a.session.Client, a.session.Table)}
 	a.serve.ReportThreshold = reportThreshold
 	a.useClient(a.session.Client)
-	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}}
+	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}, votes: map[string]map[string][]comment.Vote{}}
 }
 
 // joined returns someone new. Of their calls to the table, one in faults goes wrong; none if it is 0.
@@ -404,6 +406,40 @@ func (p *person) reports() {
 	} else if !p.ledger.anyShown(id, within) {
 		p.tb.Errorf("%s was reported, and nobody could see it", id)
 	}
+}
+
+// casts votes on a comment. A vote whose answer is lost may have been cast.
+func (p *person) casts() {
+	p.tb.Helper()
+	id, vote := p.any(""), []comment.Vote{comment.Helpful, comment.Helpful, comment.NotHelpful, comment.NoVote}[p.random.IntN(4)]
+	got, text, within, err := p.try(p.publishing, `mutation ($input: VoteOnCommentInput!) { payload: voteOnComment(input: $input) { comment `+askedFields+` userErrors { code } } }`, map[string]any{"input": map[string]any{"id": id, "vote": vote}})
+	var data struct {
+		Payload struct{ UserErrors []struct{ Code string } }
+	}
+	known := err == nil && len(got.Errors) == 0
+	if known {
+		p.public(text, within)
+		if err := json.Unmarshal(got.Data, &data); err != nil {
+			p.tb.Fatal(err, text)
+		}
+	}
+	if len(data.Payload.UserErrors) > 0 {
+		return // nobody sees the comment, or it is the customer's own
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	of := p.votes[id]
+	if of == nil {
+		of = map[string][]comment.Vote{}
+		p.votes[id] = of
+	}
+	if of[p.name] == nil {
+		of[p.name] = []comment.Vote{comment.NoVote}
+	}
+	if known {
+		of[p.name] = nil
+	}
+	of[p.name] = append(of[p.name], vote)
 }
 
 // replies replies to a comment as a merchant, who sees what everyone sees.

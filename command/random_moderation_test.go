@@ -207,6 +207,41 @@ func (c *crowdOf) checkQueue(comments []comment.Comment) {
 	}
 }
 
+// checkVotes compares what comments say of their votes with those that were cast.
+func (c *crowdOf) checkVotes(store *dynamo.Store) {
+	c.tb.Helper()
+	if len(c.votes) == 0 {
+		c.tb.Error("nobody voted")
+	}
+	for id, of := range c.votes {
+		one, err := store.Comment(context.Background(), comment.ID(id))
+		if comment.KindOf(err) == comment.NotFound {
+			continue
+		}
+		if err != nil {
+			c.tb.Fatal(err)
+		}
+		least, most := comment.VoteCounts{}, comment.VoteCounts{}
+		for _, votes := range of {
+			certain := len(votes) == 1
+			for _, counts := range []struct {
+				vote        comment.Vote
+				least, most *int
+			}{{comment.Helpful, &least.Helpful, &most.Helpful}, {comment.NotHelpful, &least.NotHelpful, &most.NotHelpful}} {
+				if slices.Contains(votes, counts.vote) {
+					*counts.most++
+					if certain {
+						*counts.least++
+					}
+				}
+			}
+		}
+		if got := one.Votes; got.Helpful < least.Helpful || got.Helpful > most.Helpful || got.NotHelpful < least.NotHelpful || got.NotHelpful > most.NotHelpful {
+			c.tb.Errorf("%s shows %+v, and has at least %+v and at most %+v", id, got, least, most)
+		}
+	}
+}
+
 // checkEnd compares everything with the comments that are there once nobody does anything any more.
 func (c *crowdOf) checkEnd(r *rand.Rand) {
 	c.tb.Helper()
@@ -234,6 +269,7 @@ func (c *crowdOf) checkEnd(r *rand.Rand) {
 	c.checkAudit(store)
 	c.checkQueue(all)
 	c.drained(time.Now())
+	c.checkVotes(store)
 	anonymous := &api{tb: c.tb, session: c.session, authorizer: c.authorizer, pages: c.pages, watermark: c.watermark}
 	anonymous.useClient(c.session.Client)
 	s := &scribe{api: anonymous, random: r, model: model}
@@ -257,7 +293,7 @@ func (c *crowdOf) checkEnd(r *rand.Rand) {
 	}
 }
 
-// Authors, moderators, customers who report, and a merchant do at random what they may, over bad
+// Authors, moderators, customers who report or vote, and a merchant do at random what they may, over bad
 // networks, while others read and rebuild the counts. Whatever is shown was approved at some moment of its read. In the end
 // each decision has one entry in the audit, each comment that waits one place in the queue, and
 // everything is counted that is approved, and nothing else.
@@ -284,6 +320,7 @@ func TestRandomModeration(t *testing.T) {
 		customers = append(customers, c.joined(t, r, fmt.Sprint("customer ", i), 6))
 	}
 	doing = append(doing, func() { customers[customers[0].random.IntN(len(customers))].reports() })
+	doing = append(doing, c.joined(t, r, "voter 1", 6).casts, c.joined(t, r, "voter 2", 6).casts)
 
 	var busy, readers sync.WaitGroup
 	for _, do := range doing {
