@@ -18,7 +18,7 @@ type VoteStore interface {
 	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
 }
 
-// Voter takes the votes of customers about comments. It is safe for use by many goroutines.
+// Voter takes the votes of customers about comments, and of visitors if its Authorizer is Visitors. It is safe for use by many goroutines.
 type Voter struct {
 	// Store stores the votes. Required.
 	Store VoteStore
@@ -34,9 +34,12 @@ type Voter struct {
 func (v *Voter) Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error) {
 	viewer, err := v.Authorizer.Identify(ctx)
 	switch {
+	case viewer.VoterID() != "": // a visitor may do nothing else, which the error says
+	case viewer.VisitorsVote:
+		return comment.Comment{}, nil, comment.Errorf(comment.Unauthenticated, "voting needs a token: send a customer's, or a visitor's that createVisitorToken makes")
 	case err != nil:
 		return comment.Comment{}, nil, err
-	case viewer.CustomerID == nil:
+	default:
 		return comment.Comment{}, nil, comment.Errorf(comment.Forbidden, "only customers vote: send a signed token")
 	}
 	for try := 1; ; try++ {
@@ -65,12 +68,12 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 		return c, err
 	case !viewer.Sees(c):
 		return c, comment.NoComment(parsed)
-	case c.Author.ID == *viewer.CustomerID && !c.Author.Imported:
+	case c.Author.ID == viewer.VoterID() && !c.Author.Imported:
 		return c, errOwnComment
 	case !viewer.SeesModeration(c):
 		c.Moderation = nil // the payload shows the comment
 	}
-	key := comment.VoteKey{Customer: *viewer.CustomerID, Comment: parsed}
+	key := comment.VoteKey{Customer: viewer.VoterID(), Comment: parsed}
 	found, failed, err := v.Store.VotesBy(ctx, []comment.VoteKey{key})
 	if err = errors.Join(err, failed[key]); err != nil {
 		return c, err

@@ -20,12 +20,36 @@ type WriterFlags struct {
 	JWTIssuer      string `name:"jwt-issuer" help:"Required issuer of signed tokens." placeholder:"NAME"`
 	JWTAudience    string `name:"jwt-audience" help:"Required audience of signed tokens." placeholder:"NAME"`
 	RolesClaim     string `help:"Claim of signed tokens that lists roles (moderator, merchant, shop), or its path, such as realm_access.roles. Without it, signed tokens have no roles." placeholder:"NAME"`
+	VisitorVotes   bool   `help:"Let visitors without an account vote about comments, with tokens that the server makes."`
+	VisitorSecret  string `help:"Secret that signs visitors' tokens, the same on all servers. Set it in the environment." placeholder:"SECRET"`
 }
 
-// authorizer returns what decides who may write. Without tokens, writing is open to this machine,
+// authorizer returns what decides who may write and vote. The notice says who may.
+func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who auth.Authorizer, notice string, err error) {
+	who, notice, err = f.writers(ctx, address, origins, log)
+	switch {
+	case err != nil:
+		return nil, "", err
+	case !f.VisitorVotes && f.VisitorSecret != "":
+		return nil, "", usagef("visitors have a secret and may not vote: give --visitor-votes, or unset TALKBACK_VISITOR_SECRET")
+	case !f.VisitorVotes:
+		return who, notice, nil
+	case f.VisitorSecret == "":
+		return nil, "", usagef("--visitor-votes needs a secret that signs visitors' tokens: set TALKBACK_VISITOR_SECRET to what openssl rand -hex 32 prints")
+	case f.VisitorSecret == f.ModeratorToken || f.VisitorSecret == f.JWTKey:
+		return nil, "", usagef("the secret of visitors is used for other tokens too: make another for TALKBACK_VISITOR_SECRET, for instance by: openssl rand -hex 32")
+	}
+	visitors, err := auth.NewVisitors(who, f.VisitorSecret, nil)
+	if err != nil {
+		return nil, "", usage(err)
+	}
+	return visitors, notice + "; visitors may vote", nil
+}
+
+// writers returns what decides who may write. Without tokens, writing is open to this machine,
 // and so to pages of the origins in its browsers, and closed if the server listens to other
 // machines. The notice says which.
-func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who auth.Authorizer, notice string, err error) {
+func (f WriterFlags) writers(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who auth.Authorizer, notice string, err error) {
 	guard, err := auth.New(ctx, auth.Settings{
 		ModeratorToken: f.ModeratorToken,
 		Algorithm:      f.JWTAlgorithm,

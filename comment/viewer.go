@@ -1,5 +1,7 @@
 package comment
 
+import "time"
+
 // Viewer is the sender of a request. The zero Viewer may write as no author.
 type Viewer struct {
 	// CustomerID is the shop's own ID of the customer, or of the employee with a role, whose signed
@@ -10,6 +12,11 @@ type Viewer struct {
 	// Open says that the server has no tokens and trusts the sender's machine: the sender may do
 	// everything, though it has no role.
 	Open bool
+	// VisitorID is the ID of a visitor without an account, whose token was sent. It is no customer's, and
+	// empty for everyone else.
+	VisitorID string
+	// VisitorsVote says that the server gives visitors tokens to vote with.
+	VisitorsVote bool
 	// CannotWriteReason says why the sender may not write anything, nil if it may.
 	CannotWriteReason *CannotWriteReason
 }
@@ -41,6 +48,26 @@ func (v Viewer) MayModerate() bool { return v.may(Moderator) }
 
 // MayReply reports whether the sender may reply to comments in the shop's name.
 func (v Viewer) MayReply() bool { return v.may(Merchant) }
+
+// VoterID returns the ID that the sender votes as, empty if it may not vote.
+func (v Viewer) VoterID() string {
+	if v.CustomerID != nil {
+		return *v.CustomerID
+	}
+	return v.VisitorID
+}
+
+// CannotVoteReason returns why the sender may not vote, nil if it may.
+func (v Viewer) CannotVoteReason() *CannotVoteReason {
+	reason := CustomerTokenRequired
+	switch {
+	case v.VoterID() != "":
+		return nil
+	case v.VisitorsVote:
+		reason = VisitorTokenRequired
+	}
+	return &reason
+}
 
 func (v Viewer) may(role Roles) bool { return v.Open || v.Roles&role != 0 }
 
@@ -98,3 +125,20 @@ const (
 	// WritingOff is a server that has no tokens and does not let this request write without one.
 	WritingOff CannotWriteReason = "WRITING_OFF"
 )
+
+// CannotVoteReason says why the sender of a request may not vote, for programs.
+type CannotVoteReason string
+
+// The reasons: a closed list.
+const (
+	// CustomerTokenRequired is a server where only customers vote.
+	CustomerTokenRequired CannotVoteReason = "CUSTOMER_TOKEN_REQUIRED"
+	// VisitorTokenRequired is a server that gives visitors tokens to vote with.
+	VisitorTokenRequired CannotVoteReason = "VISITOR_TOKEN_REQUIRED"
+)
+
+// VisitorToken is a token of a visitor without an account.
+type VisitorToken struct {
+	Token     string
+	ExpiresAt time.Time
+}

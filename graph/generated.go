@@ -201,18 +201,19 @@ type ComplexityRoot struct {
 	}
 
 	Mutation struct {
-		AddComment      func(childComplexity int, input AddCommentInput) int
-		ApproveComment  func(childComplexity int, input ApproveCommentInput) int
-		DecideComments  func(childComplexity int, input DecideCommentsInput) int
-		DeleteComment   func(childComplexity int, input DeleteCommentInput) int
-		DeleteReply     func(childComplexity int, input DeleteReplyInput) int
-		EditComment     func(childComplexity int, input EditCommentInput) int
-		EraseAuthor     func(childComplexity int, input EraseAuthorInput) int
-		RejectComment   func(childComplexity int, input RejectCommentInput) int
-		ReplyToComment  func(childComplexity int, input ReplyToCommentInput) int
-		ReportComment   func(childComplexity int, input ReportCommentInput) int
-		VoteOnComment   func(childComplexity int, input VoteOnCommentInput) int
-		WithdrawComment func(childComplexity int, input WithdrawCommentInput) int
+		AddComment         func(childComplexity int, input AddCommentInput) int
+		ApproveComment     func(childComplexity int, input ApproveCommentInput) int
+		CreateVisitorToken func(childComplexity int) int
+		DecideComments     func(childComplexity int, input DecideCommentsInput) int
+		DeleteComment      func(childComplexity int, input DeleteCommentInput) int
+		DeleteReply        func(childComplexity int, input DeleteReplyInput) int
+		EditComment        func(childComplexity int, input EditCommentInput) int
+		EraseAuthor        func(childComplexity int, input EraseAuthorInput) int
+		RejectComment      func(childComplexity int, input RejectCommentInput) int
+		ReplyToComment     func(childComplexity int, input ReplyToCommentInput) int
+		ReportComment      func(childComplexity int, input ReportCommentInput) int
+		VoteOnComment      func(childComplexity int, input VoteOnCommentInput) int
+		WithdrawComment    func(childComplexity int, input WithdrawCommentInput) int
 	}
 
 	PageCursor struct {
@@ -369,6 +370,7 @@ type ComplexityRoot struct {
 	}
 
 	Viewer struct {
+		CannotVoteReason      func(childComplexity int) int
 		CannotWriteReason     func(childComplexity int) int
 		Comments              func(childComplexity int, first *int, after *string, status *comment.Status) int
 		CustomerID            func(childComplexity int) int
@@ -383,6 +385,11 @@ type ComplexityRoot struct {
 		Edges    func(childComplexity int) int
 		Nodes    func(childComplexity int) int
 		PageInfo func(childComplexity int) int
+	}
+
+	VisitorToken struct {
+		ExpiresAt func(childComplexity int) int
+		Token     func(childComplexity int) int
 	}
 
 	VoteOnCommentPayload struct {
@@ -433,6 +440,7 @@ type MutationResolver interface {
 	DeleteReply(ctx context.Context, input DeleteReplyInput) (*DeleteReplyPayload, error)
 	ReportComment(ctx context.Context, input ReportCommentInput) (*ReportCommentPayload, error)
 	VoteOnComment(ctx context.Context, input VoteOnCommentInput) (*VoteOnCommentPayload, error)
+	CreateVisitorToken(ctx context.Context) (*comment.VisitorToken, error)
 	WithdrawComment(ctx context.Context, input WithdrawCommentInput) (*ModerateCommentPayload, error)
 	ApproveComment(ctx context.Context, input ApproveCommentInput) (*ModerateCommentPayload, error)
 	RejectComment(ctx context.Context, input RejectCommentInput) (*ModerateCommentPayload, error)
@@ -1120,6 +1128,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Mutation.ApproveComment(childComplexity, args["input"].(ApproveCommentInput)), true
+	case "Mutation.createVisitorToken":
+		if e.ComplexityRoot.Mutation.CreateVisitorToken == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Mutation.CreateVisitorToken(childComplexity), true
 	case "Mutation.decideComments":
 		if e.ComplexityRoot.Mutation.DecideComments == nil {
 			break
@@ -1867,6 +1881,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.UserError.Path(childComplexity), true
 
+	case "Viewer.cannotVoteReason":
+		if e.ComplexityRoot.Viewer.CannotVoteReason == nil {
+			break
+		}
+
+		return e.ComplexityRoot.Viewer.CannotVoteReason(childComplexity), true
 	case "Viewer.cannotWriteReason":
 		if e.ComplexityRoot.Viewer.CannotWriteReason == nil {
 			break
@@ -1939,6 +1959,19 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.ViewerCommentConnection.PageInfo(childComplexity), true
+
+	case "VisitorToken.expiresAt":
+		if e.ComplexityRoot.VisitorToken.ExpiresAt == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VisitorToken.ExpiresAt(childComplexity), true
+	case "VisitorToken.token":
+		if e.ComplexityRoot.VisitorToken.Token == nil {
+			break
+		}
+
+		return e.ComplexityRoot.VisitorToken.Token(childComplexity), true
 
 	case "VoteOnCommentPayload.comment":
 		if e.ComplexityRoot.VoteOnCommentPayload.Comment == nil {
@@ -2343,6 +2376,8 @@ type Viewer {
   mayReply: Boolean!
   "Why the request may not write; null if ` + "`" + `mayWrite` + "`" + ` is true."
   cannotWriteReason: CannotWriteReason
+  "Why the request may not vote about comments; null if it may."
+  cannotVoteReason: CannotVoteReason
   """
   The comments that the customer ` + "`" + `customerId` + "`" + ` wrote about any product, newest first, also those that
   are not shown. Null with an error of the code ` + "`" + `UNAUTHENTICATED` + "`" + ` if ` + "`" + `customerId` + "`" + ` is null. Reviews
@@ -2393,6 +2428,14 @@ enum CannotWriteReason {
   WRITING_OFF
 }
 
+"Why a request may not vote about comments."
+enum CannotVoteReason {
+  "Customers vote, with their signed tokens: sign in."
+  CUSTOMER_TOKEN_REQUIRED
+  "Visitors vote too: createVisitorToken gives a token."
+  VISITOR_TOKEN_REQUIRED
+}
+
 type Mutation {
   """
   Writes a comment. The payload has the comment as written; lists show it a moment later. If the
@@ -2427,11 +2470,17 @@ type Mutation {
   """
   reportComment(input: ReportCommentInput!): ReportCommentPayload
   """
-  Says whether a comment is helpful, for customers with a signed token. Each customer has one vote about
-  a comment, and may change it or take it back. To vote the same again changes nothing. A vote of
-  the author is a userError with the code OWN_COMMENT. Lists show the vote a moment later.
+  Says whether a comment is helpful, for customers with a signed token, and for visitors if the server
+  gives them tokens. Each has one vote about a comment, and may change it or take it back. To vote the
+  same again changes nothing. A vote of the author is a userError with the code OWN_COMMENT. Lists show
+  the vote a moment later.
   """
   voteOnComment(input: VoteOnCommentInput!): VoteOnCommentPayload
+  """
+  Makes a token for a visitor without an account, who may vote with it and do nothing else. FORBIDDEN
+  unless the server runs with --visitor-votes. Keep the token: a visitor with a new one is another.
+  """
+  createVisitorToken: VisitorToken
   """
   Takes a comment back, for its author: nobody but the author and moderators sees it any more. An
   edit submits it again.
@@ -2507,6 +2556,14 @@ type VoteOnCommentPayload {
   comment: Comment
   "The problems of the input; empty if the vote counts."
   userErrors: [UserError!]!
+}
+
+"A token of a visitor without an account, sent as customers send theirs."
+type VisitorToken {
+  "What to send in the header ` + "`" + `Authorization: Bearer TOKEN` + "`" + `."
+  token: String!
+  "When it expires."
+  expiresAt: DateTime!
 }
 
 "The result of reportComment."
@@ -3000,7 +3057,7 @@ type Votes {
   "How many people do not find it helpful, likewise."
   notHelpful: Int!
   """
-  The vote of the customer who asks; null without a customer's token. It is looked up for comments with
+  The vote of who asks; null without a customer's or a visitor's token. It is looked up for comments with
   votes only, at a read unit each, so it is NONE until the first vote about the comment is counted.
   """
   viewerVote: Vote
@@ -3993,6 +4050,8 @@ func (ec *executionContext) childFields_Viewer(ctx context.Context, field graphq
 		return ec.fieldContext_Viewer_mayReply(ctx, field)
 	case "cannotWriteReason":
 		return ec.fieldContext_Viewer_cannotWriteReason(ctx, field)
+	case "cannotVoteReason":
+		return ec.fieldContext_Viewer_cannotVoteReason(ctx, field)
 	case "comments":
 		return ec.fieldContext_Viewer_comments(ctx, field)
 	}
@@ -4009,6 +4068,16 @@ func (ec *executionContext) childFields_ViewerCommentConnection(ctx context.Cont
 		return ec.fieldContext_ViewerCommentConnection_pageInfo(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type ViewerCommentConnection", field.Name)
+}
+
+func (ec *executionContext) childFields_VisitorToken(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "token":
+		return ec.fieldContext_VisitorToken_token(ctx, field)
+	case "expiresAt":
+		return ec.fieldContext_VisitorToken_expiresAt(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type VisitorToken", field.Name)
 }
 
 func (ec *executionContext) childFields_VoteOnCommentPayload(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -7576,6 +7645,38 @@ func (ec *executionContext) fieldContext_Mutation_voteOnComment(ctx context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_createVisitorToken(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Mutation_createVisitorToken(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return ec.Resolvers.Mutation().CreateVisitorToken(ctx)
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.VisitorToken) graphql.Marshaler {
+			return ec.marshalOVisitorToken2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVisitorToken(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Mutation_createVisitorToken(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_VisitorToken(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_withdrawComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -10616,6 +10717,29 @@ func (ec *executionContext) fieldContext_Viewer_cannotWriteReason(_ context.Cont
 	return graphql.NewScalarFieldContext("Viewer", field, false, false, errors.New("field of type CannotWriteReason does not have child fields"))
 }
 
+func (ec *executionContext) _Viewer_cannotVoteReason(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Viewer_cannotVoteReason(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CannotVoteReason(), nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.CannotVoteReason) graphql.Marshaler {
+			return ec.marshalOCannotVoteReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCannotVoteReason(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Viewer_cannotVoteReason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("Viewer", field, true, false, errors.New("field of type CannotVoteReason does not have child fields"))
+}
+
 func (ec *executionContext) _Viewer_comments(ctx context.Context, field graphql.CollectedField, obj *comment.Viewer) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -10754,6 +10878,52 @@ func (ec *executionContext) fieldContext_ViewerCommentConnection_pageInfo(_ cont
 		},
 	}
 	return fc, nil
+}
+
+func (ec *executionContext) _VisitorToken_token(ctx context.Context, field graphql.CollectedField, obj *comment.VisitorToken) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VisitorToken_token(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Token, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v string) graphql.Marshaler {
+			return ec.marshalNString2string(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VisitorToken_token(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VisitorToken", field, false, false, errors.New("field of type String does not have child fields"))
+}
+
+func (ec *executionContext) _VisitorToken_expiresAt(ctx context.Context, field graphql.CollectedField, obj *comment.VisitorToken) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_VisitorToken_expiresAt(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.ExpiresAt, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v time.Time) graphql.Marshaler {
+			return ec.marshalNDateTime2timeᚐTime(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_VisitorToken_expiresAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("VisitorToken", field, false, false, errors.New("field of type DateTime does not have child fields"))
 }
 
 func (ec *executionContext) _VoteOnCommentPayload_comment(ctx context.Context, field graphql.CollectedField, obj *VoteOnCommentPayload) (ret graphql.Marshaler) {
@@ -14455,6 +14625,13 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			if out.Values[i] == graphql.RequiredNull {
 				out.Invalids++
 			}
+		case "createVisitorToken":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createVisitorToken(ctx, field)
+			})
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
 		case "withdrawComment":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_withdrawComment(ctx, field)
@@ -16087,6 +16264,11 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 			if out.Values[i] == graphql.RequiredNull {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "cannotVoteReason":
+			out.Values[i] = ec._Viewer_cannotVoteReason(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
 		case "comments":
 			field := field
 
@@ -16170,6 +16352,49 @@ func (ec *executionContext) _ViewerCommentConnection(ctx context.Context, sel as
 			}
 		case "pageInfo":
 			out.Values[i] = ec._ViewerCommentConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
+var visitorTokenImplementors = []string{"VisitorToken"}
+
+func (ec *executionContext) _VisitorToken(ctx context.Context, sel ast.SelectionSet, obj *comment.VisitorToken) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, visitorTokenImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("VisitorToken")
+		case "token":
+			out.Values[i] = ec._VisitorToken_token(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "expiresAt":
+			out.Values[i] = ec._VisitorToken_expiresAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -17811,6 +18036,25 @@ func (ec *executionContext) marshalOBoolean2ᚖbool(ctx context.Context, sel ast
 	return res
 }
 
+func (ec *executionContext) unmarshalOCannotVoteReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCannotVoteReason(ctx context.Context, v any) (*comment.CannotVoteReason, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.CannotVoteReason(tmp)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCannotVoteReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCannotVoteReason(ctx context.Context, sel ast.SelectionSet, v *comment.CannotVoteReason) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(string(*v))
+	return res
+}
+
 func (ec *executionContext) unmarshalOCannotWriteReason2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐCannotWriteReason(ctx context.Context, v any) (*comment.CannotWriteReason, error) {
 	if v == nil {
 		return nil, nil
@@ -18369,6 +18613,13 @@ func (ec *executionContext) marshalOViewerCommentConnection2ᚖgithubᚗcomᚋta
 		return graphql.Null
 	}
 	return ec._ViewerCommentConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOVisitorToken2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVisitorToken(ctx context.Context, sel ast.SelectionSet, v *comment.VisitorToken) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._VisitorToken(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOVote2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐVote(ctx context.Context, v any) (*comment.Vote, error) {

@@ -104,6 +104,15 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 	return &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: userErrors(problems)}, nil
 }
 
+// CreateVisitorToken makes a token for a visitor.
+func (r mutationResolver) CreateVisitorToken(ctx context.Context) (*comment.VisitorToken, error) {
+	token, err := r.Voter.VisitorToken(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return &token, nil
+}
+
 // orEmpty returns the title of a change: an empty one, which removes the title, if it was given as
 // null, and nil, which keeps the title, if it was not given.
 func orEmpty(title graphql.Omittable[*string]) *string {

@@ -47,8 +47,9 @@ type Reporter interface {
 	Report(ctx context.Context, draft comment.ReportDraft) ([]comment.Problem, error)
 }
 
-// Voter takes votes about comments, for customers.
+// Voter takes votes about comments, for customers and visitors.
 type Voter interface {
+	VisitorToken(ctx context.Context) (comment.VisitorToken, error)
 	Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error)
 }
 

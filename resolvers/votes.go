@@ -9,17 +9,17 @@ import (
 
 type votesResolver struct{ *Resolver }
 
-// ViewerVote returns the vote of the customer who asks. Nobody's vote is looked for about a comment
+// ViewerVote returns the vote of the customer or visitor who asks. Nobody's vote is looked for about a comment
 // without votes.
 func (r votesResolver) ViewerVote(ctx context.Context, votes *comment.Votes) (*comment.Vote, error) {
-	viewer, vote := r.Author.Viewer(ctx), comment.NoVote
+	voter, vote := r.Author.Viewer(ctx).VoterID(), comment.NoVote
 	switch {
-	case viewer.CustomerID == nil:
+	case voter == "":
 		return nil, nil
 	case votes.VoteCounts == comment.VoteCounts{}:
 		return &vote, nil
 	}
-	vote, err := loaders.From(ctx).Vote(ctx, comment.VoteKey{Customer: *viewer.CustomerID, Comment: votes.CommentID})
+	vote, err := loaders.From(ctx).Vote(ctx, comment.VoteKey{Customer: voter, Comment: votes.CommentID})
 	if err != nil {
 		return nil, err
 	}

@@ -105,6 +105,8 @@ var kinds = map[string]map[string]Kind{
 		"rejectComment":   Write,
 		"decideComments":  Writes,
 		"eraseAuthor":     Write,
+
+		"createVisitorToken": Write, // so that an address gets as many as it may write comments
 	},
 	"AddCommentPayload":      {"userErrors": UserErrors},
 	"EditCommentPayload":     {"userErrors": UserErrors},

@@ -129,6 +129,8 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 			return dynamo.AddUnits() + dynamo.CommentUnits() // it may read the idempotency key afterwards
 		case "voteOnComment":
 			return dynamo.VoteUnits() + dynamo.CommentUnits() // it reads the comment first
+		case "createVisitorToken":
+			return 0
 		}
 		return dynamo.WriteUnits() + dynamo.CommentUnits() // it reads the comment first
 	},

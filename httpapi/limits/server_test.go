@@ -114,6 +114,11 @@ func (closed) Report(context.Context, comment.ReportDraft) ([]comment.Problem, e
 	return nil, errClosed
 }
 
+// VisitorToken implements resolvers.Voter.
+func (closed) VisitorToken(context.Context) (token comment.VisitorToken, err error) {
+	return token, nil
+}
+
 // Vote implements resolvers.Voter.
 func (closed) Vote(context.Context, string, comment.Vote) (c comment.Comment, problems []comment.Problem, err error) {
 	return c, nil, errClosed

@@ -110,6 +110,9 @@ var (
 			"cannotWriteReason": optionalText("CannotWriteReason", func(v *comment.Viewer) *string {
 				return (*string)(v.CannotWriteReason)
 			}),
+			"cannotVoteReason": optionalText("CannotVoteReason", func(v *comment.Viewer) *string {
+				return (*string)(v.CannotVoteReason())
+			}),
 		},
 	}
 

@@ -46,6 +46,7 @@ func TestInABrowser(t *testing.T) {
 		{"a customer's comment that waits", showsOwn},
 		{"pictures", pictures},
 		{"votes", votes},
+		{"votes of visitors", visitorsVote},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
 	}
@@ -153,10 +154,46 @@ func votes(t *testing.T, ctx context.Context, s shop) {
 		said(5, "Your vote is taken back."),
 		pressed(5, false, false),
 	)
+	s.voted(t, "0 HELPFUL", "0 NONE", "0 NOT_HELPFUL", "2 HELPFUL", "3 NOT_HELPFUL", "4 HELPFUL", "4 NONE")
+}
+
+// voted expects votes since the last call.
+func (s shop) voted(t *testing.T, want ...string) {
+	t.Helper()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if want := []string{"0 HELPFUL", "0 NONE", "0 NOT_HELPFUL", "2 HELPFUL", "3 NOT_HELPFUL", "4 HELPFUL", "4 NONE"}; !slices.Equal(s.votes, want) {
+	if !slices.Equal(s.votes, want) {
 		t.Errorf("voted %q, want %q", s.votes, want)
+	}
+	s.votes = nil
+}
+
+// A visitor gets a token with the first vote, and keeps it: also after a reload, until it holds no longer.
+// Before the first vote, nothing is asked about votes.
+func visitorsVote(t *testing.T, ctx context.Context, s shop) {
+	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
+	browsertest.Visit(t, ctx, s.address+"/shop/visitors",
+		holds(idle),
+		chromedp.Evaluate(fmt.Sprintf("for (const which of [%q, %q]) %s.querySelector(which).click()",
+			button(1, "button"), button(2, "button"), root), nil),
+		says(button(1, "[role=status]"), "Your vote counts."),
+		says(button(2, "[role=status]"), "Your vote counts."),
+		chromedp.Reload(),
+		holds(idle),
+		click(button(6, "button")),
+		says(button(6, "[role=status]"), "Your vote counts."),
+		chromedp.Evaluate("localStorage.clear()", nil),
+	)
+	s.mu.Lock()
+	slices.Sort(s.votes)
+	s.mu.Unlock()
+	s.voted(t, "0 HELPFUL Bearer t1", "1 HELPFUL Bearer t1", "5 HELPFUL Bearer t1", "5 HELPFUL Bearer t2")
+	var asked []string
+	for _, r := range s.requests("visitors") {
+		asked = append(asked, fmt.Sprint(r.Variables.Voter, r.authorization))
+	}
+	if want := []string{"false", "trueBearer t1"}; !slices.Equal(asked, want) {
+		t.Errorf("the pages were asked for with %q, want %q", asked, want)
 	}
 }
 
@@ -566,6 +603,7 @@ func forEveryone(t *testing.T, ctx context.Context, s shop) {
 		{"empty", ".empty", "no comments"},
 		{"hostile", ".list", "long words"},
 		{"pictures", ".media", "pictures"},
+		{"votes", ".votes", "buttons to vote"},
 		{"refused", ".error", "an error"},
 		{"slow", ".skeleton", "waiting"},
 	} {

@@ -92,6 +92,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"throttled", "en", "the API is busy"},
 		{"limited", "de", "the API limits this client"},
 		{"a%2Fb%20c", "en", "an id that has to be escaped"},
+		{"visitors", "de", "visitors vote: room is kept for the buttons"},
 		{"closed", "en", "no comments can be written: the place of the form is not kept"},
 	} {
 		language = test.language

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -32,6 +33,7 @@ type service struct {
 	failed map[string]bool // products whose first request was refused
 	gaveUp chan struct{}   // closed when the browser gave up the request that is overtaken
 	votes  []string        // that came
+	tokens int             // given to visitors
 }
 
 // request is one that came.
@@ -118,8 +120,16 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		reply(w, http.StatusBadRequest, object{"errors": []object{{"message": err.Error()}}})
 		return
 	}
-	if asked.Variables.Input.Vote != "" {
-		s.vote(w, asked.Variables)
+	switch {
+	case asked.Variables.Input.Vote != "":
+		s.vote(w, asked.Variables, asked.authorization)
+		return
+	case strings.Contains(raw.Query, "createVisitorToken"):
+		s.mu.Lock()
+		s.tokens++
+		token := object{"token": fmt.Sprint("t", s.tokens), "expiresAt": time.Now().Add(time.Hour)}
+		s.mu.Unlock()
+		reply(w, http.StatusOK, object{"data": object{"value": token}})
 		return
 	}
 	if v := asked.Variables; v.ID == "overtaken" && slices.Equal(v.Filter.Ratings, []int{5}) {
@@ -134,19 +144,28 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer(asked.Variables))
 }
 
-// vote answers a vote. The first comment has 12 helpful ones, the third is gone, and about the fourth nobody
-// may vote.
-func (s *service) vote(w http.ResponseWriter, v variables) {
+// vote answers a vote. The first comment has 12 helpful ones, the third is gone, the fourth gets no more, and
+// for the sixth the token of the first visitor holds no longer.
+func (s *service) vote(w http.ResponseWriter, v variables, authorization string) {
 	s.mu.Lock()
-	s.votes = append(s.votes, v.Input.ID[len(v.Input.ID)-1:]+" "+v.Input.Vote)
+	s.votes = append(s.votes, strings.TrimSpace(v.Input.ID[len(v.Input.ID)-1:]+" "+v.Input.Vote+" "+authorization))
 	s.mu.Unlock()
+	refuse := func(code string) {
+		problem := object{"message": "no", "path": []string{"value"}, "extensions": object{"code": code}}
+		reply(w, http.StatusOK, object{"data": object{"value": nil}, "errors": []object{problem}})
+	}
 	comment := commentOf("votes", catalogue("votes")[place(v.Input.ID[1:])])
 	switch comment["votes"].(object)["helpful"] = map[string]int{"HELPFUL": 13}[v.Input.Vote]; place(v.Input.ID[1:]) {
 	case 2:
 		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "NOT_FOUND", "message": "no", "path": []string{"id"}}}}}})
 	case 3:
-		problem := object{"message": "no", "path": []string{"value"}, "extensions": object{"code": "RATE_LIMITED"}}
-		reply(w, http.StatusOK, object{"data": object{"value": nil}, "errors": []object{problem}})
+		refuse("RATE_LIMITED")
+	case 5:
+		if authorization == "Bearer t1" {
+			refuse("UNAUTHENTICATED")
+			return
+		}
+		fallthrough
 	default:
 		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
 	}
@@ -286,9 +305,11 @@ func answer(v variables) object {
 	data := object{"product": product}
 	switch v.ID {
 	case "signed", "votes":
-		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil}
+		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil, "cannotVoteReason": nil}
+	case "visitors":
+		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "TOKEN_REQUIRED", "cannotVoteReason": "VISITOR_TOKEN_REQUIRED"}
 	case "closed":
-		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "WRITING_OFF"}
+		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "WRITING_OFF", "cannotVoteReason": "CUSTOMER_TOKEN_REQUIRED"}
 	}
 	return object{"data": data, "errors": problemsOf(v)}
 }

@@ -155,10 +155,15 @@ func (a answer) code(path ...any) string {
 	return ""
 }
 
-// writingOff reports whether writing comments is off for everyone.
-func (a answer) writingOff() bool {
-	var viewer struct{ CannotWriteReason string }
-	return json.Unmarshal(a.Data.Viewer, &viewer) == nil && viewer.CannotWriteReason == "WRITING_OFF"
+// viewer is what the server has to know of who asks, which is everyone.
+type viewer struct{ CannotWriteReason, CannotVoteReason string }
+
+// viewer returns who asks, the zero viewer if nothing is known.
+func (a answer) viewer() (v viewer) {
+	if json.Unmarshal(a.Data.Viewer, &v) != nil {
+		return viewer{}
+	}
+	return v
 }
 
 // refusesList reports whether the API refuses to read the list: it cannot understand the arguments,

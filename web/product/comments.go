@@ -21,13 +21,16 @@ func (t *texts) highlights(p *product) []highlightView {
 	return all
 }
 
-func (t *texts) list(l *list) *listView {
+// list makes the view of a list. If all visitors may vote, room is kept for their buttons.
+func (t *texts) list(l *list, voting bool) *listView {
 	v := &listView{}
 	if l.PageNumber != nil {
 		v.Start = (*l.PageNumber-1)*pageSize + 1
 	}
 	for _, c := range l.Nodes {
-		v.Comments = append(v.Comments, t.comment(c))
+		shown := t.comment(c)
+		shown.Voting = voting
+		v.Comments = append(v.Comments, shown)
 	}
 	return v
 }

@@ -91,6 +91,7 @@ type commentView struct {
 	Edited   bool
 	Verified bool
 	Helpful  string      // empty without votes
+	Voting   bool        // with room for buttons
 	Media    []mediaView // none in a highlight
 	Reply    *replyView  // nil in a highlight
 }

@@ -2,7 +2,7 @@ package product
 
 // shown makes the view of an answer.
 func (t *texts) shown(s state, a answer) view {
-	v := view{Lang: t.lang, WritingOff: a.writingOff()}
+	v := view{Lang: t.lang, WritingOff: a.viewer().CannotWriteReason == "WRITING_OFF"}
 	p := a.Data.Product
 	if p == nil {
 		v.Error = t.failure(s, a.code("product"))
@@ -22,7 +22,7 @@ func (t *texts) shown(s state, a answer) view {
 	if len(p.List.Nodes) == 0 {
 		v.Empty = t.empty(s, p.List)
 	} else {
-		v.List = t.list(p.List)
+		v.List = t.list(p.List, a.viewer().CannotVoteReason == "VISITOR_TOKEN_REQUIRED")
 	}
 	return v
 }

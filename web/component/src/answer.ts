@@ -28,6 +28,8 @@ export interface Viewer {
   readonly mayWrite: boolean;
   /** Why not, such as "TOKEN_REQUIRED"; null if `mayWrite` is true. */
   readonly cannotWriteReason: string | null;
+  /** Why the viewer may not vote, such as "VISITOR_TOKEN_REQUIRED" where everyone gets a token for it; null if they may. */
+  readonly cannotVoteReason: string | null;
 }
 
 export interface Product {

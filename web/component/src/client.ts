@@ -4,9 +4,9 @@ import type { Answer, Data, GraphQLError } from './answer';
 /** Where to ask, and as whom. */
 export interface Client {
   readonly endpoint: string;
-  /** The token of the person who asks, or "". */
+  /** The token of the person who asks, a customer's or a visitor's, or "". */
   token(): Promise<string>;
-  /** Whether the page gives tokens, so that who asks may have written something. */
+  /** Whether there may be a token, so that who asks may have written something or voted. */
   signedIn(): boolean;
 }
 

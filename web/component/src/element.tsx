@@ -3,6 +3,7 @@ import { type Choice, everything, foreignQuery, orderOf, parseChoice, queryOf } 
 import type { Answer } from './answer';
 import sheet from './component.css';
 import type { Desk, Written } from './desk';
+import { visitorToken } from './forms/visitor';
 import { Session } from './session';
 import { Texts } from './texts';
 import { linkTo, listOf, type View } from './view';
@@ -113,12 +114,17 @@ export class TalkbackComments extends HTMLElement {
   #enhance(): void {
     this.#enhanced = true;
     this.#draw();
-    if (this.token) void this.refresh(); // the server asked for everyone
+    if (this.#desk?.client.signedIn()) void this.refresh(); // the server asked for everyone
   }
 
   #newSession(choice: Choice): Session {
     const product = this.#product;
-    const client = { endpoint: this.#endpoint, signedIn: () => !!this.token, token: async () => (typeof this.token === 'function' ? await this.token() : this.token ?? '') };
+    const endpoint = this.#endpoint;
+    const client = {
+      endpoint,
+      signedIn: () => !!(this.token || visitorToken(endpoint)),
+      token: async () => (typeof this.token === 'function' ? await this.token() : this.token) || visitorToken(endpoint),
+    };
     const customerName = () => this.customerName ?? '';
     const desk: Desk = this.#desk = {
       product,

@@ -42,7 +42,8 @@ interface Response<T> {
   readonly problem?: Problem;
 }
 
-async function request<T>(client: Client, query: string, variables: unknown): Promise<Response<T>> {
+/** Sends an operation whose only field is "value". It never throws. */
+export async function request<T>(client: Client, query: string, variables: unknown): Promise<Response<T>> {
   try {
     const { data, errors } = await ask<Response<T>>(client, query, variables, never);
     return errors[0] ? { problem: problemOfError(errors[0]) } : data ?? {};

@@ -75,15 +75,24 @@ function places(): string[] {
 
 /** Who writes where nobody signs in: a customer that this browser made up. */
 export function guest(): { readonly id: string; readonly name: string } {
-  const nobody = { id: '', name: '' };
-  return readLike(() => localStorage, 'talkback guest', nobody) ?? nobody;
+  return kept('talkback guest', { id: '', name: '' });
 }
 
 /** The id of the guest who writes under a name. */
 export function enrol(name: string): string {
   const id = guest().id || `guest-${unique()}`;
-  write(() => localStorage, 'talkback guest', { id, name });
+  keep('talkback guest', { id, name });
   return id;
+}
+
+/** What this browser keeps, or a model of it if there is nothing. */
+export function kept<T extends object>(key: string, model: T): T {
+  return readLike(() => localStorage, key, model) ?? model;
+}
+
+/** Has this browser keep something. */
+export function keep(key: string, value: object): void {
+  write(() => localStorage, key, value);
 }
 
 /** What is kept, if it has every field of a model: other scripts of the origin write to the same storage. */

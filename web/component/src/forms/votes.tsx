@@ -3,17 +3,33 @@ import type { Comment, Viewer, Vote } from '../answer';
 import type { Desk } from '../desk';
 import type { Texts } from '../texts';
 import { change, type Outcome } from './changes';
+import { guest } from './drafts';
 import { wordsOf } from './form';
+import { becomeVisitor, visitorToken } from './visitor';
 
 interface Props {
   readonly desk: Desk;
   readonly texts: Texts;
+  readonly viewer: Viewer;
   readonly comment: Comment;
 }
 
-/** Whether to offer a vote about a comment: to customers, but not about their own. The service decides. */
-export function mayVote(viewer: Viewer | null, { author }: Comment): boolean {
-  return !!viewer?.customerId && author.customerId !== viewer.customerId;
+/** Whether to offer a vote about a comment: to whom the service lets, but not about their own. The service decides. */
+export function mayVote(viewer: Viewer, { author }: Comment): boolean {
+  return viewer.cannotVoteReason !== 'CUSTOMER_TOKEN_REQUIRED' && author.customerId !== (viewer.customerId ?? guest().id);
+}
+
+/** Votes. A viewer who is no customer becomes a visitor first, also if the service takes an earlier token no longer. */
+async function vote({ client }: Desk, viewer: Viewer, input: { id: string; vote: Vote }): Promise<Outcome> {
+  const send = () => change(client, 'voteOn', input);
+  if (viewer.customerId) return send();
+  const becomes = async (): Promise<Outcome> => {
+    const problem = await becomeVisitor(client);
+    return problem ? { problem } : send();
+  };
+  if (!visitorToken(client.endpoint)) return becomes();
+  const outcome = await send();
+  return outcome.problem?.kind === 'unauthenticated' ? becomes() : outcome;
 }
 
 /** Two buttons to say whether a comment is helpful; the one that is pressed takes the vote back. */
@@ -40,9 +56,9 @@ export class Votes extends Component<Props> {
     this.#sending = true;
     let outcome: Outcome = {};
     for (let sent: Vote | null = null; this.#wish && this.#wish !== sent; ) {
-      const { desk, texts, comment } = this.props;
+      const { desk, texts, viewer, comment } = this.props;
       sent = this.#wish;
-      outcome = await change(desk.client, 'voteOn', { id: comment.id, vote: sent });
+      outcome = await vote(desk, viewer, { id: comment.id, vote: sent });
       if (!outcome.comment) break;
       this.#said = texts.say(sent === 'NONE' ? 'vote.undone' : 'vote.saved');
       desk.seen({ kind: 'voted', comment: { ...comment, votes: { ...outcome.comment.votes, viewerVote: sent } } });

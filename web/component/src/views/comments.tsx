@@ -82,10 +82,18 @@ export function List({ view }: Props) {
   );
 }
 
-/** The buttons to vote about a comment of the list; null if the reader may not, or for the first render. */
+/** The buttons to vote about a comment of the list, or the room that the first render keeps for them; null if the reader may not. */
 function voteOn(view: View, comment: Comment): ComponentChildren {
   const { desk, texts } = view;
-  return desk && mayVote(viewerOf(view), comment) ? <Votes desk={desk} texts={texts} comment={comment} /> : null;
+  const viewer = viewerOf(view);
+  if (!viewer) return null;
+  if (desk) return mayVote(viewer, comment) ? <Votes desk={desk} texts={texts} viewer={viewer} comment={comment} /> : null;
+  return viewer.cannotVoteReason === 'VISITOR_TOKEN_REQUIRED' ? <span class="votes" part="votes">{helpful(view, comment)}</span> : null;
+}
+
+/** How many people find it helpful, if any do. */
+function helpful({ texts }: View, { votes }: Comment): ComponentChildren {
+  return votes?.helpful > 0 && <span class="helpful">{texts.say('helpful', { n: texts.number(votes.helpful) })}</span>;
 }
 
 interface Parts {
@@ -113,8 +121,9 @@ function Content({ view, comment, actions, votes }: Props & Parts) {
         <time dateTime={comment.createdAt}>{texts.day(comment.createdAt)}</time>
         {comment.updatedAt && <span class="edited">{texts.say('edited')}</span>}
         <span class="language" lang={language}>{texts.language(language)}</span>
-        {votes ?? (comment.votes?.helpful > 0 && <span class="helpful">{texts.say('helpful', { n: texts.number(comment.votes.helpful) })}</span>)}
+        {votes ? null : helpful(view, comment)}
         {actions}
+        {votes}
       </footer>
       {comment.reply && <FromShop view={view} reply={comment.reply} />}
     </>

@@ -1,0 +1,95 @@
+package auth_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+)
+
+// A visitor's token speaks for a visitor until it expires, at the servers of its secret. No other token
+// does, and it speaks for no customer, even where customers' tokens have the same key.
+func TestVisitors(t *testing.T) {
+	time0 := now
+	clock := func() time.Time { return time0 }
+	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: secret, Now: clock})
+	if err != nil {
+		t.Fatal(err)
+	}
+	visitors := func(who auth.Authorizer, key string) *auth.Visitors {
+		v, err := auth.NewVisitors(who, key, clock)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	ours, others, closed := visitors(guard, secret), visitors(guard, secret+"!"), visitors(auth.Closed{}, secret)
+	made, err := (&auth.Voter{Authorizer: ours}).VisitorToken(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := (&auth.Voter{Authorizer: ours}).VisitorToken(t.Context())
+	if err != nil || again.Token == made.Token {
+		t.Fatalf("another visitor's token: %v", err)
+	}
+	customers, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims(nil)).SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims(jwt.MapClaims{"sub": "visitor:0"})).SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
+	unsigned := made.Token[:strings.LastIndex(made.Token, ".")+1]
+	for _, row := range []struct {
+		why     string
+		who     auth.Authorizer
+		token   string
+		at      time.Time
+		voter   string // the beginning of the ID
+		refusal comment.CannotWriteReason
+	}{
+		{"a visitor", ours, made.Token, now, "visitor:", comment.TokenRequired},
+		{"a visitor, before the end", ours, made.Token, made.ExpiresAt.Add(-time.Second), "visitor:", comment.TokenRequired},
+		{"a visitor, after the end", ours, made.Token, made.ExpiresAt.Add(time.Minute), "", comment.TokenRequired},
+		{"a visitor of another secret", others, made.Token, now, "", comment.TokenRequired},
+		{"a visitor where visitors do not vote", guard, made.Token, now, "", comment.TokenRefused},
+		{"a visitor where writing is off", closed, made.Token, now, "visitor:", comment.WritingOff},
+		{"without a signature", ours, unsigned, now, "", comment.TokenRequired},
+		{"no token", ours, "", now, "", comment.TokenRequired},
+		{"no token at all", ours, "abc", now, "", comment.TokenRefused},
+		{"a customer", ours, customers, now, "ada", ""},
+		{"a customer who is called like a visitor", others, forged, now, "visitor:0", ""},
+		{"a customer, to visitors alone", closed, forged, now, "", comment.WritingOff},
+		{"the moderators' token", ours, moderator, now, "", ""},
+	} {
+		time0 = row.at
+		request := httptest.NewRequest("POST", "/graphql", nil)
+		request.Header.Set("Authorization", "Bearer "+row.token)
+		auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			viewer, err := row.who.Identify(r.Context())
+			var refusal comment.CannotWriteReason
+			if viewer.CannotWriteReason != nil {
+				refusal = *viewer.CannotWriteReason
+			}
+			if got := viewer.VoterID(); !strings.HasPrefix(got, row.voter) || (got == "") != (row.voter == "") || refusal != row.refusal || (err == nil) != (refusal == "") {
+				t.Errorf("%s: votes as %q, writes: %q %v; want %q and %q", row.why, got, refusal, err, row.voter, row.refusal)
+			}
+			if err != nil && (strings.Contains(err.Error(), secret) || row.token != "" && strings.Contains(err.Error(), row.token)) {
+				t.Errorf("%s: the error tells a secret", row.why)
+			}
+		})).ServeHTTP(httptest.NewRecorder(), request)
+	}
+	if _, err := auth.NewVisitors(guard, "short", nil); err == nil || strings.Contains(err.Error(), `"short"`) {
+		t.Errorf("a short secret: %v", err)
+	}
+	if _, err := (&auth.Voter{Authorizer: guard}).VisitorToken(t.Context()); comment.KindOf(err) != comment.Forbidden {
+		t.Errorf("a token where visitors do not vote: %v", err)
+	}
+}
