@@ -70,7 +70,7 @@ func screenedStatus() status {
 }
 
 func screenedDrifts() counts.Verified {
-	found := counts.Verified{Products: 6, Comments: 12345, Unproven: true, Restless: []string{wide}}
+	found := counts.Verified{Products: 6, Comments: 12345, Voted: 1234, Unproven: true, Restless: []string{wide}}
 	for _, product := range []string{"mug", wide, arabic, escape, long} {
 		found.Drifts = append(found.Drifts, counts.Drift{Product: product, Kind: counts.WrongCount, Detail: "zh-Hant/4: 12 counted, and there are 13"})
 	}

@@ -100,7 +100,12 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 		fmt.Fprintf(&text, "%s: not verified, because its counts keep changing: run this again later\n", output.Printable(product))
 	}
 	text.WriteString(improperText(found.Improper))
-	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products counted in %.1f s: %s", found.Comments, found.Products, took.Seconds(), driftText(len(found.Drifts), screen.Style)))
+	votes := ""
+	if found.Voted > 0 {
+		votes = output.English.Sprintf(", %d of which have votes,", found.Voted)
+	}
+	fmt.Fprintln(&text, output.English.Sprintf("%d comments%s of %d products counted in %.1f s: %s",
+		found.Comments, votes, found.Products, took.Seconds(), driftText(len(found.Drifts), screen.Style)))
 	if len(found.Drifts) > 0 && found.Unproven {
 		fmt.Fprintln(&text, "the stream is perhaps not processed up to now: drifts may be changes that are still to be counted")
 	}
