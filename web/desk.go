@@ -83,11 +83,17 @@ func newDesk(lang string) (*asset, error) {
 	if err != nil {
 		return nil, err
 	}
-	file.policy, file.cache = deskPolicy, mustAsk
+	file.cache = mustAsk
 	return file, nil
 }
 
-// deskFor returns the page for moderators in the language that suits a request best.
-func deskFor(r *http.Request) *asset {
-	return desks()[product.LanguageFor(r.Header.Get("Accept-Language"))]
+// deskFor returns the page for moderators in the language that suits a request best. Its pictures are at
+// an origin.
+func deskFor(r *http.Request, origin string) *asset {
+	page := *desks()[product.LanguageFor(r.Header.Get("Accept-Language"))]
+	if origin != "" {
+		origin = " " + origin
+	}
+	page.policy = fmt.Sprintf(deskPolicy, origin)
+	return &page
 }

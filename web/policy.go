@@ -13,8 +13,8 @@ const (
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
 	// deskPolicy lets the page for moderators ask the API by its script. A form that the script does not
-	// handle goes nowhere, so a token never stands in an address.
-	deskPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	// handle goes nowhere, so a token never stands in an address. The verb is where pictures are.
+	deskPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'%s; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 	// explorerPolicy is as narrow as the editor allows: it sets styles of elements as it goes,

@@ -63,7 +63,7 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	if o.MediaOrigin != "" {
 		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)
 	}
-	return site{static, front, &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash(), media)}}
+	return site{static, front, &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash(), media)}, o.MediaOrigin}
 }
 
 // site is all that is served.
@@ -71,6 +71,7 @@ type site struct {
 	static   static
 	home     *homePage
 	products *products
+	media    string // the origin of pictures
 }
 
 // ServeHTTP implements [http.Handler].
@@ -78,7 +79,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, isHome := s.static[r.URL.Path], r.URL.Path == "/"
 	if r.URL.Path == deskPath {
 		w.Header().Add("Vary", "Accept-Language")
-		found = deskFor(r)
+		found = deskFor(r, s.media)
 	}
 	switch {
 	case found == nil && !isHome && !strings.HasPrefix(r.URL.EscapedPath(), "/products/"):

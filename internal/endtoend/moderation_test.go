@@ -5,7 +5,9 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +35,7 @@ func TestModeration(t *testing.T) {
 		{"by keyboard", moderateByKeyboard},
 		{"filters and pages", filtersAndPages},
 		{"held edit", heldEdit},
+		{"pictures", picturesAtTheDesk},
 		{"reply", replyAtTheDesk},
 		{"records", recordsOfAComment},
 		{"conflict", decisionConflicts},
@@ -54,9 +57,17 @@ type desk struct {
 // openDesk starts a server that holds every comment.
 func openDesk(t *testing.T, browser context.Context) *desk {
 	t.Helper()
-	s := &site{address: serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--moderation", "hold", "--shop-name", "Lamps")}
+	s := &site{shop: httptest.NewServer(http.HandlerFunc(picture))}
+	t.Cleanup(s.shop.Close)
+	s.address = serve(t, "--media-base", s.shop.URL, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--moderation", "hold", "--shop-name", "Lamps")
 	s.openTroubled(t)
 	return &desk{newTab(t, browser), s}
+}
+
+// picture answers with a picture, whatever is asked for.
+func picture(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "image/svg+xml")
+	_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20" fill="teal"/></svg>`)
 }
 
 // write adds a comment, and returns its id.
@@ -342,6 +353,45 @@ func heldEdit(t *testing.T, d *desk) {
 	if got := d.site.writtenOn(t, "lamp"); len(got) != 1 || got[0].Text != "It boils slowly. The handle stays cool, too." {
 		t.Errorf("the API has %+v, want the edit that was approved", got)
 	}
+	d.quiet()
+}
+
+// A moderator sees the pictures and the badge that everyone is going to see, and what an edit does to them.
+func picturesAtTheDesk(t *testing.T, d *desk) {
+	media := func(names ...string) (all []map[string]any) {
+		for _, name := range names {
+			alt, _, _ := strings.Cut(name, ".")
+			all = append(all, map[string]any{"url": d.site.shop.URL + "/" + name, "alt": alt})
+		}
+		return all
+	}
+	var got struct {
+		AddComment struct{ Comment struct{ ID string } }
+	}
+	d.site.ask(t, `mutation($media: [MediaInput!]) { addComment(input: {
+		productId: "lamp", rating: 4, language: "en", text: "", author: {id: "ada", name: "Ada"}, isVerifiedPurchase: true, media: $media
+	}) { comment { id } } }`, map[string]any{"media": media("on.jpg", ".jpg", "film.mp4")}, &got)
+	d.write("en", "without", "text")
+	shown := func(want string) {
+		t.Helper()
+		d.until(fmt.Sprintf(`[...document.querySelectorAll('[data-state=open]')[0].querySelectorAll('.media li')]
+			.map((li) => [li.querySelector('img')?.alt ?? li.querySelector('a').ariaLabel, li.textContent].join('/')).join() === %q`, want))
+		d.until(`[...document.querySelectorAll('.media img')].every(({ complete, naturalWidth }) => complete && naturalWidth > 0)`)
+	}
+	d.visit(d.site.address)
+	shown("on/on,Picture 2/,film/film")
+	d.until(`[...document.querySelectorAll('.verified, .media')].map(({ hidden }) => hidden).join() === 'false,false,true,true'`)
+	d.mouse(0, ".approve")
+	d.click("#refresh")
+	d.decided(got.AddComment.Comment.ID, "APPROVED")
+	d.site.ask(t, `mutation($id: ID!, $media: [MediaInput!]) { editComment(input: {id: $id, version: 1, media: $media}) { comment { id } } }`,
+		map[string]any{"id": got.AddComment.Comment.ID, "media": media("on.jpg", "off.jpg")}, &struct{}{})
+	d.click("#refresh")
+	d.titles("without", "")
+	d.mouse(0, ".approve")
+	shown("on/on,off/added: off,Picture 1/removed: ,film/removed: film")
+	browsertest.Axe(t, d.ctx)
+	d.fits("pictures")
 	d.quiet()
 }
 

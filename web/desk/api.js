@@ -5,9 +5,9 @@ const tokenKey = 'talkback moderator';
 let token = sessionStorage.getItem(tokenKey) ?? '';
 
 const commentFields = `
-  id version status rating language title text createdAt
-  product { id } author { name customerId }
-  heldEdit { version rating language title text }
+  id version status rating language title text createdAt isVerifiedPurchase
+  media { url kind alt } product { id } author { name customerId }
+  heldEdit { version rating language title text media { url kind alt } }
   reply { version name text }`;
 
 const queueQuery = `query Queue($after: String, $filter: QueueFilter) {

@@ -107,6 +107,39 @@ function drawItem(item) {
     at(selector).hidden = !before && !after;
     at(selector).replaceChildren(...changed(before, after));
   }
+  at('.verified').hidden = !comment.isVerifiedPurchase;
+  const pictures = changedMedia(comment.media, now.media);
+  at('.media').hidden = pictures.length === 0;
+  at('.media').replaceChildren(...pictures);
+}
+
+// changedMedia returns pictures and videos as elements of a list, with those that were removed and those
+// that are new.
+function changedMedia(before, after) {
+  const among = (list, { url, alt }) => list.some((other) => other.url === url && other.alt === alt);
+  const removed = before.filter((media) => !among(after, media));
+  return [...after.map((media, i) => mediaOf(media, i, among(before, media) ? '' : 'added')), ...removed.map((media, i) => mediaOf(media, i, 'removed'))];
+}
+
+// mediaOf is a small picture, or a sign for a video, that leads to the file, with what it is said to show.
+function mediaOf({ url, kind, alt }, at, change) {
+  const [made, isVideo] = [document.createElement('a'), kind === 'VIDEO'];
+  const name = alt || say(isVideo ? 'media.video' : 'media.picture', { n: at + 1 });
+  made.href = url;
+  made.target = '_blank';
+  made.rel = 'noreferrer';
+  if (isVideo) {
+    made.className = 'video';
+    made.ariaLabel = name;
+  } else {
+    const picture = element('img');
+    Object.assign(picture, { loading: 'lazy', width: 96, height: 96, alt: name, src: url });
+    made.append(picture);
+  }
+  const words = element('span', change && `${say(change)} `, element('bdi', alt));
+  const item = element('li', made, words);
+  item.className = change;
+  return item;
 }
 
 const addressOf = (id) => (/^\.{1,2}$/.test(id) ? `/products/?id=${id}` : `/products/${encodeURIComponent(id)}`);
