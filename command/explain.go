@@ -17,10 +17,10 @@ import (
 type Explain struct {
 	Product string `help:"Product whose comments are listed." required:"" placeholder:"espresso-machine"`
 	FilterFlags
-	Order   string `help:"Order of the list: ${enum} (default: ${default})." enum:"newest-first,oldest-first,highest-rated,lowest-rated" default:"newest-first" placeholder:"ORDER"`
+	Order   string `help:"Order of the list: ${enum} (default: ${default})." enum:"newest-first,oldest-first,highest-rated,lowest-rated,most-helpful" default:"newest-first" placeholder:"ORDER"`
 	First   int    `help:"Page size, 0 to ${max_page} comments (default: ${default})." default:"20" placeholder:"20"`
 	FromEnd bool   `help:"Read the last comments of the list, or those just before --before, instead of the first."`
-	After   string `help:"Only comments after this one in the list, as on the next page. In an order by rating, its rating follows: ID/5." placeholder:"ID"`
+	After   string `help:"Only comments after this one in the list, as on the next page. In an order by rating or votes, its rating follows, or its helpful votes less the others: ID/5." placeholder:"ID"`
 	Before  string `help:"Only comments before this one in the list, given as for --after." placeholder:"ID"`
 	Page    int    `help:"Number of the page, from 1; not with a cursor or the end of the list. 0 is no number." placeholder:"N"`
 	PagesFlag
@@ -80,19 +80,22 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 	if text == "" {
 		return nil, nil
 	}
-	id, rating, keyed := strings.Cut(text, "/")
+	id, number, keyed := strings.Cut(text, "/")
 	parsed, err := comment.ParseID(id)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", flag, err)
 	}
 	place := comment.At(parsed.Position())
 	if keyed != order.Keyed() {
-		return nil, fmt.Errorf("%s: give the comment's rating behind a slash (%s/5) in orders by rating, and in no other", flag, id)
+		return nil, fmt.Errorf("%s: give the comment's rating, or its helpful votes less the others, behind a slash (%s/5) in orders by these, and in no other", flag, id)
 	}
 	if keyed {
-		key, err := strconv.ParseInt(rating, 10, 32)
-		if err != nil || comment.CheckRating(int(key)) != nil {
-			return nil, fmt.Errorf("%s: %q is no rating from 1 to 5", flag, rating)
+		key, err := strconv.ParseInt(number, 10, 32)
+		switch {
+		case err == nil && order == comment.MostHelpful:
+			key = max(0, key) // comments without helpful votes are by date
+		case err != nil || comment.CheckRating(int(key)) != nil:
+			return nil, fmt.Errorf("%s: %q is no rating from 1 to 5, and no number of votes", flag, number)
 		}
 		place.Key = int32(key)
 	}

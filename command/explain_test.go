@@ -42,6 +42,8 @@ func TestExplain(t *testing.T) {
 		{"--product", "globe", "--page", "10", "--order", "oldest-first"},
 		{"--product", "globe", "--order", "highest-rated"},
 		{"--product", "globe", "--order", "lowest-rated", "--page", "10"},
+		{"--product", "globe", "--order", "most-helpful", "--ratings", "4,5"},
+		{"--product", "globe", "--order", "most-helpful", "--page", "10"},
 		{"--product", "plate", "--page", "90"},
 	} {
 		fmt.Fprintf(&out, "# %s\n", strings.Join(arguments, " "))

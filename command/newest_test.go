@@ -219,7 +219,7 @@ func newestFields(r *rand.Rand) []string {
 	pages := []string{
 		"first: 5", "first: 1", "first: 0", "last: 3, order: OLDEST_FIRST", "first: 4, order: OLDEST_FIRST", "last: 4", "first: 3, page: 1",
 		"first: 5, filter: {ratings: [4, 5]}", "first: 2, filter: {ratings: [1, 2, 3]}", "last: 6, order: OLDEST_FIRST, filter: {ratings: [1, 2]}",
-		`first: 5, filter: {languages: ["de", "en"]}`, `first: 5, filter: {createdBefore: "2024-05-01T00:20:00Z"}`, "first: 3, settledOnly: true", "first: 5, order: HIGHEST_RATED", "last: 3, order: LOWEST_RATED",
+		`first: 5, filter: {languages: ["de", "en"]}`, `first: 5, filter: {createdBefore: "2024-05-01T00:20:00Z"}`, "first: 3, settledOnly: true", "first: 5, order: HIGHEST_RATED", "last: 3, order: LOWEST_RATED", "first: 4, order: MOST_HELPFUL",
 	}
 	choices := []string{"lastCommentedAt", "latestPositive { id text }", "latestPositive { id rating }", "latestNegative { id title }", "latestNegative { text }", "stats { total }", "languages { language }", "comments(first: 200) { nodes { id } }"}
 	for _, page := range pages {

@@ -76,7 +76,7 @@ func (n numbered) texts() (out []string) {
 
 // crowd makes comments of which many have the same time.
 func crowd(r *rand.Rand, product string, n int) []comment.Comment {
-	comments := commenttest.Many(r, product, n)
+	comments := commenttest.Voted(r, commenttest.Many(r, product, n))
 	for i := range comments {
 		at := comments[i].ID.Position()
 		moment := commenttest.Epoch.Add(time.Duration(r.IntN(3)) * time.Hour)
@@ -163,7 +163,7 @@ func (a *api) checkNumbersFromStatistics(t *testing.T) {
 // was estimated before.
 func (a *api) checkCostOfNumbers(t *testing.T) {
 	t.Helper()
-	for _, arguments := range []string{"page: 2", "page: 17", "page: 35", "page: 90", "page: 9, filter: {ratings: [1, 5]}", "page: 17, order: HIGHEST_RATED", "page: 90, order: LOWEST_RATED", `page: 11, filter: {createdAfter: "2020-02-29T00:00:00Z"}`} {
+	for _, arguments := range []string{"page: 2", "page: 17", "page: 35", "page: 90", "page: 9, filter: {ratings: [1, 5]}", "page: 17, order: HIGHEST_RATED", "page: 90, order: LOWEST_RATED", "page: 2, order: MOST_HELPFUL", "page: 60, order: MOST_HELPFUL", `page: 11, filter: {createdAfter: "2020-02-29T00:00:00Z"}`} {
 		for _, fields := range []string{"", "pageCount", "pageCursors(around: 10) { last { page } }"} {
 			estimated, consumed := a.consumed(t, fmt.Sprintf(`{ product(id: "kettle") { comments(first: 20, %s) { nodes { id } %s } } }`, arguments, fields))
 			if consumed > estimated {
@@ -205,6 +205,8 @@ func (a *api) checkPagesByNumber(t *testing.T, comments []comment.Comment) {
 		{order: comment.HighestRated, size: 90},
 		{order: comment.LowestRated, size: 40, filter: comment.Filter{Languages: []comment.Language{"de", "en"}, CreatedAfter: &middle}},
 		{order: comment.HighestRated, size: 60, filter: comment.Filter{Ratings: []int{1, 3, 4}}},
+		{order: comment.MostHelpful, size: 70},
+		{order: comment.MostHelpful, size: 30, filter: comment.Filter{Ratings: []int{1, 3, 4}, CreatedBefore: &middle}},
 		{order: comment.NewestFirst, size: 50, filter: comment.Filter{Verified: new(true)}},
 		{order: comment.OldestFirst, size: 40, filter: comment.Filter{Verified: new(false), Ratings: []int{5}}},
 		{order: comment.NewestFirst, size: 30, filter: comment.Filter{WithMedia: new(true)}},

@@ -189,7 +189,7 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 		"page":       func() any { return pick[any](c.r, 1, 1, 2, 3, 9, 0) },
 		"around":     func() any { return pick[any](c.r, 0, 1, 3, 11) },
 		"order": func() any {
-			return pick(c.r, list.order, list.order, "NEWEST_FIRST", "OLDEST_FIRST", "HIGHEST_RATED", "LOWEST_RATED")
+			return pick(c.r, list.order, list.order, "NEWEST_FIRST", "OLDEST_FIRST", "HIGHEST_RATED", "LOWEST_RATED", "MOST_HELPFUL")
 		},
 		"after":       func() any { return pick(c.r, append(slices.Clip(list.cursors), "x")...) },
 		"before":      func() any { return pick(c.r, append(slices.Clip(list.cursors), "x")...) },
@@ -302,7 +302,7 @@ func literal(value any) string {
 		slices.Sort(parts)
 		return "{" + strings.Join(parts, ",") + "}"
 	case string:
-		if strings.HasSuffix(v, "_FIRST") || strings.HasSuffix(v, "_RATED") { // of an enum
+		if strings.HasSuffix(v, "_FIRST") || strings.HasSuffix(v, "_RATED") || v == "MOST_HELPFUL" { // of an enum
 			return v
 		}
 		return strconv.Quote(v)
@@ -332,7 +332,7 @@ func TestOperations(t *testing.T) {
 	whole.useClient(apart.session.Client)
 	for _, product := range s.products[:2] {
 		for _, filter := range []any{nil, map[string]any{"ratings": []any{4, 5}}, map[string]any{"languages": []any{"de", "en"}}} {
-			for _, order := range []string{"NEWEST_FIRST", "OLDEST_FIRST", "HIGHEST_RATED", "LOWEST_RATED"} {
+			for _, order := range []string{"NEWEST_FIRST", "OLDEST_FIRST", "HIGHEST_RATED", "LOWEST_RATED", "MOST_HELPFUL"} {
 				var data struct{ Product struct{ Comments page } }
 				apart.mustAsk(fmt.Sprintf(`{ product(id: %q) { comments(first: 50, order: %s, filter: %s) { edges { cursor } } } }`, product, order, literal(filter)), nil, &data)
 				list := cursorList{product, order, filter, nil}

@@ -188,7 +188,7 @@ func TestWholeReads(t *testing.T) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		const product = "cup/en"
-		comments := commenttest.Many(r, product, 200)
+		comments := commenttest.Voted(r, commenttest.Many(r, product, 200))
 		comments = append(comments, commenttest.Many(r, "cup", 60)...)
 		comments = append(comments, commenttest.Many(r, "cup/en/5", 60)...)
 		a.load(comments...)
@@ -233,7 +233,7 @@ func TestSmallPages(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
-		comments := commenttest.Many(r, "7", 25)
+		comments := commenttest.Voted(r, commenttest.Many(r, "7", 25))
 		a.load(comments...)
 		model := commenttest.NewModel(comments...)
 		for size := 1; size <= 4; size++ {

@@ -133,6 +133,9 @@ type Votes struct {
 // ShownVotes returns the votes about the comment.
 func (c Comment) ShownVotes() *Votes { return &Votes{c.Votes, c.ID} }
 
+// AllVotes are the votes about the comment, those that it was imported with at least.
+func (c Comment) AllVotes() VoteCounts { return c.Votes.AtLeast(c.ImportedVotes) }
+
 // NoComment returns the NotFound error for the id of no comment. It is the same for a comment that the
 // caller may not see.
 func NoComment(id ID) *Error { return Errorf(NotFound, "there is no comment %s, or no longer", id) }

@@ -18,6 +18,11 @@ const (
 	OfVerified Attribute = "verified"
 	// OfMedia is whether the comment has pictures or videos: the text True or False.
 	OfMedia Attribute = "withMedia"
+	// OfVotes is whether more people found the comment helpful than not: the text True or False.
+	OfVotes Attribute = "helpful"
+	// OfDates is when the comment was written, where no sort key tells it: the positions of the earliest
+	// and of the latest that is allowed.
+	OfDates Attribute = "created"
 )
 
 // Texts of the values of a condition on a trait.
@@ -26,9 +31,10 @@ const (
 	False = "false"
 )
 
-// Attributes returns all attributes, in the order of a filter's conditions.
+// Attributes returns the attributes of a filter's conditions, in their order. A filter bounds dates
+// apart from these.
 func Attributes() []Attribute {
-	return []Attribute{OfLanguage, OfRating, OfVerified, OfMedia}
+	return []Attribute{OfLanguage, OfRating, OfVerified, OfMedia, OfVotes}
 }
 
 // Trait returns the trait that a condition on the attribute is about; 0 if it is about none.
@@ -38,6 +44,8 @@ func (a Attribute) Trait() Traits {
 		return IsVerified
 	case OfMedia:
 		return HasMedia
+	case OfVotes:
+		return IsHelpful
 	}
 	return 0
 }
@@ -71,7 +79,7 @@ func (a Attribute) OfCell(cell Cell) (Value, bool) {
 		return Value{Text: string(cell.Language)}, true
 	case OfRating:
 		return Value{Number: cell.Rating}, true
-	case OfVerified, OfMedia:
+	case OfVerified, OfMedia, OfVotes:
 		return truth(cell.Traits&a.Trait() != 0), true
 	}
 	return Value{}, false
@@ -112,7 +120,7 @@ func (f Filter) values(attribute Attribute) (values []Value) {
 		for _, rating := range f.Ratings {
 			values = append(values, Value{Number: rating})
 		}
-	case OfVerified, OfMedia:
+	case OfVerified, OfMedia, OfVotes:
 		if wanted := *f.wants(attribute.Trait()); wanted != nil {
 			values = append(values, truth(*wanted))
 		}

@@ -19,6 +19,9 @@ type Filter struct {
 	Verified *bool
 	// WithMedia selects comments with pictures or videos, or all others; nil selects both.
 	WithMedia *bool
+	// Helpful selects comments that more people found helpful than not, or all others; nil selects both.
+	// It is the condition of a link of a list, and no client asks for it.
+	Helpful *bool
 	// CreatedAfter is the earliest selected time, inclusive.
 	CreatedAfter *time.Time
 	// CreatedBefore is the end of the selected time, exclusive.
@@ -40,6 +43,7 @@ func (f Filter) Normalize() (Filter, error) {
 		Ratings:       sortedSet(f.Ratings),
 		Verified:      f.Verified,
 		WithMedia:     f.WithMedia,
+		Helpful:       f.Helpful,
 		CreatedAfter:  ceilMillisecond(f.CreatedAfter),
 		CreatedBefore: ceilMillisecond(f.CreatedBefore),
 	}
@@ -79,17 +83,20 @@ func (f *Filter) wants(trait Traits) **bool {
 		return &f.Verified
 	case HasMedia:
 		return &f.WithMedia
+	case IsHelpful:
+		return &f.Helpful
 	}
 	return nil
 }
 
 // OfTraits reports whether the filter restricts traits.
-func (f *Filter) OfTraits() bool { return f.Verified != nil || f.WithMedia != nil }
+func (f *Filter) OfTraits() bool { return f.Verified != nil || f.WithMedia != nil || f.Helpful != nil }
 
 // AllowsTraits reports whether comments with a set of traits, and no others, can pass the filter.
 func (f *Filter) AllowsTraits(traits Traits) bool {
 	return (f.Verified == nil || *f.Verified == (traits&IsVerified != 0)) &&
-		(f.WithMedia == nil || *f.WithMedia == (traits&HasMedia != 0))
+		(f.WithMedia == nil || *f.WithMedia == (traits&HasMedia != 0)) &&
+		(f.Helpful == nil || *f.Helpful == (traits&IsHelpful != 0))
 }
 
 // CellCodes returns the codes of the cells that the filter allows in any language that it allows, nil

@@ -94,6 +94,7 @@ func TestConditions(t *testing.T) {
 	drawn := map[comment.Attribute]bool{}
 	rapid.Check(t, func(t *rapid.T) {
 		filter := commenttest.AnyFilter(t)
+		filter.Helpful = rapid.SampledFrom([]*bool{nil, new(true), new(false)}).Draw(t, "of a link of a list")
 		conditions := filter.Conditions()
 		for _, condition := range conditions {
 			drawn[condition.Attribute] = true

@@ -8,6 +8,10 @@ const (
 	MaxAround = 10
 )
 
+// MaxVotedRank is how many comments with helpful votes are read at most to find a page by its number, or
+// the number of a page, among them.
+const MaxVotedRank = 1024
+
 // Numbering says what to tell of the numbers of pages along with a page.
 type Numbering struct {
 	// Count asks how many pages the list has.
@@ -34,6 +38,8 @@ type Numbered struct {
 	// Starts are places by number of a page, from 2: the page begins behind its place. Page 1 begins
 	// with the list.
 	Starts map[int]Place
+	// Unknown is why Page and Starts alone are unknown, nil if they are known.
+	Unknown error
 	// Err is why all of this is unknown, nil if it is known.
 	Err error
 }

@@ -3,6 +3,7 @@ package comment
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 )
 
@@ -21,15 +22,21 @@ const (
 	// LowestRated lists comments with 1 star first. Among comments of one rating, the latest comes
 	// first.
 	LowestRated Order = "LOWEST_RATED"
+	// MostHelpful lists comments that more people found helpful than not, those with the most net votes
+	// first, and then all others. Among comments of equal net votes, and among the others, the latest
+	// comes first.
+	MostHelpful Order = "MOST_HELPFUL"
 )
 
 // Orders are all orders.
-func Orders() []Order { return []Order{NewestFirst, OldestFirst, HighestRated, LowestRated} }
+func Orders() []Order {
+	return []Order{NewestFirst, OldestFirst, HighestRated, LowestRated, MostHelpful}
+}
 
 // Place is where a comment stands in a list: by the key that the order of the list gives it, and
-// among comments of one key by its position. It outlives the comment and its rating.
+// among comments of one key by its position. It outlives the comment, its rating and its votes.
 type Place struct {
-	// Key is the rating in orders by rating, and 0 in orders by date.
+	// Key is the rating in orders by rating, the net votes in MostHelpful if they are above 0, and else 0.
 	Key int32
 	// Position is that of the comment.
 	Position Position
@@ -38,8 +45,29 @@ type Place struct {
 // At returns the place of a position in orders by date, which give every comment the same key.
 func At(p Position) *Place { return &Place{Position: p} }
 
+// Compare orders places by key and then by position, both ascending, as sort keys of an index are.
+func (p Place) Compare(other Place) int {
+	return cmp.Or(cmp.Compare(p.Key, other.Key), p.Position.Compare(other.Position))
+}
+
+// Next returns the place right above p.
+func (p Place) Next() Place {
+	if p.Position == MaxPosition {
+		return Place{Key: p.Key + 1}
+	}
+	return Place{p.Key, p.Position.Next()}
+}
+
+// Previous returns the place right below p.
+func (p Place) Previous() Place {
+	if p.Position == (Position{}) {
+		return Place{p.Key - 1, MaxPosition}
+	}
+	return Place{p.Key, p.Position.Previous()}
+}
+
 // Keyed reports whether the order gives comments different keys.
-func (o Order) Keyed() bool { return o == HighestRated || o == LowestRated }
+func (o Order) Keyed() bool { return o == HighestRated || o == LowestRated || o == MostHelpful }
 
 // Descends reports whether positions fall along comments of one key, rather than rise.
 func (o Order) Descends() bool { return o == NewestFirst || o.Keyed() }
@@ -55,8 +83,11 @@ func (o Order) Dated() Order {
 // PlaceOf returns the place of a comment.
 func (o Order) PlaceOf(c Comment) Place {
 	place := Place{Position: c.ID.Position()}
-	if o.Keyed() {
+	switch o {
+	case HighestRated, LowestRated:
 		place.Key = int32(c.Rating)
+	case MostHelpful:
+		place.Key = int32(min(max(0, c.AllVotes().Net()), MaxKey))
 	}
 	return place
 }
@@ -65,7 +96,7 @@ func (o Order) PlaceOf(c Comment) Place {
 // behind it, and 0 if they are equal.
 func (o Order) Compare(a, b Place) int {
 	keys, positions := cmp.Compare(a.Key, b.Key), a.Position.Compare(b.Position)
-	if o == HighestRated {
+	if o == HighestRated || o == MostHelpful {
 		keys = -keys
 	}
 	if o.Descends() {
@@ -82,26 +113,42 @@ func (o Order) Front(key int32) Place {
 	return Place{Key: key}
 }
 
-// Link is the part of a list whose comments have one key. It is a list in the order of dates.
+// MaxKey is the highest key of a comment. There are places above it.
+const MaxKey = math.MaxInt32 - 1
+
+// Link is a part of a list whose comments have neighbouring keys. If they have one key, it is a list in
+// the order of dates.
 type Link struct {
-	// Key is that of its comments.
-	Key int32
+	// Low and High are the lowest and the highest key of its comments.
+	Low, High int32
 	// Filter selects them.
 	Filter Filter
 	// Name says in words what they have in common, "" if the link is the whole list.
 	Name string
 }
 
+// Has reports whether comments of the link may have a key.
+func (l Link) Has(key int32) bool { return l.Low <= key && key <= l.High }
+
+// ByVotes reports whether comments of the link have different keys, which are their net votes.
+func (l Link) ByVotes() bool { return l.Low < l.High }
+
 // Links returns the parts of a list, in the order of the list: one for each rating that the filter
-// allows if the order is by rating, and else the list itself. The filter must be normalized.
+// allows if the order is by rating, those with helpful votes and the others if it is by these, and else
+// the list itself. The filter must be normalized.
 func (o Order) Links(filter Filter) []Link {
-	if !o.Keyed() {
+	switch {
+	case o == MostHelpful:
+		voted, others := filter, filter
+		voted.Helpful, others.Helpful = new(true), new(false)
+		return []Link{{Low: 1, High: MaxKey, Filter: voted, Name: "helpful"}, {Filter: others, Name: "others"}}
+	case !o.Keyed():
 		return []Link{{Filter: filter}}
 	}
 	links := make([]Link, 0, MaxRating)
 	for rating := 1; rating <= MaxRating; rating++ {
 		if len(filter.Ratings) == 0 || slices.Contains(filter.Ratings, rating) {
-			link := Link{Key: int32(rating), Filter: filter, Name: fmt.Sprintf("rating %d", rating)}
+			link := Link{Low: int32(rating), High: int32(rating), Filter: filter, Name: fmt.Sprintf("rating %d", rating)}
 			link.Filter.Ratings = []int{rating}
 			links = append(links, link)
 		}

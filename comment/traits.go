@@ -36,7 +36,7 @@ func (c Comment) Traits() (t Traits) {
 	if len(c.Media) > 0 {
 		t |= HasMedia
 	}
-	if c.Votes.AtLeast(c.ImportedVotes).Net() > 0 {
+	if c.AllVotes().Net() > 0 {
 		t |= IsHelpful
 	}
 	return t

@@ -23,7 +23,7 @@ func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Knowle
 	if q.Slice.Page > 0 {
 		a.placement = a.list.planner.Place(q, s.lookupPrices.expected())
 	}
-	a.numbers = s.newNumbersLookup(q, a.list.planner, a.placement.By == comment.ByIndex)
+	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
 	return a
 }
 
@@ -47,7 +47,7 @@ func (a *answering) place(ctx context.Context) error {
 		return nil
 	}
 	skip, backwards := a.numbers.Skip()
-	if !a.list.query.Numbering.Links {
+	if !a.list.query.Numbering.Links && a.list.query.Order != comment.MostHelpful {
 		a.list.store.lookupPrices.learn(a.numbers.Cost, skip)
 	}
 	slice := comment.Slice{Size: a.list.query.Slice.Size, After: a.numbers.Start.After}

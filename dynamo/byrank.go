@@ -54,9 +54,9 @@ func (s *Store) takeByRank(ctx context.Context, r *run) error {
 func (r *run) listOfRanks() (list pageindex.List, from *comment.Position) {
 	list = pageindex.List{Product: r.plan.Product, Filter: r.plan.Filter, Order: comment.OldestFirst}
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil
-	from = &r.plan.Low
+	from = &r.plan.Low.Position
 	if r.plan.Descending {
-		list.Order, from = comment.NewestFirst, &r.plan.High
+		list.Order, from = comment.NewestFirst, &r.plan.High.Position
 	}
 	return list, from
 }

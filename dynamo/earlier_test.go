@@ -82,8 +82,8 @@ func TestPagesMove(t *testing.T) {
 	first := comment.Query{Product: "42", Filter: comment.Filter{Ratings: []int{1, 4}}, Slice: comment.Slice{Size: 20}}
 	second, other := first, first
 	second.Slice.After, other.Product = commenttest.Moment(9), "43"
-	newest := &run{plan: &planner.Plan{Want: 21, Descending: true, High: comment.MaxPosition}}
-	further := &run{plan: &planner.Plan{Want: 21, Descending: true, High: comments[0].ID.Position()}}
+	newest := &run{plan: &planner.Plan{Want: 21, Descending: true, High: comment.Place{Position: comment.MaxPosition}}}
+	further := &run{plan: &planner.Plan{Want: 21, Descending: true, High: comment.Place{Position: comments[0].ID.Position()}}}
 	visit := func(come int) (moved float64) {
 		for i := range 20 {
 			now = now.Add(time.Hour)

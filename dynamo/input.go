@@ -49,6 +49,9 @@ func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start
 
 // projectionOf names the attributes that a plan reads.
 func projectionOf(p *planner.Plan) string {
+	if p.ByVotes {
+		return layout.ListProjection(!p.WithoutText) + "," + layout.ByHelpful.SortAttr()
+	}
 	return layout.ListProjection(!p.WithoutText)
 }
 

@@ -136,21 +136,19 @@ func (m *moves) of(product string, now time.Time) []moved {
 // taken and are not there: they fit the filter after their last move, and no partition that the
 // part that was read there held them all the time.
 //
-// last is the position of the last comment that was taken from partitions, nil if these were read to
-// the end.
-func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, taken []layout.Compressed, last *comment.Position) []comment.Position {
+// last is the place of the last comment that was taken from partitions, nil if these were read to the
+// end. Where a comment stands by its votes is known when it is fetched.
+func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, taken []layout.Compressed, last *comment.Place) []comment.Position {
 	var out []comment.Position
 	for _, m := range all {
-		if m.mayFit(p.Filter) && !stayed(readAt(m.position), m) && p.Within(m.position, last) {
+		within := p.ByVotes || p.Within(comment.Place{Position: m.position}, last)
+		if within && m.mayFit(p.Filter) && !stayed(readAt(m.position), m) {
 			out = append(out, m.position)
 		}
 	}
 	slices.SortFunc(out, p.Direction)
 	return slices.DeleteFunc(out, func(position comment.Position) bool {
-		_, found := slices.BinarySearchFunc(taken, position, func(c layout.Compressed, position comment.Position) int {
-			return p.Direction(c.ID.Position(), position)
-		})
-		return found
+		return slices.ContainsFunc(taken, func(c layout.Compressed) bool { return c.ID.Position() == position })
 	})
 }
 

@@ -101,7 +101,8 @@ func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*d
 		if *in.ScanIndexForward {
 			a, b = b, a
 		}
-		return -strings.Compare(textIn(a, layout.AttrPK), textIn(b, layout.AttrPK))
+		sortAttr := layout.Index(*in.IndexName).SortAttr()
+		return -strings.Compare(textIn(a, sortAttr), textIn(b, sortAttr))
 	})
 	out := &dynamodb.QueryOutput{}
 	for _, it := range entries[:min(len(entries), int(*in.Limit))] {
@@ -122,11 +123,12 @@ func textIn(it layout.Item, attr string) string { return it[attr].(*types.Attrib
 
 // inRange reports whether a Query scans an item.
 func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
-	key, values := textIn(it, layout.AttrPK), in.ExpressionAttributeValues
-	if index := layout.Index(*in.IndexName); it[index.SortAttr()] == nil || textIn(it, index.PartitionAttr()) != textIn(values, ":p") {
+	index, values := layout.Index(*in.IndexName), in.ExpressionAttributeValues
+	if it[index.SortAttr()] == nil || textIn(it, index.PartitionAttr()) != textIn(values, ":p") {
 		return false
 	}
-	if start := in.ExclusiveStartKey; start != nil && (key > textIn(start, layout.AttrPK)) != *in.ScanIndexForward || start != nil && key == textIn(start, layout.AttrPK) {
+	key := textIn(it, index.SortAttr())
+	if start := in.ExclusiveStartKey; start != nil && (key > textIn(start, index.SortAttr())) != *in.ScanIndexForward || start != nil && key == textIn(start, index.SortAttr()) {
 		return false
 	}
 	return (values[":low"] == nil || key >= textIn(values, ":low")) && (values[":high"] == nil || key <= textIn(values, ":high"))
@@ -145,7 +147,13 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 			} else {
 				after.Rating = []int{1, 5, 5, 3, 1}[l.random.IntN(5)]
 			}
-			if l.random.IntN(2) == 0 {
+			if l.random.IntN(3) == 0 { // others count votes, which are no edit
+				if after = before; after.AllVotes().Net() > 0 {
+					after.Votes, after.ImportedVotes = comment.VoteCounts{}, comment.VoteCounts{}
+				} else {
+					after.Votes = comment.VoteCounts{Helpful: after.AllVotes().NotHelpful + 1 + l.random.IntN(3)}
+				}
+			} else if l.random.IntN(2) == 0 {
 				if err := store.Replace(context.Background(), before, after); err != nil {
 					t.Fatal(err)
 				}
@@ -172,7 +180,7 @@ func TestPagesBesideEdits(t *testing.T) {
 func pageBesideEdits(t *rapid.T) {
 	random := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0))
 	first := map[comment.ID]comment.Comment{}
-	for _, c := range commenttest.Many(random, "42", rapid.SampledFrom([]int{2, 3, 4, 6, 10, 40}).Draw(t, "comments")) {
+	for _, c := range commenttest.Voted(random, commenttest.Many(random, "42", rapid.SampledFrom([]int{2, 3, 4, 6, 10, 40}).Draw(t, "comments"))) {
 		c.Text = "" // it takes time and does not matter
 		first[c.ID] = c
 	}
@@ -304,7 +312,7 @@ func TestWhatIsFetchedBesideEdits(t *testing.T) {
 			plan.Want = len(row.taken)
 		}
 		read := new(Store).newRun(t.Context(), nil, plan)
-		read.brought, read.taken, read.reached = len(row.taken), asRead(row.taken), new(row.taken[len(row.taken)-1].ID.Position())
+		read.brought, read.taken, read.reached = len(row.taken), asRead(row.taken), comment.At(row.taken[len(row.taken)-1].ID.Position())
 		last := read.reached
 		if read.ended() {
 			last = nil

@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/pageindex"
 )
 
 // execution is what was executed for a page.
@@ -43,7 +44,7 @@ type reading struct {
 // link is how far one link of a stretch was read.
 type link struct {
 	runs    []*run
-	reached *comment.Position // nil before anything was read
+	reached *comment.Place // nil before anything was read
 	ended   bool
 }
 
@@ -58,7 +59,7 @@ func (l source) reading(stretch planner.Stretch, request planner.Request, units 
 // take takes as many comments as the request wants, in the direction of reading, or all that the
 // stretch has. If it takes the whole list, that may be more.
 func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
-	chain := r.planner.Chain(r.stretch, r.request.Want, comment.Counts{})
+	chain := r.planner.Chain(r.stretch, r.request.Want, comment.Row{})
 	if whole, better := r.planner.Whole(chain, r.units); better && r.request.Purpose != comment.ReadProbe {
 		sample, err := r.takeWhole(ctx, whole)
 		if err != nil || r.all {
@@ -79,9 +80,9 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 	}
 }
 
-// takeWhole takes the whole list, unless that is longer than expected. Then it returns the ratings of
-// what it saw.
-func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen comment.Counts, err error) {
+// takeWhole takes the whole list, unless that is longer than expected. Then it returns counts of what it
+// saw.
+func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen comment.Row, err error) {
 	request := r.request
 	request.Window, request.Want, request.Why = r.stretch.WholeWindow(), whole.Want, whole.Why
 	one := r.plan(ctx, r.planner.Filter, request, r.units)
@@ -132,7 +133,7 @@ func (r *reading) step(ctx context.Context, runs []*run) error {
 		return err
 	}
 	for _, one := range runs {
-		if one.plan.Residual() {
+		if one.plan.Wide() {
 			r.units -= one.units()
 		}
 		if one.away {
@@ -163,7 +164,7 @@ func (r *reading) progress() []planner.Progress {
 }
 
 // byLink returns what was taken of each link. An edit may have moved a comment from one link to another
-// while they were read: the later version counts.
+// while they were read: the later version counts. A vote may have moved it too, also within a link.
 func (r *reading) byLink() [][]layout.Compressed {
 	if one := r.only(); one != nil {
 		return [][]layout.Compressed{one.taken}
@@ -205,7 +206,7 @@ func (r *reading) taken() []layout.Compressed {
 
 // only returns the run of a list that has one link, nil for another list. Such a list needs one run.
 func (r *reading) only() *run {
-	if len(r.links) == 1 && len(r.links[0].runs) == 1 {
+	if len(r.links) == 1 && len(r.links[0].runs) == 1 && !r.links[0].runs[0].plan.ByVotes {
 		return r.links[0].runs[0]
 	}
 	return nil
@@ -236,6 +237,19 @@ func (r *reading) waves() (waves int) {
 	return waves
 }
 
+// cost is what the reading has cost so far.
+func (r *reading) cost() (cost pageindex.Cost) {
+	for _, one := range r.runs() {
+		for i := range one.reads {
+			cost.Calls += one.reads[i].queries
+		}
+		cost.Add(one.lookups)
+		cost.Calls, cost.ReadUnits = cost.Calls+one.fetches.calls, cost.ReadUnits+one.units()+one.fetches.units
+	}
+	cost.Waves = r.waves()
+	return cost
+}
+
 // improper are the items that runs passed over.
 func (r *reading) improper() (out []layout.Improper) {
 	for _, one := range r.runs() {
@@ -251,7 +265,7 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 	list := l.planner
 	list.Filter = filter
 	attempt := l.key.attempt(request.Purpose)
-	if len(filter.Ratings) != len(l.planner.Filter.Ratings) { // of a link
+	if len(filter.Ratings) != len(l.planner.Filter.Ratings) || filter.Helpful != l.planner.Filter.Helpful { // of a link
 		attempt.conditions, _ = conditionsKey(filter)
 	}
 	if l.store.attempts.failedLately(attempt) && (list.Ranks == nil || list.Known.Trusted) {
@@ -271,7 +285,7 @@ func (l source) execute(ctx context.Context, r *run) (err error) {
 		r.taken, err = r.take(ctx)
 	}
 	if r.brought = len(r.taken); r.brought > 0 {
-		r.reached = new(r.taken[r.brought-1].ID.Position())
+		r.reached = new(r.plan.PlaceOf(r.taken[r.brought-1].Comment))
 	}
 	r.cutOff()
 	if r.failed {
@@ -298,7 +312,9 @@ func (s *Store) addMoved(ctx context.Context, r *run) error {
 	if err != nil {
 		return call.Wrap(err, "comments that were just edited")
 	}
-	found = slices.DeleteFunc(found, func(c layout.Compressed) bool { return !r.plan.Filter.Allows(c.Comment) })
+	found = slices.DeleteFunc(found, func(c layout.Compressed) bool {
+		return !r.plan.Filter.Allows(c.Comment) || !r.plan.Within(r.plan.PlaceOf(c.Comment), last)
+	})
 	r.taken = append(r.taken, found...)
 	slices.SortFunc(r.taken, func(a, b layout.Compressed) int { return r.compare(&a, &b) })
 	return nil

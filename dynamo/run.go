@@ -46,10 +46,10 @@ type run struct {
 	// once ends the run after its first wave, also if comments are missing. stopped is whether that
 	// happened.
 	once, stopped bool
-	// brought is how many comments were taken from partitions, and reached the position of the last
-	// one, nil for none. taken are these, and those fetched.
+	// brought is how many comments were taken from partitions, and reached the place of the last one,
+	// nil for none. taken are these, and those fetched.
 	brought int
-	reached *comment.Position
+	reached *comment.Place
 	taken   []layout.Compressed
 	// fetches are the comments fetched by id: since edits moved them, or all by their ranks.
 	fetches fetches
@@ -173,13 +173,13 @@ func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Sp
 }
 
 // goOn sets the limit of a read's next call, or replaces the read and returns false. dry is how many
-// reads go on with it, and missing is how many comments it still has to bring. Reads without a
-// residual filter go on. Others are replaced if their plan was made by what is likely, since their
+// reads go on with it, and missing is how many comments it still has to bring. Reads that are not
+// wide go on. Others are replaced if their plan was made by what is likely, since their
 // calls tell more by now, or if what the run may spend covers only a small part of what is missing.
 func (r *run) goOn(number, dry, missing int) bool {
 	read, left := &r.reads[number], r.most-r.units()
 	read.limit = read.plan.NextLimit(read.Read, read.limit, read.scanned, read.returned, missing)
-	if !read.Residual() || read.plan.Narrowed || boundOf(read.start) == nil {
+	if !read.Wide() || read.plan.Narrowed || boundOf(read.start) == nil {
 		return true
 	}
 	switch most := layout.ItemsWithin(left, dry); {
@@ -241,6 +241,9 @@ func secondsBetween(a, b *layout.Compressed) float64 {
 func (r *run) compare(a, b *layout.Compressed) int {
 	if r.plan.Descending {
 		a, b = b, a
+	}
+	if r.plan.ByVotes {
+		return r.plan.PlaceOf(a.Comment).Compare(r.plan.PlaceOf(b.Comment))
 	}
 	return strings.Compare(string(a.ID), string(b.ID)) // as their positions
 }
@@ -318,6 +321,9 @@ func (r *run) decode(items []layout.Item, to *read) ([]layout.Compressed, error)
 	held, comments := 0, make([]layout.Compressed, 0, len(items))
 	for _, item := range items {
 		c, err := layout.DecodeCompressed(item, r.plan.Product, !r.plan.WithoutText)
+		if err == nil && r.plan.ByVotes && item[layout.AttrAll] == nil { // of the index, not fetched
+			err = layout.CheckHelpful(item, c.Comment)
+		}
 		if err != nil {
 			to.improper = append(to.improper, layout.NewImproper(item, err.Error()))
 			continue
@@ -355,7 +361,9 @@ func (r *run) held(taken []layout.Compressed) *planner.LastPage {
 }
 
 // fromNewest tells whether the run began with the newest comment of the list.
-func (r *run) fromNewest() bool { return r.plan.Descending && r.plan.High == comment.MaxPosition }
+func (r *run) fromNewest() bool {
+	return r.plan.Descending && !r.plan.ByVotes && r.plan.High.Position == comment.MaxPosition
+}
 
 // improper are the items that the run passed over.
 func (r *run) improper() []layout.Improper {
@@ -395,5 +403,5 @@ func (r *run) cutOff() {
 		}
 	}
 	r.taken = slices.DeleteFunc(r.taken, func(c layout.Compressed) bool { return r.plan.Direction(c.ID.Position(), *first) > 0 })
-	r.brought, r.reached = len(r.taken), first
+	r.brought, r.reached = len(r.taken), comment.At(*first)
 }

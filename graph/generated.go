@@ -2982,6 +2982,14 @@ enum CommentOrder {
   latest comes first, as with ` + "`" + `HIGHEST_RATED` + "`" + `.
   """
   LOWEST_RATED
+  """
+  Comments that more people found helpful than not come first: the one with the most votes, helpful
+  less others, and of equal ones the latest. All other comments follow, the latest first.
+
+  Votes move comments as edits of the rating do with ` + "`" + `HIGHEST_RATED` + "`" + `. Among comments with helpful
+  votes, numbers of pages reach the first 1,024: page further with cursors.
+  """
+  MOST_HELPFUL
 }
 
 "What one customer wrote about one product."

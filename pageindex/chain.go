@@ -10,14 +10,29 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// chain finds places in a list of any order. The list is a chain of links in the order of dates: counts
-// tell in which of them a rank is, and the index finds its place there.
+// chain finds places in a list of any order. The list is a chain of links: counts tell in which of them a
+// rank is. The index finds its place there if the link is in the order of dates.
 type chain struct {
 	index Index
+	voted FindVoted
 	list  List
-	// counts are those of the list, nil if the index has to be asked for them.
-	counts *comment.Counts
+	// stats have the exact counts of the list, nil if the index has to be asked for them.
+	stats comment.Stats
 }
+
+// VotedTarget is what to find among the comments with helpful votes: a rank or, if At is given, that of
+// a place.
+type VotedTarget struct {
+	Rank int
+	At   *comment.Place
+}
+
+// FindVoted finds targets in the part of a list that is in the order of net votes, which no index of page
+// numbers has. There is one Start for each target: Beyond if it is too deep.
+type FindVoted func(context.Context, []VotedTarget) ([]Start, Cost, error)
+
+// Beyond is the rank of a Start that is too deep to be found.
+const Beyond = -1
 
 // goal is a Target in a list of any order.
 type goal struct {
@@ -30,7 +45,7 @@ type goal struct {
 
 // Start is a Boundary in a list of any order.
 type Start struct {
-	// Rank is how many comments of the list come before it.
+	// Rank is how many comments of the list come before it, or Beyond.
 	Rank int
 	// After is a place such that the comments before the boundary are those at or before it. It is
 	// nil at the beginning of the list.
@@ -49,7 +64,8 @@ type section struct {
 	comment.Link
 	before, count int // comments of the list before the link, and in it
 	targets       []Target
-	goals         []int // of the targets
+	voted         []VotedTarget // in place of targets
+	goals         []int         // of the targets
 }
 
 // find finds goals. Of a list of one link, all of the answer is of one state of the index. Otherwise
@@ -62,10 +78,9 @@ func (c chain) find(ctx context.Context, goals []goal) (out starts, err error) {
 		sections[i].Link = link
 	}
 	if len(links) > 1 {
-		if out, err = c.counted(ctx, out); err != nil {
+		if err = c.count(ctx, sections, &out); err != nil {
 			return out, err
 		}
-		place(sections, out.counts)
 	}
 	for i, g := range goals {
 		out.starts[i] = locate(sections, c.list.Order, i, g)
@@ -74,25 +89,45 @@ func (c chain) find(ctx context.Context, goals []goal) (out starts, err error) {
 	return out, err
 }
 
-// counted is the answer with the counts of the list.
-func (c chain) counted(ctx context.Context, out starts) (starts, error) {
-	if c.counts != nil {
-		out.counts = *c.counts
-		return out, nil
+// count says how many comments the list has, how many are in each of its links, and how many come before
+// that. Counts by rating are those of the ratings; of votes, each link is counted.
+func (c chain) count(ctx context.Context, sections []section, out *starts) error {
+	filters, byRating := []comment.Filter{c.list.Filter}, !sections[0].ByVotes()
+	if !byRating {
+		filters = []comment.Filter{sections[0].Filter, sections[1].Filter}
 	}
-	found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: c.list.Filter, Order: comment.NewestFirst}, nil)
-	out.counts, out.cost = found.Counts, found.Cost
-	return out, err
-}
-
-// place says what comes before each link of a list, and how much is in it.
-func place(sections []section, counts comment.Counts) {
+	counts, err := c.countsOf(ctx, filters, out)
+	if err != nil {
+		return err
+	}
 	before := 0
 	for i := range sections {
 		s := &sections[i]
-		s.before, s.count = before, counts.Of(s.Filter.Ratings)
+		if s.before, s.count = before, counts[0].Of(s.Filter.Ratings); !byRating {
+			s.count = counts[i].Total()
+		}
 		before += s.count
 	}
+	return nil
+}
+
+// countsOf returns the counts of some parts of the list, and adds them to its counts.
+func (c chain) countsOf(ctx context.Context, filters []comment.Filter, out *starts) ([]comment.Counts, error) {
+	counts := make([]comment.Counts, len(filters))
+	for i, filter := range filters {
+		if counts[i] = c.stats.Counts(filter); c.stats == nil {
+			found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: filter, Order: comment.NewestFirst}, nil)
+			if err != nil {
+				return nil, err
+			}
+			out.cost.Add(found.Cost)
+			counts[i] = found.Counts
+		}
+		for rating, n := range counts[i] {
+			out.counts[rating] += n
+		}
+	}
+	return counts, nil
 }
 
 // locate gives a goal to the link that it is in, as a target. Where it lies between links or beyond
@@ -101,14 +136,14 @@ func locate(sections []section, order comment.Order, number int, g goal) Start {
 	total := 0
 	for i := range sections {
 		s := &sections[i]
-		target, front := Target{Rank: g.Rank - s.before, Exact: g.Exact}, order.Front(s.Key)
+		target, front := Target{Rank: g.Rank - s.before, Exact: g.Exact}, order.Front(s.High)
 		switch {
 		case len(sections) == 1:
 			target.Size = g.Size
 			if g.At != nil {
 				target.At = &g.At.Position
 			}
-		case g.At != nil && g.At.Key == s.Key:
+		case g.At != nil && s.Has(g.At.Key):
 			target = Target{At: &g.At.Position}
 		case g.At != nil && order.Compare(*g.At, front) < 0, s.before == 0 && g.At == nil && g.Rank == 0:
 			return Start{Rank: s.before}
@@ -118,21 +153,25 @@ func locate(sections []section, order comment.Order, number int, g goal) Start {
 		case target.Rank == 0:
 			return Start{Rank: s.before, After: &front}
 		}
-		s.targets, s.goals = append(s.targets, target), append(s.goals, number)
+		if s.goals = append(s.goals, number); s.ByVotes() {
+			s.voted = append(s.voted, VotedTarget{Rank: target.Rank, At: g.At})
+		} else {
+			s.targets = append(s.targets, target)
+		}
 		return Start{}
 	}
 	return Start{Rank: total}
 }
 
-// ask asks the index for what is wanted of each link, side by side.
+// ask asks for what is wanted of each link, side by side.
 func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
-	found := make([]Found, len(sections))
+	answers := make([]starts, len(sections))
 	one := len(sections) == 1
-	asked := slices.DeleteFunc(sections, func(s section) bool { return !one && len(s.targets) == 0 })
+	asked := slices.DeleteFunc(sections, func(s section) bool { return !one && len(s.goals) == 0 })
 	group, ctx := errgroup.WithContext(ctx)
 	for i, s := range asked {
 		find := task.Guarded(func() (err error) {
-			found[i], err = c.index.Find(ctx, List{Product: c.list.Product, Filter: s.Filter, Order: c.list.Order.Dated()}, s.targets)
+			answers[i], err = c.answer(ctx, s)
 			return err
 		})
 		if len(asked) > 1 {
@@ -146,17 +185,31 @@ func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
 	}
 	var cost Cost
 	for i, s := range asked {
-		cost.Calls, cost.ReadUnits = cost.Calls+found[i].Cost.Calls, cost.ReadUnits+found[i].Cost.ReadUnits
-		cost.Waves = max(cost.Waves, found[i].Cost.Waves)
-		for j, boundary := range found[i].Boundaries {
-			out.starts[s.goals[j]] = s.start(boundary, c.list.Order)
+		cost.Calls, cost.ReadUnits = cost.Calls+answers[i].cost.Calls, cost.ReadUnits+answers[i].cost.ReadUnits
+		cost.Waves = max(cost.Waves, answers[i].cost.Waves)
+		for j, start := range answers[i].starts {
+			out.starts[s.goals[j]] = start
 		}
 		if one {
-			out.counts = found[i].Counts
+			out.counts = answers[i].counts
 		}
 	}
 	out.cost.Add(cost)
 	return nil
+}
+
+// answer asks for what is wanted of one link.
+func (c chain) answer(ctx context.Context, s section) (out starts, err error) {
+	if s.ByVotes() {
+		out.starts, out.cost, err = c.voted(ctx, s.voted)
+		return out, err
+	}
+	found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: s.Filter, Order: c.list.Order.Dated()}, s.targets)
+	out.counts, out.cost = found.Counts, found.Cost
+	for _, boundary := range found.Boundaries {
+		out.starts = append(out.starts, s.start(boundary, c.list.Order))
+	}
+	return out, err
 }
 
 // start is a boundary of the link in the whole list.
@@ -164,9 +217,9 @@ func (s section) start(b Boundary, order comment.Order) Start {
 	start := Start{Rank: s.before + b.Rank}
 	switch {
 	case b.After != nil:
-		start.After = &comment.Place{Key: s.Key, Position: *b.After}
+		start.After = &comment.Place{Key: s.Low, Position: *b.After}
 	case s.before > 0:
-		start.After = new(order.Front(s.Key))
+		start.After = new(order.Front(s.High))
 	}
 	return start
 }

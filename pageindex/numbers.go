@@ -22,9 +22,11 @@ type NumbersWanted struct {
 	// Total is how many comments the list is believed to have, 0 if that is not known. If it is
 	// right, the last page is found with the first call.
 	Total int
-	// Exact is how many it has by rating, nil if that is not known for sure. It saves a call where the
-	// list is a chain of links.
-	Exact *comment.Counts
+	// Exact are statistics that have the counts of the list, nil if none have them for sure. They save a
+	// call where the list is a chain of links.
+	Exact comment.Stats
+	// Voted finds places among comments with helpful votes, if the order of the list is by these.
+	Voted FindVoted
 }
 
 // Numbers looks up what a page tells of page numbers: where the page with a number begins, how many
@@ -44,6 +46,7 @@ type Numbers struct {
 
 	numbered comment.Numbered
 	asked    map[int]bool // pages whose beginnings were asked for
+	deep     bool         // whether the page, or its cursor, is too deep among comments with helpful votes
 	after    int          // how many comments come before the slice: those up to its cursor After
 	before   int          // how many come before its cursor Before; all without one
 }
@@ -61,7 +64,7 @@ func (l *Numbers) Begin(ctx context.Context) error {
 		return nil
 	}
 	if w.Place && !w.Numbering.Links {
-		b.add(goal{Rank: w.Slice.Rank(), Size: w.Slice.Size}, func(at Start) { l.Start = at })
+		b.add(goal{Rank: w.Slice.Rank(), Size: w.Slice.Size}, l.begins)
 	}
 	if w.Numbering.Number || w.Numbering.Links {
 		l.askCursors(&b)
@@ -79,6 +82,9 @@ func (l *Numbers) Begin(ctx context.Context) error {
 	}
 	l.Counts = counts
 	l.count(counts.Total())
+	if l.deep {
+		return l.tooDeep()
+	}
 	if skip, _ := l.Skip(); w.Place && w.Slice.Rank() < l.numbered.Total && skip > w.MostSkip {
 		var exactly batch
 		l.askStarts(&exactly, []int{w.Slice.Page})
@@ -87,6 +93,21 @@ func (l *Numbers) Begin(ctx context.Context) error {
 	}
 	return nil
 }
+
+// begins notes where the page begins.
+func (l *Numbers) begins(at Start) { l.Start, l.deep = at, at.Rank == Beyond }
+
+// tooDeep notes that neither the page nor its cursor were found, which is an error if the page is read
+// from there.
+func (l *Numbers) tooDeep() error {
+	l.numbered.Unknown = errTooDeep
+	if l.wanted.Place {
+		return errTooDeep
+	}
+	return nil
+}
+
+var errTooDeep = comment.Errorf(comment.BadInput, "in the order %s, page numbers are known for the first %d comments with helpful votes and for those without: page with cursors", comment.MostHelpful, comment.MaxVotedRank)
 
 // Skip returns how many comments stand between Start and the page, and whether the page is read
 // backwards from there.
@@ -100,7 +121,7 @@ func (l *Numbers) Skip() (comments int, backwards bool) {
 
 // Finish asks for the rest: the beginnings of pages that were not known to be needed before.
 func (l *Numbers) Finish(ctx context.Context) error {
-	if !l.wanted.Numbering.Links {
+	if !l.wanted.Numbering.Links || l.deep {
 		return nil
 	}
 	var b batch
@@ -123,8 +144,12 @@ func (l *Numbers) answered() bool {
 	case page > 0 && !n.Count && !n.Links:
 		l.numbered.Page = page
 		return true
-	case page == 1 && l.wanted.Exact != nil && l.wanted.Exact.Total() <= l.wanted.Slice.Size:
-		l.count(l.wanted.Exact.Total())
+	case page == 1 && l.wanted.Exact != nil:
+		total := l.wanted.Exact.Counts(l.wanted.List.Filter).Total()
+		if total > l.wanted.Slice.Size {
+			return false
+		}
+		l.count(total)
 		return true
 	}
 	return false
@@ -165,7 +190,7 @@ func (l *Numbers) askCursors(b *batch) {
 		return
 	}
 	if slice.After != nil {
-		b.add(goal{At: slice.After}, func(at Start) { l.after = at.Rank })
+		b.add(goal{At: slice.After}, func(at Start) { l.after, l.deep = at.Rank, l.deep || at.Rank == Beyond })
 	}
 	if slice.Before == nil || !slice.FromEnd {
 		return
@@ -176,7 +201,7 @@ func (l *Numbers) askCursors(b *batch) {
 	} else {
 		ahead.Position = ahead.Position.Previous()
 	}
-	b.add(goal{At: &ahead}, func(at Start) { l.before = at.Rank })
+	b.add(goal{At: &ahead}, func(at Start) { l.before, l.deep = at.Rank, l.deep || at.Rank == Beyond })
 }
 
 // askStarts asks where pages begin, unless that was asked already. A page that turns out to begin
@@ -190,7 +215,7 @@ func (l *Numbers) askStarts(b *batch, pages []int) {
 		rank := (page - 1) * l.wanted.Slice.Size
 		b.add(goal{Rank: rank, Exact: true}, func(at Start) {
 			if page == l.wanted.Slice.Page {
-				l.Start = at
+				l.begins(at)
 			}
 			if at.Rank == rank && at.After != nil {
 				l.numbered.Starts[page] = *at.After
@@ -211,7 +236,7 @@ func (b *batch) add(target goal, take func(Start)) {
 
 // find asks the index, and hands over what it found. It returns the counts of the list.
 func (b *batch) find(ctx context.Context, l *Numbers) (comment.Counts, error) {
-	found, err := chain{l.index, l.wanted.List, l.wanted.Exact}.find(ctx, b.goals)
+	found, err := chain{l.index, l.wanted.Voted, l.wanted.List, l.wanted.Exact}.find(ctx, b.goals)
 	if err != nil {
 		return found.counts, err
 	}

@@ -85,9 +85,9 @@ func TestLookup(t *testing.T) {
 		{"pages of no comments have no numbers", comment.Slice{}, comment.Numbering{Number: true, Count: true}, false, 0, []int{0}, 0, nil},
 	} {
 		index := hundred(t)
-		var exact *comment.Counts
+		var exact comment.Stats
 		if row.total == 100 {
-			exact = &comment.Counts{20, 20, 20, 20, 20}
+			exact = comment.Stats{"en": {Counts: comment.Counts{20, 20, 20, 20, 20}}}
 		}
 		l := pageindex.NewNumbers(index, pageindex.NumbersWanted{
 			List: pageindex.List{Product: "42", Order: comment.NewestFirst}, Slice: row.slice, Place: row.place, MostSkip: 30,

@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/talkback/talkback/comment"
@@ -25,7 +26,7 @@ func (connectionResolver) PageNumber(ctx context.Context, connection *graph.Comm
 		return &page, nil
 	}
 	numbered, err := numbersOf(ctx, connection)
-	return unlessFailed(&numbered.Page, err)
+	return unlessFailed(&numbered.Page, cmp.Or(err, numbered.Unknown))
 }
 
 // numbersOf returns the page numbers of a connection. If they were not looked up, they follow from
@@ -54,7 +55,7 @@ func (connectionResolver) PageCursors(_ context.Context, connection *graph.Comme
 	if connection.Slice.Size == 0 {
 		return nil, nil
 	}
-	if err := connection.Numbered.Err; err != nil {
+	if err := cmp.Or(connection.Numbered.Err, connection.Numbered.Unknown); err != nil {
 		return nil, err
 	}
 	l := list{product: connection.Product, filter: connection.Filter, order: connection.Order}

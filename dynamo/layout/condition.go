@@ -22,6 +22,11 @@ func FilterExpression(conditions []comment.Condition, values Item) string {
 			all[i] = TraitExpression(trait, condition.Values[0].Text == comment.True, values)
 			continue
 		}
+		if condition.Attribute == comment.OfDates {
+			values[":from"], values[":to"] = Text(CommentPKPrefix+condition.Values[0].Text), Text(CommentPKPrefix+condition.Values[1].Text)
+			all[i] = AttrPK + " >= :from AND " + AttrPK + " <= :to"
+			continue
+		}
 		attr := conditionAttrs[condition.Attribute]
 		names := make([]string, len(condition.Values))
 		for j, value := range condition.Values {

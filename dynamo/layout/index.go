@@ -38,7 +38,7 @@ func ListIndexes() []Index { return []Index{ByLangAndRating, ByLang, ByRating, A
 // from. It panics for any other index.
 func (i Index) PartitionAttr() string {
 	switch i {
-	case All, ByMedia:
+	case All, ByMedia, ByHelpful:
 		return AttrAll
 	case ByLang:
 		return attrByLang
@@ -50,12 +50,24 @@ func (i Index) PartitionAttr() string {
 	panic("layout: no list index is named " + string(i))
 }
 
-// SortAttr returns the attribute that holds the sort key of such an index. Its values are those of AttrPK.
+// SortAttr returns the attribute that holds the sort key of such an index. Its values are those of
+// AttrPK, but for ByHelpful.
 func (i Index) SortAttr() string {
-	if i == ByMedia {
+	switch i {
+	case ByMedia:
 		return attrMedia
+	case ByHelpful:
+		return attrHelpful
 	}
 	return AttrPK
+}
+
+// SortKey returns the sort key of a place in such an index.
+func (i Index) SortKey(p comment.Place) string {
+	if i == ByHelpful {
+		return placeText(p)
+	}
+	return SortKeyOf(p.Position)
 }
 
 // SplitsByLanguage reports whether each partition of the index holds one language.

@@ -42,7 +42,7 @@ func encodeVotes(out Item, c comment.Comment) {
 	if c.ImportedVotes != (comment.VoteCounts{}) {
 		out[attrImported] = Text(votesText(c.ImportedVotes))
 	}
-	shown := c.Votes.AtLeast(c.ImportedVotes)
+	shown := c.AllVotes()
 	if shown != (comment.VoteCounts{}) {
 		out[attrVotes] = Text(votesText(shown))
 	}
@@ -54,7 +54,18 @@ func encodeVotes(out Item, c comment.Comment) {
 // helpfulPlace returns the sort key of a comment in the index ByHelpful: comments with more net votes
 // sort after those with fewer, and newer ones after older ones.
 func helpfulPlace(id comment.ID, n comment.VoteCounts) string {
-	return fmt.Sprintf("%010d#%s", n.Net(), strings.TrimPrefix(string(id), comment.IDPrefix))
+	return placeText(comment.MostHelpful.PlaceOf(comment.Comment{ID: id, Votes: n}))
+}
+
+func placeText(p comment.Place) string { return fmt.Sprintf("%010d#%s", p.Key, p.Position) }
+
+// CheckHelpful returns an error unless the place that an entry of the index ByHelpful has in it is that of
+// its votes: it would be in the way of others.
+func CheckHelpful(entry Item, c comment.Comment) error {
+	if NewReader(entry).Text(attrHelpful) == placeText(comment.MostHelpful.PlaceOf(c)) {
+		return nil
+	}
+	return fmt.Errorf("item of comment %s: attribute %q is not the place of its votes", c.ID, attrHelpful)
 }
 
 // traitsWith returns the letters of traits with that of helpful votes, or without it.

@@ -172,6 +172,7 @@ func (g *grid) list(probability float64) {
 		}
 	}
 	g.media = int(float64(g.all.held.Total()) * likelyMedia)
+	g.helpful = int(float64(g.all.held.Total()) * likelyHelpful)
 	allow(&g.all)
 	allow(&g.named)
 	for i := range g.rows {

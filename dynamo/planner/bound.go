@@ -14,16 +14,26 @@ import (
 // than 1 KB. It assumes partitions that hold nothing else but comments with other traits, of which
 // there are as many as is likely.
 func NarrowUnits(filter comment.Filter, want int) float64 {
+	parts := narrowParts(filter)
+	if ofHelpful(filter) { // they have an index, of all languages, ratings and dates
+		parts = 1
+		if filter.Helpful = nil; len(filter.Conditions()) > 0 || filter.Dated() {
+			want = max(want, min(want*othersBetween, comment.MaxPageSize*othersBetween))
+		}
+	}
 	if filter.WithMedia != nil && *filter.WithMedia {
 		filter.WithMedia = nil // they have an index
 	}
 	want = int(math.Ceil(float64(want) / likelyTraits(filter)))
-	parts := narrowParts(filter)
 	if inSteps(parts, want) {
 		return unitsInSteps(parts, want)
 	}
 	return unitsAtOnce(parts, want)
 }
+
+// othersBetween is how many comments with helpful votes are assumed to be read for each of a page that a
+// filter allows.
+const othersBetween = 4
 
 // PageEstimate is what one page of a list may cost in read units, read from partitions that hold
 // nothing else, and a share of what skipping the comments before it may, or finding them by their ranks.
@@ -41,9 +51,13 @@ func PageEstimate(q comment.Query) float64 {
 // ListUnits is the cost in read units of reading want comments of a list, link after link, as
 // NarrowUnits. Each link may end before it brings anything.
 func ListUnits(q comment.Query, want int) float64 {
-	links := q.Order.Links(q.Filter)
-	first := links[0].Filter
-	return NarrowUnits(first, want) + float64(len(links)-1)*NarrowUnits(first, 1)
+	one, most, further := 0.0, 0.0, 0.0
+	for _, link := range q.Order.Links(q.Filter) {
+		one = NarrowUnits(link.Filter, 1)
+		further += one
+		most = max(most, NarrowUnits(link.Filter, want)-one)
+	}
+	return most + further
 }
 
 // CountEstimate is what it may cost to count a list within a range of dates, in read units. The
@@ -79,13 +93,23 @@ func SkipUnits(q comment.Query) float64 {
 
 // LookupEstimate is the estimated cost of looking up places of a list in an index, in read units: the
 // items that every lookup reads, and half of a leaf for each place, as neighbours share leaves. Of a
-// chain, its counts are looked up first, and then places in each link that has some.
+// chain, its counts are looked up first, and then places in each link that has some. Those among comments
+// with helpful votes are read through.
 func LookupEstimate(q comment.Query, places int) float64 {
-	lookups := 1
+	lookups, through := 1, 0.0
 	if links := len(q.Order.Links(q.Filter)); links > 1 {
 		lookups += min(links, places)
 	}
-	return float64(4*lookups + places)
+	if q.Order == comment.MostHelpful {
+		through = VotedEstimate(q, q.Slice.Rank()+places/2*max(q.Slice.Size, comment.DefaultPageSize))
+	}
+	return float64(4*lookups+places) + through
+}
+
+// VotedEstimate is the estimated cost of reading so many comments with helpful votes that a place with a
+// rank is found among them, in read units.
+func VotedEstimate(q comment.Query, rank int) float64 {
+	return NarrowUnits(comment.MostHelpful.Links(q.Filter)[0].Filter, min(rank, comment.MaxVotedRank))
 }
 
 // rankUnits is what taking comments of a list by their ranks may cost in read units, with what it takes

@@ -100,12 +100,12 @@ func (e *estimator) needless(name string) bool {
 	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2 && !slices.Contains(enough, name)
 }
 
-var enough = []string{"cells", "languages", "media"}
+var enough = []string{"cells", "languages", "media", "helpful"}
 
 // mixes tells whether a mixture is one of the candidates.
 func (e *estimator) mixes() bool {
 	n := len(e.filter.Languages)
-	return n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0
+	return n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0 && !ofHelpful(e.filter)
 }
 
 // compare is negative if a is preferred to b: for its price, and of equal ones for fewer reads. Of

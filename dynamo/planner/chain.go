@@ -40,16 +40,15 @@ type Chain struct {
 	inOrder bool
 }
 
-// Chain returns the chain of a stretch. sample are the ratings of comments that were seen of a list
-// whose counts are not known.
-func (p *Planner) Chain(s Stretch, want int, sample comment.Counts) Chain {
+// Chain returns the chain of a stretch. sample are the comments that were seen of a list whose counts are
+// not known.
+func (p *Planner) Chain(s Stretch, want int, sample comment.Row) Chain {
 	c := Chain{stretch: s, want: want, believed: make([]int, len(s.Links))}
 	stats := p.Known.counts(p.Filter)
 	c.sure = stats != nil
 	c.inOrder = p.Ranks != nil && !(c.sure && p.Known.Trusted)
-	likely := likelyCounts(sample)
 	for i, link := range s.Links {
-		counts := likely
+		counts := likelyCounts(sample, link.Filter)
 		if c.sure {
 			counts = stats.AtMost(link.Filter)
 		}
@@ -58,12 +57,14 @@ func (p *Planner) Chain(s Stretch, want int, sample comment.Counts) Chain {
 	return c
 }
 
-// likelyCounts are the numbers of comments that a long list is likely to have, after a sample.
-func likelyCounts(sample comment.Counts) (counts comment.Counts) {
-	seen := sample.Total()
+// likelyCounts are the numbers of comments that a link of a long list is likely to have, by rating, after
+// a sample of the list.
+func likelyCounts(sample comment.Row, link comment.Filter) (counts comment.Counts) {
+	seen, allowed := sample.Total(), sample.Allowed(comment.Filter{Helpful: link.Helpful})
+	voted := posterior(likelyTraits(comment.Filter{Helpful: link.Helpful}), ratingsAlike, allowed.Total(), seen)
 	for i := range counts {
-		share := posterior(likelyRatings[i], ratingsAlike, sample[i], seen)
-		counts[i] = int(share * float64(max(likelyLong, likelyTimes*seen)))
+		share := posterior(likelyRatings[i], ratingsAlike, sample.Counts[i], seen)
+		counts[i] = int(voted * share * float64(max(likelyLong, likelyTimes*seen)))
 	}
 	return counts
 }
@@ -154,6 +155,9 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	}
 	held := max(0, p.Known.Stats.AtMost(p.Filter).Total())
 	read = WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than links of it", held)}
+	if scattered(c.stretch.Links) {
+		units *= scatteredFactor
+	}
 	if layout.AssumedUnits(read.Want) > units {
 		return read, false
 	}
@@ -165,6 +169,16 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	return read, p.price(read.Want) <= links+float64(len(reads)-1)*callPrice
 }
 
+// scattered reports whether comments of the first link are among others in the only partition that has
+// them in their order.
+func scattered(links []comment.Link) bool {
+	return links[0].ByVotes() && !alone(links[0].Filter)
+}
+
+// scatteredFactor is how many times as much the whole list may cost then: there is no other way that is
+// sure to be cheap.
+const scatteredFactor = 3
+
 // price is the price of reading comments of the list from an end of it.
 func (p *Planner) price(comments int) float64 {
 	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
@@ -172,8 +186,9 @@ func (p *Planner) price(comments int) float64 {
 	}
 	e := newEstimator(p.Known, p.Filter, Request{Want: comments})
 	best := e.choose().candidate
-	if p.Ranks == nil || e.belief != nil {
+	ranks := p.ranks()
+	if ranks == nil || e.belief != nil {
 		return best.Price
 	}
-	return min(e.through(best.Cover), p.Ranks.candidate(Request{Want: comments}, e).Price)
+	return min(e.through(best.Cover), ranks.candidate(Request{Want: comments}, e).Price)
 }

@@ -19,6 +19,12 @@ type Part struct {
 // Residual tells whether the part has a residual filter.
 func (p Part) Residual() bool { return len(p.Conditions) > 0 }
 
+// Wide tells whether the partition holds comments beside the list that other partitions would leave out.
+// Comments with helpful votes are in all of them.
+func (p Part) Wide() bool {
+	return slices.ContainsFunc(p.Conditions, func(c comment.Condition) bool { return c.Attribute != comment.OfVotes })
+}
+
 // equal tells whether two parts are the same.
 func (p *Part) equal(other *Part) bool {
 	return p.Partition == other.Partition && slices.EqualFunc(p.Conditions, other.Conditions, func(a, b comment.Condition) bool {
@@ -26,14 +32,17 @@ func (p *Part) equal(other *Part) bool {
 	})
 }
 
-// Holds tells whether comments of the list in a cell, whatever their traits, can be in the part. All
-// parts of a cover have the list's conditions on traits.
+// Holds tells whether comments of the list in a cell, whatever their other traits than that of helpful
+// votes, can be in the part. All parts of a cover have the list's conditions on traits.
 func (p *Part) Holds(cell comment.Cell) bool {
+	if p.Index == layout.ByHelpful && cell.Traits&comment.IsHelpful == 0 {
+		return false
+	}
 	if p.Rating != 0 && p.Rating != cell.Rating || p.Language != "" && p.Language != cell.Language {
 		return false
 	}
 	for i := range p.Conditions {
-		if p.Conditions[i].Attribute.Trait() == 0 && !p.Conditions[i].AllowsCell(cell) {
+		if trait := p.Conditions[i].Attribute.Trait(); (trait == 0 || trait == comment.IsHelpful) && !p.Conditions[i].AllowsCell(cell) {
 			return false
 		}
 	}
@@ -62,8 +71,8 @@ type Cover []Part
 
 // Candidate is a cover that a planner may choose.
 type Candidate struct {
-	// Name is the kind of the cover: "whole product", "media", "ratings", "languages", "cells" or
-	// "mixture".
+	// Name is the kind of the cover: "whole product", "media", "helpful", "ratings", "languages", "cells"
+	// or "mixture".
 	Name string
 	// Cover holds the parts to read.
 	Cover Cover
@@ -76,11 +85,15 @@ type Candidate struct {
 }
 
 // covers are the covers of a normalized filter that use one index each. They are in the order of
-// how many other comments their partitions hold, fewest first. The last is the whole product.
+// how many other comments their partitions hold, fewest first. The last is the whole product. Comments
+// with helpful votes, which are read in the order of these, are in one partition alone.
 func covers(filter comment.Filter) []Candidate { return coversWithin(filter, math.MaxInt) }
 
 // coversWithin returns the covers that read at most the given number of partitions.
 func coversWithin(filter comment.Filter, most int) []Candidate {
+	if ofHelpful(filter) {
+		return []Candidate{{Name: "helpful", Cover: Cover{helpfulPart(filter)}}}
+	}
 	languages, ratings := filter.Languages, filter.Ratings
 	room := 1
 	if len(filter.Conditions()) > 0 {
@@ -118,6 +131,28 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 	parts = append(parts, wholeProduct(filter))
 	add("whole product", len(parts)-1)
 	return out
+}
+
+// ofHelpful reports whether a list has comments with helpful votes only.
+func ofHelpful(filter comment.Filter) bool { return filter.Helpful != nil && *filter.Helpful }
+
+// helpfulPart is the part that has a list of comments with helpful votes. No sort key of it tells dates.
+func helpfulPart(filter comment.Filter) Part {
+	part := Part{Partition: layout.Partition{Index: layout.ByHelpful}, Conditions: without(comment.OfVotes, filter.Conditions())}
+	if filter.Dated() {
+		low, high := filter.Range()
+		part.Conditions = append(part.Conditions, comment.Condition{Attribute: comment.OfDates, Values: []comment.Value{{Text: low.String()}, {Text: high.String()}}})
+	}
+	return part
+}
+
+// alone reports whether one partition holds a list and nothing else.
+func alone(filter comment.Filter) bool {
+	if ofHelpful(filter) {
+		part := helpfulPart(filter)
+		return !part.Residual()
+	}
+	return narrowParts(filter) == 1 && !filter.OfTraits()
 }
 
 // mostExpected is for how many parts that differ room is made at once. Few plans have more.
@@ -172,10 +207,11 @@ func (s *splitting) addCells(cover Cover, languages []comment.Language, ratings 
 // grid are the counts of a product as the covers of one list need them. An estimate looks at dozens
 // of parts, and statistics are a map.
 type grid struct {
-	all   tally     // of any language
-	media int       // comments with pictures or videos, if the list is restricted to these
-	named tally     // of the languages of the list, at most
-	rows  []gridRow // of each of these languages, at most
+	all     tally     // of any language
+	media   int       // comments with pictures or videos, if the list is restricted to these
+	helpful int       // comments with helpful votes, if the list is restricted to these
+	named   tally     // of the languages of the list, at most
+	rows    []gridRow // of each of these languages, at most
 }
 
 // tally has counts by rating: of all comments, and of those with traits that the list allows.
@@ -206,9 +242,12 @@ func gridOf(stats comment.Stats, list comment.Filter) (g grid) {
 	if sharing {
 		g.named = g.named.plus(shared)
 	}
-	any := comment.Filter{Verified: list.Verified, WithMedia: list.WithMedia}
+	any := comment.Filter{Verified: list.Verified, WithMedia: list.WithMedia, Helpful: list.Helpful}
 	if list.WithMedia != nil && *list.WithMedia {
 		g.media = stats.Counts(comment.Filter{WithMedia: list.WithMedia}).Total()
+	}
+	if ofHelpful(list) {
+		g.helpful = stats.Counts(comment.Filter{Helpful: list.Helpful}).Total()
 	}
 	g.all = tally{held: stats.Counts(comment.Filter{}), listed: stats.Counts(any)}
 	return g
@@ -230,8 +269,11 @@ func (t tally) plus(other tally) tally {
 
 // held is how many comments a partition holds.
 func (g *grid) held(p *layout.Partition) int {
-	if p.Index == layout.ByMedia {
+	switch p.Index {
+	case layout.ByMedia:
 		return g.media
+	case layout.ByHelpful:
+		return g.helpful
 	}
 	counts := &g.row(p.Language).held
 	if p.Rating != 0 {

@@ -99,6 +99,7 @@ func likelyTraits(filter comment.Filter) float64 {
 	}
 	allow(filter.Verified, likelyVerified)
 	allow(filter.WithMedia, likelyMedia)
+	allow(filter.Helpful, likelyHelpful)
 	return share
 }
 
@@ -106,6 +107,7 @@ func likelyTraits(filter comment.Filter) float64 {
 const (
 	likelyVerified = .8
 	likelyMedia    = .06
+	likelyHelpful  = .1
 )
 
 // likelySize is a number of comments, and how likely it is.

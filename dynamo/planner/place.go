@@ -76,20 +76,33 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 
 // total is how many comments the list has, -1 if that is not known.
 func (p *Planner) total() int {
-	if counts := p.Exactly(); counts != nil {
-		return counts.Total()
+	if stats := p.Exactly(); stats != nil {
+		return stats.Counts(p.Filter).Total()
 	}
 	return -1
 }
 
-// Exactly is how many comments of each rating the list has, nil if that is not known. Counts that are
-// too old to skip partitions by are too old for this.
-func (p *Planner) Exactly() *comment.Counts {
+// Exactly returns statistics that tell how many comments the list has, nil if that is not known. Counts
+// that are too old to skip partitions by are too old for this.
+func (p *Planner) Exactly() comment.Stats {
 	stats := p.Known.Stats
-	if !p.Known.Trusted || !p.Filter.Counted() || len(stats.Others(p.Filter.Languages)) > 0 {
+	switch {
+	case !p.Known.Trusted || !p.Filter.Counted() || len(stats.Others(p.Filter.Languages)) > 0:
 		return nil
+	case stats == nil:
+		return comment.Stats{}
 	}
-	return new(stats.Counts(p.Filter))
+	return stats
+}
+
+// Ranked is the order by which places of a query's list are looked up. A list of which no comment has
+// helpful votes is one by date.
+func (p *Planner) Ranked(q comment.Query) comment.Order {
+	voted := func(at *comment.Place) bool { return at != nil && at.Key > 0 }
+	if q.Order == comment.MostHelpful && !voted(q.Slice.After) && !voted(q.Slice.Before) && p.Known.empty(q.Order.Links(q.Filter)[0].Filter) {
+		return comment.NewestFirst
+	}
+	return q.Order
 }
 
 // Total is how many comments the list is believed to have, 0 if nothing is believed.

@@ -16,7 +16,9 @@ type Plan struct {
 	// Purpose is why the stretch is read.
 	Purpose comment.ReadPurpose
 	// Low and High bound the sort key, both inclusive. If Low is above High, nothing is read.
-	Low, High comment.Position
+	Low, High comment.Place
+	// ByVotes is whether comments are read in the order of their net votes, from an index of these.
+	ByVotes bool
 	// Descending reads from High down, which is newest first.
 	Descending bool
 	// Want is how many comments to take from the merged reads; 0 if all are counted.
@@ -96,10 +98,10 @@ func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 	return limit
 }
 
-// Residual tells whether any read has a residual filter.
-func (p *Plan) Residual() bool {
+// Wide tells whether any read is wide.
+func (p *Plan) Wide() bool {
 	for _, read := range p.Reads {
-		if read.Residual() {
+		if read.Wide() {
 			return true
 		}
 	}
@@ -107,8 +109,17 @@ func (p *Plan) Residual() bool {
 }
 
 // Narrows tells whether reads with a residual filter can be replaced: by those of partitions that hold
-// only comments of the list or, if it is restricted to traits, by ranks.
-func (p *Plan) Narrows() bool { return !p.Filter.OfTraits() || p.Ranks != nil }
+// few comments but those of the list or, if it is restricted to traits, by ranks.
+func (p *Plan) Narrows() bool { return !restricted(p.Filter) || p.Ranks != nil }
+
+// restricted reports whether a list is restricted to traits, other than to be without helpful votes: most
+// comments have none.
+func restricted(list comment.Filter) bool {
+	if list.Helpful != nil && !*list.Helpful {
+		list.Helpful = nil
+	}
+	return list.OfTraits()
+}
 
 // limitedTo is the plan with lower limits. All of its first calls together cost at most the given
 // read units if no comment has more than 1 KB. Each call still scans at least one item.
@@ -134,37 +145,56 @@ func (p *Plan) assumedUnits() (total float64) {
 
 // LowKey is the lower bound of the sort key, nil if there is none.
 func (p *Plan) LowKey() *string {
-	if p.Low == (comment.Position{}) {
+	if p.Low.Position == (comment.Position{}) && p.Low.Key <= 1 {
 		return nil
 	}
-	key := layout.SortKeyOf(p.Low)
-	return &key
+	return new(p.index().SortKey(p.Low))
 }
 
 // HighKey is the upper bound of the sort key, nil if there is none.
 func (p *Plan) HighKey() *string {
-	if p.High == comment.MaxPosition {
+	if p.High.Position == comment.MaxPosition && (p.High.Key == 0 || p.High.Key == comment.MaxKey) {
 		return nil
 	}
-	key := layout.SortKeyOf(p.High)
-	return &key
+	return new(p.index().SortKey(p.High))
 }
 
-// Spans tells whether a position lies in the stretch of the plan.
+// index is an index whose sort keys are those of the plan.
+func (p *Plan) index() layout.Index {
+	if p.ByVotes {
+		return layout.ByHelpful
+	}
+	return layout.All
+}
+
+// PlaceOf returns the place of a comment among those that the plan reads.
+func (p *Plan) PlaceOf(c comment.Comment) comment.Place {
+	if p.ByVotes {
+		return comment.MostHelpful.PlaceOf(c)
+	}
+	return comment.Place{Position: c.ID.Position()}
+}
+
+// Spans tells whether a position may lie in the stretch of the plan: by votes, any may.
 func (p *Plan) Spans(position comment.Position) bool {
-	return position.Compare(p.Low) >= 0 && position.Compare(p.High) <= 0
+	return p.ByVotes || position.Compare(p.Low.Position) >= 0 && position.Compare(p.High.Position) <= 0
 }
 
-// Within tells whether a position lies in the stretch that was read, up to the last position of these;
-// nil if it was read to its end.
-func (p Plan) Within(position comment.Position, last *comment.Position) bool {
-	return p.Spans(position) && (last == nil || p.Direction(position, *last) <= 0)
+// Within tells whether a place lies in the stretch that was read, up to the last place of these; nil if
+// it was read to its end.
+func (p *Plan) Within(place comment.Place, last *comment.Place) bool {
+	return place.Compare(p.Low) >= 0 && place.Compare(p.High) <= 0 && (last == nil || p.Compare(place, *last) <= 0)
 }
 
-// Direction compares positions in the direction of reading: it is negative if a is read before b.
-func (p Plan) Direction(a, b comment.Position) int {
+// Compare compares places in the direction of reading: it is negative if a is read before b.
+func (p *Plan) Compare(a, b comment.Place) int {
 	if p.Descending {
 		return b.Compare(a)
 	}
 	return a.Compare(b)
+}
+
+// Direction compares positions in the direction of reading by date.
+func (p *Plan) Direction(a, b comment.Position) int {
+	return p.Compare(comment.Place{Position: a}, comment.Place{Position: b})
 }

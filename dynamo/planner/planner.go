@@ -47,7 +47,7 @@ func (p *Planner) Take(r Request) Plan {
 	if r.Window.empty() || r.Want == 0 {
 		return plan
 	}
-	if narrowParts(p.Filter) == 1 && !p.Filter.OfTraits() && p.Known.counts(p.Filter) == nil {
+	if alone(p.Filter) && p.Known.counts(p.Filter) == nil {
 		// One partition holds the list and nothing else. Whatever the product is like, no way is cheaper.
 		plan.unpriced = covers(p.Filter)
 		plan.Chosen = plan.unpriced[0]
@@ -56,12 +56,12 @@ func (p *Planner) Take(r Request) Plan {
 	}
 	chosen := newEstimator(p.Known, p.Filter, r).choose()
 	plan.Chosen, plan.estimator = chosen.candidate, chosen.estimator
-	plan.Likely, plan.Remembered = chosen.estimator.belief != nil, r.Last.current(r.Want)
+	plan.Likely, plan.Remembered = chosen.estimator.belief != nil && !plan.ByVotes, r.Last.current(r.Want)
 	p.read(&plan, chosen.limits)
 	return plan
 }
 
-// Attempt plans as Take does. A plan with a residual filter is an attempt, which may fail: its first
+// Attempt plans as Take does. A plan with wide reads is an attempt, which may fail: its first
 // calls cost at most the given read units, as far as limits can see to that. If these are too few,
 // it is the narrow plan. Of a list that is restricted to traits that is a plan by ranks, which is also
 // taken where it is known to cost less.
@@ -69,16 +69,24 @@ func (p *Planner) Attempt(r Request, units float64) Plan {
 	plan := p.Take(r)
 	fits := units >= float64(len(plan.Reads))/2 // half a unit is the least that a call costs
 	switch {
-	case !plan.Residual():
+	case !plan.Wide() || ofHelpful(p.Filter):
 		return plan
-	case p.Filter.OfTraits() && p.Ranks == nil:
+	case restricted(p.Filter) && p.Ranks == nil:
 		return plan
-	case p.Filter.OfTraits() && (!fits || p.ranksAreCheaper(&plan, r, units)):
+	case restricted(p.Filter) && (!fits || p.ranksAreCheaper(&plan, r, units)):
 		return p.byRank(r, plan, !fits)
 	case !fits:
 		return p.Narrow(r)
 	}
 	return plan.limitedTo(units)
+}
+
+// ranks is what it takes to find comments by their ranks: not in the order of votes, where they have none.
+func (p *Planner) ranks() *RankPrice {
+	if ofHelpful(p.Filter) {
+		return nil
+	}
+	return p.Ranks
 }
 
 // byRank plans to take what a plan takes by ranks. gaveUp is whether an attempt failed before.
@@ -127,8 +135,7 @@ func (p *Planner) Narrow(r Request) Plan {
 
 // Count plans to count the whole list. For counts by rating, each partition holds one rating only.
 func (p *Planner) Count(counting comment.Counting) Plan {
-	var w Window
-	w.low, w.high = p.Filter.Range()
+	w := datedWindow(p.Filter, false)
 	plan := p.plan(w, comment.ReadCount)
 	if w.empty() {
 		return plan
@@ -169,8 +176,8 @@ func (p *Planner) taking(r Request) Plan {
 // plan is a plan for a window without any reads.
 func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	return Plan{
-		Product: p.Product, Filter: p.Filter, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending,
-		Known: p.Known, Ranks: p.Ranks,
+		Product: p.Product, Filter: p.Filter, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending, ByVotes: w.byVotes,
+		Known: p.Known, Ranks: p.ranks(),
 	}
 }
 
@@ -179,7 +186,7 @@ func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 func (p *Planner) read(plan *Plan, limits []int) {
 	plan.Reads = make([]Read, 0, len(limits))
 	for i, part := range plan.Chosen.Cover {
-		if wanted := part.wanted(p.Filter); p.Known.empty(wanted) || p.Known.older(wanted, plan.Low) {
+		if wanted := part.wanted(p.Filter); p.Known.empty(wanted) || !plan.ByVotes && p.Known.older(wanted, plan.Low.Position) {
 			plan.Empty = append(plan.Empty, part.Partition)
 			continue
 		}
@@ -187,7 +194,7 @@ func (p *Planner) read(plan *Plan, limits []int) {
 	}
 }
 
-// Rest is the remainder of a read of this plan whose first call was not enough. scanned is how many
+// Rest is the remainder of a read, by date, of this plan whose first call was not enough. scanned is how many
 // comments that call scanned, and returned are the cells of those it returned. want is how many
 // more comments the read may have to bring.
 func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []comment.Cell, sizes Sizes, want int) (Planner, Request) {
@@ -198,5 +205,5 @@ func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []
 	w := Window{low: p.Low, high: p.High, descending: p.Descending}
 	list := Planner{Product: p.Product, Filter: read.wanted(p.Filter), Known: p.Known}
 	list.Known.Sizes, list.Ranks = sizes, p.Ranks
-	return list, Request{Window: w.Past(reached), Purpose: p.Purpose, Want: want, WithoutText: p.WithoutText, Sample: s, Why: p.Why}
+	return list, Request{Window: w.Past(comment.Place{Position: reached}), Purpose: p.Purpose, Want: want, WithoutText: p.WithoutText, Sample: s, Why: p.Why}
 }

@@ -45,21 +45,27 @@ func (s Stretch) linked() Stretch {
 		slices.Reverse(s.Links)
 	}
 	s.Links = slices.DeleteFunc(s.Links, func(link comment.Link) bool {
-		return s.start != nil && s.compareKeys(link.Key, s.start.Key) < 0 || s.end != nil && s.compareKeys(link.Key, s.end.Key) > 0
+		return s.start != nil && s.beyondKey(link, s.start.Key, -1) || s.end != nil && s.beyondKey(link, s.end.Key, 1)
 	})
 	return s
 }
 
+// beyondKey reports whether all comments of a link come before those with a key, or behind them: on the
+// side -1 or 1.
+func (s Stretch) beyondKey(link comment.Link, key int32, side int) bool {
+	return s.compareKeys(link.Low, key)*side > 0 && s.compareKeys(link.High, key)*side > 0
+}
+
 // Window is the window that a link of the stretch is read from.
 func (s Stretch) Window(link comment.Link) Window {
-	var start, end *comment.Position
-	if s.start != nil && s.start.Key == link.Key {
-		start = &s.start.Position
+	start, end := s.start, s.end
+	if start != nil && !link.Has(start.Key) {
+		start = nil
 	}
-	if s.end != nil && s.end.Key == link.Key {
-		end = &s.end.Position
+	if end != nil && !link.Has(end.Key) {
+		end = nil
 	}
-	w := windowOf(link.Filter, s.order.Descends() != s.backwards, start, end)
+	w := windowOf(link, s.order.Descends() != s.backwards).between(start, end)
 	if s.beyond && start != nil {
 		w = w.Past(*start)
 		w.inside = false
@@ -68,11 +74,11 @@ func (s Stretch) Window(link comment.Link) Window {
 }
 
 // WholeWindow is the window of the whole list, whatever part of it the stretch is.
-func (s Stretch) WholeWindow() Window { return windowOf(s.filter, s.order.Descends(), nil, nil) }
+func (s Stretch) WholeWindow() Window { return datedWindow(s.filter, s.order.Descends()) }
 
 // whole reports whether all comments of a link are in the stretch.
 func (s Stretch) whole(link comment.Link) bool {
-	return (s.start == nil || s.start.Key != link.Key) && (s.end == nil || s.end.Key != link.Key) && !link.Filter.Dated()
+	return (s.start == nil || !link.Has(s.start.Key)) && (s.end == nil || !link.Has(s.end.Key)) && !link.Filter.Dated()
 }
 
 // compare orders places in the direction of reading.

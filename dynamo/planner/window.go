@@ -4,54 +4,75 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Window is a range of positions in a list of the order of dates, and the direction in which it is
-// read.
+// Window is a range of places in a link of a list, and the direction in which it is read.
 type Window struct {
-	low, high  comment.Position
+	low, high  comment.Place
 	descending bool
 	// inside is whether it begins at a cursor, so that comments of the list probably come before it.
 	inside bool
+	// byVotes is whether places are read in the order of net votes. Then the dates of the filter are no
+	// bounds of the window.
+	byVotes bool
 }
 
-// windowOf returns the window of what a filter allows between two positions, both included; nil is no
-// bound. It is read from start to end.
-func windowOf(filter comment.Filter, descending bool, start, end *comment.Position) Window {
-	w := Window{descending: descending, inside: start != nil}
-	w.low, w.high = filter.Range()
-	lower, upper := start, end
-	if descending {
-		lower, upper = upper, lower
-	}
-	if lower != nil && lower.Compare(w.low) > 0 {
-		w.low = *lower
-	}
-	if upper != nil && upper.Compare(w.high) < 0 {
-		w.high = *upper
+// datedWindow returns the window of what a filter allows, in the order of dates.
+func datedWindow(filter comment.Filter, descending bool) Window {
+	w := Window{descending: descending}
+	w.low.Position, w.high.Position = filter.Range()
+	return w
+}
+
+// windowOf returns the window of a link.
+func windowOf(link comment.Link, descending bool) Window {
+	w := Window{descending: descending, byVotes: true, high: comment.Place{Key: link.High, Position: comment.MaxPosition}}
+	if w.low.Key = link.Low; !link.ByVotes() {
+		w = datedWindow(link.Filter, descending)
 	}
 	return w
 }
 
-// Past is the remainder of the window after a read up to a position, that included.
-func (w Window) Past(read comment.Position) Window {
-	switch {
-	case w.descending && read == comment.Position{}, !w.descending && read == comment.MaxPosition:
-		w.low, w.high = comment.MaxPosition, comment.Position{} // nothing
-	case w.descending:
+// between is the window from start to end, both included, in the direction of reading; nil is no bound.
+func (w Window) between(start, end *comment.Place) Window {
+	w.inside = start != nil
+	lower, upper := start, end
+	if w.descending {
+		lower, upper = upper, lower
+	}
+	if lower != nil {
+		w.low = later(w.low, w.keyed(*lower))
+	}
+	if upper != nil {
+		w.high = earlier(w.high, w.keyed(*upper))
+	}
+	return w
+}
+
+// keyed is a place with the key that places have in the window: in the order of dates all have the key 0.
+func (w Window) keyed(p comment.Place) comment.Place {
+	if !w.byVotes {
+		p.Key = 0
+	}
+	return p
+}
+
+// Past is the remainder of the window after a read up to a place, that included.
+func (w Window) Past(read comment.Place) Window {
+	if read = w.keyed(read); w.descending {
 		w.high = earlier(w.high, read.Previous())
-	default:
+	} else {
 		w.low = later(w.low, read.Next())
 	}
 	return w
 }
 
-func earlier(a, b comment.Position) comment.Position {
+func earlier(a, b comment.Place) comment.Place {
 	if a.Compare(b) < 0 {
 		return a
 	}
 	return b
 }
 
-func later(a, b comment.Position) comment.Position {
+func later(a, b comment.Place) comment.Place {
 	if a.Compare(b) > 0 {
 		return a
 	}
@@ -61,9 +82,9 @@ func later(a, b comment.Position) comment.Position {
 // atEnd reports whether the window begins at an end of all lists.
 func (w Window) atEnd() bool {
 	if w.descending {
-		return w.high == comment.MaxPosition
+		return w.high.Position == comment.MaxPosition
 	}
-	return w.low == comment.Position{}
+	return w.low.Position == comment.Position{}
 }
 
 func (w Window) empty() bool { return w.low.Compare(w.high) > 0 }

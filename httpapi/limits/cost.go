@@ -244,7 +244,9 @@ func (f priced) ownPage(inside *place) float64 {
 // lookup returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
 func (f priced) lookup(inside *place, places int) float64 {
-	return raise(&inside.list.places, dynamo.LookupUnits(comment.Query{Filter: inside.page.Filter, Order: inside.page.Order}, places), 1)
+	return raise(&inside.list.places, dynamo.LookupUnits(comment.Query{
+		Filter: inside.page.Filter, Order: inside.page.Order, Slice: comment.Slice{Size: shown(inside.page), Page: inside.page.Number},
+	}, places), 1)
 }
 
 // number returns the price of the number of the page above. That of the first is known, and that of the

@@ -38,11 +38,12 @@ func AnyOrder(t *rapid.T) comment.Order {
 	return rapid.SampledFrom(comment.Orders()).Draw(t, "order")
 }
 
-// AnyPlace draws the place of a comment in a list. It may be that of a rating that the comment had
-// before an edit.
+// AnyPlace draws the place of a comment in a list. It may be that of a rating or of votes that the comment
+// had before.
 func AnyPlace(t *rapid.T, order comment.Order, c comment.Comment) *comment.Place {
 	if rapid.IntRange(0, 3).Draw(t, "edited since") == 0 {
 		c.Rating = rapid.IntRange(1, comment.MaxRating).Draw(t, "rating before")
+		c.Votes.Helpful = c.ImportedVotes.Helpful + rapid.IntRange(0, 5).Draw(t, "votes before")
 	}
 	return new(order.PlaceOf(c))
 }

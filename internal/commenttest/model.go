@@ -74,6 +74,8 @@ func (m *Model) List(product string, filter comment.Filter, order comment.Order)
 			return cmp.Or(b.Rating-a.Rating, -older)
 		case comment.LowestRated:
 			return cmp.Or(a.Rating-b.Rating, -older)
+		case comment.MostHelpful:
+			return cmp.Or(max(0, b.AllVotes().Net())-max(0, a.AllVotes().Net()), -older)
 		}
 		return -older
 	})

@@ -90,6 +90,15 @@ func Many(r *rand.Rand, product string, count int) []comment.Comment {
 	return out
 }
 
+// Voted gives comments imported votes: about half of them have none, and many have equally many.
+func Voted(r *rand.Rand, comments []comment.Comment) []comment.Comment {
+	for i := range comments {
+		comments[i].ImportedVotes = comment.VoteCounts{Helpful: max(0, r.IntN(9)-4), NotHelpful: max(0, r.IntN(9)-6)}
+		comments[i].Votes = comments[i].ImportedVotes
+	}
+	return comments
+}
+
 // skewed draws a value, each about half as often as the one before.
 func skewed[T any](r *rand.Rand, values ...T) T {
 	for _, value := range values[:len(values)-1] {

@@ -182,6 +182,9 @@ func (h hostility) product(t *rapid.T) *Product {
 			c.Text = commenttest.Large(r, "", 1+r.IntN(250<<10)).Text
 		}
 	}
+	if h.seed == 1 {
+		comments = commenttest.Voted(r, comments)
+	}
 	p, err := NewProduct(t.Context(), comments)
 	if err != nil {
 		t.Fatal(err)

@@ -38,12 +38,15 @@ type condition struct {
 	values    []string
 	// contains says that the attribute is to contain the value, lacks that it must not.
 	contains, lacks bool
+	// from and to say that the attribute is to be the value at least, or at most.
+	from, to bool
 }
 
 // The expressions that lists are asked for with. A name of a value begins with a colon.
 var (
 	keyExpression   = regexp.MustCompile(`^(\w+) = (:\w+)(?: AND (\w+) (?:BETWEEN (:\w+) AND (:\w+)|>= (:\w+)|<= (:\w+)))?$`)
 	traitExpression = regexp.MustCompile(`^(?:\(attribute_not_exists\(\w+\) OR (NOT) )?contains\((\w+),(:\w+)\)\)?$`)
+	dateExpression  = regexp.MustCompile(`^(\w+) ([<>])= (:\w+)$`)
 	inExpression    = regexp.MustCompile(`^(\w+) IN \((:\w+(?:,:\w+)*)\)$`)
 )
 
@@ -89,6 +92,10 @@ func conditions(expression string, value func(name string) string) ([]condition,
 	for _, part := range strings.Split(expression, " AND ") {
 		if trait := traitExpression.FindStringSubmatch(part); trait != nil {
 			out = append(out, condition{attribute: trait[2], values: []string{value(trait[3])}, contains: true, lacks: trait[1] != ""})
+			continue
+		}
+		if date := dateExpression.FindStringSubmatch(part); date != nil {
+			out = append(out, condition{attribute: date[1], values: []string{value(date[3])}, from: date[2] == ">", to: date[2] == "<"})
 			continue
 		}
 		in := inExpression.FindStringSubmatch(part)
@@ -157,6 +164,12 @@ func (q question) keeps(it item) bool {
 	for _, c := range q.filter {
 		if c.contains && strings.Contains(text(it[c.attribute]), c.values[0]) == c.lacks {
 			return false
+		}
+		if c.from || c.to {
+			if at := text(it[c.attribute]); c.from && at < c.values[0] || c.to && at > c.values[0] {
+				return false
+			}
+			continue
 		}
 		if !c.contains && !slices.Contains(c.values, text(it[c.attribute])) {
 			return false
