@@ -29,9 +29,11 @@ type product struct {
 }
 
 type stats struct {
-	Total   int           `json:"total"`
-	Average *float64      `json:"average"`
-	Ratings []ratingCount `json:"ratings"`
+	Total     int           `json:"total"`
+	Average   *float64      `json:"average"`
+	Verified  int           `json:"verified"`
+	WithMedia int           `json:"withMedia"`
+	Ratings   []ratingCount `json:"ratings"`
 }
 
 type ratingCount struct {

@@ -60,8 +60,23 @@ func (t *texts) filters(s state, p *product) *filterView {
 	chips := t.chips(s, p.Languages)
 	v.Languages = chips[:min(len(chips), shownLanguages)]
 	v.More = chips[len(v.Languages):]
+	v.Traits = t.traits(s, p.Stats)
 	v.MoreOpen = slices.ContainsFunc(v.More, func(c chipView) bool { return c.Chosen })
 	return v
+}
+
+// traits are the traits to choose from: those that any comments have, and those that are chosen.
+func (t *texts) traits(s state, of *stats) (choices []choiceView) {
+	counts := map[string]int{}
+	if of != nil {
+		counts["verified"], counts["media"] = of.Verified, of.WithMedia
+	}
+	for _, trait := range traits {
+		if chosen := slices.Contains(s.Only, trait); chosen || counts[trait] > 0 {
+			choices = append(choices, choiceView{Href: s.toggleTrait(trait).href(), Chosen: chosen, Label: t.say("only." + trait), Count: t.number(counts[trait])})
+		}
+	}
+	return choices
 }
 
 // chips are the languages to choose from: those of the comments, then those that are chosen beside.

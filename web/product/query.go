@@ -2,6 +2,7 @@ package product
 
 import (
 	_ "embed"
+	"slices"
 	"strconv"
 	"time"
 
@@ -31,6 +32,8 @@ type variables struct {
 type filter struct {
 	Languages     []string `json:"languages,omitempty"`
 	Ratings       []int    `json:"ratings,omitempty"`
+	Verified      bool     `json:"verified,omitempty"`
+	WithMedia     bool     `json:"withMedia,omitempty"`
 	CreatedAfter  string   `json:"createdAfter,omitempty"`
 	CreatedBefore string   `json:"createdBefore,omitempty"`
 }
@@ -56,16 +59,16 @@ func (s state) variables() variables {
 // orderNames are the names of orders in the schema.
 var orderNames = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED"}
 
-// filter returns the filter by languages and days, with ratings; nil if it lets everything pass.
+// filter returns the filter by languages, traits and days, with ratings; nil if it lets everything pass.
 func (s state) filter(ratings []int) *filter {
-	f := filter{Languages: s.Languages, Ratings: ratings}
+	f := filter{Languages: s.Languages, Ratings: ratings, Verified: slices.Contains(s.Only, "verified"), WithMedia: slices.Contains(s.Only, "media")}
 	if s.From != "" {
 		f.CreatedAfter = s.From + "T00:00:00Z"
 	}
 	if s.To != "" {
 		f.CreatedBefore = dayAfter(s.To) + "T00:00:00Z"
 	}
-	if len(f.Languages)+len(f.Ratings) == 0 && s.From == "" && s.To == "" {
+	if len(f.Languages)+len(f.Ratings)+len(s.Only) == 0 && s.From == "" && s.To == "" {
 		return nil
 	}
 	return &f

@@ -45,6 +45,7 @@ type choiceView struct {
 type filterView struct {
 	Languages, More []chipView
 	MoreOpen        bool
+	Traits          []choiceView
 	Orders          []choiceView
 	Dates           datesView
 	Clear           string // empty if nothing is chosen

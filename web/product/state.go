@@ -29,6 +29,7 @@ type state struct {
 	Page      int      // from 1; 1 if there is a cursor
 	Ratings   []int    // descending; none is all
 	Languages []string // canonical tags, sorted; none is all
+	Only      []string // traits that comments must have, some of those of traits, in their order
 	Order     string   // a key of orders; empty for the newest comments first
 	From, To  string   // days in UTC such as "2024-05-31", both inclusive; empty for no bound
 	// After and Before are cursors, at most one of them. Links have them while the API has no page
@@ -57,6 +58,7 @@ func parseState(address *url.URL) (state, bool) {
 		Page:      parsePage(query.Get("page")),
 		Ratings:   parseRatings(query["rating"]),
 		Languages: parseLanguages(query["language"]),
+		Only:      parseTraits(query["only"]),
 		Order:     parseOrder(query.Get("order")),
 		After:     parseCursor(query.Get("after")),
 		Before:    parseCursor(query.Get("before")),
@@ -83,6 +85,13 @@ func parseOrder(text string) string {
 		return text
 	}
 	return ""
+}
+
+// traits are what comments can be restricted to, as addresses and texts name it.
+var traits = []string{"verified", "media"}
+
+func parseTraits(texts []string) []string {
+	return slices.DeleteFunc(slices.Clone(traits), func(trait string) bool { return !slices.Contains(texts, trait) })
 }
 
 var pageForm = regexp.MustCompile(`^[1-9][0-9]{0,8}$`)
@@ -195,6 +204,9 @@ func (s state) parameters() []parameter {
 	for _, tag := range s.Languages {
 		add("language", tag)
 	}
+	for _, trait := range s.Only {
+		add("only", trait)
+	}
 	add("order", s.Order)
 	add("from", s.From)
 	add("to", s.To)
@@ -233,7 +245,7 @@ func (s state) all() state { return state{Product: s.Product, Page: 1} }
 
 // filtered reports whether the list has only some of the product's comments.
 func (s state) filtered() bool {
-	return len(s.Ratings) > 0 || len(s.Languages) > 0 || s.From != "" || s.To != ""
+	return len(s.Ratings) > 0 || len(s.Languages) > 0 || len(s.Only) > 0 || s.From != "" || s.To != ""
 }
 
 // isFirst reports whether the page is the one that the bare address shows.
@@ -285,6 +297,13 @@ func (s state) toggleLanguage(tag string) state {
 	s = s.at(1)
 	s.Languages = toggled(s.Languages, tag)
 	slices.Sort(s.Languages)
+	return s
+}
+
+// toggleTrait returns the first page with the trait added to the filter, or removed from it.
+func (s state) toggleTrait(trait string) state {
+	s = s.at(1)
+	s.Only = parseTraits(toggled(s.Only, trait))
 	return s
 }
 

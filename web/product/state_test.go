@@ -30,6 +30,7 @@ var states = rapid.Custom(func(t *rapid.T) state {
 			s.Ratings = append(s.Ratings, rating)
 		}
 	}
+	s.Only = parseTraits(rapid.SliceOf(rapid.SampledFrom(traits)).Draw(t, "only"))
 	s.Languages = rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"en", "de", "pt-BR", "zh-Hant", "und"}), 0, 3, rapid.ID[string]).Draw(t, "languages")
 	slices.Sort(s.Languages)
 	if len(s.Languages) == 0 {
@@ -74,7 +75,7 @@ func TestAddressIsReadAsItIsWritten(t *testing.T) {
 func TestAnyQueryIsRead(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		query := url.Values{}
-		for _, name := range []string{"id", "page", "rating", "language", "order", "from", "to", "after", "before"} {
+		for _, name := range []string{"id", "page", "rating", "language", "only", "order", "from", "to", "after", "before"} {
 			query[name] = rapid.SliceOfN(rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"1", "2024-05-01", "DE", "en_US", "iw", "und", "AQ-_"})), 0, 3).Draw(t, name)
 		}
 		s, ok := parse(t, "/products/42?"+query.Encode())
@@ -96,6 +97,7 @@ func TestParseState(t *testing.T) {
 		{"/products/42?page=-1&rating=6&rating=x&order=random&from=2024-13-01&to=now", "/products/42", "what is not understood is dropped"},
 		{"/products/42?page=9999999999", "/products/42", "beyond the integers of GraphQL"},
 		{"/products/42?language=EN&language=de&language=en&language=xx-yy-zz-!", "/products/42?language=de&language=en", "tags have one form and order"},
+		{"/products/42?only=media&only=verified&only=cheap", "/products/42?only=verified&only=media", "traits have one order"},
 		{"/products/42?language=in", "/products/42?language=id", "as the API writes it"},
 		{"/products/42?from=2024-05-31&to=2024-05-01", "/products/42?from=2024-05-01&to=2024-05-31", "the API refuses a range that ends before it begins"},
 		{"/products/42?from=0024-05-31&to=9999-05-01", "/products/42", "a year that is being typed"},
@@ -130,6 +132,9 @@ func TestLinksOfFilters(t *testing.T) {
 		{s.toggleRating(5), "?language=de&order=oldest&from=2024-05-01", "the same rating again"},
 		{s.toggleLanguage("cs"), "?rating=5&language=cs&language=de&order=oldest&from=2024-05-01", "another language"},
 		{s.toggleLanguage("de"), "?rating=5&order=oldest&from=2024-05-01", "the same language again"},
+		{s.toggleTrait("media"), "?rating=5&language=de&only=media&order=oldest&from=2024-05-01", "a trait"},
+		{s.toggleTrait("media").toggleTrait("verified"), "?rating=5&language=de&only=verified&only=media&order=oldest&from=2024-05-01", "another before it"},
+		{s.toggleTrait("media").toggleTrait("media"), "?rating=5&language=de&order=oldest&from=2024-05-01", "the same trait again"},
 		{s.ordered(""), "?rating=5&language=de&from=2024-05-01", "the usual order"},
 		{s.at(8), "?page=8&rating=5&language=de&order=oldest&from=2024-05-01", "the next page"},
 		{s.all(), "/products/42", "everything"},

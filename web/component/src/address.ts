@@ -9,6 +9,8 @@ export interface Choice {
   readonly ratings: readonly number[];
   /** Language tags, sorted; none is any. */
   readonly languages: readonly string[];
+  /** Traits that comments must have, some of traits, in their order. */
+  readonly only: readonly string[];
   /** One of orders; "" for the newest comments first. */
   readonly order: Order;
   /** The first day in UTC, such as "2024-05-01", or "". */
@@ -22,7 +24,7 @@ export interface Choice {
 
 /** The first page without any filter. */
 export const everything: Choice = {
-  page: 1, ratings: [], languages: [], order: '', from: '', to: '', after: '', before: '',
+  page: 1, ratings: [], languages: [], only: [], order: '', from: '', to: '', after: '', before: '',
 };
 
 /** The orders to choose from, as addresses and texts name them. */
@@ -34,10 +36,13 @@ export function orderOf(name: string | null): Order {
   return orders.find((order) => order === name) ?? '';
 }
 
+/** What comments can be restricted to, as addresses and texts name it. */
+export const traits = ['verified', 'media'] as const;
+
 /** How many languages a filter may have. */
 const mostLanguages = 100;
 
-const names = ['page', 'rating', 'language', 'order', 'from', 'to', 'after', 'before'];
+const names = ['page', 'rating', 'language', 'only', 'order', 'from', 'to', 'after', 'before'];
 
 /** Reads a query. What cannot be understood is left out. */
 export function parseChoice(query: string): Choice {
@@ -50,6 +55,7 @@ export function parseChoice(query: string): Choice {
     page: /^[1-9]\d{0,8}$/.test(page) && !after && !before ? Number(page) : 1,
     ratings: unique(given.getAll('rating').filter((text) => /^[1-5]$/.test(text)).map(Number)).sort((a, b) => b - a),
     languages: unique(given.getAll('language').map(canonicalTag).filter((tag) => tag !== '')).sort().slice(0, mostLanguages),
+    only: traits.filter((trait) => given.getAll('only').includes(trait)),
     order: orderOf(given.get('order')),
     from, to, after, before,
   };
@@ -65,6 +71,7 @@ export function pairsOf(choice: Choice, wanted: readonly string[]): [string, str
   const pairs: [string, string][] = [
     ...choice.ratings.map((rating): [string, string] => ['rating', String(rating)]),
     ...choice.languages.map((tag): [string, string] => ['language', tag]),
+    ...choice.only.map((trait): [string, string] => ['only', trait]),
     ['order', choice.order],
     ['from', choice.from],
     ['to', choice.to],
@@ -87,7 +94,7 @@ export function isFirst(choice: Choice): boolean {
 
 /** Whether fewer than all comments are chosen. */
 export function isFiltered(choice: Choice): boolean {
-  return choice.ratings.length > 0 || choice.languages.length > 0 || choice.from !== '' || choice.to !== '';
+  return choice.ratings.length > 0 || choice.languages.length > 0 || choice.only.length > 0 || choice.from !== '' || choice.to !== '';
 }
 
 /** The first page of another choice. */

@@ -47,6 +47,8 @@ export interface Product {
 export interface Stats {
   readonly total: number;
   readonly average: number | null;
+  readonly verified: number;
+  readonly withMedia: number;
   readonly ratings: readonly RatingCount[];
 }
 
@@ -174,6 +176,8 @@ const orderNames = { oldest: 'OLDEST_FIRST', highest: 'HIGHEST_RATED', lowest: '
 export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
   const facets = {
     ...(choice.languages.length > 0 && { languages: choice.languages }),
+    ...(choice.only.includes('verified') && { verified: true }),
+    ...(choice.only.includes('media') && { withMedia: true }),
     ...(choice.from && { createdAfter: `${choice.from}T00:00:00Z` }),
     ...(choice.to && { createdBefore: `${dayAfter(choice.to)}T00:00:00Z` }),
   };

@@ -72,5 +72,6 @@ function goesFirst(comment: Comment, choice: Choice): boolean {
   if (choice.page > 1 || choice.after || choice.before || choice.order || choice.to) return false;
   if (!isFiltered(choice)) return true;
   return (choice.ratings.length === 0 || choice.ratings.includes(comment.rating)) &&
-    (choice.languages.length === 0 || choice.languages.includes(comment.language));
+    (choice.languages.length === 0 || choice.languages.includes(comment.language)) &&
+    (!choice.only.includes('verified') || comment.isVerifiedPurchase) && (!choice.only.includes('media') || comment.media.length > 0);
 }

@@ -1,4 +1,4 @@
-import { changed, everything, isFiltered, orders, toggled } from '../address';
+import { type Choice, changed, everything, isFiltered, orders, toggled, traits } from '../address';
 import { hiddenPairs, linkTo, productOf, type Props } from '../view';
 import { current } from './summary';
 
@@ -10,6 +10,7 @@ export function Filters({ view }: Props) {
   return (
     <nav class="filters" part="filters" aria-label={texts.say('filter')}>
       <Languages view={view} />
+      <Traits view={view} />
       <Order view={view} />
       <Dates view={view} />
       {(isFiltered(choice) || choice.order !== '') && (
@@ -55,15 +56,41 @@ function Chips({ view, chips }: Props & { chips: readonly Chip[] }) {
 
 function LanguageChip({ view, chip: { language, count } }: Props & { chip: Chip }) {
   const { choice, texts } = view;
-  const chosen = choice.languages.includes(language);
   const languages = toggled(choice.languages, language).sort();
+  return <Toggle view={view} chosen={choice.languages.includes(language)} change={{ languages }} language={language} label={texts.language(language)} count={count} />;
+}
+
+interface ToggleProps extends Props {
+  readonly chosen: boolean;
+  readonly change: Partial<Choice>;
+  readonly language?: string;
+  readonly label: string;
+  readonly count: number;
+}
+
+function Toggle({ view, chosen, change, language, label, count }: ToggleProps) {
   return (
-    <a class="chip" part="chip" href={linkTo(view, changed(choice, { languages }))} aria-current={current(chosen)} rel="nofollow">
-      <span lang={language}>{texts.language(language)}</span>
-      <span class="count">{texts.number(count)}</span>
-      {chosen && <span class="hidden">{texts.say('selected')}</span>}
+    <a class="chip" part="chip" href={linkTo(view, changed(view.choice, change))} aria-current={current(chosen)} rel="nofollow">
+      <span lang={language}>{label}</span>
+      <span class="count">{view.texts.number(count)}</span>
+      {chosen && <span class="hidden">{view.texts.say('selected')}</span>}
     </a>
   );
+}
+
+/** The traits that any comments have, and those that are chosen. */
+function Traits({ view }: Props) {
+  const { choice: { only }, texts } = view;
+  const stats = productOf(view)?.stats;
+  const counts = { verified: stats?.verified ?? 0, media: stats?.withMedia ?? 0 };
+  const shown = traits.filter((trait) => only.includes(trait) || counts[trait] > 0);
+  if (shown.length === 0) return null;
+  const toggle = (trait: (typeof traits)[number]) => {
+    const chosen = toggled(only, trait);
+    const change = { only: traits.filter((one) => chosen.includes(one)) };
+    return <li><Toggle view={view} chosen={only.includes(trait)} change={change} label={texts.say(`only.${trait}`)} count={counts[trait]} /></li>;
+  };
+  return <ul class="languages">{shown.map(toggle)}</ul>;
 }
 
 function Order({ view }: Props) {
@@ -84,7 +111,7 @@ function Dates({ view }: Props) {
     <details class="dates" open={choice.from !== '' || choice.to !== ''}>
       <summary>{texts.say('dates')}</summary>
       <form method="get" action={path}>
-        <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'order'])} />
+        <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'only', 'order'])} />
         <label>{`${texts.say('dates.from')} `}<input type="date" name="from" defaultValue={choice.from} /></label>
         <label>{`${texts.say('dates.to')} `}<input type="date" name="to" defaultValue={choice.to} /></label>
         <button class="button">{texts.say('dates.apply')}</button>

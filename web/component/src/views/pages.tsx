@@ -57,7 +57,7 @@ function Jump({ view, choice, page, count }: Omit<Numbered, 'first'>) {
   const { path, texts } = view;
   return (
     <form class="jump" method="get" action={path}>
-      <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'order', 'from', 'to'])} />
+      <HiddenFields pairs={hiddenPairs(view, choice, ['rating', 'language', 'only', 'order', 'from', 'to'])} />
       <label>
         {`${texts.say('pages.jump')} `}
         <input type="number" name="page" min={1} max={count} inputMode="numeric" defaultValue={String(Math.min(page, count))} />
