@@ -102,6 +102,9 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) d
 		what, cure, _ := strings.Cut(notice, ": ")
 		return doctor.New(check, doctor.Warning, "%s", what).Cured("%s", cure)
 	}
+	if _, writes := c.Clients.policies(address); c.Writers.VisitorVotes && writes.Rate == 0 && !isLoopback(address) {
+		return doctor.New(check, doctor.Warning, "visitors may vote, each address any number of times").Cured("give --client-writes")
+	}
 	return doctor.New(check, doctor.OK, "%s", notice)
 }
 

@@ -38,6 +38,7 @@ func TestDoctorFindsProblems(t *testing.T) {
 		{"a key without a certificate", "certificate", "--tls-key needs its certificate", []string{"--tls-key", "key.pem"}},
 		{"no address", "address", "--listen nowhere is not an address", []string{"--listen", "nowhere"}},
 		{"a token that is too short", "writing", "moderator", []string{"--moderator-token", "short"}},
+		{"visitors without a secret", "writing", "TALKBACK_VISITOR_SECRET", []string{"--visitor-votes"}},
 	} {
 		var out bytes.Buffer
 		e.out = &out

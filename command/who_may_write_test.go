@@ -336,6 +336,7 @@ func TestWritingIsAnnounced(t *testing.T) {
 		{"a moderators' token, and every page", "127.0.0.1:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken, "TALKBACK_CORS_ORIGIN": "*"}, "writing   needs a token", "UNAUTHENTICATED"},
 		{"no tokens, open to more", "0.0.0.0:0", nil, "writing   is off", "FORBIDDEN"},
 		{"a moderators' token", "0.0.0.0:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken}, "writing   needs a token", "UNAUTHENTICATED"},
+		{"visitors", "0.0.0.0:0", map[string]string{"TALKBACK_MODERATOR_TOKEN": moderatorToken, "TALKBACK_VISITOR_VOTES": "true", "TALKBACK_VISITOR_SECRET": sharedSecret}, "writing   needs a token; visitors may vote", "UNAUTHENTICATED"},
 		{"signed tokens", "127.0.0.1:0", map[string]string{"TALKBACK_JWT_ALGORITHM": "HS256", "TALKBACK_JWT_KEY": sharedSecret}, "writing   needs a token", "UNAUTHENTICATED"},
 	} {
 		t.Run(row.why, func(t *testing.T) {
@@ -390,6 +391,7 @@ func post(t *testing.T, address, query string) string {
 func TestHelpTellsNoSecrets(t *testing.T) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
+	t.Setenv("TALKBACK_VISITOR_SECRET", sharedSecret)
 	for _, arguments := range [][]string{{"--help"}, {"serve", "--help"}, {"--colour"}, {"import"}} {
 		_, stdout, stderr := talkback(t.Context(), arguments...)
 		checkSecrets(t, stdout+stderr, "")

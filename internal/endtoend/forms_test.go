@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
@@ -37,6 +38,7 @@ func TestForms(t *testing.T) {
 		{"conflicts", conflicts},
 		{"writes on", writesOn},
 		{"tokens", tokens},
+		{"votes of visitors", visitorsVote},
 		{"accessible", formsAreAccessible},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, browser, s) })
@@ -478,6 +480,55 @@ func tokens(t *testing.T, browser context.Context, _ *site) {
 	b.has(".list textarea", "still here")
 	b.mouse(".list .primary")
 	b.shows(".list .text", "still here")
+}
+
+// A visitor without an account votes on the server's own page, and finds the vote there after a reload. The
+// buttons take the room that the server kept for them.
+func visitorsVote(t *testing.T, browser context.Context, _ *site) {
+	t.Setenv("TALKBACK_VISITOR_SECRET", strings.Repeat("v", 40))
+	s := &site{address: serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--visitor-votes")}
+	s.ask(t, `mutation { addComment(input: {productId: "voted", rating: 5, language: "en", text: "Good", author: {id: "ada", name: "Ada"}}) { comment { id } } }`, nil, &struct{}{})
+	s.counted(t, "voted", 1)
+	votes := func(helpful int) {
+		t.Helper()
+		var got struct {
+			Product struct {
+				Comments struct {
+					Nodes []struct{ Votes struct{ Helpful int } }
+				}
+			}
+		}
+		got.Product.Comments.Nodes = make([]struct{ Votes struct{ Helpful int } }, 1)
+		for deadline := time.Now().Add(patience); ; time.Sleep(10 * time.Millisecond) {
+			s.ask(t, `{ product(id: "voted") { comments { nodes { votes { helpful } } } } }`, nil, &got)
+			if got.Product.Comments.Nodes[0].Votes.Helpful == helpful {
+				return
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("votes are %+v, want %d", got, helpful)
+			}
+		}
+	}
+	b := newTab(t, browser)
+	b.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(shifts).Do(ctx)
+		return err
+	}))
+	b.visit(s.address, "voted")
+	if moved := eval[[]string](b, "shifted"); len(moved) > 0 {
+		t.Errorf("what moves: %q", moved)
+	}
+	b.mouse(".votes button")
+	b.shows(".votes [role=status]", "Your vote counts.")
+	votes(1)
+	b.do(chromedp.Reload())
+	b.until(root + "?.querySelector('.votes button')?.ariaPressed === 'true'")
+	b.shows(".votes button", "Helpful (1)")
+	b.mouse(".votes button")
+	b.shows(".votes [role=status]", "Your vote is taken back.")
+	b.shows(".votes button", "Helpful")
+	votes(0)
+	b.quiet()
 }
 
 // mutates reports whether a request asks for a change.
