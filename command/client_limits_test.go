@@ -125,8 +125,9 @@ const (
 func TestClientLimits(t *testing.T) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
+	t.Setenv("TALKBACK_VISITOR_SECRET", strings.Repeat("v", 32))
 	s := serving(t, "--endpoint", dynamotest.Dynoxide(t), "--create-table", "--table", dynamotest.TableName(t), "--listen", "127.0.0.1:0",
-		"--jwt-algorithm", "HS256", "--roles-claim", "roles", "--trusted-proxy", "127.0.0.0/8",
+		"--visitor-votes", "--jwt-algorithm", "HS256", "--roles-claim", "roles", "--trusted-proxy", "127.0.0.0/8",
 		"--client-read-units", "1", "--client-burst", "60", "--client-writes", "2")
 	if !strings.Contains(s.said.String(), "limits    1 read units a second and 2 writes a minute for each client") {
 		t.Errorf("the start does not say what bounds clients:\n%s", s.said)
@@ -146,6 +147,7 @@ func TestClientLimits(t *testing.T) {
 	}
 	s.checkReads(t)
 	s.checkWrites(t)
+	s.checkVisitors(t)
 	s.checkPages(t)
 	checkSecrets(t, s.said.String(), "")
 }
@@ -177,6 +179,26 @@ func (s running) checkReads(t *testing.T) {
 		got := s.ask(t, "", "203.0.113.1", fiveProducts()) // a client that has everything may go into debt
 		return got.status == http.StatusTooManyRequests && strings.Contains(got.body, "may cost") && got.retryAfter != ""
 	})
+}
+
+// checkVisitors gets tokens of visitors, each of which is a write of the address and not of the visitor.
+func (s running) checkVisitors(t *testing.T) {
+	t.Helper()
+	token := ""
+	for range 2 {
+		got := s.ask(t, token, "203.0.113.5", `mutation { createVisitorToken { token } }`)
+		_, after, found := strings.Cut(got.body, `"token":"`)
+		if token, _, _ = strings.Cut(after, `"`); !found || got.status != http.StatusOK {
+			t.Fatalf("a visitor: %d: %s", got.status, got.body)
+		}
+	}
+	vote := `mutation { voteOnComment(input: {id: "c_01HZ0000000000000000000000", vote: HELPFUL}) { userErrors { code } } }`
+	if got := s.ask(t, token, "203.0.113.5", vote); got.status != http.StatusTooManyRequests {
+		t.Errorf("a vote of an address that has no writes left: %d: %s", got.status, got.body)
+	}
+	if got := s.ask(t, token, "203.0.113.6", vote); got.status != http.StatusOK || !strings.Contains(got.body, "NOT_FOUND") {
+		t.Errorf("the same visitor at another address: %d: %s", got.status, got.body)
+	}
 }
 
 func (s running) checkWrites(t *testing.T) {
