@@ -216,7 +216,7 @@ func TestCostOfVotes(t *testing.T) {
 	recounter := votes.NewRecounter(struct {
 		*metered
 		call.BatchWriter
-	}{client, direct}, table)
+	}{client, direct}, table, 0)
 	recount := func(slices votes.Slices) func() error {
 		return func() error { return recounter.Recount(t.Context(), c.ID, slices) }
 	}

@@ -82,6 +82,9 @@ type CounterOptions struct {
 	// Patience is how long Handle waits for products that are contended or throttled. It then names
 	// their records, which are to be handed over again. 0 is longestPatience.
 	Patience time.Duration
+	// VotesAtOnce is how many votes of one comment Handle reads. It then names the records of the others,
+	// which are to be handed over again. 0 is any number.
+	VotesAtOnce int
 }
 
 // longestPatience is as long as call.Retry tries.
@@ -92,7 +95,7 @@ func NewCounter(client countClient, table string, options CounterOptions) *Count
 	c := &Counter{
 		client: client, table: table, now: time.Now, feed: options.Feed, follower: options.Follower,
 		patience: cmp.Or(options.Patience, longestPatience), turns: turns{queues: map[string]*queue{}},
-		votes: votes.NewRecounter(client, table),
+		votes: votes.NewRecounter(client, table, options.VotesAtOnce),
 	}
 	if options.Pages != nil {
 		c.pages = &pages{client: client, table: table, merging: newMerging(options.Pages, options.Logger)}

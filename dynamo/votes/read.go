@@ -3,6 +3,7 @@ package votes
 import (
 	"context"
 	"fmt"
+	"iter"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -62,37 +63,49 @@ func (r reader) now(ctx context.Context, id comment.ID) (state, error) {
 
 // all counts all votes of a comment, by slice.
 func (r reader) all(ctx context.Context, id comment.ID) (counted layout.VoteSums, votes int, err error) {
-	err = r.each(ctx, id, layout.VoteSKPrefix, layout.VoteProjection, func(it layout.Item) {
+	for it, err := range r.each(ctx, id, layout.VoteSKPrefix, layout.VoteProjection) {
+		if err != nil {
+			return counted, votes, err
+		}
 		if slice, isVote := layout.VoteSlice(it); isVote {
 			layout.CountVote(it, &counted.Slices[slice])
 			votes++
 		}
-	})
-	return counted, votes, err
+	}
+	return counted, votes, nil
 }
 
 // slice counts the votes of a slice.
 func (r reader) slice(ctx context.Context, id comment.ID, slice int) (counted comment.VoteCounts, err error) {
-	err = r.each(ctx, id, layout.VoteSlicePrefix(slice), layout.VoteProjection, func(it layout.Item) { layout.CountVote(it, &counted) })
-	return counted, err
+	for it, err := range r.each(ctx, id, layout.VoteSlicePrefix(slice), layout.VoteProjection) {
+		if err != nil {
+			return counted, err
+		}
+		layout.CountVote(it, &counted)
+	}
+	return counted, nil
 }
 
-// each calls do with the items beside a comment whose sort keys have a prefix.
-func (r reader) each(ctx context.Context, id comment.ID, prefix, projection string, do func(layout.Item)) error {
-	for output, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
-		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
-		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :prefix)"),
-		ExpressionAttributeValues: layout.Item{":key": layout.CommentKey(id)[layout.AttrPK], ":prefix": layout.Text(prefix)},
-		ProjectionExpression:      aws.String(projection),
-	}, "votes of "+string(id)) {
-		if err != nil {
-			return err
-		}
-		for _, it := range output.Items {
-			do(it)
+// each yields the items beside a comment whose sort keys have a prefix. After an error it ends.
+func (r reader) each(ctx context.Context, id comment.ID, prefix, projection string) iter.Seq2[layout.Item, error] {
+	return func(yield func(layout.Item, error) bool) {
+		for output, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
+			TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
+			KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :prefix)"),
+			ExpressionAttributeValues: layout.Item{":key": layout.CommentKey(id)[layout.AttrPK], ":prefix": layout.Text(prefix)},
+			ProjectionExpression:      aws.String(projection),
+		}, "votes of "+string(id)) {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, it := range output.Items {
+				if !yield(it, nil) {
+					return
+				}
+			}
 		}
 	}
-	return nil
 }
 
 // Difference is what is wrong with the votes of a comment.

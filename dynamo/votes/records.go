@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -52,13 +53,13 @@ func workOf(records []stream.Record, atOnce int) (all []*work) {
 
 // Handle recounts the votes that records say have changed, once for each comment, and ignores other
 // records. It adds to failed, with the reason, the records of comments whose votes cannot be counted now,
-// and those of slices that wait.
+// and those of votes that wait. It waits for no throttled call: other records would wait with it.
 func (r *Recounter) Handle(ctx context.Context, records []stream.Record, failed stream.RecordErrors) {
 	all := workOf(records, r.atOnce)
 	var mu sync.Mutex
 	_ = call.Parallel(ctx, len(all), func(ctx context.Context, i int) error {
 		w := all[i]
-		err := r.recount(ctx, &w.counting)
+		err := task.Try(func() error { return r.recount(ctx, &w.counting) })
 		mu.Lock()
 		defer mu.Unlock()
 		for slice, of := range w.records {

@@ -1,6 +1,7 @@
 package votes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -34,12 +35,15 @@ import (
 // read units.
 const manyVotes = 1000
 
-// votesAtOnce is how many votes of a comment Handle reads, 400 read units, before it says that the other
-// slices wait: comments in the same shard would wait with them.
-const votesAtOnce = 16_000
+// VotesAtOnce is how many votes of a comment Handle should read, 400 read units, where the records of
+// other comments would wait with the rest.
+const VotesAtOnce = 16_000
 
-// errWaits is for a slice of votes that is not counted yet.
-var errWaits = comment.Errorf(comment.Throttled, "a comment gets more votes than can be counted at once; try again")
+// votesOfADelete is how many votes may be read for one that is deleted.
+const votesOfADelete = 16
+
+// errWaits is for votes that are not counted yet, or not deleted.
+var errWaits = comment.Errorf(comment.Throttled, "a comment has more votes than are handled at once; try again")
 
 // Slices is a set of slices of a comment's votes.
 type Slices uint32
@@ -75,14 +79,16 @@ type Recounter struct {
 }
 
 // NewRecounter makes a Recounter for a table, whose keys and indexes must be those of layout.Definition.
-func NewRecounter(client Writer, table string) *Recounter {
-	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes, atOnce: votesAtOnce}
+// Handle reads atOnce votes of a comment, and then lets the rest wait; 0 is any number.
+func NewRecounter(client Writer, table string, atOnce int) *Recounter {
+	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes, atOnce: cmp.Or(atOnce, math.MaxInt)}
 }
 
 // Recount makes the total of a comment what its votes say. Of a comment with many votes it counts the
 // given slices only. It deletes the votes of a comment that does not exist.
 func (r *Recounter) Recount(ctx context.Context, id comment.ID, changed Slices) error {
-	return r.recount(ctx, &counting{id: id, changed: changed.list(), votes: math.MaxInt})
+	task := &counting{id: id, changed: changed.list(), votes: math.MaxInt}
+	return call.Retry(ctx, func() (progress bool, err error) { return false, r.recount(ctx, task) })
 }
 
 // counting is what is left to count of a comment.
@@ -110,15 +116,13 @@ func (c counting) next(sums layout.VoteSums) (now []int, votes int) {
 // recount makes the total what the counted votes say, until no slice is left to count, or no more votes
 // may be read.
 func (r *Recounter) recount(ctx context.Context, task *counting) error {
-	return call.Retry(ctx, func() (progress bool, err error) {
-		for range mostSteps {
-			again, err := r.step(ctx, task)
-			if err != nil || !again {
-				return false, call.Wrap(err, "recount of the votes of %s", task.id)
-			}
+	for range mostSteps {
+		again, err := r.step(ctx, task)
+		if err != nil || !again {
+			return call.Wrap(err, "recount of the votes of %s", task.id)
 		}
-		return false, call.ErrBusy
-	})
+	}
+	return call.ErrBusy
 }
 
 // mostSteps is how many steps follow each other without a wait.
@@ -136,7 +140,7 @@ func (r *Recounter) step(ctx context.Context, task *counting) (again bool, err e
 	switch {
 	case now.gone:
 		task.changed = nil
-		return false, r.deleteAll(ctx, task.id)
+		return false, r.delete(ctx, task.id, max(1, task.votes/votesOfADelete))
 	case now.unreadable != nil:
 		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(task.id)})
 	case now.sums.Changes > 0 && len(task.changed) > 0 && task.votes > 0:
@@ -205,12 +209,24 @@ func orOvertaken(err error) error {
 	return err
 }
 
-// deleteAll deletes the votes of a comment that was deleted, and their sums.
-func (r *Recounter) deleteAll(ctx context.Context, id comment.ID) error {
-	keys := []layout.Item{}
-	err := r.each(ctx, id, layout.VoteSKPrefix, layout.AttrPK+","+layout.AttrSK, func(it layout.Item) { keys = append(keys, it) })
-	if err != nil || len(keys) == 0 {
-		return err
+// delete deletes the votes of a comment that was deleted, and their sums. If it has more votes than are to
+// be deleted at once, the error is errWaits.
+func (r *Recounter) delete(ctx context.Context, id comment.ID, atOnce int) error {
+	keys := []layout.Item{layout.VoteSumsKey(id)} // first: then no more are kept
+	for it, err := range r.each(ctx, id, layout.VoteSKPrefix, layout.AttrPK+","+layout.AttrSK) {
+		if err != nil {
+			return err
+		}
+		if len(keys) > atOnce {
+			if err := call.DeleteAll(ctx, r.client, r.table, keys); err != nil {
+				return err
+			}
+			return errWaits
+		}
+		keys = append(keys, it)
 	}
-	return call.DeleteAll(ctx, r.client, r.table, append([]layout.Item{layout.VoteSumsKey(id)}, keys...)) // the sums first: then no more
+	if len(keys) == 1 {
+		return nil
+	}
+	return call.DeleteAll(ctx, r.client, r.table, keys)
 }
