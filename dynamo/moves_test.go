@@ -22,6 +22,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -85,6 +87,21 @@ func (l *lagging) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput
 	}, nil
 }
 
+// Find implements pageindex.Index, of page numbers that lag too.
+func (l *lagging) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.edit()
+	index := conformance.NewModel()
+	for _, c := range l.states[max(0, len(l.states)-1-l.random.IntN(l.lag+1))] {
+		entry := pageindex.Entry{Product: "42", Position: c.ID.Position(), Cell: new(c.Cell()), Follows: "1"}
+		if err := index.Apply(ctx, []pageindex.Entry{entry}); err != nil {
+			return pageindex.Found{}, err
+		}
+	}
+	return index.Find(ctx, list, targets)
+}
+
 // Query implements client.
 func (l *lagging) Query(_ context.Context, in *dynamodb.QueryInput, _ ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	l.mu.Lock()
@@ -134,7 +151,7 @@ func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
 	return (values[":low"] == nil || key >= textIn(values, ":low")) && (values[":high"] == nil || key <= textIn(values, ":high"))
 }
 
-// editor returns a function that changes the rating or language of a few comments, in a store or in
+// editor returns a function that changes the rating, the language or the pictures of a few comments, in a store or in
 // another server whose edits the stream reports to it.
 func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 	return func() {
@@ -142,7 +159,11 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 			before := l.now()[ids[l.random.IntN(len(ids))]]
 			after := before
 			after.Version++
-			if l.random.IntN(3) == 0 {
+			if l.random.IntN(4) == 0 {
+				if after.Media = nil; len(before.Media) == 0 {
+					after.Media = []comment.Media{{Path: "1.jpg"}}
+				}
+			} else if l.random.IntN(3) == 0 {
 				after.Language = commenttest.Languages[l.random.IntN(3)]
 			} else {
 				after.Rating = []int{1, 5, 5, 3, 1}[l.random.IntN(5)]
@@ -186,7 +207,12 @@ func pageBesideEdits(t *rapid.T) {
 	}
 	l := &lagging{lag: rapid.IntRange(0, 6).Draw(t, "lag"), random: random, states: []map[comment.ID]comment.Comment{first}}
 	known := planner.Knowledge{}
-	store := NewStore(l, "comments", Options{Knowledge: func(comment.Query) planner.Knowledge { return known }})
+	options := Options{Knowledge: func(comment.Query) planner.Knowledge { return known }}
+	byRank := rapid.Bool().Draw(t, "by rank")
+	if byRank {
+		options.PageNumbers = l
+	}
+	store := NewStore(l, "comments", options)
 	ids := slices.Sorted(maps.Keys(first))
 	random.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
 	l.edit = editor(t, l, store, ids[:min(len(ids), 12)])
@@ -207,6 +233,9 @@ func pageBesideEdits(t *rapid.T) {
 	}
 	if rapid.Bool().Draw(t, "zero skip") { // by counts of before the edits
 		known = planner.Knowledge{Stats: commenttest.NewModel(slices.Collect(maps.Values(first))...).Stats("42"), Trusted: true}
+	}
+	if byRank { // nothing of such a size is read along
+		known.Sizes = planner.Sizes{Any: planner.ItemSize{Mean: 1 << 20, Deviation: 1}}
 	}
 	began := max(0, len(l.states)-1-l.lag)
 	page, err := store.Comments(context.Background(), q)
