@@ -60,13 +60,16 @@ func (v vandal) grid(counts string) { v.update("P#p", "S", "SET g = :a", text(co
 
 func markerOf(id comment.ID) string { return "M#" + id.Position().String() }
 
-// damages are edits by hand of the statistics of product p, and the drift that each causes. The
-// product has a comment of 4 stars and two of 5 in English, and one of 5 in German.
-var damages = []struct {
+// damage is an edit by hand of what is stored of product p, and the drift that it causes.
+type damage struct {
 	why   string
 	do    func(v vandal, comments []comment.Comment)
 	finds []counts.DriftKind
-}{
+}
+
+// damages are edits of the statistics. The product has a comment of 4 stars and two of 5 in English, and
+// one of 5 in German.
+var damages = []damage{
 	{"a count is changed",
 		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,7,2") },
 		[]counts.DriftKind{counts.WrongCount, counts.WrongSum}},
@@ -207,6 +210,32 @@ var damages = []struct {
 		[]counts.DriftKind{counts.MissingLeader, counts.MissingLeader, counts.MissingLeader,
 			counts.MissingMarker, counts.MissingMarker, counts.MissingMarker, counts.MissingMarker,
 			counts.WrongCount, counts.WrongCount, counts.WrongCount}},
+}
+
+// traitDamages are edits of counts by traits. The first comment of 5 stars in English is verified.
+var traitDamages = []damage{
+	{"the counts by traits are gone",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "REMOVE k") },
+		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongSum, counts.WrongSum}},
+	{"the counts by traits are other bytes",
+		func(v vandal, _ []comment.Comment) {
+			v.update("P#p", "S", "SET k = :a", &types.AttributeValueMemberB{Value: []byte{255, 255, 255}})
+		},
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"the counts by traits are of another type",
+		func(v vandal, _ []comment.Comment) { v.update("P#p", "S", "SET k = :a", text("private words")) },
+		[]counts.DriftKind{counts.UnreadableStatistics}},
+	{"a marker counts without the trait",
+		func(v vandal, c []comment.Comment) { v.update("P#p", markerOf(c[0].ID), "SET s = :a", text("en/5")) },
+		[]counts.DriftKind{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
+	{"a marker counts with a trait that the comment has not",
+		func(v vandal, c []comment.Comment) { v.update("P#p", markerOf(c[1].ID), "SET s = :a", text("en/5/mv")) },
+		[]counts.DriftKind{counts.WrongMarker, counts.WrongSum, counts.WrongSum}},
+	{"a comment lost its trait without a record",
+		func(v vandal, c []comment.Comment) {
+			v.update("C#"+c[0].ID.Position().String(), "C", "REMOVE k")
+		},
+		[]counts.DriftKind{counts.WrongCount, counts.WrongCount, counts.WrongMarker}},
 }
 
 // impropers are edits by hand that make a comment of product p improper, and the reason that is
@@ -357,11 +386,11 @@ func TestImproperPlace(t *testing.T) {
 // items are the same in all; other tests rebuild in both.
 func TestDamage(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	for _, row := range damages {
+	for i, row := range slices.Concat(damages, traitDamages) {
 		t.Run(row.why, func(t *testing.T) {
 			t.Parallel()
 			v := vandal{t: t, client: client, table: newTable(t, client)}
-			comments := damaged(t, client, v.table)
+			comments := damagedWith(t, client, v.table, i >= len(damages))
 			row.do(v, comments)
 			verify(t, client, v.table, row.finds...)
 			if rebuild(t, client, v.table).Refiled > 0 { // which is counted by its record of the stream, or by another rebuild
@@ -376,12 +405,19 @@ func TestDamage(t *testing.T) {
 // damaged makes a counted table and returns the comments of its product p.
 func damaged(t *testing.T, client *dynamodb.Client, table string) []comment.Comment {
 	t.Helper()
+	return damagedWith(t, client, table, false)
+}
+
+// damagedWith does so with one verified comment, if any is to be.
+func damagedWith(t *testing.T, client *dynamodb.Client, table string, verified bool) []comment.Comment {
+	t.Helper()
 	r := commenttest.Rand(t)
 	comments := commenttest.Many(r, "p", 4)
 	for i, cell := range []comment.Cell{{Language: "en", Rating: 5}, {Language: "en", Rating: 5}, {Language: "de", Rating: 5}, {Language: "en", Rating: 4}} {
 		comments[i].Language, comments[i].Rating = cell.Language, cell.Rating
 		comments[i].Verified, comments[i].Media, comments[i].ImportedVotes = false, nil, comment.VoteCounts{} // each trait would be a count of its own
 	}
+	comments[0].Verified = verified
 	load(t, client, table, comments)
 	load(t, client, table, commenttest.Many(r, "bystander", 3))
 	rebuild(t, client, table)
