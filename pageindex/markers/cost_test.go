@@ -80,14 +80,16 @@ type costs struct {
 	r     *rand.Rand
 	made  []pageindex.Entry
 	last  int // number of the last record
+	// traits is whether comments have any: 80 in a hundred are verified, 6 have pictures, 1 has votes.
+	traits bool
 }
 
 // load loads a product of size comments without the store: each a minute after the one before, in
-// 30 cells.
-func load(t testing.TB, size int) *costs {
+// 30 cells, or up to eight times as many with traits.
+func load(t testing.TB, size int, traits bool) *costs {
 	t.Helper()
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
-	c := &costs{bill: &bill{Client: client}, r: rand.New(rand.NewPCG(1, 2))}
+	c := &costs{bill: &bill{Client: client}, r: rand.New(rand.NewPCG(1, 2)), traits: traits}
 	c.store = Open(c.bill, newTable(t, client))
 	c.apply(t, entry(-1, 0, "1")) // makes a generation
 	g, err := c.store.generations(t.Context())
@@ -124,7 +126,12 @@ func load(t testing.TB, size int) *costs {
 // next makes comment number n.
 func (c *costs) next(n int) pageindex.Entry {
 	random := commenttest.Random(c.r, "4711")
-	cell := comment.Cell{Language: random.Language, Rating: random.Rating} // traits cost more: each has markers of its own
+	cell := comment.Cell{Language: random.Language, Rating: random.Rating}
+	for i, of := range []int{80, 6, 1} {
+		if c.traits && c.r.IntN(100) < of {
+			cell.Traits |= comment.AllTraits()[i]
+		}
+	}
 	c.last++
 	return pageindex.Entry{
 		Product: "4711", Cell: &cell, Follows: stream.PositionOf("2026-01-01T00:00:00.000", fmt.Sprint(c.last)),
@@ -179,19 +186,31 @@ func (c *costs) deletions(n int) (out []pageindex.Entry) {
 // What changes and jumps cost, in units. A change in the middle costs more the more comments there
 // are behind it: that is why --pages table is the default.
 func TestCosts(t *testing.T) {
-	checkCosts(t, load(t, 1000), 1000, 8, 140)
+	checkCosts(t, load(t, 1000, false), 1000, 8, 140)
+}
+
+// With traits, comments are in more cells: each has markers of its own, and the header names them all.
+func TestCostsWithTraits(t *testing.T) {
+	c := load(t, 1000, true)
+	rare := pageindex.List{Product: "4711", Order: comment.NewestFirst, Filter: comment.Filter{WithMedia: new(true)}}
+	next, err := pageindex.Next(t.Context(), c.store, rare, nil, 21)
+	if err != nil || len(next.Positions) != 21 || next.Cost.ReadUnits > 100 {
+		t.Errorf("%d comments with pictures, %+v, %v", len(next.Positions), next.Cost, err)
+	}
+	t.Logf("the first 21 comments with pictures: %+v", next.Cost)
+	checkCosts(t, c, 1000, 14, 140)
 }
 
 // BenchmarkCosts logs the same of larger products, once.
 func BenchmarkCosts(b *testing.B) {
 	for _, size := range []int{10_000, 100_000} {
-		checkCosts(b, load(b, size), size, 8, 1e6)
+		checkCosts(b, load(b, size, false), size, 8, 1e6)
 	}
 }
 
 func checkCosts(t testing.TB, c *costs, size int, mostInsert, mostDelete float64) {
 	for name, filter := range map[string]comment.Filter{
-		"all": {}, "1 cell": {Languages: commenttest.Languages[:1], Ratings: []int{5}}, "2 ratings": {Ratings: []int{4, 5}},
+		"all": {}, "1 cell": {Languages: commenttest.Languages[:1], Ratings: []int{5}}, "2 ratings": {Ratings: []int{4, 5}}, "verified": {Verified: new(true)},
 	} {
 		list := pageindex.List{Product: "4711", Order: comment.NewestFirst, Filter: filter}
 		counted, err := c.store.Find(t.Context(), list, nil)
