@@ -120,6 +120,7 @@ func byMouse(t *testing.T, browser context.Context, s *site) {
 		{click(".pages .step[rel=prev]"), "?page=7", 1},
 		{click(".order [href*=highest]"), "?order=highest", 1}, // another list, from its first page
 		{click(".order [href*=lowest]"), "?order=lowest", 1},
+		{click(".order [href*=helpful]"), "?order=helpful", 1},
 		{click(".order [href*=oldest]"), "?order=oldest", 1},
 		{click(".order a[href*=oldest]"), "?order=oldest", 1},
 		{func(b *tab) { b.mouse(".dates summary"); b.days("2024-05-01", "2025-04-30"); b.mouse(".dates button") }, "?order=oldest&from=2024-05-01&to=2025-04-30", 1},

@@ -252,7 +252,7 @@ func wantedBy(t *testing.T, address *url.URL) map[string]any {
 		variables["page"] = json.Number(page)
 	}
 	if order := query.Get("order"); order != "" {
-		variables["order"] = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED"}[order]
+		variables["order"] = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED", "helpful": "MOST_HELPFUL"}[order]
 	}
 	return variables
 }

@@ -23,7 +23,7 @@ var pieces = map[string][]string{
 	"rating":   {"5", "4", "1", "0", "6", "5.0", "x", ""},
 	"language": {"de", "DE", "en-us", "zh-hant", "sr-Cyrl-RS", "iw", "d", "de_AT", "waytoolongtag", "*", ""},
 	"only":     {"verified", "media", "Verified", ""},
-	"order":    {"oldest", "newest", "highest", "lowest", ""},
+	"order":    {"oldest", "newest", "highest", "lowest", "helpful", ""},
 	"from":     {"2026-05-20", "2026-08-01", "2026-02-30", "1969-12-31", "1970-01-01", "9999-01-01", "2026-5-1", ""},
 	"to":       {"2026-05-10", "2026-07-31", "2026-12-31", "9998-12-31", "today", ""},
 	"after":    {"c19", "a b", strings.Repeat("c", 65), ""},

@@ -57,7 +57,7 @@ func (s state) variables() variables {
 }
 
 // orderNames are the names of orders in the schema.
-var orderNames = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED"}
+var orderNames = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED", "helpful": "MOST_HELPFUL"}
 
 // filter returns the filter by languages, traits and days, with ratings; nil if it lets everything pass.
 func (s state) filter(ratings []int) *filter {

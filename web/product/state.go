@@ -78,7 +78,7 @@ func parseState(address *url.URL) (state, bool) {
 func isDots(id string) bool { return id == "." || id == ".." }
 
 // orders are the orders to choose from, as addresses and texts name them; empty for the usual one.
-var orders = []string{"", "oldest", "highest", "lowest"}
+var orders = []string{"", "oldest", "highest", "lowest", "helpful"}
 
 func parseOrder(text string) string {
 	if slices.Contains(orders, text) {

@@ -28,7 +28,7 @@ export const everything: Choice = {
 };
 
 /** The orders to choose from, as addresses and texts name them. */
-export const orders = ['', 'oldest', 'highest', 'lowest'] as const;
+export const orders = ['', 'oldest', 'highest', 'lowest', 'helpful'] as const;
 export type Order = (typeof orders)[number];
 
 /** The order of a name; the usual one for any other. */

@@ -170,7 +170,7 @@ export interface Position {
   readonly readUnits: number;
 }
 
-const orderNames = { oldest: 'OLDEST_FIRST', highest: 'HIGHEST_RATED', lowest: 'LOWEST_RATED' };
+const orderNames = { oldest: 'OLDEST_FIRST', highest: 'HIGHEST_RATED', lowest: 'LOWEST_RATED', helpful: 'MOST_HELPFUL' };
 
 /** The variables that ask for what was chosen of a product, `size` comments to a page. The server asks with the same. */
 export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
