@@ -193,6 +193,7 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 		},
 		"after":       func() any { return pick(c.r, append(slices.Clip(list.cursors), "x")...) },
 		"before":      func() any { return pick(c.r, append(slices.Clip(list.cursors), "x")...) },
+		"orLatest":    func() any { return c.r.IntN(2) == 0 },
 		"settledOnly": func() any { return c.r.IntN(2) == 0 && !c.writing },
 		"lang":        language, "language": language,
 		"filter": func() any {

@@ -20,7 +20,8 @@ type Filter struct {
 	// WithMedia selects comments with pictures or videos, or all others; nil selects both.
 	WithMedia *bool
 	// Helpful selects comments that more people found helpful than not, or all others; nil selects both.
-	// It is the condition of a link of a list, and no client asks for it.
+	// It is the condition of a link of a list in the order MostHelpful, or of such a list, and no client
+	// asks for it.
 	Helpful *bool
 	// CreatedAfter is the earliest selected time, inclusive.
 	CreatedAfter *time.Time

@@ -138,6 +138,8 @@ func (l Link) ByVotes() bool { return l.Low < l.High }
 // the list itself. The filter must be normalized.
 func (o Order) Links(filter Filter) []Link {
 	switch {
+	case o == MostHelpful && filter.Helpful != nil && *filter.Helpful:
+		return []Link{{Low: 1, High: MaxKey, Filter: filter, Name: "helpful"}}
 	case o == MostHelpful:
 		voted, others := filter, filter
 		voted.Helpful, others.Helpful = new(true), new(false)

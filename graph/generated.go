@@ -286,6 +286,8 @@ type ComplexityRoot struct {
 		LastCommentedAt          func(childComplexity int) int
 		LatestNegative           func(childComplexity int) int
 		LatestPositive           func(childComplexity int) int
+		MostHelpfulCritical      func(childComplexity int, orLatest bool) int
+		MostHelpfulPositive      func(childComplexity int, orLatest bool) int
 		Stats                    func(childComplexity int, lang *comment.Language) int
 		ViewerComment            func(childComplexity int) int
 	}
@@ -455,6 +457,8 @@ type ProductResolver interface {
 	LastCommentedAt(ctx context.Context, obj *comment.Product) (*time.Time, error)
 	LatestPositive(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
 	LatestNegative(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
+	MostHelpfulPositive(ctx context.Context, obj *comment.Product, orLatest bool) (*comment.Comment, error)
+	MostHelpfulCritical(ctx context.Context, obj *comment.Product, orLatest bool) (*comment.Comment, error)
 	ViewerComment(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
 }
 type QueryResolver interface {
@@ -1545,6 +1549,28 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.Product.LatestPositive(childComplexity), true
+	case "Product.mostHelpfulCritical":
+		if e.ComplexityRoot.Product.MostHelpfulCritical == nil {
+			break
+		}
+
+		args, err := ec.field_Product_mostHelpfulCritical_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.MostHelpfulCritical(childComplexity, args["orLatest"].(bool)), true
+	case "Product.mostHelpfulPositive":
+		if e.ComplexityRoot.Product.MostHelpfulPositive == nil {
+			break
+		}
+
+		args, err := ec.field_Product_mostHelpfulPositive_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.MostHelpfulPositive(childComplexity, args["orLatest"].(bool)), true
 	case "Product.stats":
 		if e.ComplexityRoot.Product.Stats == nil {
 			break
@@ -2937,6 +2963,14 @@ type Product implements Node {
   "The newest comment with 1 or 2 stars."
   latestNegative: Comment
   """
+  The most helpful comment with 4 or 5 stars: the first of these in the order ` + "`" + `MOST_HELPFUL` + "`" + `. Null if
+  more people found none of them helpful than not. With ` + "`" + `orLatest` + "`" + ` it is then ` + "`" + `latestPositive` + "`" + `, so that
+  a page needs not ask for both.
+  """
+  mostHelpfulPositive(orLatest: Boolean! = false): Comment
+  "The most helpful comment with 1 or 2 stars, or else, with ` + "`" + `orLatest` + "`" + `, ` + "`" + `latestNegative` + "`" + `."
+  mostHelpfulCritical(orLatest: Boolean! = false): Comment
+  """
   The newest comment about the product by the customer who asks, also if it is not shown. Null if
   there is none, and without a customer's token. It is looked for among the 100 newest comments of
   the customer, and found within moments after it was added.
@@ -3900,6 +3934,10 @@ func (ec *executionContext) childFields_Product(ctx context.Context, field graph
 		return ec.fieldContext_Product_latestPositive(ctx, field)
 	case "latestNegative":
 		return ec.fieldContext_Product_latestNegative(ctx, field)
+	case "mostHelpfulPositive":
+		return ec.fieldContext_Product_mostHelpfulPositive(ctx, field)
+	case "mostHelpfulCritical":
+		return ec.fieldContext_Product_mostHelpfulCritical(ctx, field)
 	case "viewerComment":
 		return ec.fieldContext_Product_viewerComment(ctx, field)
 	}
@@ -4561,6 +4599,34 @@ func (ec *executionContext) field_Product_comments_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["page"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_mostHelpfulCritical_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "orLatest",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orLatest"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_mostHelpfulPositive_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "orLatest",
+		func(ctx context.Context, v any) (bool, error) {
+			return ec.unmarshalNBoolean2bool(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["orLatest"] = arg0
 	return args, nil
 }
 
@@ -9142,6 +9208,94 @@ func (ec *executionContext) fieldContext_Product_latestNegative(_ context.Contex
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_Comment(ctx, field)
 		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_mostHelpfulPositive(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_mostHelpfulPositive(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().MostHelpfulPositive(ctx, obj, fc.Args["orLatest"].(bool))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_mostHelpfulPositive(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_mostHelpfulPositive_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Product_mostHelpfulCritical(ctx context.Context, field graphql.CollectedField, obj *comment.Product) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Product_mostHelpfulCritical(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().MostHelpfulCritical(ctx, obj, fc.Args["orLatest"].(bool))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_Product_mostHelpfulCritical(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Product",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_mostHelpfulCritical_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }
@@ -15387,6 +15541,82 @@ func (ec *executionContext) _Product(ctx context.Context, sel ast.SelectionSet, 
 					}
 				}()
 				res = ec._Product_latestNegative(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "mostHelpfulPositive":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_mostHelpfulPositive(ctx, field, obj)
+				if res == graphql.RequiredNull {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.IsDeferred() {
+				deferredFieldSet.AddField(field)
+				fieldIndex := len(deferredFieldSet.Values) - 1
+				deferredFieldSet.Concurrently(fieldIndex, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, deferredFieldSet)
+				})
+
+				for _, deferrable := range field.Deferrables {
+					view, ok := deferLabelToView[deferrable.Label]
+					if !ok {
+						view = deferredFieldSet.NewView()
+						deferLabelToView[deferrable.Label] = view
+					}
+					view.AddIndices(fieldIndex)
+				}
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "mostHelpfulCritical":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Product_mostHelpfulCritical(ctx, field, obj)
 				if res == graphql.RequiredNull {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -110,6 +110,16 @@ func (r productResolver) LatestNegative(ctx context.Context, product *comment.Pr
 	return r.latest(ctx, product, lookahead.NegativeRatings)
 }
 
+// MostHelpfulPositive returns the most helpful comment with 4 or 5 stars.
+func (r productResolver) MostHelpfulPositive(ctx context.Context, product *comment.Product, orLatest bool) (*comment.Comment, error) {
+	return r.mostHelpful(ctx, product, lookahead.PositiveRatings, orLatest)
+}
+
+// MostHelpfulCritical returns the most helpful comment with 1 or 2 stars.
+func (r productResolver) MostHelpfulCritical(ctx context.Context, product *comment.Product, orLatest bool) (*comment.Comment, error) {
+	return r.mostHelpful(ctx, product, lookahead.NegativeRatings, orLatest)
+}
+
 // ViewerComment returns the newest comment of the customer who asks about the product.
 func (r productResolver) ViewerComment(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
 	viewer := r.Author.Viewer(ctx)

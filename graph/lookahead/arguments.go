@@ -84,6 +84,9 @@ func (f *Field) readArguments(given arguments) {
 		f.OneStatus = given.named("status") != nil
 	case PageLinks:
 		f.Around = integer(given.named("around"), comment.DefaultAround)
+	case MostHelpful:
+		f.OrLatest = given.named("orLatest") == true
+		f.WantsLatest = f.OrLatest
 	case Statistics:
 		f.OneLanguage = given.named("lang") != nil
 	}

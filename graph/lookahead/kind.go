@@ -68,6 +68,8 @@ const (
 	Latest
 	// LatestRated reads the newest comment of a product with one of two ratings.
 	LatestRated
+	// MostHelpful looks for the most helpful comment of a product with one of some ratings.
+	MostHelpful
 	// Statistics are those of a product.
 	Statistics
 	// Languages is the list of languages in the statistics of a product.
@@ -129,6 +131,8 @@ var kinds = map[string]map[string]Kind{
 		"lastCommentedAt":          Latest,
 		"latestPositive":           LatestRated,
 		"latestNegative":           LatestRated,
+		"mostHelpfulPositive":      MostHelpful,
+		"mostHelpfulCritical":      MostHelpful,
 		"viewerComment":            ViewerComment,
 	},
 	"Comment":  {"text": Text, "media": Media},

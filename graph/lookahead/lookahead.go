@@ -52,6 +52,8 @@ type Field struct {
 	Around int
 	// OneStatus says that OwnComments are asked for in a single state.
 	OneStatus bool
+	// OrLatest says that MostHelpful falls back to the newest comment.
+	OrLatest bool
 	// OneLanguage says that the statistics of a product are asked for in a single language.
 	OneLanguage bool
 }

@@ -6,20 +6,25 @@ import "slices"
 // page is asked for: with one beyond, about as many as half a read unit reads.
 const SampleSize = 7
 
+// HelpfulSize is how many of the most helpful comments of a product are looked at for several fields.
+const HelpfulSize = 10
+
 // The ratings that count as positive and as negative.
 var (
 	PositiveRatings = []int{4, 5}
 	NegativeRatings = []int{1, 2}
 )
 
-// RatingsOfLatest returns the ratings of a field of the kind LatestRated, which shows the newest
-// comment with one of them.
+// RatingsOfLatest returns the ratings of a field that ShowsLatest: the newest comment with one of them.
 func (f *Field) RatingsOfLatest() []int {
-	if f.Name == "latestPositive" {
+	if f.Name == "latestPositive" || f.Name == "mostHelpfulPositive" {
 		return PositiveRatings
 	}
 	return NegativeRatings
 }
+
+// ShowsLatest reports whether a field shows the newest comment with one of some ratings, or may.
+func (f *Field) ShowsLatest() bool { return f.Kind == LatestRated || f.OrLatest }
 
 // Newest is what fields of one product, beside each other, ask of its newest comments. They share
 // one page: the comments that the largest page of the newest lists anyway, or a sample.
@@ -38,10 +43,10 @@ func NewestOf(fields []Field) Newest {
 	asked := Newest{fields: fields}
 	ofAll := 0
 	for i := range fields {
-		switch field := &fields[i]; field.Kind {
-		case Latest:
+		switch field := &fields[i]; {
+		case field.Kind == Latest:
 			ofAll = 1
-		case LatestRated:
+		case field.ShowsLatest():
 			asked.Text = asked.Text || field.WantsText
 			ratings := field.RatingsOfLatest()
 			if !slices.ContainsFunc(asked.Rated, func(known []int) bool { return slices.Equal(known, ratings) }) {

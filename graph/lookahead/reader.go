@@ -68,7 +68,7 @@ func (r reading) field(f *Field, asked graphql.CollectedField, page *Page) {
 		f.WantsText = true
 	case LatestRated:
 		f.WantsLatest = true
-	case Statistics, Languages:
+	case Statistics, Languages, MostHelpful:
 		f.WantsStatistics = true
 	case ListTotal:
 		f.WantsStatistics = !page.counts(comment.CountTotal)

@@ -58,7 +58,7 @@ func (e *estimate) fields(fields []lookahead.Field, at place) {
 	for i := range fields {
 		e.values += at.times
 		kind := fields[i].Kind
-		newest = newest || kind == lookahead.Latest || kind == lookahead.LatestRated
+		newest = newest || kind == lookahead.Latest || fields[i].ShowsLatest()
 		if len(fields[i].Fields) == 0 && (kind == lookahead.Plain || weights[kind] == nil) {
 			continue // it has no price, and nothing is below it
 		}
@@ -82,9 +82,9 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 	sampled := false
 	for i := range fields {
 		var ratings []int
-		switch fields[i].Kind {
-		case lookahead.Latest:
-		case lookahead.LatestRated:
+		switch {
+		case fields[i].Kind == lookahead.Latest:
+		case fields[i].ShowsLatest():
 			ratings = fields[i].RatingsOfLatest()
 		default:
 			continue
@@ -123,6 +123,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.Nodes:       func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
 	lookahead.Products:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
 	lookahead.Leaderboard: priced.leaders,
+	lookahead.MostHelpful: priced.mostHelpful,
 	lookahead.Write: func(f priced, _ *place) float64 {
 		switch f.Name {
 		case "addComment":
@@ -292,6 +293,15 @@ func (f priced) statsOfLanguage(inside *place) float64 {
 		languages = 1
 	}
 	return f.stats(inside) + f.rows(languages)
+}
+
+// mostHelpful returns the price of the most helpful comment with some ratings: statistics say whether there
+// is any, and the first ones of the product are read, or those with the ratings.
+func (f priced) mostHelpful(inside *place) float64 {
+	helpful := comment.Query{Filter: comment.Filter{Helpful: new(true)}, Order: comment.MostHelpful, Slice: comment.Slice{Size: lookahead.HelpfulSize}}
+	units := f.stats(inside) + dynamo.PageUnits(helpful)
+	helpful.Filter.Ratings, helpful.Slice.Size = f.RatingsOfLatest(), 1
+	return units + dynamo.PageUnits(helpful)
 }
 
 // rows returns the most that looking up languages costs, when they share a row of the statistics of

@@ -287,12 +287,12 @@ func answer(v variables) object {
 		"facets": object{"stats": statsOf(filtered(all, v, false))},
 	}
 	if v.Highlights {
-		product["latestPositive"], product["latestNegative"] = nil, nil
+		product["praise"], product["complaint"] = nil, nil
 		for _, c := range slices.Backward(all) {
 			if c.rating >= 4 {
-				product["latestPositive"] = commentOf(v.ID, c)
+				product["praise"] = commentOf(v.ID, c)
 			} else if c.rating <= 2 {
-				product["latestNegative"] = commentOf(v.ID, c)
+				product["complaint"] = commentOf(v.ID, c)
 			}
 		}
 	}

@@ -20,8 +20,8 @@ type product struct {
 	Stats                    *stats          `json:"stats"`
 	Languages                []languageCount `json:"languages"`
 	CommentsInOtherLanguages *int            `json:"commentsInOtherLanguages"`
-	LatestPositive           *comment        `json:"latestPositive"`
-	LatestNegative           *comment        `json:"latestNegative"`
+	Praise                   *comment        `json:"praise"`
+	Complaint                *comment        `json:"complaint"`
 	List                     *list           `json:"list"`
 	Facets                   *struct {
 		Stats *stats `json:"stats"`
@@ -77,7 +77,8 @@ type comment struct {
 	Verified  bool       `json:"isVerifiedPurchase"`
 	Media     []media    `json:"media"`
 	Votes     struct {
-		Helpful int `json:"helpful"`
+		Helpful    int `json:"helpful"`
+		NotHelpful int `json:"notHelpful"` // of highlights only
 	} `json:"votes"`
 	Reply *reply `json:"reply"`
 }

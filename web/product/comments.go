@@ -11,13 +11,16 @@ func (t *texts) highlights(p *product) []highlightView {
 	var all []highlightView
 	add := func(class, heading string, c *comment) {
 		if c != nil {
+			if c.Votes.Helpful > c.Votes.NotHelpful {
+				heading += ".helpful"
+			}
 			shown := t.comment(*c)
 			shown.ID, shown.Media, shown.Reply = "", nil, nil
 			all = append(all, highlightView{class, t.say(heading), shown})
 		}
 	}
-	add("praise", "praise", p.LatestPositive)
-	add("complaint", "complaint", p.LatestNegative)
+	add("praise", "praise", p.Praise)
+	add("complaint", "complaint", p.Complaint)
 	return all
 }
 

@@ -25,7 +25,7 @@ func (w written) answer(t testing.TB) []byte {
 		"id":             w.product,
 		"stats":          map[string]any{"total": 1, "average": 4, "ratings": ratings},
 		"languages":      []map[string]any{{"language": w.language, "count": 1}, {"language": "en", "count": 1}},
-		"latestPositive": comment,
+		"praise": comment,
 		"list": map[string]any{
 			"totalCount": 1, "pageCount": 1, "pageNumber": 1, "nodes": []any{comment},
 			"plan": map[string]any{"summary": "product " + w.product},

@@ -37,8 +37,8 @@ export interface Product {
   readonly stats: Stats | null;
   readonly languages: readonly { readonly language: string; readonly count: number }[] | null;
   readonly commentsInOtherLanguages: number | null;
-  readonly latestPositive?: Comment | null;
-  readonly latestNegative?: Comment | null;
+  readonly praise?: Comment | null;
+  readonly complaint?: Comment | null;
   readonly viewerComment?: OwnComment | null;
   readonly list: List | null;
   readonly facets: { readonly stats: { readonly ratings: readonly RatingCount[] } | null } | null;
@@ -75,6 +75,8 @@ export interface Comment {
 
 export interface Votes {
   readonly helpful: number;
+  /** Of highlights only. */
+  readonly notHelpful?: number;
   /** Of who asks; asked for and known of a customer only. */
   readonly viewerVote?: Vote | null;
 }

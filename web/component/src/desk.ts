@@ -40,13 +40,13 @@ export interface FormProps {
 export function withChange(data: Data, choice: Choice, change: Change): Data {
   const { product } = data;
   if (!product) return data;
-  const { list, latestPositive, latestNegative } = product;
+  const { list, praise, complaint } = product;
   return {
     ...data,
     product: {
       ...product,
-      ...(latestPositive && { latestPositive: nodesWith([latestPositive], change)[0] ?? null }),
-      ...(latestNegative && { latestNegative: nodesWith([latestNegative], change)[0] ?? null }),
+      ...(praise && { praise: nodesWith([praise], change)[0] ?? null }),
+      ...(complaint && { complaint: nodesWith([complaint], change)[0] ?? null }),
       list: list && { ...list, nodes: withAdded(nodesWith(list.nodes, change), choice, change) },
     },
   };
@@ -57,7 +57,7 @@ export function nodesWith(nodes: readonly Comment[], { kind, comment }: Change):
   const kept = nodes.filter(({ id }) => kind !== 'deleted' || id !== comment.id);
   return kept.map((node) => {
     if (node.id !== comment.id) return node;
-    if (kind === 'voted') return { ...node, votes: comment.votes };
+    if (kind === 'voted') return { ...node, votes: { ...node.votes, ...comment.votes } };
     return node.version < comment.version ? { ...comment, votes: node.votes } : node;
   });
 }

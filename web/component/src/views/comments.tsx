@@ -7,10 +7,10 @@ import { isEmptyProduct, linkTo, listOf, productOf, type Props, type View, viewe
 import { Pictures } from './media';
 import { Stars } from './summary';
 
-/** The newest good and the newest bad comment, above the first page of everything. */
+/** The most helpful good and bad comment, or the newest, above the first page of everything. */
 export function Highlights({ view }: Props) {
   const product = productOf(view);
-  const { latestPositive: praise, latestNegative: complaint } = product ?? {};
+  const { praise, complaint } = product ?? {};
   if (!praise && !complaint) return null;
   return (
     <section class="highlights" part="highlights">
@@ -23,7 +23,7 @@ export function Highlights({ view }: Props) {
 function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint' | 'own.waits' | 'own.rejected'; comment: Comment }) {
   return (
     <div class={`highlight ${kind}`}>
-      <h3>{view.texts.say(kind)}</h3>
+      <h3>{view.texts.say(comment.votes.helpful > (comment.votes.notHelpful ?? comment.votes.helpful) ? `${kind as 'praise' | 'complaint'}.helpful` : kind)}</h3>
       <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: kind.startsWith('own') ? comment.media : [] }} /></article>
     </div>
   );
