@@ -23,7 +23,7 @@ export function Highlights({ view }: Props) {
 function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complaint' | 'own.waits' | 'own.rejected'; comment: Comment }) {
   return (
     <div class={`highlight ${kind}`}>
-      <h3>{view.texts.say(comment.votes.helpful > (comment.votes.notHelpful ?? comment.votes.helpful) ? `${kind as 'praise' | 'complaint'}.helpful` : kind)}</h3>
+      <h3>{view.texts.say((kind === 'praise' || kind === 'complaint') && comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind)}</h3>
       <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: kind.startsWith('own') ? comment.media : [] }} /></article>
     </div>
   );
