@@ -43,7 +43,9 @@ func TestMostHelpfulPraiseAndComplaint(t *testing.T) {
 		}
 		for name, ratings := range map[string][]int{"Positive": {4, 5}, "Negative": {1, 2}} {
 			field := "mostHelpful" + map[string]string{"Positive": "Positive", "Negative": "Critical"}[name]
-			var got struct{ Product map[string]*struct{ ID string } }
+			var got struct {
+				Product map[string]*struct{ ID string }
+			}
 			a.mustAsk(fmt.Sprintf(`{ product(id: %q) { helpful: %s { id } orLatest: %s(orLatest: true) { id text } latest%s { id } } }`, product, field, field, name), nil, &got)
 			shown := func(alias string) string {
 				if c := got.Product[alias]; c != nil {

@@ -33,7 +33,7 @@ func TestMostHelpfulFollowsVotes(t *testing.T) {
 		client := call.NewLocalClient(endpoint)
 		table := newTable(t, client)
 		known := planner.Knowledge{}
-		c := &crowd{T: t, random: commenttest.Rand(t), cast: map[comment.VoteKey]comment.CastVote{}, recounter: votes.NewRecounter(client, table)}
+		c := &crowd{T: t, random: commenttest.Rand(t), cast: map[comment.VoteKey]comment.CastVote{}, recounter: votes.NewRecounter(client, table, 1)}
 		c.store = dynamo.NewStore(client, table, dynamo.Options{Knowledge: func(comment.Query) planner.Knowledge { return known }})
 		comments := commenttest.Voted(c.random, commenttest.Many(c.random, "42", 30))
 		for i := range comments {

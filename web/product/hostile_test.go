@@ -22,10 +22,10 @@ func (w written) answer(t testing.TB) []byte {
 	}
 	ratings := []map[string]any{{"rating": 5, "count": 0}, {"rating": 4, "count": 1}}
 	out, err := json.Marshal(map[string]any{"data": map[string]any{"product": map[string]any{
-		"id":             w.product,
-		"stats":          map[string]any{"total": 1, "average": 4, "ratings": ratings},
-		"languages":      []map[string]any{{"language": w.language, "count": 1}, {"language": "en", "count": 1}},
-		"praise": comment,
+		"id":        w.product,
+		"stats":     map[string]any{"total": 1, "average": 4, "ratings": ratings},
+		"languages": []map[string]any{{"language": w.language, "count": 1}, {"language": "en", "count": 1}},
+		"praise":    comment,
 		"list": map[string]any{
 			"totalCount": 1, "pageCount": 1, "pageNumber": 1, "nodes": []any{comment},
 			"plan": map[string]any{"summary": "product " + w.product},
