@@ -59,15 +59,18 @@ func (l source) reading(stretch planner.Stretch, request planner.Request, units 
 // take takes as many comments as the request wants, in the direction of reading, or all that the
 // stretch has. If it takes the whole list, that may be more.
 func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
-	chain := r.planner.Chain(r.stretch, r.request.Want, comment.Row{})
-	if whole, better := r.planner.Whole(chain, r.units); better && r.request.Purpose != comment.ReadProbe {
-		sample, err := r.takeWhole(ctx, whole)
+	list, chain := r.planner, r.planner.Chain(r.stretch, r.request.Want, planner.Seen{})
+	for range 2 { // the first may be a look
+		whole, better := list.Whole(chain, r.units)
+		if !better || r.request.Purpose == comment.ReadProbe {
+			break
+		}
+		seen, err := r.takeWhole(ctx, whole)
 		if err != nil || r.all {
 			return r.taken(), err
 		}
-		known := r.planner
-		known.Known = r.store.knowledgeMeanwhile(r.query, known.Known)
-		chain = known.Chain(r.stretch, r.request.Want, sample)
+		list.Known = r.store.knowledgeMeanwhile(r.query, list.Known)
+		chain = list.Chain(r.stretch, r.request.Want, seen)
 	}
 	for {
 		reads := chain.Next(r.progress())
@@ -80,21 +83,23 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 	}
 }
 
-// takeWhole takes the whole list, unless that is longer than expected. Then it returns counts of what it
-// saw.
-func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen comment.Row, err error) {
+// takeWhole takes the whole list, unless that is longer than expected. Then it returns what it saw.
+func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen planner.Seen, err error) {
 	request := r.request
 	request.Window, request.Want, request.Why = r.stretch.WholeWindow(), whole.Want, whole.Why
 	one := r.plan(ctx, r.planner.Filter, request, r.units)
-	one.once = whole.Once
+	one.once, one.within = whole.Once, max(0, whole.Units-r.cost().ReadUnits)
 	if err := r.step(ctx, []*run{one}); err != nil {
 		return seen, err
 	}
 	if r.all = one.ended(); r.all {
 		return seen, nil
 	}
-	for _, c := range one.taken {
+	for i, c := range one.taken {
 		seen.Add(c.Cell(), 1)
+		if seen.Oldest = c.ID.Position(); i == 0 {
+			seen.Newest = seen.Oldest
+		}
 	}
 	release(ctx, one.taken, nil)
 	one.taken, one.reached, one.stopped = nil, nil, true
@@ -141,6 +146,7 @@ func (r *reading) step(ctx context.Context, runs []*run) error {
 		}
 		if one.cut && !one.away {
 			r.units = 0 // no other attempt
+			r.planner.Sparse = one.plan.Filter.Helpful != nil && !*one.plan.Filter.Helpful
 		}
 	}
 	for _, one := range r.runs() {
@@ -194,7 +200,7 @@ func (r *reading) byLink() [][]layout.Compressed {
 // taken is what was taken, in the direction of reading.
 func (r *reading) taken() []layout.Compressed {
 	if r.all {
-		whole := r.steps[0][0].taken
+		whole := r.steps[len(r.steps)-1][0].taken
 		r.stretch.Sort(whole)
 		return whole
 	}
@@ -268,7 +274,7 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 	if len(filter.Ratings) != len(l.planner.Filter.Ratings) || filter.Helpful != l.planner.Filter.Helpful { // of a link
 		attempt.conditions, _ = conditionsKey(filter)
 	}
-	if l.store.attempts.failedLately(attempt) && (list.Ranks == nil || list.Known.Trusted) {
+	if l.store.attempts.failedLately(attempt) && (!list.RanksHelp() || list.Known.Trusted) {
 		attemptUnits = 0 // else what was written just now may not be in the index yet
 	}
 	r := l.store.newRun(ctx, l.meter, list.Attempt(request, attemptUnits))

@@ -46,6 +46,8 @@ type run struct {
 	// once ends the run after its first wave, also if comments are missing. stopped is whether that
 	// happened.
 	once, stopped bool
+	// within stops it before it costs more read units, if no comment has more than 1 KB; 0 for no such bound.
+	within float64
 	// brought is how many comments were taken from partitions, and reached the place of the last one,
 	// nil for none. taken are these, and those fetched.
 	brought int
@@ -114,8 +116,7 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 // wave makes one call for each dry read that goes on, and for each of those that take the place of
 // the others, in parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
-	if r.once && r.waves > 0 {
-		r.stopped = true
+	if r.stopped = r.once && r.waves > 0 || !r.stayWithin(dry); r.stopped {
 		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
 	}
 	first, ended := len(r.reads), 0
@@ -150,10 +151,22 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	})
 }
 
-// bound lowers the limits of reads so that the wave stays within the bound, if no other plan can take
-// their place.
+// stayWithin lowers the limits of reads to what the run may still cost. It reports false if that is nothing.
+func (r *run) stayWithin(dry []int) bool {
+	if r.within == 0 {
+		return true
+	}
+	most := layout.ItemsWithin(r.within-r.units(), len(dry))
+	for _, number := range dry {
+		r.reads[number].limit = min(r.reads[number].limit, most)
+	}
+	return most > 0
+}
+
+// bound lowers the limits of reads so that the wave stays within the bound, if maybe no other plan can
+// take their place.
 func (r *run) bound(wave []int) error {
-	if r.plan.Narrows() {
+	if !r.plan.Filter.OfTraits() {
 		return nil
 	}
 	limit, err := r.meter.ReadLimit(len(wave))
@@ -179,14 +192,15 @@ func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Sp
 func (r *run) goOn(number, dry, missing int) bool {
 	read, left := &r.reads[number], r.most-r.units()
 	read.limit = read.plan.NextLimit(read.Read, read.limit, read.scanned, read.returned, missing)
-	if !read.Wide() || read.plan.Narrowed || boundOf(read.start) == nil {
+	sparse := read.Unvoted() && planner.Few(read.returned, read.scanned)
+	if !sparse && !read.plan.WideRead(read.Read) || read.plan.Narrowed || boundOf(read.start) == nil {
 		return true
 	}
 	switch most := layout.ItemsWithin(left, dry); {
 	case read.plan.Likely:
 		r.replace(read, missing, left/float64(dry))
 		return false
-	case !read.plan.Narrows():
+	case !read.plan.Narrows() || sparse && read.plan.Ranks == nil:
 		return true // there is no other way
 	case most == 0 || most < read.limit/smallPart:
 		r.failed = true

@@ -2,6 +2,8 @@ package planner
 
 import (
 	"fmt"
+	"math"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -38,15 +40,35 @@ type Chain struct {
 	sure     bool
 	// inOrder reads one link after the other: each may take lookups that cannot be taken back.
 	inOrder bool
+	// seen are comments that a read of the whole list brought.
+	seen Seen
 }
 
-// Chain returns the chain of a stretch. sample are the comments that were seen of a list whose counts are
-// not known.
-func (p *Planner) Chain(s Stretch, want int, sample comment.Row) Chain {
-	c := Chain{stretch: s, want: want, believed: make([]int, len(s.Links))}
+// Seen are the newest comments of a list that was read by date, but not to its end.
+type Seen struct {
+	comment.Row
+	// Newest and Oldest are the ends of what was seen.
+	Newest, Oldest comment.Position
+}
+
+// inRange returns how many comments a list has between dates if as many came each day as came lately, and
+// at most as many as it has at any time. It returns that if nothing was seen, or the dates have no start.
+func (s Seen) inRange(filter comment.Filter, ofAnyTime int) int {
+	if s.Total() == 0 || filter.CreatedAfter == nil {
+		return ofAnyTime
+	}
+	lately := max(s.Newest.Time().Sub(s.Oldest.Time()), time.Millisecond)
+	return int(min(float64(ofAnyTime), float64(s.Total())*float64(s.Newest.Time().Sub(*filter.CreatedAfter))/float64(lately)))
+}
+
+// Chain returns the chain of a stretch, by counts, or by what was seen of a list whose counts are not known.
+func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
+	c, sample := Chain{stretch: s, want: want, believed: make([]int, len(s.Links)), seen: seen}, seen.Row
 	stats := p.Known.counts(p.Filter)
 	c.sure = stats != nil
-	c.inOrder = p.Ranks != nil && !(c.sure && p.Known.Trusted)
+	unvoted := sample.Allowed(comment.Filter{Helpful: new(false)}).Total()
+	rare := p.Filter.OfTraits() || !c.sure && s.order == comment.MostHelpful && Few(unvoted, sample.Total())
+	c.inOrder = p.Ranks != nil && rare && !(c.sure && p.Known.Trusted)
 	for i, link := range s.Links {
 		counts := likelyCounts(sample, link.Filter)
 		if c.sure {
@@ -138,45 +160,101 @@ type WholeRead struct {
 	Want int
 	// Once says that a second wave would not help: the list is longer then than is worthwhile.
 	Once bool
+	// Units is where the read stops if the list has not ended before, 0 for nowhere.
+	Units float64
 	// Why says why it is read.
 	Why string
 }
 
 // Whole decides whether the whole list is read in place of links: it is if that costs less by what is
-// known of the product, or if nothing is. It costs at most units, if no comment has more than 1 KB.
+// known of the product, or if nothing is. It costs at most units, if no comment has more than 1 KB, or some
+// times as much where comments of the first link are scattered.
 func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	if len(c.stretch.Links) < 2 {
 		return WholeRead{}, false
 	}
-	read := WholeRead{Want: max(c.want, comment.DefaultPageSize), Once: true}
-	if !c.sure {
-		read.Why = "the whole list, to be sorted in memory: nothing is known of the product, and most are small"
-		return read, c.stretch.start == nil && layout.AssumedUnits(read.Want) <= units
+	looked, scattered := c.seen.Total() > 0, scattered(c.stretch.Links)
+	switch {
+	case looked && !scattered:
+		return WholeRead{}, false
+	case !looked && scattered && p.Filter.Dated():
+		return c.look("its dates may leave few comments", units)
+	case !looked && !c.sure:
+		read, cheap := c.look("nothing is known of the product, and most are small", units)
+		return read, cheap && c.stretch.start == nil
+	case scattered:
+		return p.wholeOfScattered(c, units)
 	}
-	held := max(0, p.Known.Stats.AtMost(p.Filter).Total())
-	read = WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than links of it", held)}
-	if scattered(c.stretch.Links) {
-		units *= scatteredFactor
+	read := c.whole(p.held())
+	return read, layout.AssumedUnits(read.Want) <= units && p.price(read.Want) <= c.price(p, 1)
+}
+
+// look is a read of the newest comments, which may be all.
+func (c Chain) look(why string, units float64) (WholeRead, bool) {
+	some := min(comment.DefaultPageSize, layout.ItemsWithin(units, 1))
+	read := WholeRead{Want: max(c.want, some), Once: true, Why: "the whole list, to be sorted in memory: " + why}
+	return read, layout.AssumedUnits(read.Want) <= units
+}
+
+// whole is a read of a list that is believed to hold some comments.
+func (c Chain) whole(held int) WholeRead {
+	return WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than links of it", held)}
+}
+
+// held is how many comments the list has by statistics, whatever its dates.
+func (p *Planner) held() int { return max(0, p.Known.Stats.AtMost(p.Filter).Total()) }
+
+// wholeOfScattered is Whole where comments of the first link are scattered: by statistics and, as these
+// know no dates, by the dates of the newest comments.
+func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
+	ofAnyTime := math.MaxInt
+	if c.sure {
+		ofAnyTime = p.held()
 	}
-	if layout.AssumedUnits(read.Want) > units {
+	held := c.seen.inRange(p.Filter, ofAnyTime)
+	if held == math.MaxInt {
+		return WholeRead{}, false
+	}
+	read := c.whole(held)
+	if read.Units = scatteredFactor * units; held < ofAnyTime {
+		read.Want += (surplus - 1) * held // the newest comments may be denser or less dense than others
+	}
+	switch cost := p.Known.assumed(held + slack); {
+	case cost > read.Units:
 		return read, false
+	case !c.sure:
+		return read, cost <= units
 	}
-	links, reads := 0.0, c.Next(make([]Progress, len(c.stretch.Links)))
+	return read, p.price(held+slack) <= c.price(p, float64(ofAnyTime)/float64(max(held, 1)))
+}
+
+// price is the price of reading links of the chain. In the order of votes, it takes some times as many
+// comments as are wanted.
+func (c Chain) price(p *Planner, times float64) float64 {
+	reads := c.Next(make([]Progress, len(c.stretch.Links)))
+	price := float64(len(reads)-1) * callPrice
 	for _, one := range reads {
-		link := Planner{Product: p.Product, Filter: c.stretch.Links[one.Link].Filter, Known: p.Known, Ranks: p.Ranks}
-		links += link.price(one.Want)
+		of := c.stretch.Links[one.Link]
+		link := Planner{Product: p.Product, Filter: of.Filter, Known: p.Known, Ranks: p.Ranks}
+		if of.ByVotes() {
+			one.Want = int(min(times*float64(one.Want), float64(max(one.Want, c.believed[one.Link]))))
+		}
+		price += link.price(one.Want)
 	}
-	return read, p.price(read.Want) <= links+float64(len(reads)-1)*callPrice
+	return price
 }
 
 // scattered reports whether comments of the first link are among others in the only partition that has
 // them in their order.
 func scattered(links []comment.Link) bool {
-	return links[0].ByVotes() && !alone(links[0].Filter)
+	voted := links[0]
+	if last := links[len(links)-1]; last.ByVotes() { // read backwards
+		voted = last
+	}
+	return voted.ByVotes() && !alone(voted.Filter)
 }
 
-// scatteredFactor is how many times as much the whole list may cost then: there is no other way that is
-// sure to be cheap.
+// scatteredFactor is how many times as much the whole list may cost then: no other way is sure to be cheap.
 const scatteredFactor = 3
 
 // price is the price of reading comments of the list from an end of it.
@@ -187,7 +265,7 @@ func (p *Planner) price(comments int) float64 {
 	e := newEstimator(p.Known, p.Filter, Request{Want: comments})
 	best := e.choose().candidate
 	ranks := p.ranks()
-	if ranks == nil || e.belief != nil {
+	if ranks == nil || e.belief != nil || !p.RanksHelp() {
 		return best.Price
 	}
 	return min(e.through(best.Cover), ranks.candidate(Request{Want: comments}, e).Price)

@@ -25,6 +25,11 @@ func (p Part) Wide() bool {
 	return slices.ContainsFunc(p.Conditions, func(c comment.Condition) bool { return c.Attribute != comment.OfVotes })
 }
 
+// Unvoted tells whether the residual filter drops comments with helpful votes and no others.
+func (p Part) Unvoted() bool {
+	return len(p.Conditions) == 1 && p.Conditions[0].Attribute == comment.OfVotes
+}
+
 // equal tells whether two parts are the same.
 func (p *Part) equal(other *Part) bool {
 	return p.Partition == other.Partition && slices.EqualFunc(p.Conditions, other.Conditions, func(a, b comment.Condition) bool {

@@ -56,6 +56,14 @@ func (k *Knowledge) LikelySizes() Sizes {
 	return Sizes{Any: unknownSize}
 }
 
+// assumed is the cost of reading comments in read units: by their sizes, or if they have 1 KB each.
+func (k *Knowledge) assumed(comments int) float64 {
+	if k.Sizes.Any.Mean > 0 {
+		return k.Sizes.Any.expected(comments)
+	}
+	return layout.AssumedUnits(comments)
+}
+
 // Assumptions about a product that is not known. They suit a shop most of whose products have a
 // handful of comments, and some thousands. Plans for such a product cost least on average. If a
 // shop is of another kind, plans cost more read units, and show the same comments.

@@ -70,7 +70,7 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	}
 	placing := Placing{Rank: rank, Size: q.Slice.Size, Total: p.total(), Through: func(n int) float64 { return p.through(q, n) }}
 	placing.Lookup = lookup.Units + lookup.Waves*wavePrice + p.through(q, q.Slice.Size+1+int(lookup.Skip))
-	placing.Small = p.Ranks == nil && p.Known.Stats != nil && p.Known.Stats.AtMost(p.Filter).Total() <= MaxSkip
+	placing.Small = !p.RanksHelp() && p.Known.Stats != nil && p.Known.Stats.AtMost(p.Filter).Total() <= MaxSkip
 	return placing.Choose()
 }
 

@@ -45,6 +45,9 @@ type Plan struct {
 	Sampled int
 	// Remembered is whether the limits follow what the page held when it was last read.
 	Remembered bool
+	// Sparse is whether few comments of the list's partitions are in it, because nearly all others have
+	// helpful votes.
+	Sparse bool
 	// Narrowed is whether the plan follows an attempt that was given up, just now or lately.
 	Narrowed bool
 	// InSteps is whether each call of a read scans at most twice as many items as the one before.
@@ -99,27 +102,32 @@ func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 }
 
 // Wide tells whether any read is wide.
-func (p *Plan) Wide() bool {
-	for _, read := range p.Reads {
-		if read.Wide() {
-			return true
-		}
-	}
-	return false
-}
+func (p *Plan) Wide() bool { return slices.ContainsFunc(p.Reads, p.WideRead) }
+
+// WideRead tells whether a read of the plan is wide.
+func (p *Plan) WideRead(read Read) bool { return p.Sparse || read.Wide() }
 
 // Narrows tells whether reads with a residual filter can be replaced: by those of partitions that hold
 // few comments but those of the list or, if it is restricted to traits, by ranks.
-func (p *Plan) Narrows() bool { return !restricted(p.Filter) || p.Ranks != nil }
+func (p *Plan) Narrows() bool { return !p.restricted() || p.Ranks != nil }
 
 // restricted reports whether a list is restricted to traits, other than to be without helpful votes: most
-// comments have none.
+// comments have none, unless the list is sparse.
+func (p *Plan) restricted() bool { return p.Sparse || restricted(p.Filter) }
+
 func restricted(list comment.Filter) bool {
 	if list.Helpful != nil && !*list.Helpful {
 		list.Helpful = nil
 	}
 	return list.OfTraits()
 }
+
+// Few reports whether what was found among some comments is so little of them that the list is sparse.
+func Few(found, among int) bool { return found*fewOf < among }
+
+// fewOf is of how many comments at most one is in a sparse list. Reading a page of it takes twice as many
+// units as is estimated.
+const fewOf = 4
 
 // limitedTo is the plan with lower limits. All of its first calls together cost at most the given
 // read units if no comment has more than 1 KB. Each call still scans at least one item.

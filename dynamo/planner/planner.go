@@ -39,6 +39,8 @@ type Planner struct {
 	// Ranks says what it takes to find comments by their ranks, of a list that is restricted to traits.
 	// It is nil if that is not possible.
 	Ranks *RankPrice
+	// Sparse is whether a read showed that nearly all comments have helpful votes.
+	Sparse bool
 }
 
 // Take plans to read a stretch of the list from the cover with the lowest expected price.
@@ -71,9 +73,9 @@ func (p *Planner) Attempt(r Request, units float64) Plan {
 	switch {
 	case !plan.Wide() || ofHelpful(p.Filter):
 		return plan
-	case restricted(p.Filter) && p.Ranks == nil:
+	case plan.restricted() && p.Ranks == nil:
 		return plan
-	case restricted(p.Filter) && (!fits || p.ranksAreCheaper(&plan, r, units)):
+	case plan.restricted() && (!fits || p.ranksAreCheaper(&plan, r, units)):
 		return p.byRank(r, plan, !fits)
 	case !fits:
 		return p.Narrow(r)
@@ -87,6 +89,24 @@ func (p *Planner) ranks() *RankPrice {
 		return nil
 	}
 	return p.Ranks
+}
+
+// RanksHelp reports whether the list is one of whose comments reads would drop most, and ranks can be asked
+// for.
+func (p *Planner) RanksHelp() bool { return p.Ranks != nil && (restricted(p.Filter) || p.sparse(nil)) }
+
+// sparse reports whether a list is known to have few comments because nearly all have helpful votes.
+func (p *Planner) sparse(sample *Sample) bool {
+	if p.Filter.Helpful == nil || *p.Filter.Helpful {
+		return false
+	}
+	if p.Sparse || sample != nil {
+		return p.Sparse || sample.sparse
+	}
+	all := p.Filter
+	all.Helpful = nil
+	stats := p.Known.counts(all)
+	return stats != nil && Few(stats.AtMost(p.Filter).Total(), stats.AtMost(all).Total())
 }
 
 // byRank plans to take what a plan takes by ranks. gaveUp is whether an attempt failed before.
@@ -167,7 +187,7 @@ func withRatings(filter comment.Filter) comment.Filter {
 func (p *Planner) taking(r Request) Plan {
 	plan := p.plan(r.Window, r.Purpose)
 	plan.Want, plan.WithoutText, plan.Partial, plan.Why = r.Want, r.WithoutText, r.partial(p.Filter), r.Why
-	if r.Sample != nil {
+	if plan.Sparse = p.sparse(r.Sample); r.Sample != nil {
 		plan.Sampled = r.Sample.scanned
 	}
 	return plan
@@ -185,8 +205,12 @@ func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 // are known to hold nothing of the plan's range.
 func (p *Planner) read(plan *Plan, limits []int) {
 	plan.Reads = make([]Read, 0, len(limits))
+	oldest := plan.Low.Position
+	if plan.ByVotes {
+		oldest, _ = p.Filter.Range()
+	}
 	for i, part := range plan.Chosen.Cover {
-		if wanted := part.wanted(p.Filter); p.Known.empty(wanted) || !plan.ByVotes && p.Known.older(wanted, plan.Low.Position) {
+		if wanted := part.wanted(p.Filter); p.Known.empty(wanted) || p.Known.older(wanted, oldest) {
 			plan.Empty = append(plan.Empty, part.Partition)
 			continue
 		}
@@ -202,6 +226,7 @@ func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []
 	for _, cell := range returned {
 		s.add(cell)
 	}
+	s.sparse = p.Sparse || read.Unvoted() && Few(s.returned, s.scanned)
 	w := Window{low: p.Low, high: p.High, descending: p.Descending}
 	list := Planner{Product: p.Product, Filter: read.wanted(p.Filter), Known: p.Known}
 	list.Known.Sizes, list.Ranks = sizes, p.Ranks

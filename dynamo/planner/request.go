@@ -49,6 +49,8 @@ type Sample struct {
 	// these are in the list.
 	partition         layout.Partition
 	scanned, returned int
+	// sparse is whether few were returned because nearly all have helpful votes.
+	sparse bool
 	// second is whether the read followed another sample.
 	second bool
 	// partial is whether the read began at a cursor or was bounded by dates.

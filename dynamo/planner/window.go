@@ -26,7 +26,10 @@ func datedWindow(filter comment.Filter, descending bool) Window {
 func windowOf(link comment.Link, descending bool) Window {
 	w := Window{descending: descending, byVotes: true, high: comment.Place{Key: link.High, Position: comment.MaxPosition}}
 	if w.low.Key = link.Low; !link.ByVotes() {
-		w = datedWindow(link.Filter, descending)
+		return datedWindow(link.Filter, descending)
+	}
+	if datedWindow(link.Filter, descending).empty() {
+		w.high = comment.Place{}
 	}
 	return w
 }

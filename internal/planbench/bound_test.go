@@ -37,7 +37,7 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		account := usage.NewPool(1 << 40).Open(1 << 40)
 		ctx, store := usage.With(t.Context(), account), p.table.Store(knowing(beliefs))
 		page, err := store.Comments(ctx, q)
-		most := layout.BoundFactor * dynamo.PageUnits(q)
+		most := promised(q)
 		if large {
 			const call, atOnce = 128.5, 16
 			most += call * (1 + 2*atOnce)
@@ -53,6 +53,15 @@ func TestPagesStayWithinTheirBound(t *testing.T) {
 		}
 		checkPage(t, p, q, page)
 	})
+}
+
+// promised is what a page costs at most.
+func promised(q comment.Query) float64 {
+	units := layout.BoundFactor * dynamo.PageUnits(q)
+	if q.Order == comment.MostHelpful && (q.Filter.Dated() || len(q.Filter.Conditions()) > 0) {
+		units += layout.LargestCall
+	}
+	return units
 }
 
 // Where counts are false, the first page of a filter pays for an attempt that is given up; the
@@ -215,6 +224,9 @@ func anyPage(t *rapid.T, p *Product) comment.Query {
 		if rapid.Bool().Draw(t, "rated") {
 			q.Filter.Ratings = append(q.Filter.Ratings, rating)
 		}
+	}
+	if len(p.comments) > 0 && rapid.IntRange(0, 4).Draw(t, "since") == 0 {
+		q.Filter.CreatedAfter = new(rapid.SampledFrom(p.comments).Draw(t, "since when").CreatedAt())
 	}
 	var err error
 	if q.Filter, err = q.Filter.Normalize(); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/usage"
@@ -112,7 +111,7 @@ func numberedPage(t *rapid.T, store *dynamo.Store, q comment.Query) comment.Page
 	if err != nil {
 		t.Fatal(err)
 	}
-	if units, most := account.Units(), layout.BoundFactor*dynamo.PageUnits(q); units > most {
+	if units, most := account.Units(), promised(q); units > most {
 		t.Fatalf("the page cost %v units, at most %v are promised\n%s", units, most, page.Plan().Summary())
 	}
 	return page

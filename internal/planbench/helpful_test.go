@@ -1,0 +1,89 @@
+package planbench
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// withVotes returns a product with helpful votes of some comments. One comment of fifty is Finnish.
+func withVotes(t *testing.T, count int, voted func(i int) bool) *Product {
+	t.Helper()
+	comments, r := Generate(count, 1), rand.New(rand.NewPCG(7, 0))
+	for i := range comments {
+		c := &comments[i]
+		if c.Language, c.Text = "en", words(r, 150); i%50 == 0 {
+			c.Language = "fi"
+		}
+		if voted(i) {
+			c.ImportedVotes.Helpful = 1 + r.IntN(50)
+			c.Votes = c.ImportedVotes
+		}
+	}
+	p, err := NewProduct(t.Context(), comments)
+	if err != nil {
+		t.Fatal(err)
+	}
+	indexes[p] = p.index(t)
+	return p
+}
+
+// Pages in the order of votes are exact and cost no more than is promised where votes are among few
+// comments of a filter or of a range of dates, and where few comments have none. Where ranks are looked up,
+// as for traits, that is a largest call more.
+func TestPagesInTheOrderOfVotes(t *testing.T) {
+	some := withVotes(t, 12_000, func(i int) bool { return i%10 < 3 && i%50 != 0 || i%5000 == 0 })
+	most := withVotes(t, 4000, func(i int) bool { return i >= 10 })
+	since := func(days int) *time.Time { return new(some.comments[0].CreatedAt().AddDate(0, 0, -days)) }
+	finnish := []comment.Language{"fi"}
+	for _, test := range []struct {
+		name    string
+		p       *Product
+		filter  comment.Filter
+		fromEnd bool
+		units   float64 // at most, 0 for what is promised
+	}{
+		{"the last day", some, comment.Filter{CreatedAfter: since(1)}, false, 1},
+		{"the last day, from the end", some, comment.Filter{CreatedAfter: since(1)}, true, 1},
+		{"the last week", some, comment.Filter{CreatedAfter: since(7)}, false, 6},
+		{"the last month", some, comment.Filter{CreatedAfter: since(30)}, false, 0},
+		{"until a month ago", some, comment.Filter{CreatedBefore: since(30)}, false, 0},
+		{"tomorrow", some, comment.Filter{CreatedAfter: since(-2)}, false, 1},
+		{"Finnish", some, comment.Filter{Languages: finnish}, false, 0},
+		{"Finnish of the last month", some, comment.Filter{Languages: finnish, CreatedAfter: since(30)}, false, 0},
+		{"nearly all voted", most, comment.Filter{}, false, 3},
+		{"nearly all voted, from the end", most, comment.Filter{}, true, 8*3.5 + layout.LargestCall},
+	} {
+		for name, known := range map[string]planner.Knowledge{
+			"trusted": test.p.known(), "old counts": {Stats: test.p.stats, Sizes: test.p.sizes}, "nothing": {},
+		} {
+			if len(test.filter.Languages) > 0 && known.Stats == nil {
+				continue // it may be refused: nothing tells how few there are
+			}
+			t.Run(test.name+", known: "+name, func(t *testing.T) {
+				q := comment.Query{Product: generatedProduct, Filter: test.filter, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, FromEnd: test.fromEnd}}
+				limit := test.units
+				if limit == 0 {
+					limit = layout.BoundFactor * dynamo.PageUnits(q)
+				}
+				options := knowing(known)
+				options.PageNumbers = priced{Model: indexes[test.p]}
+				account := usage.NewPool(1 << 40).Open(1 << 40)
+				page, err := test.p.table.Store(options).Comments(usage.With(t.Context(), account), q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				checkPage(t, test.p, q, page)
+				if units := account.Units(); units > limit {
+					t.Errorf("the page cost %.1f units, want at most %.1f\n%s", units, limit, page.Plan().Summary())
+				}
+			})
+		}
+	}
+}
