@@ -40,7 +40,12 @@ func Measure(ctx context.Context, p *Product, size int) ([]Row, error) {
 
 // measure reads a page in some ways.
 func (p *Product) measure(ctx context.Context, v visit, ways ...Way) (Row, error) {
-	ids, least := v.ids(p), p.foresee(v)
+	return p.measureOver(ctx, v, p.foresee(v), ways...)
+}
+
+// measureOver reads a page in some ways. It cannot be read for less than the given read units.
+func (p *Product) measureOver(ctx context.Context, v visit, least float64, ways ...Way) (Row, error) {
+	ids := v.ids(p)
 	row := Row{Comments: len(p.comments), Filter: v.query.Filter, Page: v.page, Reach: (len(v.list)-1)/v.query.Slice.Size + 1, Shown: len(ids)}
 	row.Costs[Foresight] = Cost{Units: least, Waves: 1}
 	for _, way := range ways {

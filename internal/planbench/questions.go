@@ -12,7 +12,7 @@ const PageSize = 20
 // numberedPages are the pages read of every list that has them, besides its last page.
 var numberedPages = []int{1, 2, 10, 100, 1000}
 
-// Walk is how a page is come to.
+// Walk is how a page is come to, and of what list, unless that is the newest first.
 type Walk int
 
 // The walks.
@@ -21,11 +21,17 @@ const (
 	EachPage Walk = iota
 	// PageAfterPage walks from page to page. Each page is answered by a process that was just started.
 	PageAfterPage
+	// HighestRated and LowestRated ask for pages one by one, of lists in these orders.
+	HighestRated
+	LowestRated
+	// CommonTrait and RareTrait ask so for pages of verified purchases, of which there are many or few.
+	CommonTrait
+	RareTrait
 )
 
 // String returns the name of the walk in tables.
 func (w Walk) String() string {
-	return [...]string{"each page", "walk without hints"}[w] // the name from when processes could start with hints
+	return [...]string{"each page", "walk without hints", "highest rated", "lowest rated", "verified: common", "verified: rare"}[w] // the name from when processes could start with hints
 }
 
 // visit is a page to be read.
@@ -114,7 +120,11 @@ func (p *Product) listOf(filter comment.Filter) []int {
 
 // visitsOf returns the pages of one list, none if it is empty.
 func (p *Product) visitsOf(filter comment.Filter, size int) []visit {
-	list := p.listOf(filter)
+	return p.visitsOfList(filter, p.listOf(filter), size)
+}
+
+// visitsOfList returns the pages of a list with a filter.
+func (p *Product) visitsOfList(filter comment.Filter, list []int, size int) []visit {
 	if len(list) == 0 {
 		return nil
 	}

@@ -43,5 +43,6 @@ func measureAll(ctx context.Context, comments []comment.Comment) ([][]Row, error
 	if err != nil {
 		return nil, fmt.Errorf("product %q, walk: %w", p.id, err)
 	}
-	return [][]Row{rows, walk}, nil
+	lists, err := measureLists(ctx, comments)
+	return append([][]Row{rows, walk}, lists...), err
 }

@@ -125,7 +125,7 @@ func (s *Summary) Add(set Set, rows []Row) {
 // paged are the pages to compare by their number: those of walks, and of a lone product the deepest.
 func paged(set Set, rows []Row) []Row {
 	switch {
-	case len(rows) > 0 && rows[0].Walk != EachPage:
+	case len(rows) > 0 && rows[0].Walk == PageAfterPage:
 		return rows
 	case set.Products == 1:
 		return deepest(rows)

@@ -74,9 +74,9 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case Narrowest:
 		return p.simply(ctx, q, narrowest(q.Filter))
 	case Cold:
-		return ask(ctx, p.table.Store(knowing(planner.Knowledge{})), q)
+		return ask(ctx, p.table.Store(p.options(planner.Knowledge{}, q)), q)
 	case Planned:
-		return ask(ctx, p.table.Store(knowing(p.known())), q)
+		return ask(ctx, p.table.Store(p.options(p.known(), q)), q)
 	case Again:
 		store := p.table.Store(knowing(p.known()))
 		if _, _, err := ask(ctx, store, q); err != nil {
@@ -85,6 +85,15 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 		return ask(ctx, store, q)
 	}
 	return nil, Cost{}, fmt.Errorf("%v is no way to read", way)
+}
+
+// options are those of a Store with some knowledge. It has page numbers if the query may need them.
+func (p *Product) options(known planner.Knowledge, q comment.Query) dynamo.Options {
+	options := knowing(known)
+	if q.Filter.OfTraits() {
+		options.PageNumbers = rankedIndex{p}
+	}
+	return options
 }
 
 // known returns what a Store knows if it has the product's statistics.
