@@ -18,7 +18,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
-	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
@@ -154,7 +153,7 @@ func (p *pages) open(ctx context.Context, session *Session) error {
 // newCounter makes the counter of a session's table, which feeds the page numbers too. The follower
 // hears of the changes; nil for none.
 func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.Counter {
-	options := counts.CounterOptions{Feed: p.keeper, Logger: p.log, Follower: follower, Patience: counts.Patience, VotesAtOnce: votes.VotesAtOnce}
+	options := counts.CounterOptions{Feed: p.keeper, Logger: p.log, Follower: follower, Patience: counts.Patience, VotesAtOnce: counts.VotesAtOnce}
 	if p.table != nil {
 		options.Pages = p.table
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -20,6 +21,9 @@ import (
 
 // Patience is how long Handle should wait for a product where others would wait with it.
 const Patience = 500 * time.Millisecond
+
+// VotesAtOnce is how many votes of one comment Handle should read where others would wait with it.
+const VotesAtOnce = votes.VotesAtOnce
 
 // The wait after a turn that failed doubles from the first to the longest, and is halved by one
 // that did not. Each is drawn at random up to its full length.

@@ -87,8 +87,8 @@ func NewRecounter(client Writer, table string, atOnce int) *Recounter {
 // Recount makes the total of a comment what its votes say. Of a comment with many votes it counts the
 // given slices only. It deletes the votes of a comment that does not exist.
 func (r *Recounter) Recount(ctx context.Context, id comment.ID, changed Slices) error {
-	task := &counting{id: id, changed: changed.list(), votes: math.MaxInt}
-	return call.Retry(ctx, func() (progress bool, err error) { return false, r.recount(ctx, task) })
+	left := &counting{id: id, changed: changed.list(), votes: math.MaxInt}
+	return call.Retry(ctx, func() (progress bool, err error) { return false, r.recount(ctx, left) })
 }
 
 // counting is what is left to count of a comment.
@@ -115,11 +115,11 @@ func (c counting) next(sums layout.VoteSums) (now []int, votes int) {
 
 // recount makes the total what the counted votes say, until no slice is left to count, or no more votes
 // may be read.
-func (r *Recounter) recount(ctx context.Context, task *counting) error {
+func (r *Recounter) recount(ctx context.Context, left *counting) error {
 	for range mostSteps {
-		again, err := r.step(ctx, task)
+		again, err := r.step(ctx, left)
 		if err != nil || !again {
-			return call.Wrap(err, "recount of the votes of %s", task.id)
+			return call.Wrap(err, "recount of the votes of %s", left.id)
 		}
 	}
 	return call.ErrBusy
@@ -129,50 +129,50 @@ func (r *Recounter) recount(ctx context.Context, task *counting) error {
 const mostSteps = 20
 
 // step takes one step towards a right total, and reports whether another may be needed.
-func (r *Recounter) step(ctx context.Context, task *counting) (again bool, err error) {
-	now, err := r.now(ctx, task.id)
+func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err error) {
+	now, err := r.now(ctx, left.id)
 	if err != nil {
 		return false, err
 	}
 	if now.sums.Changes == 1 { // votes that came since all were read are in none of the counts, and their records may be those of others
-		task.changed, task.votes = AllSlices.list(), math.MaxInt
+		left.changed, left.votes = AllSlices.list(), math.MaxInt
 	}
 	switch {
 	case now.gone:
-		task.changed = nil
-		return false, r.delete(ctx, task.id, max(1, task.votes/votesOfADelete))
+		left.changed = nil
+		return false, r.delete(ctx, left.id, max(1, left.votes/votesOfADelete))
 	case now.unreadable != nil:
-		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(task.id)})
-	case now.sums.Changes > 0 && len(task.changed) > 0 && task.votes > 0:
-		return true, r.count(ctx, now.sums, task)
+		return true, call.DeleteAll(ctx, r.client, r.table, []layout.Item{layout.VoteSumsKey(left.id)})
+	case now.sums.Changes > 0 && len(left.changed) > 0 && left.votes > 0:
+		return true, r.count(ctx, now.sums, left)
 	case now.sums.Changes > 0:
-		return r.show(ctx, task.id, now.shown, now.sums.Total())
+		return r.show(ctx, left.id, now.shown, now.sums.Total())
 	}
-	counted, votes, err := r.all(ctx, task.id)
+	counted, votes, err := r.all(ctx, left.id)
 	if err != nil {
 		return false, err
 	}
 	if votes >= r.many {
-		_, err := r.keep(ctx, task.id, counted)
+		_, err := r.keep(ctx, left.id, counted)
 		return true, err
 	}
-	task.changed = nil
-	return r.show(ctx, task.id, now.shown, counted.Total())
+	left.changed = nil
+	return r.show(ctx, left.id, now.shown, counted.Total())
 }
 
 // count counts the next slices that changed, and keeps their counts.
-func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, task *counting) error {
-	now, votes := task.next(sums)
+func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, left *counting) error {
+	now, votes := left.next(sums)
 	err := call.Parallel(ctx, len(now), func(ctx context.Context, i int) (err error) {
-		sums.Slices[now[i]], err = r.slice(ctx, task.id, now[i])
+		sums.Slices[now[i]], err = r.slice(ctx, left.id, now[i])
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	kept, err := r.keep(ctx, task.id, sums)
+	kept, err := r.keep(ctx, left.id, sums)
 	if kept {
-		task.changed, task.votes = task.changed[len(now):], task.votes-max(1, votes)
+		left.changed, left.votes = left.changed[len(now):], left.votes-max(1, votes)
 	}
 	return err
 }

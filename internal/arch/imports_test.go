@@ -76,7 +76,7 @@ var own = map[string]struct {
 	"dynamo/planner": {[]string{"comment", "dynamo/layout"}, "a plan is a value: a planner that made calls could not be tested without a table"},
 	"dynamo/leases":  {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "who does some work does not depend on what the work is"},
 	"dynamo/erasure": {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "internal/task"}, "erasing an author is readable alone: it knows what is stored, and not how it is asked for"},
-	"dynamo/votes":   {[]string{"comment", "dynamo/call", "dynamo/layout", "stream"}, "votes are counted by themselves: a total does not depend on how comments are counted"},
+	"dynamo/votes":   {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "votes are counted by themselves: a total does not depend on how comments are counted"},
 	"dynamo/counts": {[]string{
 		"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/merge", "dynamo/votes", "internal/task", "internal/usage", "pageindex", "pageindex/runs", "stream",
 	}, "counting is readable alone: it knows nothing of pages and plans"},
