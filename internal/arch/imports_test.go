@@ -131,7 +131,7 @@ var own = map[string]struct {
 	"internal/provisiontest": {nil, "it finds programs; engine's own tests need them, so it cannot know engine"},
 	"internal/dynamotest":    {[]string{"internal/engine", "internal/engine/child", "internal/provisiontest"}, "it starts engines and knows nothing of tables"},
 	"internal/bench":         {nil, "it measures from outside; its tests wire what they measure"},
-	"internal/planbench":     {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "internal/plot", "internal/reviewfile"}, "it asks the Store itself, of a table in memory"},
+	"internal/planbench":     {[]string{"comment", "dynamo", "dynamo/layout", "dynamo/planner", "internal/plot", "internal/reviewfile", "pageindex"}, "it asks the Store itself, of a table and page numbers in memory"},
 	"internal/faulttest":     {nil, "a network knows nothing of what goes over it"},
 	"internal/episode":       {[]string{"internal/faulttest", "internal/task"}, "trouble knows the names of a table's parts, and nothing of what is in them"},
 	"internal/workload":      {[]string{"comment"}, "it speaks to a server over HTTP only, and shares no code with what it checks but the form of an id"},
