@@ -67,7 +67,7 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 		return otherwise
 	}
 	index, low, high := layout.Index(*in.IndexName), bound(":low", ""), bound(":high", "~")
-	sortKey := func(c comment.Comment) string { return traitsIn(layout.Encode(c)[index.SortAttr()]) }
+	keys := map[comment.ID]string{}
 	ascending := in.ScanIndexForward == nil || *in.ScanIndexForward
 	last := ""
 	if in.ExclusiveStartKey != nil {
@@ -75,7 +75,8 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 	}
 	var out []comment.Comment
 	for _, c := range s.comments {
-		at := sortKey(c)
+		at := traitsIn(layout.Encode(c)[index.SortAttr()])
+		keys[c.ID] = at
 		inside := at != "" && layout.PartitionOf(index, c).Key(c.ProductID) == partitionKey(in) && at >= low && at <= high
 		if inside && (last == "" || (at > last) == ascending && at != last) {
 			out = append(out, c)
@@ -85,7 +86,7 @@ func (s *warehouse) partition(in *dynamodb.QueryInput) []comment.Comment {
 		if !ascending {
 			a, b = b, a
 		}
-		return cmp.Compare(sortKey(a), sortKey(b))
+		return cmp.Compare(keys[a.ID], keys[b.ID])
 	})
 	return out
 }

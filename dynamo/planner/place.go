@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"math"
+
 	"github.com/talkback/talkback/comment"
 )
 
@@ -70,6 +72,9 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	}
 	placing := Placing{Rank: rank, Size: q.Slice.Size, Total: p.total(), Through: func(n int) float64 { return p.through(q, n) }}
 	placing.Lookup = lookup.Units + lookup.Waves*wavePrice + p.through(q, q.Slice.Size+1+int(lookup.Skip))
+	if q.Order == comment.MostHelpful && rank > comment.MaxVotedRank && rank < p.Known.Stats.AtMost(q.Order.Links(p.Filter)[0].Filter).Total() {
+		placing.Lookup = math.Inf(1) // it does not reach that far
+	}
 	placing.Small = !p.RanksHelp() && p.Known.Stats != nil && p.Known.Stats.AtMost(p.Filter).Total() <= MaxSkip
 	return placing.Choose()
 }
