@@ -40,6 +40,8 @@ type Numbered struct {
 	Starts map[int]Place
 	// Unknown is why Page and Starts alone are unknown, nil if they are known.
 	Unknown error
+	// Unlinked is why the start of a page beside this one is unknown, nil if there is none such.
+	Unlinked error
 	// Err is why all of this is unknown, nil if it is known.
 	Err error
 }

@@ -41,34 +41,70 @@ func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numb
 	return &numbersLookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: list.Ranked(q)},
 		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(), Exact: list.Exactly(),
-		Voted: of.source.findVoted,
+		Voted: newVotedPlaces(of.source).find,
 	})}
 }
 
-// findVoted finds places among the comments with helpful votes of a list, by reading them from the first
-// one on.
-func (l source) findVoted(ctx context.Context, targets []pageindex.VotedTarget) (starts []pageindex.Start, cost pageindex.Cost, err error) {
-	deepest := 0
+// votedPlaces finds places among the comments with helpful votes of a list, by reading them from the first
+// one on, each once.
+type votedPlaces struct {
+	source
+	found []layout.Compressed
+	ended bool // whether these are all
+	cost  pageindex.Cost
+}
+
+func newVotedPlaces(of source) *votedPlaces {
+	of.meter = layout.NewMeter(planner.VotedEstimate(of.query, comment.MaxVotedRank)/layout.BoundFactor, pageCure)
+	return &votedPlaces{source: of}
+}
+
+// find implements pageindex.FindVoted.
+func (v *votedPlaces) find(ctx context.Context, targets []pageindex.VotedTarget) ([]pageindex.Start, pageindex.Cost, error) {
+	v.cost = pageindex.Cost{}
+	rank, starts := 0, make([]pageindex.Start, len(targets))
 	for _, target := range targets {
-		if deepest = max(deepest, target.Rank); target.At != nil {
-			deepest = comment.MaxVotedRank + 1
+		if target.At != nil {
+			if err := v.read(ctx, comment.MaxVotedRank+1, target.At); err != nil {
+				return nil, v.cost, err
+			}
+		} else if target.Rank <= comment.MaxVotedRank {
+			rank = max(rank, target.Rank)
 		}
 	}
-	l.meter = layout.NewMeter(planner.VotedEstimate(l.query, comment.MaxVotedRank)/layout.BoundFactor, pageCure)
-	whole := comment.Query{Product: l.query.Product, Filter: l.query.Filter, Order: comment.MostHelpful}
-	r := l.reading(planner.StretchOf(whole), planner.Request{
-		Purpose: comment.ReadSkip, Want: min(deepest, comment.MaxVotedRank+1), WithoutText: true,
-	}, l.meter.Estimate)
-	found, err := r.take(ctx)
-	if err != nil {
-		return nil, cost, call.Wrap(err, "places among the most helpful comments of product %q", l.query.Product)
+	if err := v.read(ctx, rank, nil); err != nil {
+		return nil, v.cost, err
 	}
-	l.store.malformed.Report(r.improper()...)
-	starts = make([]pageindex.Start, len(targets))
 	for i, target := range targets {
-		starts[i] = startOf(target, found)
+		starts[i] = startOf(target, v.found)
 	}
-	return starts, r.cost(), nil
+	return starts, v.cost, nil
+}
+
+// read goes on reading until a number of comments are found, or all up to a place.
+func (v *votedPlaces) read(ctx context.Context, number int, upTo *comment.Place) error {
+	slice := comment.Slice{Size: number - len(v.found), Before: &comment.Place{Key: 1}} // all that have votes
+	if upTo != nil && upTo.Previous().Key > 0 {
+		slice.Before = new(upTo.Previous())
+	}
+	if len(v.found) > 0 {
+		slice.After = new(comment.MostHelpful.PlaceOf(v.found[len(v.found)-1].Comment))
+	}
+	reached := slice.After != nil && upTo != nil && comment.MostHelpful.Compare(*slice.After, *upTo) >= 0
+	if v.ended || slice.Size <= 0 || reached {
+		return nil
+	}
+	stretch := planner.StretchOf(comment.Query{Product: v.query.Product, Filter: v.query.Filter, Order: comment.MostHelpful, Slice: slice})
+	r := v.reading(stretch, planner.Request{Purpose: comment.ReadSkip, Want: stretch.Want(slice.Size) - 1, WithoutText: true}, v.meter.Estimate)
+	taken, err := r.take(ctx)
+	if err != nil {
+		return call.Wrap(err, "places among the most helpful comments of product %q", v.query.Product)
+	}
+	v.store.malformed.Report(r.improper()...)
+	v.cost.Add(r.cost())
+	taken, _ = stretch.Cut(taken, slice.Size, false)
+	v.found, v.ended = append(v.found, taken...), upTo == nil && len(taken) < slice.Size
+	return nil
 }
 
 // startOf finds a target among the first comments of a list.

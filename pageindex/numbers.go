@@ -47,6 +47,7 @@ type Numbers struct {
 	numbered comment.Numbered
 	asked    map[int]bool // pages whose beginnings were asked for
 	deep     bool         // whether the page, or its cursor, is too deep among comments with helpful votes
+	beyond   []int        // pages that begin too deep there
 	after    int          // how many comments come before the slice: those up to its cursor After
 	before   int          // how many come before its cursor Before; all without one
 }
@@ -134,7 +135,15 @@ func (l *Numbers) Finish(ctx context.Context) error {
 }
 
 // Numbered returns what is known after Finish.
-func (l *Numbers) Numbered() comment.Numbered { return l.numbered }
+func (l *Numbers) Numbered() comment.Numbered {
+	out, reach := l.numbered, max(1, l.wanted.Numbering.Around)
+	for _, page := range l.beyond {
+		if page <= out.Pages && out.Page-reach <= page && page <= out.Page+reach {
+			out.Unlinked = errTooDeep
+		}
+	}
+	return out
+}
 
 // answered reports whether the index need not be asked: only the number of the page is wanted, and
 // known; or the first page is all of the list, and has no links but to itself.
@@ -216,6 +225,9 @@ func (l *Numbers) askStarts(b *batch, pages []int) {
 		b.add(goal{Rank: rank, Exact: true}, func(at Start) {
 			if page == l.wanted.Slice.Page {
 				l.begins(at)
+			}
+			if at.Rank == Beyond {
+				l.beyond = append(l.beyond, page)
 			}
 			if at.Rank == rank && at.After != nil {
 				l.numbered.Starts[page] = *at.After

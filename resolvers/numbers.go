@@ -55,7 +55,7 @@ func (connectionResolver) PageCursors(_ context.Context, connection *graph.Comme
 	if connection.Slice.Size == 0 {
 		return nil, nil
 	}
-	if err := cmp.Or(connection.Numbered.Err, connection.Numbered.Unknown); err != nil {
+	if err := cmp.Or(connection.Numbered.Err, connection.Numbered.Unknown, connection.Numbered.Unlinked); err != nil {
 		return nil, err
 	}
 	l := list{product: connection.Product, filter: connection.Filter, order: connection.Order}

@@ -9,6 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/usage"
 )
 
@@ -85,5 +86,49 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// Finding the number of a page among comments with votes reads no further than that page. Links to pages
+// that begin too deep are an error.
+func TestNumbersInTheOrderOfVotes(t *testing.T) {
+	few := withVotes(t, 4000, func(i int) bool { return i%800 == 0 })
+	half := withVotes(t, 3000, func(i int) bool { return i%2 == 0 })
+	for _, test := range []struct {
+		name      string
+		p         *Product
+		after     int // the rank of a cursor, or
+		page      int
+		numbering comment.Numbering
+		units     float64
+		unlinked  bool
+	}{
+		{"a cursor", few, 2, 0, comment.Numbering{Number: true}, 6, false},
+		{"links of a cursor", few, 2, 0, comment.Numbering{Number: true, Links: true, Around: 2}, 25, false},
+		{"links of a deeper cursor", half, 200, 0, comment.Numbering{Number: true, Links: true, Around: 2}, 25, false},
+		{"the last page but one", half, 0, 51, comment.Numbering{Links: true, Around: 1}, 40, false},
+		{"the last page", half, 0, 52, comment.Numbering{Links: true, Around: 1}, 40, true},
+		{"too deep", half, 0, 60, comment.Numbering{}, 1, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			q := comment.Query{Product: generatedProduct, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, Page: test.page}, Numbering: test.numbering}
+			list := commenttest.NewModel(test.p.comments...).List(generatedProduct, q.Filter, q.Order)
+			if test.after > 0 {
+				q.Slice.After = new(q.Order.PlaceOf(list[test.after-1]))
+			}
+			options := knowing(test.p.known())
+			options.PageNumbers = priced{Model: indexes[test.p]}
+			account := usage.NewPool(1 << 40).Open(1 << 40)
+			page, err := test.p.table.Store(options).Comments(usage.With(t.Context(), account), q)
+			if tooDeep := test.page == 60; tooDeep != (err != nil) {
+				t.Fatal(err)
+			}
+			if units := account.Units(); units > test.units {
+				t.Errorf("it cost %.1f units, want at most %.1f", units, test.units)
+			}
+			if err == nil && test.unlinked != (page.Numbered.Unlinked != nil) {
+				t.Errorf("numbers: %+v", page.Numbered)
+			}
+		})
 	}
 }
