@@ -135,11 +135,17 @@ func votes(t *testing.T, ctx context.Context, s shop) {
 		focused(button(1, helpful)),
 		click(button(1, helpful)),
 		said(1, "Your vote is taken back."),
+		says(button(1, helpful), "Helpful (12)"),
 		pressed(1, false, false),
 		focus(button(1, not)),
 		chromedp.KeyEvent(" "),
 		pressed(1, false, true),
 		said(1, "Your vote counts."),
+		chromedp.Evaluate(fmt.Sprintf("{ const status = %s.querySelector(%q); window.heard = []; new MutationObserver(() => heard.push(status.textContent)).observe(status, { childList: true, characterData: true, subtree: true }) }",
+			root, button(1, "[role=status]")), nil),
+		click(button(1, helpful)),
+		holds("heard.join('|') === '|Your vote counts.'"), // is announced again
+		pressed(1, true, false),
 		holds(root+".querySelectorAll('.list > :nth-child(2) :is(.votes, .helpful)').length === 0"), // my own
 		says(button(3, helpful), "Helpful"),
 		click(button(3, helpful)),
@@ -154,7 +160,7 @@ func votes(t *testing.T, ctx context.Context, s shop) {
 		said(5, "Your vote is taken back."),
 		pressed(5, false, false),
 	)
-	s.voted(t, "0 HELPFUL", "0 NONE", "0 NOT_HELPFUL", "2 HELPFUL", "3 NOT_HELPFUL", "4 HELPFUL", "4 NONE")
+	s.voted(t, "0 HELPFUL", "0 NONE", "0 NOT_HELPFUL", "0 HELPFUL", "2 HELPFUL", "3 NOT_HELPFUL", "4 HELPFUL", "4 NONE")
 }
 
 // voted expects votes since the last call.
@@ -169,7 +175,8 @@ func (s shop) voted(t *testing.T, want ...string) {
 }
 
 // A visitor gets a token with the first vote, and keeps it: also after a reload, until it holds no longer.
-// Before the first vote, nothing is asked about votes.
+// Before the first vote, nothing is asked about votes. Whom the page gives a token becomes no visitor. Where
+// visitors vote no longer, the token is forgotten.
 func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 	button := func(n int, which string) string { return fmt.Sprintf(".list > :nth-child(%d) .votes %s", n, which) }
 	browsertest.Visit(t, ctx, s.address+"/shop/visitors",
@@ -182,17 +189,23 @@ func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 		holds(idle),
 		click(button(6, "button")),
 		says(button(6, "[role=status]"), "Your vote counts."),
-		chromedp.Evaluate("localStorage.clear()", nil),
+		chromedp.Evaluate("document.querySelector('talkback-comments').token = 't1'", nil), // the page's own
+		click(button(6, "button")),
+		says(button(6, "[role=alert]"), "Sign in again to write or vote."),
+	)
+	browsertest.Visit(t, ctx, s.address+"/shop/unvisited",
+		says(".write slot p", "Sign in to write a comment."),
+		holds("!Object.keys(localStorage).some((key) => key.startsWith('talkback visitor'))"),
 	)
 	s.mu.Lock()
 	slices.Sort(s.votes)
 	s.mu.Unlock()
-	s.voted(t, "0 HELPFUL Bearer t1", "1 HELPFUL Bearer t1", "5 HELPFUL Bearer t1", "5 HELPFUL Bearer t2")
+	s.voted(t, "0 HELPFUL Bearer t1", "1 HELPFUL Bearer t1", "5 HELPFUL Bearer t1", "5 HELPFUL Bearer t2", "5 NONE Bearer t1")
 	var asked []string
-	for _, r := range s.requests("visitors") {
+	for _, r := range append(s.requests("visitors"), s.requests("unvisited")...) {
 		asked = append(asked, fmt.Sprint(r.Variables.Voter, r.authorization))
 	}
-	if want := []string{"false", "trueBearer t1"}; !slices.Equal(asked, want) {
+	if want := []string{"false", "trueBearer t1", "trueBearer t2", "false"}; !slices.Equal(asked, want) {
 		t.Errorf("the pages were asked for with %q, want %q", asked, want)
 	}
 }

@@ -59,6 +59,7 @@ type variables struct {
 	Highlights bool
 	Own, Voter bool
 	Input      struct{ ID, Vote string }
+	isSigned   bool // whether a token came with them
 }
 
 func newService(t *testing.T) *service {
@@ -111,6 +112,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	asked.Variables.isSigned = asked.authorization != ""
 	s.mu.Lock()
 	s.asked = append(s.asked, asked)
 	again := s.failed[asked.Variables.ID]
@@ -144,7 +146,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer(asked.Variables))
 }
 
-// vote answers a vote. The first comment has 12 helpful ones, the third is gone, the fourth gets no more, and
+// vote answers a vote, with totals that lag. The first comment has 12 helpful ones, the third is gone, the fourth gets no more, and
 // for the sixth the token of the first visitor holds no longer.
 func (s *service) vote(w http.ResponseWriter, v variables, authorization string) {
 	s.mu.Lock()
@@ -308,6 +310,12 @@ func answer(v variables) object {
 		data["viewer"] = object{"customerId": "me", "isModerator": false, "mayWrite": true, "cannotWriteReason": nil, "cannotVoteReason": nil}
 	case "visitors":
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "TOKEN_REQUIRED", "cannotVoteReason": "VISITOR_TOKEN_REQUIRED"}
+	case "unvisited": // visitors vote no longer
+		reason := "TOKEN_REQUIRED"
+		if v.isSigned {
+			reason = "TOKEN_REFUSED"
+		}
+		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": reason, "cannotVoteReason": "CUSTOMER_TOKEN_REQUIRED"}
 	case "closed":
 		data["viewer"] = object{"customerId": nil, "isModerator": false, "mayWrite": false, "cannotWriteReason": "WRITING_OFF", "cannotVoteReason": "CUSTOMER_TOKEN_REQUIRED"}
 	}

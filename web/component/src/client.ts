@@ -6,6 +6,8 @@ export interface Client {
   readonly endpoint: string;
   /** The token of the person who asks, a customer's or a visitor's, or "". */
   token(): Promise<string>;
+  /** Whether the page gave no token of its own for the last request: who asks is a visitor, or may become one. */
+  visits(): boolean;
   /** Whether there may be a token, so that who asks may have written something or voted. */
   signedIn(): boolean;
 }

@@ -120,10 +120,12 @@ export class TalkbackComments extends HTMLElement {
   #newSession(choice: Choice): Session {
     const product = this.#product;
     const endpoint = this.#endpoint;
+    let own = '';
     const client = {
       endpoint,
+      visits: () => !(typeof this.token === 'function' ? own : this.token),
       signedIn: () => !!(this.token || visitorToken(endpoint)),
-      token: async () => (typeof this.token === 'function' ? await this.token() : this.token) || visitorToken(endpoint),
+      token: async () => (own = (typeof this.token === 'function' ? await this.token() : this.token) || '') || visitorToken(endpoint),
     };
     const customerName = () => this.customerName ?? '';
     const desk: Desk = this.#desk = {

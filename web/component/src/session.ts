@@ -3,6 +3,7 @@ import { changed, type Choice, everything, isFirst } from './address';
 import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
 import { ask, type Client, Failure, isRefused, isTooMuch, type Problem, problemOf } from './client';
 import { type Change, nodesWith, withChange } from './desk';
+import { forgetVisitor } from './forms/visitor';
 import type { Shown } from './view';
 
 export interface Settings {
@@ -87,6 +88,8 @@ export class Session {
       const answer = await ask(client, operation, variables, signal);
       if (signal.aborted) return;
       const milliseconds = performance.now() - started;
+      const isNobody = answer.data?.viewer?.cannotWriteReason === 'TOKEN_REFUSED' && client.visits();
+      if (isNobody && forgetVisitor(client.endpoint)) return await this.#request(choice, take); // visitors vote no longer
       if (isRefused(answer) && !isFirst(choice)) return await this.load(instead);
       this.problem = problemOf(answer, choice.page > 1);
       take(answer, milliseconds);

@@ -90,8 +90,8 @@ export function kept<T extends object>(key: string, model: T): T {
   return readLike(() => localStorage, key, model) ?? model;
 }
 
-/** Has this browser keep something. */
-export function keep(key: string, value: object): void {
+/** Has this browser keep something, or forget it. */
+export function keep(key: string, value: object | null): void {
   write(() => localStorage, key, value);
 }
 

@@ -11,11 +11,21 @@ export function visitorToken(endpoint: string): string {
   return Date.parse(expiresAt) > Date.now() ? token : '';
 }
 
-let asking: Promise<Problem | undefined> | undefined;
+/** Forgets the token, which the service refuses. False if there is none to forget. */
+export function forgetVisitor(endpoint: string): boolean {
+  const token = visitorToken(endpoint);
+  keep(placeOf(endpoint), null);
+  return token !== visitorToken(endpoint);
+}
+
+const asking = new Map<string, Promise<Problem | undefined>>();
 
 /** Asks for a token and keeps it. Two votes at once are of one visitor. */
 export function becomeVisitor(client: Client): Promise<Problem | undefined> {
-  return (asking ??= ask(client).finally(() => (asking = undefined)));
+  const { endpoint } = client;
+  const asked = asking.get(endpoint) ?? ask(client).finally(() => asking.delete(endpoint));
+  asking.set(endpoint, asked);
+  return asked;
 }
 
 async function ask(client: Client): Promise<Problem | undefined> {

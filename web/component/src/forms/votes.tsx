@@ -19,17 +19,22 @@ export function mayVote(viewer: Viewer, { author }: Comment): boolean {
   return viewer.cannotVoteReason !== 'CUSTOMER_TOKEN_REQUIRED' && author.customerId !== (viewer.customerId ?? guest().id);
 }
 
-/** Votes. A viewer who is no customer becomes a visitor first, also if the service takes an earlier token no longer. */
+/**
+ * Votes. Whom the page gives no token becomes a visitor first, also if the service takes an earlier token no longer,
+ * unless another vote got a new one by then.
+ */
 async function vote({ client }: Desk, viewer: Viewer, input: { id: string; vote: Vote }): Promise<Outcome> {
   const send = () => change(client, 'voteOn', input);
-  if (viewer.customerId) return send();
+  if (viewer.customerId || !client.visits()) return send();
   const becomes = async (): Promise<Outcome> => {
     const problem = await becomeVisitor(client);
     return problem ? { problem } : send();
   };
-  if (!visitorToken(client.endpoint)) return becomes();
+  const token = visitorToken(client.endpoint);
+  if (!token) return becomes();
   const outcome = await send();
-  return outcome.problem?.kind === 'unauthenticated' ? becomes() : outcome;
+  if (outcome.problem?.kind !== 'unauthenticated' || !client.visits()) return outcome;
+  return visitorToken(client.endpoint) === token ? becomes() : send();
 }
 
 /** Two buttons to say whether a comment is helpful; the one that is pressed takes the vote back. */
@@ -44,9 +49,15 @@ export class Votes extends Component<Props> {
     return this.props.comment.votes.viewerVote ?? 'NONE';
   }
 
+  /** How many find the comment helpful if the vote is this one. What the service answers may lack the one before. */
+  #helpful(vote: Vote): number {
+    return Math.max(0, this.props.comment.votes.helpful + Number(vote === 'HELPFUL') - Number(this.#before === 'HELPFUL'));
+  }
+
   #press(pressed: Vote): void {
     this.#wish = (this.#wish ?? this.#before) === pressed ? 'NONE' : pressed;
     this.#trouble = [];
+    this.#said = ''; // the same words again are announced again
     this.forceUpdate();
     if (!this.#sending) void this.#send();
   }
@@ -61,7 +72,7 @@ export class Votes extends Component<Props> {
       outcome = await vote(desk, viewer, { id: comment.id, vote: sent });
       if (!outcome.comment) break;
       this.#said = texts.say(sent === 'NONE' ? 'vote.undone' : 'vote.saved');
-      desk.seen({ kind: 'voted', comment: { ...comment, votes: { ...outcome.comment.votes, viewerVote: sent } } });
+      desk.seen({ kind: 'voted', comment: { ...comment, votes: { helpful: this.#helpful(sent), viewerVote: sent } } });
     }
     this.#sending = false;
     this.#wish = null;
@@ -75,9 +86,9 @@ export class Votes extends Component<Props> {
     this.#trouble = problem && problem.kind !== 'forbidden' ? wordsOf(texts, problem) : [texts.say('vote.refused')];
   }
 
-  override render({ texts, comment: { votes } }: Props) {
+  override render({ texts }: Props) {
     const vote = this.#wish ?? this.#before;
-    const helpful = Math.max(0, votes.helpful + Number(vote === 'HELPFUL') - Number(this.#before === 'HELPFUL'));
+    const helpful = this.#helpful(vote);
     return (
       <span class="votes" part="votes">
         <button class="button quiet" type="button" aria-pressed={vote === 'HELPFUL'} onClick={() => this.#press('HELPFUL')}>
