@@ -70,6 +70,10 @@ type caller struct {
 	once   sync.Once // the signature is verified for limits and again for writing
 	viewer comment.Viewer
 	err    error
+
+	visitorOnce sync.Once // so is a visitor's, for each vote that is shown
+	visitor     comment.Viewer
+	visitorErr  error
 }
 
 // Value implements [context.Context].

@@ -19,6 +19,8 @@ const (
 	// visitorType is the type of visitors' tokens. Guard takes none of this type, so they never speak for
 	// a customer, whatever their key.
 	visitorType = "visitor+jwt"
+	// maxVisitorToken bounds visitors' tokens in bytes: those that are made have 200. Others are not parsed.
+	maxVisitorToken = 512
 	// visitorPrefix and 16 random bytes are the ID of a visitor, which no customer has by chance.
 	visitorPrefix = "visitor:"
 )
@@ -44,14 +46,26 @@ func NewVisitors(who Authorizer, secret string, now Clock) (*Visitors, error) {
 
 // Identify implements [Authorizer]. A visitor may write as no author: beside the ID, the error stays.
 func (v *Visitors) Identify(ctx context.Context) (comment.Viewer, error) {
-	viewer, err := v.Authorizer.Identify(ctx)
-	viewer.VisitorsVote = true
 	from, known := ctx.Value(contextKey{}).(*caller)
-	if !known || viewer.CustomerID != nil || viewer.Roles != 0 {
+	if !known {
+		return v.identifyCaller(ctx, "")
+	}
+	from.visitorOnce.Do(func() { from.visitor, from.visitorErr = v.identifyCaller(ctx, from.token) })
+	return from.visitor, from.visitorErr
+}
+
+// identifyCaller is Identify for a request whose token is not read yet. A sender of another kind of token
+// is offered no visitor's: it would go on to send its own.
+func (v *Visitors) identifyCaller(ctx context.Context, token string) (comment.Viewer, error) {
+	viewer, err := v.Authorizer.Identify(ctx)
+	if viewer.CustomerID != nil || viewer.Roles != 0 {
 		return viewer, err
 	}
-	id, ofVisitor := v.read(from.token)
-	if ofVisitor && viewer.CannotWriteReason != nil && *viewer.CannotWriteReason == comment.TokenRefused {
+	id, ofVisitor := v.read(token)
+	if token != "" && !ofVisitor {
+		return viewer, err
+	}
+	if viewer.CannotWriteReason != nil && *viewer.CannotWriteReason == comment.TokenRefused {
 		viewer, err = refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "a visitor's token is to vote with: for all else, send a customer's"))
 	}
 	viewer.VisitorID, viewer.VisitorsVote = id, true
@@ -61,6 +75,9 @@ func (v *Visitors) Identify(ctx context.Context) (comment.Viewer, error) {
 // read returns the visitor whom a token speaks for, empty if it is not valid, and whether it was made
 // for a visitor.
 func (v *Visitors) read(token string) (id string, ofVisitor bool) {
+	if len(token) > maxVisitorToken {
+		return "", false
+	}
 	claims := jwt.RegisteredClaims{}
 	parsed, err := v.parser.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return v.secret, nil })
 	ofVisitor = parsed != nil && parsed.Header["typ"] == visitorType

@@ -17,7 +17,8 @@ import (
 // does, and it speaks for no customer, even where customers' tokens have the same key.
 func TestVisitors(t *testing.T) {
 	time0 := now
-	clock := func() time.Time { return time0 }
+	asked := 0 // how often the time was asked for, as each token that is read does
+	clock := func() time.Time { asked++; return time0 }
 	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: secret, Now: clock})
 	if err != nil {
 		t.Fatal(err)
@@ -46,6 +47,12 @@ func TestVisitors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	endless := jwt.NewWithClaims(jwt.SigningMethodHS256, claims(jwt.MapClaims{"sub": "visitor:" + strings.Repeat("0", 512)}))
+	endless.Header["typ"] = "visitor+jwt"
+	long, err := endless.SignedString([]byte(secret))
+	if err != nil {
+		t.Fatal(err)
+	}
 	unsigned := made.Token[:strings.LastIndex(made.Token, ".")+1]
 	for _, row := range []struct {
 		why     string
@@ -62,6 +69,7 @@ func TestVisitors(t *testing.T) {
 		{"a visitor where visitors do not vote", guard, made.Token, now, "", comment.TokenRefused},
 		{"a visitor where writing is off", closed, made.Token, now, "visitor:", comment.WritingOff},
 		{"without a signature", ours, unsigned, now, "", comment.TokenRequired},
+		{"longer than any that is made", ours, long, now, "", comment.TokenRefused},
 		{"no token", ours, "", now, "", comment.TokenRequired},
 		{"no token at all", ours, "abc", now, "", comment.TokenRefused},
 		{"a customer", ours, customers, now, "ada", ""},
@@ -83,6 +91,13 @@ func TestVisitors(t *testing.T) {
 			}
 			if err != nil && (strings.Contains(err.Error(), secret) || row.token != "" && strings.Contains(err.Error(), row.token)) {
 				t.Errorf("%s: the error tells a secret", row.why)
+			}
+			if offered, want := viewer.VisitorsVote, row.who != guard && (refusal == comment.TokenRequired || refusal == comment.WritingOff && row.voter != ""); offered != want {
+				t.Errorf("%s: offers a visitor's token: %v", row.why, offered)
+			}
+			before := asked
+			if again, err := row.who.Identify(r.Context()); asked != before || again.VoterID() != viewer.VoterID() || (err == nil) != (refusal == "") {
+				t.Errorf("%s: the token is read once more, as of %q, %v", row.why, again.VoterID(), err)
 			}
 		})).ServeHTTP(httptest.NewRecorder(), request)
 	}

@@ -29,8 +29,8 @@ type Voter struct {
 }
 
 // Vote makes a vote the customer's about a comment, in place of an earlier one; NoVote takes it back. To
-// vote the same again changes nothing. The comment has the votes that it is going to show if nobody else
-// votes.
+// vote the same again changes nothing. The comment has the votes that are counted, with this change: they
+// may lack the vote before, but not this one.
 func (v *Voter) Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error) {
 	viewer, err := v.Authorizer.Identify(ctx)
 	switch {
@@ -79,7 +79,10 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 		return c, err
 	}
 	before, voted := found[key]
+	var certain comment.VoteCounts // what is stored may lack the vote before, also if it is made again
+	certain.Add(vote, 1)
 	if before.Vote == vote || !voted && vote == comment.NoVote {
+		c.Votes = c.Votes.AtLeast(certain)
 		return c, nil
 	}
 	after := comment.CastVote{By: key.Customer, Vote: vote, At: v.Now.millisecond()}
@@ -88,6 +91,6 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 	}
 	c.Votes.Add(before.Vote, -1)
 	c.Votes.Add(vote, 1)
-	c.Votes = c.Votes.AtLeast(comment.VoteCounts{})
+	c.Votes = c.Votes.AtLeast(certain)
 	return c, v.Store.SetVote(ctx, parsed, before, after)
 }

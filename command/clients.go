@@ -22,7 +22,7 @@ import (
 type ClientFlags struct {
 	ReadUnits *uint32         `name:"client-read-units" help:"Read units that each client may use a second; 0 for any number (default: ${client_read_units}, 0 on loopback)." placeholder:"1000"`
 	Burst     *uint32         `name:"client-burst" help:"Read units that each client may use at once after a pause (default: ten seconds' worth)." placeholder:"10000"`
-	Writes    *uint32         `name:"client-writes" help:"Comments that each client may add, edit and delete a minute; 0 for any number (default: ${client_writes}, 0 on loopback)." placeholder:"60"`
+	Writes    *uint32         `name:"client-writes" help:"Comments and votes that each client may add, edit and delete a minute; 0 for any number (default: ${client_writes}, 0 on loopback unless visitors vote)." placeholder:"60"`
 	Servers   uint32          `name:"client-limits-servers" help:"Number of servers behind one address. Each grants its share of what a client may use, with Redis only while that is away (default: ${default})." placeholder:"1" default:"1"`
 	Redis     string          `name:"client-limits-redis" help:"URL of the Redis in which all servers count what clients use, such as redis://host:6379/0. Put one with a password into the variable." placeholder:"URL"`
 	Trusted   []httpapi.Proxy `name:"trusted-proxy" help:"Address or network, such as 10.0.0.0/8, of a proxy whose X-Forwarded-For is believed. Repeatable. Without it, all clients of a proxy are one." placeholder:"CIDR"`
@@ -49,11 +49,15 @@ func (f *ClientFlags) AfterApply(line *kong.Context) error {
 	return nil
 }
 
-// policies returns what each client may use, with a rate of 0 for any number.
-func (f *ClientFlags) policies(address net.Addr) (reads, writes quota.Policy) {
+// policies returns what each client may use, with a rate of 0 for any number. Visitors vote through
+// proxies on this machine too.
+func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writes quota.Policy) {
 	units, changes := uint32(defaultReadUnits), uint32(defaultWrites)
 	if isLoopback(address) {
-		units, changes = 0, 0
+		units = 0
+		if !visitorsVote {
+			changes = 0
+		}
 	}
 	units, changes = orDefault(f.ReadUnits, units), orDefault(f.Writes, changes)
 	burst := float64(orDefault(f.Burst, 0))
@@ -76,7 +80,8 @@ func orDefault(flag *uint32, unset uint32) uint32 {
 // limits returns what bounds clients, nil if nothing does, and a notice that says it. The end of the
 // context, and then close, end what is done for them.
 func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string, who auth.Authorizer, log *slog.Logger) (clients *httpapi.ClientLimits, notice string, stop func(), err error) {
-	reads, writes := f.policies(address)
+	_, visitorsVote := who.(*auth.Visitors)
+	reads, writes := f.policies(address, visitorsVote)
 	stop = func() {}
 	if f.Servers == 0 || f.Burst != nil && *f.Burst == 0 {
 		return nil, "", stop, usagef("--client-limits-servers and --client-burst must be 1 or more")

@@ -77,7 +77,7 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	if address, err := net.ResolveTCPAddr("tcp", c.Listen); err != nil {
 		all = append(all, doctor.New("address", doctor.Problem, "--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen))
 	} else {
-		all = append(all, c.writing(ctx, address, term), c.Clients.examine(ctx, address, flags.Table))
+		all = append(all, c.writing(ctx, address, term), c.Clients.examine(ctx, address, c.Writers.VisitorVotes, flags.Table))
 	}
 	if allowed := connectionLimit(c.MaxConnections); allowed < int(c.MaxConnections) {
 		all = append(all, doctor.New("file descriptors", doctor.Warning, "allow %d connections instead of %d", allowed, c.MaxConnections).
@@ -102,8 +102,8 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) d
 		what, cure, _ := strings.Cut(notice, ": ")
 		return doctor.New(check, doctor.Warning, "%s", what).Cured("%s", cure)
 	}
-	if _, writes := c.Clients.policies(address); c.Writers.VisitorVotes && writes.Rate == 0 && !isLoopback(address) {
-		return doctor.New(check, doctor.Warning, "visitors may vote, each address any number of times").Cured("give --client-writes")
+	if _, writes := c.Clients.policies(address, c.Writers.VisitorVotes); c.Writers.VisitorVotes && writes.Rate == 0 {
+		return doctor.New(check, doctor.Warning, "visitors may vote, each address any number of times").Cured("leave --client-writes 0 out")
 	}
 	return doctor.New(check, doctor.OK, "%s", notice)
 }
@@ -225,9 +225,9 @@ func findingsText(all []doctor.Finding, screen output.Screen) string {
 }
 
 // examine checks what bounds clients, and the Redis that they are counted in, if one is named.
-func (f *ClientFlags) examine(ctx context.Context, address net.Addr, table string) doctor.Finding {
+func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string) doctor.Finding {
 	const check = "client limits"
-	reads, writes := f.policies(address)
+	reads, writes := f.policies(address, visitorsVote)
 	limited := reads.Rate > 0 || writes.Rate > 0
 	switch {
 	case limited && f.Redis != "":

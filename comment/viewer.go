@@ -15,7 +15,7 @@ type Viewer struct {
 	// VisitorID is the ID of a visitor without an account, whose token was sent. It is no customer's, and
 	// empty for everyone else.
 	VisitorID string
-	// VisitorsVote says that the server gives visitors tokens to vote with.
+	// VisitorsVote says that the server gives visitors tokens to vote with, and the sender sent no other.
 	VisitorsVote bool
 	// CannotWriteReason says why the sender may not write anything, nil if it may.
 	CannotWriteReason *CannotWriteReason

@@ -208,6 +208,11 @@ func (l *Loaders) Vote(ctx context.Context, key comment.VoteKey) (comment.Vote, 
 	return cast.Vote, nil
 }
 
+// Voted says how a customer votes about a comment from now on.
+func (l *Loaders) Voted(ctx context.Context, key comment.VoteKey, vote comment.Vote) {
+	l.votes.Clear(ctx, key).Prime(ctx, key, &comment.CastVote{By: key.Customer, Vote: vote})
+}
+
 // PageKey identifies a page that several fields of an operation look at.
 type PageKey struct {
 	// Product is the product whose comments the page lists.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/loaders"
 )
 
 type mutationResolver struct{ *Resolver }
@@ -100,6 +101,10 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 	voted, problems, err := r.Voter.Vote(ctx, input.ID, input.Vote)
 	if err != nil {
 		return nil, err
+	}
+	if len(problems) == 0 {
+		key := comment.VoteKey{Customer: r.Author.Viewer(ctx).VoterID(), Comment: voted.ID}
+		loaders.From(ctx).Voted(ctx, key, input.Vote)
 	}
 	return &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: userErrors(problems)}, nil
 }
