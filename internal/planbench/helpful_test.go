@@ -59,7 +59,7 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 		{"Finnish", some, comment.Filter{Languages: finnish}, false, 0},
 		{"Finnish of the last month", some, comment.Filter{Languages: finnish, CreatedAfter: since(30)}, false, 0},
 		{"nearly all voted", most, comment.Filter{}, false, 3},
-		{"nearly all voted, from the end", most, comment.Filter{}, true, 8*3.5 + layout.LargestCall},
+		{"nearly all voted, from the end", most, comment.Filter{}, true, 45},
 	} {
 		for name, known := range map[string]planner.Knowledge{
 			"trusted": test.p.known(), "old counts": {Stats: test.p.stats, Sizes: test.p.sizes}, "nothing": {},
