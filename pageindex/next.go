@@ -17,11 +17,11 @@ type Neighbours struct {
 }
 
 // After returns the position from which the comments behind them are next, nil if there is none.
-func (n Neighbours) After(order comment.Order) *comment.Position {
-	if len(n.Positions) == 0 {
+func (p Neighbours) After(order comment.Order) *comment.Position {
+	if len(p.Positions) == 0 {
 		return nil
 	}
-	last := n.Positions[len(n.Positions)-1]
+	last := p.Positions[len(p.Positions)-1]
 	switch {
 	case order.Descends() && last != comment.Position{}:
 		return new(last.Previous())
