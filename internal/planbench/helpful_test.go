@@ -113,8 +113,7 @@ func TestNumbersInTheOrderOfVotes(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			q := comment.Query{Product: generatedProduct, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, Page: test.page}, Numbering: test.numbering}
 			if test.after > 0 {
-				list := commenttest.NewModel(test.p.comments...).List(generatedProduct, q.Filter, q.Order)
-				q.Slice.After = new(q.Order.PlaceOf(list[test.after-1]))
+				q.Slice.After = new(q.Order.PlaceOf(commenttest.NewModel(test.p.comments...).List(generatedProduct, q.Filter, q.Order)[test.after-1]))
 			}
 			options := knowing(test.p.known())
 			options.PageNumbers = priced{Model: indexes[test.p]}
