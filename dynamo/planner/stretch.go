@@ -67,7 +67,9 @@ func (s Stretch) Window(link comment.Link) Window {
 	}
 	w := windowOf(link, s.order.Descends() != s.backwards).between(start, end)
 	if s.beyond && start != nil {
-		w = w.Past(*start)
+		if len(s.Links) == 1 { // else the comment there may have come back from another link since the page was read
+			w = w.Past(*start)
+		}
 		w.inside = false
 	}
 	return w
