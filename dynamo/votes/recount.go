@@ -100,8 +100,8 @@ type counting struct {
 	votes int
 }
 
-// next takes the slices out that are to be counted together, by the numbers of votes that they had: as many
-// as may be read, and one at least of those that wait.
+// next returns the slices that are to be counted together, by the numbers of votes that they had: the first
+// ones, as many as may be read, and one at least. It also returns how many votes they had.
 func (c counting) next(sums layout.VoteSums) (now []int, votes int) {
 	for i, slice := range c.changed {
 		of := sums.Slices[slice].Helpful + sums.Slices[slice].NotHelpful
