@@ -28,6 +28,9 @@ func TestSameAnswersFromSameCalls(t *testing.T) {
 		}
 		whole, wholeCalls := settle(t, bc)
 		bareCalls := c.bareTape.during(func() { bare = bytes.Clone(ask(t, c.bare, bc.body)) })
+		for tries := 0; len(wholeCalls) > len(bareCalls) && tries < 20; tries++ {
+			whole, wholeCalls = settle(t, bc) // a busy machine may not give a batch the millisecond it waits for keys
+		}
 		if diff := cmp.Diff(wholeCalls, bareCalls, cmp.AllowUnexported(tapedCall{})); diff != "" {
 			t.Errorf("%s: the whole server (-) and the bare handler (+) make other calls:\n%s", bc.name, diff)
 		}
