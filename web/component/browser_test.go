@@ -37,6 +37,7 @@ func TestInABrowser(t *testing.T) {
 		{"how this was answered", howThisWasAnswered},
 		{"attributes and properties", attributesAndProperties},
 		{"reads addresses as the server does", readsAddresses},
+		{"properties before and after the definition", propertiesAtAnyTime},
 		{"pages that change what is under way", pagesThatInterfere},
 		{"what others left in the storage", foreignStorage},
 		{"more than is served", moreThanIsServed},
@@ -190,6 +191,7 @@ func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 		click(button(6, "button")),
 		says(button(6, "[role=status]"), "Your vote counts."),
 		chromedp.Evaluate("document.querySelector('talkback-comments').token = 't1'", nil), // the page's own
+		holds(idle),
 		click(button(6, "button")),
 		says(button(6, "[role=alert]"), "Sign in again to write or vote."),
 	)
@@ -205,7 +207,7 @@ func visitorsVote(t *testing.T, ctx context.Context, s shop) {
 	for _, r := range append(s.requests("visitors"), s.requests("unvisited")...) {
 		asked = append(asked, fmt.Sprint(r.Variables.Voter, r.authorization))
 	}
-	if want := []string{"false", "trueBearer t1", "trueBearer t2", "false"}; !slices.Equal(asked, want) {
+	if want := []string{"false", "trueBearer t1", "trueBearer t1", "trueBearer t2", "false"}; !slices.Equal(asked, want) {
 		t.Errorf("the pages were asked for with %q, want %q", asked, want)
 	}
 }
@@ -510,6 +512,48 @@ func attributesAndProperties(t *testing.T, ctx context.Context, s shop) {
 	if asked := s.requests("other"); len(asked) != 1 || asked[0].authorization != "Bearer told" {
 		t.Errorf("asked %+v, want one request with the token", asked)
 	}
+}
+
+// What a page sets counts whether the element is defined yet or not, and in the page or not. All that is
+// set at once costs one request. What frameworks set anew with each drawing costs none.
+func propertiesAtAnyTime(t *testing.T, ctx context.Context, s shop) {
+	const (
+		element = "const element = document.querySelector('talkback-comments'); "
+		put     = "const element = document.createElement('talkback-comments'); document.querySelector('talkback-comments').replaceWith(element); "
+		set     = "Object.assign(element, { strings: { write: 'Tell us' }, filter: 'rating=5&page=3', token: async () => 'told', customerName: 'Ada', product: 'signed' }); "
+	)
+	load := chromedp.Evaluate("document.head.append(Object.assign(document.createElement('script'), { src: '/talkback.js' }))", nil)
+	for name, steps := range map[string][]chromedp.Action{
+		"before the definition":         {chromedp.Evaluate("{"+element+set+"}", nil), load},
+		"made before the definition":    {chromedp.Evaluate("{"+put+set+"}", nil), load},
+		"after the definition":          {load, holds(root + " !== null"), chromedp.Evaluate("{"+element+set+"}", nil)},
+		"made after the definition":     {load, holds(root + " !== null"), chromedp.Evaluate("{"+put+set+"}", nil)},
+		"set before it is in the page":  {load, holds(root + " !== null"), chromedp.Evaluate("{"+element+"element.remove(); "+set+"document.body.append(element)}", nil)},
+		"by attributes, and a property": {load, holds(root + " !== null"), chromedp.Evaluate("{"+element+`element.token = () => 'told'; for (const [name, value] of Object.entries({ product: 'signed', 'customer-name': 'Ada', filter: 'rating=5', strings: '{"write":"Tell us"}' })) element.setAttribute(name, value)}`, nil)},
+	} {
+		s.requests("signed")
+		browsertest.Visit(t, ctx, s.address+"/shop/?bare", append(steps,
+			says(".result", "26 of 130 comments, average 5.0"),
+			says(".write .button", "Tell us"),
+			click(".write .button"),
+			holds(root+".querySelector('.write [name=text]') !== null"),
+			holds(root+".querySelector('.write [name=name]') === null"), // the page told it
+			chromedp.Evaluate("{"+element+"Object.assign(element, { token: async () => 'told', strings: { ...element.strings }, filter: element.filter, product: element.product })}", nil),
+			chromedp.Evaluate("{"+element+"element.strings = { write: 'Say it' }}", nil),
+			says(".write h2", "Say it"),
+			chromedp.Evaluate("{"+element+"element.token = 'another'; element.filter = 'rating=4'}", nil),
+			says(".result", "52 of 130 comments, average 4.0"),
+			chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
+		)...)
+		asked := s.requests("signed")
+		if len(asked) != 2 || asked[0].authorization != "Bearer told" || asked[1].authorization != "Bearer another" {
+			t.Errorf("%s: asked %+v, want one request with each token", name, asked)
+		}
+	}
+	run(t, ctx,
+		chromedp.Evaluate(`console.error = (text) => { document.title = text; }; document.querySelector('talkback-comments').strings = { wirte: 'Tell us', write: 5, count: 'x' }`, nil),
+		holds("document.title.includes('wirte, write, count')"),
+	)
 }
 
 // A page moves the element while it waits, its token never comes, and it shows another product

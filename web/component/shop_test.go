@@ -31,7 +31,7 @@ func openShop(t *testing.T) shop {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
 	mux.HandleFunc("GET /talkback.js", script(t))
-	mux.HandleFunc("GET /shop/{product}", func(w http.ResponseWriter, r *http.Request) { s.page(w, r, "") })
+	mux.HandleFunc("GET /shop/{product...}", func(w http.ResponseWriter, r *http.Request) { s.page(w, r, "") })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.page(w, r, server.URL) }))
@@ -40,7 +40,7 @@ func openShop(t *testing.T) shop {
 	return s
 }
 
-// page is a page of the shop. Its query names the attributes of the element.
+// page is a page of the shop. Its query names the attributes of the element, or asks for no script.
 func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	source := service
@@ -58,9 +58,15 @@ func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 	if product == "" {
 		product = r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	}
+	load := fmt.Sprintf(`<script src="%s/talkback.js" defer></script>`, service)
+	if product != "" {
+		attributes += fmt.Sprintf(" product=%q", product)
+	} else {
+		load = ""
+	}
 	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,">
-<script src="%s/talkback.js" defer></script></head>
-<body><main><h1>A thing</h1><h2>Comments</h2><talkback-comments product="%s"%s></talkback-comments></main></body></html>`, service, product, attributes)
+%s</head>
+<body><main><h1>A thing</h1><h2>Comments</h2><talkback-comments%s></talkback-comments></main></body></html>`, load, attributes)
 }
 
 func script(t *testing.T) http.HandlerFunc {

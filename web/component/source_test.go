@@ -90,7 +90,7 @@ func TestGuideNamesWhatThereIs(t *testing.T) {
 	}
 	for _, test := range []struct{ table, form, text string }{
 		{"attribute", `this\.(?:get|has)Attribute\('([a-z-]+)'\)|\[lang\]'\)\?\.getAttribute\('(lang)'\)`, code.String()},
-		{"name", `declare (\w+)\?:|async (refresh\(\))`, code.String()},
+		{"name", `\n  set (\w+)\(|async (refresh\(\))`, code.String()},
 		{"event", `#tell\('(talkback-[a-z]+)'`, code.String()},
 		{"part", `(?:\bpart="|part\.add\(')([a-z-]+)`, code.String()},
 		{"custom property", `var\((--talkback-[a-z0-9-]+)`, sheet.String()},

@@ -5,7 +5,7 @@ import sheet from './component.css';
 import type { Desk, Written } from './desk';
 import { visitorToken } from './forms/visitor';
 import { Session } from './session';
-import { Texts } from './texts';
+import { type Strings, stringsOf, Texts } from './texts';
 import { linkTo, listOf, type View } from './view';
 import { Body } from './views/body';
 
@@ -19,8 +19,23 @@ interface ServerState {
 /** A token, or a function that returns one for each request. */
 type Token = string | (() => string | Promise<string>);
 
-/** Where the script was loaded from, which is where the service is unless the page says otherwise. */
-const scriptAddress = document.currentScript instanceof HTMLScriptElement ? document.currentScript.src : '';
+/** What a change leads to: another conversation, another choice, the same question again, or only a drawing. */
+type Need = 'begin' | 'choose' | 'ask' | 'draw';
+
+/** What each attribute needs when it changes. */
+const needs: Readonly<Record<string, Need>> = {
+  product: 'begin', endpoint: 'begin', lang: 'begin', 'page-size': 'begin', order: 'choose', filter: 'choose',
+  explain: 'draw', mode: 'draw', 'customer-name': 'draw', strings: 'draw',
+};
+
+/** What a page may have set before the element was defined. */
+const accessors = ['token', 'customerName', 'product', 'filter', 'strings'] as const;
+
+/** Where there is no document, such as in Node, the class is never used. */
+const Base = globalThis.HTMLElement ?? class {};
+
+/** Where the script was loaded from, which is where the service is unless the page says otherwise. A module does not know. */
+const scriptAddress = (globalThis.document?.currentScript as HTMLScriptElement | null)?.src ?? '';
 
 let shared: CSSStyleSheet | undefined;
 
@@ -34,13 +49,8 @@ function styles(): CSSStyleSheet {
 }
 
 /** The element <talkback-comments>. docs/guide/component.md says what a page can do with it. */
-export class TalkbackComments extends HTMLElement {
-  static readonly observedAttributes = ['product', 'endpoint', 'lang', 'page-size', 'order', 'explain', 'mode'];
-
-  /** Sent with each request as Authorization: Bearer. It is never stored. */
-  declare token?: Token;
-  /** The name that a form begins with. */
-  declare customerName?: string;
+export class TalkbackComments extends Base {
+  static readonly observedAttributes = Object.keys(needs);
 
   #root: HTMLElement | undefined;
   #session: Session | undefined;
@@ -50,8 +60,61 @@ export class TalkbackComments extends HTMLElement {
   #said = '';
   #interrupted = false;
   #enhanced = false;
+  #token: Token = '';
+  #needs = new Set<Need>();
+
+  /**
+   * Sent with each request as Authorization: Bearer. It is never stored. Frameworks make a new function for each drawing, so one
+   * in place of another asks nothing: it is called at the next request.
+   */
+  get token(): Token {
+    return this.#token;
+  }
+
+  set token(token: Token | null | undefined) {
+    const before = this.#token;
+    this.#token = token || '';
+    if (before !== this.#token && !(typeof before === 'function' && typeof token === 'function')) this.#change('ask');
+  }
+
+  /** The name that a form begins with. */
+  get customerName(): string {
+    return this.getAttribute('customer-name') ?? '';
+  }
+
+  set customerName(name: string | null | undefined) {
+    this.#reflect('customer-name', name);
+  }
+
+  /** The shop's own id. */
+  get product(): string {
+    return this.getAttribute('product') ?? '';
+  }
+
+  set product(product: string | null | undefined) {
+    this.#reflect('product', product);
+  }
+
+  /** The comments to begin with, as in the address of a page: rating=5&language=de. */
+  get filter(): string {
+    return this.getAttribute('filter') ?? '';
+  }
+
+  set filter(filter: string | null | undefined) {
+    this.#reflect('filter', filter);
+  }
+
+  /** Texts in place of the element's own, also as JSON. */
+  get strings(): Strings {
+    return stringsOf(this.getAttribute('strings'));
+  }
+
+  set strings(strings: Strings | string | null | undefined) {
+    this.#reflect('strings', typeof strings === 'object' && strings ? JSON.stringify(strings) : strings);
+  }
 
   connectedCallback(): void {
+    for (const name of accessors) this.#upgrade(name);
     window.addEventListener('popstate', this.#onPopState);
     window.addEventListener('online', this.#onOnline);
     if (this.#session) { // it was moved within the page
@@ -72,34 +135,70 @@ export class TalkbackComments extends HTMLElement {
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
-    if (!this.#session || before === after) return;
-    if (name === 'explain' || name === 'mode') this.#draw();
-    else this.#begin();
+    if (before !== after) this.#change(needs[name] as Need);
   }
 
   /** Reads the comments again, such as after the person signed in. */
   async refresh(): Promise<void> {
-    if (this.#session) await this.#session.load(this.#session.choice);
+    this.#needs.delete('ask');
+    if (this.#session && this.product) await this.#session.load(this.#session.choice);
+  }
+
+  /** What a page set while this was no element yet hides the accessor. */
+  #upgrade<Name extends (typeof accessors)[number]>(name: Name): void {
+    if (!Object.hasOwn(this, name)) return;
+    const value = this[name];
+    delete (this as Partial<this>)[name];
+    this[name] = value;
+  }
+
+  #reflect(attribute: string, value: string | null | undefined): void {
+    if (value === null || value === undefined) this.removeAttribute(attribute);
+    else this.setAttribute(attribute, value);
+  }
+
+  /** Does what a change needs once the page has made all of its changes, so that they cost one request. */
+  #change(need: Need): void {
+    if (!this.#session) return; // connectedCallback reads everything
+    if (this.#needs.size === 0) queueMicrotask(() => this.#settle());
+    this.#needs.add(need);
+  }
+
+  #settle(): void {
+    const changes = this.#needs;
+    const session = this.#session as Session;
+    this.#needs = new Set();
+    if (changes.has('begin')) return this.#begin();
+    if (changes.has('draw')) this.#texts = this.#newTexts(this.#texts.locale);
+    if (changes.has('choose') && this.product && !this.#navigates) void session.load(this.#firstChoice).then(() => this.#resetForms());
+    else if (changes.has('ask')) void this.refresh();
+    else if (changes.has('draw')) this.#draw();
+  }
+
+  #newTexts(tag: string): Texts {
+    return new Texts(tag, this.strings);
   }
 
   /** Takes over what the server drew: the same elements, no request. */
   #adopt(state: ServerState, drawn: HTMLElement | null): void {
     this.#texts = new Texts(state.locale);
     // An id that cannot stand in a path is in the query.
-    this.#foreign = /^\.\.?$/.test(this.#product) ? `id=${this.#product}` : '';
+    this.#foreign = /^\.\.?$/.test(this.product) ? `id=${this.product}` : '';
     this.#session = this.#newSession(parseChoice(state.query));
     this.#session.adopt(state.answer);
     this.#root = drawn ?? this.#newRoot();
     this.#listen(this.#root);
     if (drawn) hydrate(<Body view={this.#view()} />, drawn);
     else this.#draw();
-    queueMicrotask(() => this.#enhance());
+    this.#enhanced = true;
+    this.#change('draw'); // the server drew for everyone, in our own words
+    if (this.#desk?.client.signedIn()) this.#change('ask');
   }
 
   /** Starts anew with a request. */
   #begin(): void {
     this.#session?.stop();
-    this.#texts = new Texts(this.#language);
+    this.#texts = this.#newTexts(this.#language);
     this.#foreign = this.#navigates ? foreignQuery(location.search) : '';
     this.#session = this.#newSession(this.#navigates ? parseChoice(location.search) : this.#firstChoice);
     if (!this.#root) {
@@ -107,32 +206,25 @@ export class TalkbackComments extends HTMLElement {
       this.#listen(this.#root);
     }
     this.#enhanced = true;
-    if (this.#product) void this.#session.load(this.#session.choice);
-    else console.error('<talkback-comments> needs product="42"');
-  }
-
-  #enhance(): void {
-    this.#enhanced = true;
-    this.#draw();
-    if (this.#desk?.client.signedIn()) void this.refresh(); // the server asked for everyone
+    if (this.product) this.#change('ask');
+    else console.info('<talkback-comments> waits for product="42"'); // which the page may set later
   }
 
   #newSession(choice: Choice): Session {
-    const product = this.#product;
+    const product = this.product;
     const endpoint = this.#endpoint;
     let own = '';
     const client = {
       endpoint,
-      visits: () => !(typeof this.token === 'function' ? own : this.token),
-      signedIn: () => !!(this.token || visitorToken(endpoint)),
-      token: async () => (own = (typeof this.token === 'function' ? await this.token() : this.token) || '') || visitorToken(endpoint),
+      visits: () => !(typeof this.#token === 'function' ? own : this.#token),
+      signedIn: () => !!(this.#token || visitorToken(endpoint)),
+      token: async () => (own = (typeof this.#token === 'function' ? await this.#token() : this.#token) || '') || visitorToken(endpoint),
     };
-    const customerName = () => this.customerName ?? '';
     const desk: Desk = this.#desk = {
       product,
       client,
       language: this.#texts.baseOf(this.#language),
-      customerName,
+      customerName: () => this.customerName,
       written: (change) => this.#written(desk, change),
       seen: (change) => this.#session?.amend(change),
     };
@@ -176,7 +268,7 @@ export class TalkbackComments extends HTMLElement {
   #view(): View {
     const session = this.#session as Session;
     return {
-      productId: this.#product,
+      productId: this.product,
       path: this.#path,
       foreign: this.#foreign,
       texts: this.#texts,
@@ -306,10 +398,6 @@ export class TalkbackComments extends HTMLElement {
     }
   }
 
-  get #product(): string {
-    return this.getAttribute('product') ?? '';
-  }
-
   /** The path of the page. With two slashes at its beginning it would be the address of another host, as a link. */
   get #path(): string {
     return location.pathname.replace(/^\/\//, '/.//');
@@ -332,7 +420,7 @@ export class TalkbackComments extends HTMLElement {
   }
 
   get #firstChoice(): Choice {
-    return { ...everything, order: orderOf(this.getAttribute('order')) };
+    return { ...parseChoice(this.filter), page: 1, after: '', before: '', order: orderOf(this.getAttribute('order')) };
   }
 
   get #navigates(): boolean {

@@ -7,6 +7,9 @@ export type Key = keyof typeof en;
 /** Keys that have a form for one and a form for all other numbers. */
 export type CountedKey = Key extends infer K ? (K extends `${infer Base}.other` ? Base : never) : never;
 
+/** Texts that a page has in place of ours, by key. */
+export type Strings = Partial<Readonly<Record<Key, string>>>;
+
 type Values = Readonly<Record<string, string>>;
 
 const languages: Readonly<Record<string, Readonly<Record<Key, string>>>> = { en, de };
@@ -19,10 +22,10 @@ export class Texts {
   readonly #number: Intl.NumberFormat;
   readonly #day: Intl.DateTimeFormat;
 
-  constructor(tag: string) {
+  constructor(tag: string, strings: Strings = {}) {
     const base = tag.toLowerCase().split('-')[0] ?? '';
     this.locale = Object.hasOwn(languages, base) ? base : 'en';
-    this.#texts = languages[this.locale] ?? en;
+    this.#texts = { ...(languages[this.locale] ?? en), ...strings };
     const format = this.locale === 'en' ? 'en-GB' : this.locale;
     this.#number = new Intl.NumberFormat(format, { maximumFractionDigits: 20 });
     this.#day = new Intl.DateTimeFormat(format, { dateStyle: 'long', timeZone: 'UTC' });
@@ -89,5 +92,18 @@ export class Texts {
     if (tag === 'und') return this.say('language.unknown');
     const [base = '', ...rest] = tag.split('-');
     return names[tag] ?? (names[base] ? `${names[base]} (${rest.join('-')})` : tag);
+  }
+}
+
+/** Reads the JSON of an attribute. Of what is no text of ours the developer is told. */
+export function stringsOf(json: string | null): Strings {
+  try {
+    const given = Object.entries(JSON.parse(json || '{}') as object);
+    const wrong = given.filter(([key, text]) => !Object.hasOwn(en, key) || typeof text !== 'string').map(([key]) => key);
+    if (wrong.length > 0) console.error(`<talkback-comments> has no text or got no string for: ${wrong.join(', ')}`);
+    return Object.fromEntries(given.filter(([key]) => !wrong.includes(key)));
+  } catch {
+    console.error('<talkback-comments strings> is no JSON');
+    return {};
   }
 }
