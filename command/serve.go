@@ -26,6 +26,7 @@ import (
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/internal/sample"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/pageindex"
@@ -48,7 +49,7 @@ type Serve struct {
 	DrainDelay       *time.Duration `help:"How long after SIGTERM new connections are still taken, for load balancers to notice that the server is not ready (default: a third of --drain-timeout, of which it is a part)." placeholder:"5s"`
 	StatisticsAge    time.Duration  `help:"Maximum age of counts that are trusted to skip empty partitions; 0 skips none (default: ${default})." placeholder:"5s" default:"5s"`
 	PageAge          time.Duration  `help:"Cache first pages for this long, which relieves the table when many clients read one product; 0 caches none (default: ${default})." placeholder:"2s" default:"0s"`
-	SampleData       bool           `help:"Put sample data into an empty table."`
+	SampleData       bool           `help:"Put sample data into an empty table, and serve its pictures."`
 	NoCount          bool           `help:"Do not count comments in this process: leave that to talkback stream, another server, or an AWS Lambda function."`
 	NoIntrospection  bool           `help:"Refuse introspection queries, and suggest no names for misspelled ones."`
 
@@ -122,6 +123,7 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer server.close()
+	c.ownPictures(server.listener.Addr())
 	around, err := c.prepare(ctx, server.listener.Addr(), flags.Table, opening, term)
 	if err != nil {
 		return err
@@ -268,6 +270,15 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	return store, runner
 }
 
+// ownPictures has comments show the pictures of the sample data, which this server has, unless the
+// flags say where pictures are.
+func (c *Serve) ownPictures(address net.Addr) {
+	if c.SampleData && c.MediaBase == "" {
+		host := openable(address, net.InterfaceAddrs)[0]
+		c.MediaBase = comment.MediaBase(c.scheme() + "://" + host + web.PicturesPath)
+	}
+}
+
 // putSample puts the sample data into an empty table, and counts it.
 func (c *Serve) putSample(ctx context.Context, session *Session, runner *counting.Runner, term Terminal) error {
 	return session.watch(ctx, func(ctx context.Context) error {
@@ -332,6 +343,9 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input, MediaOrigin: c.MediaBase.Origin()} // the file of the schema
 	if c.NoIntrospection {
 		pages.Schema = ""
+	}
+	if c.SampleData {
+		pages.Pictures = sample.Pictures()
 	}
 	freshness := c.CountedUpTo
 	if freshness == nil {

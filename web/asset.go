@@ -26,6 +26,7 @@ var contentTypes = map[string]string{
 	".svg":     "image/svg+xml",
 	".ttf":     "font/ttf",
 	".txt":     "text/plain; charset=utf-8",
+	".webp":    "image/webp",
 }
 
 // asset is one file. What is not embedded gzipped is packed when the first client takes it so, as

@@ -37,7 +37,12 @@ type Options struct {
 	// MediaOrigin is where pictures and videos of comments are, such as "https://media.example"; empty if
 	// there are none.
 	MediaOrigin string
+	// Pictures is served below PicturesPath; nil for nothing.
+	Pictures fs.FS
 }
+
+// PicturesPath is where Options.Pictures are.
+const PicturesPath = "/pictures/"
 
 // Handler returns the handler of all pages without a schema.
 func Handler(api http.Handler) http.Handler { return Options{}.Handler(api) }
@@ -51,6 +56,12 @@ func (o Options) Handler(api http.Handler) http.Handler {
 		static = maps.Clone(static)
 		if err := static.addContent("/schema.graphql", []byte(o.Schema)); err != nil {
 			panic(err) // of an unknown content type
+		}
+	}
+	if o.Pictures != nil {
+		static = maps.Clone(static)
+		if err := static.addPictures(o.Pictures); err != nil {
+			panic(err) // they are embedded too
 		}
 	}
 	style, err := files.ReadFile("component/dist/component.css")
@@ -155,6 +166,18 @@ func (s static) addContent(path string, content []byte) error {
 	file.policy, file.cache = homePolicy, mustAsk
 	s[path] = file
 	return nil
+}
+
+// addPictures adds pictures of comments, which pages of any origin may show.
+func (s static) addPictures(files fs.FS) error {
+	return eachFile(files, ".", func(name string, content []byte) error {
+		file, err := newAsset(name, content)
+		if err == nil {
+			file.policy, file.cache, file.anywhere = homePolicy, mustAsk, true
+			s[PicturesPath+name] = file
+		}
+		return err
+	})
 }
 
 // guides is where the guides are, as text that people can read.

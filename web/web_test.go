@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // pages are the files that every test asks for, and handler serves them; both keep no state.
@@ -261,11 +262,13 @@ func TestBothEncodingsAreTheSameFile(t *testing.T) {
 }
 
 // A page of another origin may load the element's script in each way that browsers have, also as a
-// module, with a hash of its content, or where all that is loaded has to allow it.
+// module, with a hash of its content, or where all that is loaded has to allow it. It may show
+// pictures.
 func TestElementIsForEveryOrigin(t *testing.T) {
-	for path, anywhere := range map[string]bool{"/talkback.js": true, "/home.js": false, "/playground": false, "/": false} {
+	pages := Options{Pictures: fstest.MapFS{"mug.webp": {Data: []byte("RIFF")}}}
+	for path, anywhere := range map[string]bool{"/talkback.js": true, "/pictures/mug.webp": true, "/home.js": false, "/playground": false, "/": false} {
 		w := httptest.NewRecorder()
-		Handler(noAPI).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+		pages.Handler(noAPI).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		header := w.Result().Header
 		if allowed := header.Get("Access-Control-Allow-Origin") == "*"; allowed != anywhere {
 			t.Errorf("%s: Access-Control-Allow-Origin %q", path, header.Get("Access-Control-Allow-Origin"))

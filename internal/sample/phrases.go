@@ -30,8 +30,8 @@ type phrases struct {
 	Contrast []string
 	// Kinds are the words about one kind of product.
 	Kinds map[string]struct {
-		// Praise and Blame are titles, Good and Bad sentences.
-		Praise, Blame, Good, Bad []string
+		// Praise and Blame are titles, Good and Bad sentences. Pictures say what each picture shows.
+		Praise, Blame, Good, Bad, Pictures []string
 	}
 }
 

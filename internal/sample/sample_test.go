@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"math"
 	"slices"
 	"strings"
@@ -18,7 +19,7 @@ import (
 // The sample is the same everywhere and for ever: documents and tests speak of it. A change on
 // purpose changes this too.
 func TestStaysTheSame(t *testing.T) {
-	const want = "69092b84ca030383aad679640ab155b3b3ee79b8e559506f7040c3d3a3690f4f"
+	const want = "74feead15758e4f48e5060fd96442caa933fe1796b79cd6c378f90e81883ebb3"
 	hash := sha256.New()
 	encoder := json.NewEncoder(hash)
 	for c := range sample.Comments() {
@@ -91,8 +92,12 @@ func TestShares(t *testing.T) {
 		"untitled":      func(c comment.Comment) bool { return c.Title == nil },
 		"of many lines": func(c comment.Comment) bool { return strings.Contains(c.Text, "\n") },
 		"without words": func(c comment.Comment) bool { return c.Text == "" },
+		"with pictures": func(c comment.Comment) bool { return len(c.Media) > 0 },
+		"with votes":    func(c comment.Comment) bool { return c.Votes.Helpful > 0 },
+		"disputed":      func(c comment.Comment) bool { return c.Votes.NotHelpful > 0 },
+		"not verified":  func(c comment.Comment) bool { return !c.Verified },
 	} {
-		if share := shares(by)[true]; share < .005 || share > .2 {
+		if share := shares(by)[true]; share < .005 || share > .22 {
 			t.Errorf("a share of %.3f is %s; want some, not many", share, name)
 		}
 	}
@@ -152,6 +157,26 @@ func TestScripts(t *testing.T) {
 			if unicode.IsLetter(r) && !own {
 				t.Errorf("%s, in %s, has the letter %q", c, c.Language, r)
 			}
+		}
+	}
+}
+
+// Every picture is shown, and is of the one format that sizes are read from.
+func TestPictures(t *testing.T) {
+	sizes := map[string]comment.Media{}
+	for c := range sample.Comments() {
+		for _, m := range c.Media {
+			sizes[m.Path] = m
+		}
+	}
+	files, err := fs.ReadDir(sample.Pictures(), ".")
+	if err != nil || len(files) != len(sizes) {
+		t.Errorf("%d of %d pictures are shown: %v", len(sizes), len(files), err)
+	}
+	for path, m := range sizes {
+		file, err := fs.ReadFile(sample.Pictures(), path)
+		if err != nil || string(file[8:16]) != "WEBPVP8 " || min(m.Width, m.Height) < 480 || max(m.Width, m.Height) > 640 {
+			t.Errorf("%s, of %d x %d: %v", path, m.Width, m.Height, err)
 		}
 	}
 }

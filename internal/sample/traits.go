@@ -1,0 +1,84 @@
+package sample
+
+import (
+	"embed"
+	"encoding/binary"
+	"fmt"
+	"io/fs"
+	"math"
+	"math/rand/v2"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Shares of comments.
+const (
+	verifiedShare = 0.8
+	picturesShare = 0.08
+	votesShare    = 0.12
+)
+
+//go:embed pictures/*.webp
+var pictures embed.FS
+
+// Pictures returns the files of the pictures. The path of each comment's media is the name of one.
+func Pictures() fs.FS {
+	files, err := fs.Sub(pictures, "pictures")
+	if err != nil {
+		panic(err) // the folder is embedded
+	}
+	return files
+}
+
+// addTraits gives a comment about a kind of product what it has beside its words. One without words
+// has neither pictures nor votes.
+func addTraits(chance *rand.Rand, kind string, c *comment.Comment) {
+	c.Verified = chance.Float64() < verifiedShare
+	if c.Text == "" {
+		return
+	}
+	if chance.Float64() < picturesShare {
+		c.Media = photograph(chance, kind, phrasesIn(c.Language).Kinds[kind].Pictures)
+	}
+	if chance.Float64() < votesShare {
+		c.ImportedVotes = vote(chance, c.Rating)
+		c.Votes = c.ImportedVotes
+	}
+}
+
+// photograph returns some of the pictures of a kind of product. alts say what they show.
+func photograph(chance *rand.Rand, kind string, alts []string) []comment.Media {
+	taken := chance.Perm(len(alts))[:1+chance.IntN(len(alts))]
+	out := make([]comment.Media, len(taken))
+	for i, at := range taken {
+		m := comment.Media{Path: fmt.Sprintf("%s-%d.webp", kind, 1+at)}
+		m.Width, m.Height = sizeOf(m.Path)
+		if chance.IntN(4) > 0 { // many write no text for a picture
+			m.Alt = alts[at]
+		}
+		out[i] = m
+	}
+	return out
+}
+
+// sizeOf returns the width and the height in the head of a picture:
+// https://developers.google.com/speed/webp/docs/riff_container
+func sizeOf(name string) (width, height int) {
+	file, err := pictures.ReadFile("pictures/" + name)
+	if err != nil {
+		panic(err) // each alternative text has its picture, as tests see
+	}
+	const at, mask = 26, 1<<14 - 1
+	return int(binary.LittleEndian.Uint16(file[at:]) & mask), int(binary.LittleEndian.Uint16(file[at+2:]) & mask)
+}
+
+// vote returns votes about a comment: mostly a few, seldom more than a hundred. Blame divides people
+// more than praise does.
+func vote(chance *rand.Rand, rating int) comment.VoteCounts {
+	many := math.Pow(1-chance.Float64(), -.9)
+	against := chance.Float64() * chance.Float64()
+	if rating < 3 {
+		against *= 1.5
+	}
+	return comment.VoteCounts{Helpful: int(math.Ceil(many * (1 - against))), NotHelpful: int(many * against)}
+}
