@@ -78,7 +78,7 @@ func vote(chance *rand.Rand, rating int) comment.VoteCounts {
 	many := math.Pow(1-chance.Float64(), -.9)
 	against := chance.Float64() * chance.Float64()
 	if rating < 3 {
-		against *= 1.5
+		against = min(1, 1.5*against)
 	}
 	return comment.VoteCounts{Helpful: int(math.Ceil(many * (1 - against))), NotHelpful: int(many * against)}
 }
