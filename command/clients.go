@@ -7,7 +7,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"sync"
 
 	"github.com/alecthomas/kong"
@@ -87,7 +86,10 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 		return nil, "", stop, usagef("--client-limits-servers and --client-burst must be 1 or more")
 	}
 	if reads.Rate == 0 && writes.Rate == 0 {
-		return nil, "", stop, nil
+		if isLoopback(address) && !visitorsVote {
+			return nil, "", stop, nil
+		}
+		return nil, inWords(reads, writes), stop, nil
 	}
 	keep := func(p quota.Policy) httpapi.Quota { return quota.NewLedger(p.Share(int(f.Servers))) }
 	if f.Redis != "" {
@@ -109,16 +111,16 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	return clients, inWords(reads, writes), stop, nil
 }
 
-// inWords says what bounds each client, by one policy at least.
+// inWords says what each client may use.
 func inWords(reads, writes quota.Policy) string {
-	var said []string
+	units, changes := "any number of read units", "any number of writes"
 	if reads.Rate > 0 {
-		said = append(said, fmt.Sprintf("%.0f read units a second", reads.Rate))
+		units = fmt.Sprintf("%.0f read units a second", reads.Rate)
 	}
 	if writes.Rate > 0 {
-		said = append(said, fmt.Sprintf("%.0f writes a minute", writes.Burst))
+		changes = fmt.Sprintf("%.0f writes a minute", writes.Burst)
 	}
-	return strings.Join(said, " and ") + " for each client"
+	return units + " and " + changes + " for each client"
 }
 
 // client returns a function that tells the client of a request: the customer of its token, else its

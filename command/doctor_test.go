@@ -72,7 +72,7 @@ func TestDoctorTriesRedis(t *testing.T) {
 		found    string
 		more     []string
 	}{
-		{"no Redis", "", doctor.OK, "5 read units a second for each client", nil},
+		{"no Redis", "", doctor.OK, "5 read units a second and any number of writes for each client", nil},
 		{"one that answers", server.URL(), doctor.OK, ", Redis ", nil},
 		{"a user who may do what servers do", of("limiter:"), doctor.OK, " counts them", nil},
 		{"a user who may not write", of("reader:"), doctor.Warning, "cannot be used", nil},

@@ -44,6 +44,7 @@ func TestExplain(t *testing.T) {
 		{"--product", "globe", "--order", "lowest-rated", "--page", "10"},
 		{"--product", "globe", "--order", "most-helpful", "--ratings", "4,5"},
 		{"--product", "globe", "--order", "most-helpful", "--page", "10"},
+		{"--product", "globe", "--with-media", "--verified"},
 		{"--product", "plate", "--page", "90"},
 	} {
 		fmt.Fprintf(&out, "# %s\n", strings.Join(arguments, " "))

@@ -46,6 +46,8 @@ func noProduct(id string) error {
 type FilterFlags struct {
 	Languages     []string   `help:"Only comments in these languages." placeholder:"en,de"`
 	Ratings       []int      `help:"Only comments with these ratings." placeholder:"1,4"`
+	Verified      bool       `help:"Only comments of verified purchases."`
+	WithMedia     bool       `help:"Only comments with pictures or videos."`
 	CreatedAfter  *time.Time `help:"Only comments written on this day or later, or from a time on, such as 2024-05-31T12:00:00Z. Days begin at midnight UTC." placeholder:"2024-05-31"`
 	CreatedBefore *time.Time `help:"Only comments written before this day or time." placeholder:"2024-06-30"`
 }
@@ -59,6 +61,12 @@ func (f FilterFlags) filter() (comment.Filter, error) {
 			return filter, fmt.Errorf("--languages: %w", err)
 		}
 		filter.Languages = append(filter.Languages, language)
+	}
+	if f.Verified {
+		filter.Verified = &f.Verified
+	}
+	if f.WithMedia {
+		filter.WithMedia = &f.WithMedia
 	}
 	return filter.Normalize()
 }

@@ -140,6 +140,8 @@ func (s state) wrong(id comment.ID, counted layout.VoteSums, votes int) string {
 		return ""
 	case s.unreadable != nil:
 		return fmt.Sprintf("comment %s: %v", id, s.unreadable)
+	case update != "" && s.shown.Shown == right:
+		return fmt.Sprintf("comment %s: its place among the helpful ones is not that of its votes", id)
 	case update != "":
 		return fmt.Sprintf("comment %s shows %d helpful and %d other votes, and has %d and %d",
 			id, s.shown.Shown.Helpful, s.shown.Shown.NotHelpful, right.Helpful, right.NotHelpful)
