@@ -22,6 +22,7 @@ var contentTypes = map[string]string{
 	".html":    "text/html; charset=utf-8",
 	".ico":     "image/x-icon",
 	".js":      "text/javascript; charset=utf-8",
+	".json":    "application/json",
 	".md":      "text/plain; charset=utf-8",
 	".svg":     "image/svg+xml",
 	".ttf":     "font/ttf",

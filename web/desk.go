@@ -30,10 +30,15 @@ type deskView struct {
 // deskKey is a key and the name of the text that says what it does.
 type deskKey struct{ Key, Text string }
 
+// deskLanguages are the languages of the page for moderators; the first is for readers of any other.
+var deskLanguages = []string{"en", "de"}
+
+var chooseDesk = product.NewChooser(deskLanguages...)
+
 // desks makes the page for moderators, by language, at its first call.
 var desks = sync.OnceValue(func() map[string]*asset {
 	all := map[string]*asset{}
-	for _, lang := range product.Languages() {
+	for _, lang := range deskLanguages {
 		page, err := newDesk(lang)
 		if err != nil {
 			panic(fmt.Sprintf("web: the page for moderators in %s: %v", lang, err))
@@ -90,7 +95,7 @@ func newDesk(lang string) (*asset, error) {
 // deskFor returns the page for moderators in the language that suits a request best. Its pictures are at
 // an origin.
 func deskFor(r *http.Request, origin string) *asset {
-	page := *desks()[product.LanguageFor(r.Header.Get("Accept-Language"))]
+	page := *desks()[chooseDesk(r.Header.Get("Accept-Language"))]
 	if origin != "" {
 		origin = " " + origin
 	}

@@ -1,7 +1,7 @@
 // Package web serves the pages that people see: the home page at "/", which leads on to everything
 // else, the product pages below "/products/", the page for moderators at "/moderation", and the
 // explorer at "/playground", which is GraphiQL with example queries. At "/talkback.js" it serves the
-// element that shows comments on any page.
+// element that shows comments on any page, and below "/talkback/" its texts in other languages.
 //
 // Everything is in the binary: no page loads anything from another host, and a
 // Content-Security-Policy sees to that. The explorer and the element are built beforehand, from the
@@ -220,8 +220,8 @@ func (s static) addExplorer(files fs.FS, folder string) error {
 	})
 }
 
-// addElement adds the script of the element, which is gzipped. Its style stands in its pages. Pages
-// of any origin may load it, as a module or with a hash of its content too.
+// addElement adds the script of the element, which is gzipped, and its texts. Its style stands in its
+// pages. Pages of any origin may load them, the script as a module or with a hash of its content too.
 func (s static) addElement(files fs.FS) error {
 	packed, err := fs.ReadFile(files, "component/dist/talkback.js.gz")
 	if err != nil {
@@ -233,6 +233,12 @@ func (s static) addElement(files fs.FS) error {
 	}
 	script.policy, script.cache, script.anywhere = homePolicy, mustAsk, true
 	s["/talkback.js"] = script
+	for _, lang := range product.Languages() {
+		if err := s.addContent(product.TextsPath(lang), product.ElementTexts(lang)); err != nil {
+			return err
+		}
+		s[product.TextsPath(lang)].anywhere = true
+	}
 	return nil
 }
 

@@ -261,12 +261,12 @@ func TestBothEncodingsAreTheSameFile(t *testing.T) {
 	}
 }
 
-// A page of another origin may load the element's script in each way that browsers have, also as a
-// module, with a hash of its content, or where all that is loaded has to allow it. It may show
-// pictures.
+// A page of another origin may load the element's script and texts in each way that browsers have,
+// also as a module, with a hash of its content, or where all that is loaded has to allow it. It may
+// show pictures.
 func TestElementIsForEveryOrigin(t *testing.T) {
 	pages := Options{Pictures: fstest.MapFS{"mug.webp": {Data: []byte("RIFF")}}}
-	for path, anywhere := range map[string]bool{"/talkback.js": true, "/pictures/mug.webp": true, "/home.js": false, "/playground": false, "/": false} {
+	for path, anywhere := range map[string]bool{"/talkback.js": true, "/talkback/de.json": true, "/pictures/mug.webp": true, "/home.js": false, "/playground": false, "/": false} {
 		w := httptest.NewRecorder()
 		pages.Handler(noAPI).ServeHTTP(w, httptest.NewRequest("GET", path, nil))
 		header := w.Result().Header

@@ -50,19 +50,13 @@ const operationAsText = {
   },
 };
 
-// The texts without those that only the page around the element has. All languages have the same keys, so those after English
-// are lists in the order of its keys.
+// The texts without those that only the page around the element has.
 const textsOfTheElement = {
   name: 'texts-of-the-element',
   setup(build) {
-    build.onLoad({ filter: /texts\/[a-z]{2}\.json$/ }, ({ path }) => {
-      const english = join(dirname(path), 'en.json');
-      const keys = Object.keys(JSON.parse(readFileSync(english, 'utf8'))).filter((key) => !/^(site|page|missing)\b/.test(key));
+    build.onLoad({ filter: /texts\/en\.json$/ }, ({ path }) => {
       const texts = JSON.parse(readFileSync(path, 'utf8'));
-      if (path === english) return { contents: JSON.stringify(texts, keys), loader: 'json' };
-      const list = JSON.stringify(keys.map((key) => texts[key]));
-      const contents = `import en from './en.json';\nexport default Object.fromEntries(Object.keys(en).map((key, i) => [key, ${list}[i]]));`;
-      return { contents, loader: 'js', resolveDir: dirname(path) };
+      return { contents: JSON.stringify(texts, Object.keys(texts).filter((key) => !/^(site|page|missing)\b/.test(key))), loader: 'json' };
     });
   },
 };

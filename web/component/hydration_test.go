@@ -17,9 +17,10 @@ import (
 	"github.com/talkback/talkback/web/product"
 )
 
-// observed watches what the element does to the markup of the server: it wraps the definition of the
-// element, which is what takes the markup over. It also has the element draw the same answer from
-// nothing, and compares the two, node by node.
+// observed watches what the element does to the markup of the server. It wraps the definition of the
+// element, and takes stock when the markup is taken over, just before the element goes on with what only
+// the script does. It also has the element draw the same answer from nothing, and compares the two, node
+// by node.
 const observed = `(() => {
 	const define = customElements.define.bind(customElements);
 	customElements.define = (name, type) => {
@@ -29,13 +30,21 @@ const observed = `(() => {
 		const server = drawn.cloneNode(true);
 		const observer = new MutationObserver(() => {});
 		observer.observe(element.shadowRoot, { subtree: true, childList: true, attributes: true, characterData: true });
+		const later = queueMicrotask.bind(globalThis);
+		let copy;
+		globalThis.queueMicrotask = (next) => {
+			later(next);
+			if (globalThis.takenOver) return;
+			if (copy) {
+				globalThis.takenOver = { ...copy.found, difference: difference(server, copy.shadowRoot.querySelector('.root')) };
+				return copy.remove();
+			}
+			copy = element.cloneNode(true);
+			const changes = observer.takeRecords().map(({ type, target, attributeName }) => type + ' ' + (attributeName ?? '') + ' of ' + (target.outerHTML ?? target.textContent).slice(0, 200));
+			copy.found = { changes, same: [...drawn.querySelectorAll('*')].every((node, i) => node === nodes[i]) };
+			element.after(copy);
+		};
 		define(name, type);
-		const changes = observer.takeRecords().map(({ type, target, attributeName }) => type + ' ' + (attributeName ?? '') + ' of ' + (target.outerHTML ?? target.textContent).slice(0, 200));
-		const same = [...drawn.querySelectorAll('*')].every((node, i) => node === nodes[i]);
-		const copy = element.cloneNode(true);
-		element.after(copy);
-		globalThis.takenOver = { changes, same, difference: difference(server, copy.shadowRoot.querySelector('.root')) };
-		copy.remove();
 	};
 	function difference(a, b) {
 		if (a.isEqualNode(b)) return '';
@@ -65,6 +74,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
 	mux.HandleFunc("GET /talkback.js", script(t))
+	mux.HandleFunc("GET /talkback/{file}", texts)
 	mux.HandleFunc("GET /products/{id}", func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Accept-Language", language)
 		made := pages.Product(r, s.address)
@@ -93,6 +103,12 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		{"limited", "de", "the API limits this client"},
 		{"a%2Fb%20c", "en", "an id that has to be escaped"},
 		{"visitors", "de", "visitors vote: room is kept for the buttons"},
+		{"take?rating=5&rating=4", "ar", "from right to left"},
+		{"single", "ar", "a word for a number"},
+		{"huge?page=612", "fr", "spaces between thousands"},
+		{"huge?page=613&rating=3", "ja", "a number in the middle of a text"},
+		{"take?language=de", "pl", "a plural of its own"},
+		{"empty", "zh", "no comments, in Chinese"},
 		{"closed", "en", "no comments can be written: the place of the form is not kept"},
 	} {
 		language = test.language

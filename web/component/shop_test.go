@@ -6,12 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/chromedp/chromedp"
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/web/product"
 )
 
 // shop is a page that embeds the element, on the host of the service or on another one.
@@ -31,6 +33,7 @@ func openShop(t *testing.T) shop {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
 	mux.HandleFunc("GET /talkback.js", script(t))
+	mux.HandleFunc("GET /talkback/{file}", texts)
 	mux.HandleFunc("GET /shop/{product...}", func(w http.ResponseWriter, r *http.Request) { s.page(w, r, "") })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -54,19 +57,31 @@ func (s shop) page(w http.ResponseWriter, r *http.Request, service string) {
 			attributes += fmt.Sprintf(" %s=%q", name, values[0])
 		}
 	}
-	product := r.PathValue("product")
-	if product == "" {
-		product = r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
+	id := r.PathValue("product")
+	if id == "" {
+		id = r.URL.Path[strings.LastIndex(r.URL.Path, "/")+1:]
 	}
 	load := fmt.Sprintf(`<script src="%s/talkback.js" defer></script>`, service)
-	if product != "" {
-		attributes += fmt.Sprintf(" product=%q", product)
+	if id != "" {
+		attributes += fmt.Sprintf(" product=%q", id)
 	} else {
 		load = ""
 	}
 	_, _ = fmt.Fprintf(w, `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>A shop</title><link rel="icon" href="data:,">
 %s</head>
 <body><main><h1>A thing</h1><h2>Comments</h2><talkback-comments%s></talkback-comments></main></body></html>`, load, attributes)
+}
+
+// texts serves the texts of the element in a language to pages of every origin.
+func texts(w http.ResponseWriter, r *http.Request) {
+	lang, _ := strings.CutSuffix(r.PathValue("file"), ".json")
+	if !slices.Contains(product.Languages(), lang) {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Access-Control-Allow-Origin", "*")
+	_, _ = w.Write(product.ElementTexts(lang))
 }
 
 func script(t *testing.T) http.HandlerFunc {

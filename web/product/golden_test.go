@@ -62,7 +62,7 @@ func TestMarkup(t *testing.T) {
 				v.Plan = nil
 			}
 			var out bytes.Buffer
-			if err := templates()[texts.lang].ExecuteTemplate(&out, "element", v); err != nil {
+			if err := templates[texts.lang]().ExecuteTemplate(&out, "element", v); err != nil {
 				t.Fatal(err)
 			}
 			out.WriteByte('\n')

@@ -1,6 +1,9 @@
 package product
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // result says how many comments the list has, and their average if it is not all comments.
 func (t *texts) result(s state, p *product) *resultView {
@@ -8,19 +11,22 @@ func (t *texts) result(s state, p *product) *resultView {
 		return nil
 	}
 	count := *p.List.TotalCount
-	text, average := t.say("comments"+plural(count)), ""
+	text, average := t.say(t.formOf("comments", count, 0)), ""
 	if s.filtered() && p.Stats != nil {
 		total := p.Stats.Total
-		text = t.say("result.some"+plural(total), "total", t.number(total))
+		text = t.say(t.formOf("result.some", total, 0), "total", t.number(total))
 		if stats := p.List.Stats; stats != nil && stats.Average != nil {
 			average = t.say("result.average", "n", t.decimal(tenths(*stats.Average)))
 		}
 	}
-	_, rest, _ := strings.Cut(text, "{n}")
-	if average != "" {
-		rest += ", "
+	v := &resultView{Number: text, Average: average}
+	if before, rest, found := strings.Cut(text, "{n}"); found {
+		v.Before, v.Number, v.Rest = before, t.number(count), rest
 	}
-	return &resultView{t.number(count), rest, average}
+	if average != "" {
+		v.Rest += t.say("comma")
+	}
+	return v
 }
 
 // plan says how the page was read.
@@ -29,16 +35,13 @@ func (t *texts) plan(l *list) *planView {
 		return nil
 	}
 	read, waves := l.Plan.total()
-	units := "plan.units.other"
-	if read == 1 {
-		units = "plan.units.one"
-	}
+	hundredths := int(math.Floor(read*100 + .5))
 	decimals := 1
 	if l.Plan.Milliseconds >= 10 {
 		decimals = 0
 	}
 	return &planView{Sentence: l.Plan.Summary, Cost: t.say("plan.cost",
-		"units", t.say(units, "n", t.rounded(read, 2)),
+		"units", t.say(t.formOf("plan.units", hundredths/100, hundredths%100), "n", t.rounded(read, 2)),
 		"waves", t.count("plan.waves", waves),
 		"ms", t.rounded(l.Plan.Milliseconds, decimals))}
 }

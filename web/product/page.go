@@ -62,13 +62,15 @@ type Page struct {
 
 // document is what the template of a page shows.
 type document struct {
-	Lang, Title, Description string
-	Heading, Text            string
-	NoIndex                  bool
-	Canonical                string
-	Previous, Next           string
-	Structured               template.JS
-	Element                  *element
+	Lang, Dir          string
+	Title, Description string
+	Texts              string // of the element, where they are; empty if its script has them
+	Heading, Text      string
+	NoIndex            bool
+	Canonical          string
+	Previous, Next     string
+	Structured         template.JS
+	Element            *element
 }
 
 // element is what the template of the element shows, with what surrounds it.
@@ -110,7 +112,7 @@ func (p *Pages) NotFound(r *http.Request) Page {
 // missing is the page of an address where nothing is, with the reason.
 func (p *Pages) missing(t *texts, reason string) Page {
 	return p.render(http.StatusNotFound, t, document{
-		Lang: t.lang, Title: t.say("missing.title"), Heading: t.say("missing.title"), Text: t.say(reason), NoIndex: true,
+		Lang: t.lang, Dir: t.dir(), Title: t.say("missing.title"), Heading: t.say("missing.title"), Text: t.say(reason), NoIndex: true,
 	})
 }
 
@@ -154,10 +156,13 @@ func statusOf(s state, a answer, reply inprocess.Reply) int {
 func (p *Pages) document(t *texts, s state, a answer, body []byte, base string, whole bool) document {
 	product := a.Data.Product
 	d := document{
-		Lang: t.lang, Title: t.title(s), Description: t.description(product), Heading: s.Product,
+		Lang: t.lang, Dir: t.dir(), Title: t.title(s), Description: t.description(product), Heading: s.Product,
 		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
 		Element:   &element{s.Product, p.style, t.shown(s, a), embedded(t, s, body)},
+	}
+	if t != english {
+		d.Texts = TextsPath(t.lang)
 	}
 	if pages := d.Element.View.Pages; pages != nil {
 		d.Previous, d.Next = pages.Previous, pages.Next
@@ -219,7 +224,7 @@ func (p *Pages) version(t *texts, s state, a answer, base string) string {
 // render writes a page.
 func (p *Pages) render(status int, t *texts, d document) Page {
 	var body bytes.Buffer
-	if err := templates()[t.lang].ExecuteTemplate(&body, "page", d); err != nil {
+	if err := templates[t.lang]().ExecuteTemplate(&body, "page", d); err != nil {
 		panic(err) // the templates are tested with everything that a view can have
 	}
 	return Page{

@@ -2,7 +2,7 @@ package product
 
 // view is what the template of the element shows: texts and links, all decided.
 type view struct {
-	Lang       string
+	Lang, Dir  string
 	Summary    *summaryView
 	Filters    *filterView
 	Highlights []highlightView
@@ -68,9 +68,9 @@ type highlightView struct {
 	Comment        commentView
 }
 
-// resultView says how many comments the list has. Rest is what follows the number.
+// resultView says how many comments the list has. Before and Rest stand around the number.
 type resultView struct {
-	Number, Rest, Average string
+	Before, Number, Rest, Average string
 }
 
 type listView struct {

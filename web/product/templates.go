@@ -13,22 +13,28 @@ import (
 //go:embed template
 var templateFiles embed.FS
 
-// templates reads the embedded templates at its first call, by the language of their texts.
-var templates = sync.OnceValue(func() map[string]*template.Template {
-	read := map[string]*template.Template{}
+// templates holds, for each language, a function that reads the templates with its texts at its first
+// call.
+var templates = func() map[string]func() *template.Template {
+	all := map[string]func() *template.Template{}
 	for _, t := range translations {
-		all := template.New("").Funcs(template.FuncMap{"say": func(key string) string { return t.say(key) }})
-		for _, name := range []string{"element", "page"} {
-			content, err := templateFiles.ReadFile("template/" + name + ".html")
-			if err != nil {
-				panic(err) // the files are part of the program
-			}
-			template.Must(all.Parse(joinLines(string(content))))
-		}
-		read[t.lang] = all
+		all[t.lang] = sync.OnceValue(func() *template.Template { return readTemplates(t) })
 	}
-	return read
-})
+	return all
+}()
+
+// readTemplates reads the embedded templates, which say the texts of a language.
+func readTemplates(t *texts) *template.Template {
+	all := template.New("").Funcs(template.FuncMap{"say": func(key string) string { return t.say(key) }})
+	for _, name := range []string{"element", "page"} {
+		content, err := templateFiles.ReadFile("template/" + name + ".html")
+		if err != nil {
+			panic(err) // the files are part of the program
+		}
+		template.Must(all.Parse(joinLines(string(content))))
+	}
+	return all
+}
 
 // joinLines removes the line breaks of a template, and the indentation after them.
 func joinLines(text string) string {

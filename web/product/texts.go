@@ -3,13 +3,12 @@ package product
 import (
 	"embed"
 	"encoding/json"
-	"math"
-	"strconv"
+	"maps"
+	"slices"
 	"strings"
-	"time"
 
+	"golang.org/x/text/feature/plural"
 	"golang.org/x/text/language"
-	"golang.org/x/text/message"
 )
 
 //go:embed texts
@@ -19,33 +18,32 @@ var textFiles embed.FS
 // reads the same files, and writes numbers and days by Intl: a test in a browser holds the two
 // together.
 type texts struct {
-	lang    string // its tag, which the files are named by
-	words   map[string]string
-	numbers *message.Printer
-	point   string // before decimals
-	day     string // what follows the number of a day
-	months  [12]string
+	lang  string // its tag, which the files are named by
+	tag   language.Tag
+	words map[string]string
+	locale
 }
 
 var (
-	english = &texts{
-		lang: "en", words: readTexts("en"), numbers: message.NewPrinter(language.English), point: ".",
-		months: [...]string{"January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November", "December"},
-	}
-	german = &texts{
-		lang: "de", words: readTexts("de"), numbers: message.NewPrinter(language.German), point: ",", day: ".",
-		months: [...]string{"Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September", "Oktober", "November", "Dezember"},
-	}
-
 	// translations are all texts; the first is for readers of any other language.
-	translations = []*texts{english, german}
+	translations = readTranslations("en", "ar", "de", "es", "fr", "it", "ja", "nl", "pl", "pt", "sv", "zh")
 
-	matcher = language.NewMatcher([]language.Tag{language.English, language.German})
+	english = translations[0]
+
+	// chooseLanguage returns the language of the texts that suit an Accept-Language header best.
+	chooseLanguage = NewChooser(Languages()...)
 
 	// autonyms are the names of languages in themselves. Go and browsers have different versions of
 	// these names, so both sides read one file.
 	autonyms = readTexts("languages")
 )
+
+func readTranslations(tags ...string) (all []*texts) {
+	for _, tag := range tags {
+		all = append(all, &texts{tag, language.MustParse(tag), readTexts(tag), locales[tag]})
+	}
+	return all
+}
 
 // readTexts reads an embedded file, which is part of the program.
 func readTexts(name string) map[string]string {
@@ -64,22 +62,32 @@ func readTexts(name string) map[string]string {
 // some dozens; reading a megabyte of tags takes a second.
 const maxAcceptLanguage = 1 << 10
 
-// textsFor returns the texts that suit an Accept-Language header best.
-func textsFor(acceptLanguage string) *texts {
-	if len(acceptLanguage) > maxAcceptLanguage {
-		return translations[0]
+// NewChooser returns a function that chooses one of some languages for an Accept-Language header, the
+// first of them if none suits.
+func NewChooser(tags ...string) func(acceptLanguage string) string {
+	var supported []language.Tag
+	for _, tag := range tags {
+		supported = append(supported, language.MustParse(tag))
 	}
-	tags, _, err := language.ParseAcceptLanguage(acceptLanguage)
-	if err != nil {
-		return translations[0]
+	matcher := language.NewMatcher(supported)
+	return func(acceptLanguage string) string {
+		if len(acceptLanguage) > maxAcceptLanguage {
+			return tags[0]
+		}
+		wanted, _, err := language.ParseAcceptLanguage(acceptLanguage)
+		if err != nil {
+			return tags[0]
+		}
+		_, index, _ := matcher.Match(wanted...)
+		return tags[index]
 	}
-	_, index, _ := matcher.Match(tags...)
-	return translations[index]
 }
 
-// LanguageFor returns the language of the page that suits an Accept-Language header best: one of
-// [Languages].
-func LanguageFor(acceptLanguage string) string { return textsFor(acceptLanguage).lang }
+// textsFor returns the texts that suit an Accept-Language header best.
+func textsFor(acceptLanguage string) *texts {
+	lang := chooseLanguage(acceptLanguage)
+	return translations[slices.IndexFunc(translations, func(t *texts) bool { return t.lang == lang })]
+}
 
 // Languages returns the tags of the languages that pages are in.
 func Languages() []string {
@@ -88,6 +96,25 @@ func Languages() []string {
 		tags = append(tags, t.lang)
 	}
 	return tags
+}
+
+// TextsPath returns where the server has the texts of the element in a language, which finds them
+// beside its script and beside the API.
+func TextsPath(lang string) string { return "/talkback/" + lang + ".json" }
+
+// ElementTexts returns the texts of a language that the element has, one of [Languages], as JSON. The
+// others stand in the page around it.
+func ElementTexts(lang string) []byte {
+	words := readTexts(lang)
+	maps.DeleteFunc(words, func(key, _ string) bool {
+		subject, _, _ := strings.Cut(key, ".")
+		return subject == "site" || subject == "page" || subject == "missing"
+	})
+	content, err := json.Marshal(words)
+	if err != nil {
+		panic(err) // strings can always be encoded
+	}
+	return content
 }
 
 // say returns the text of a key, with values for its placeholders: a name, then its value, and so
@@ -105,44 +132,36 @@ func (t *texts) say(key string, values ...string) string {
 
 // count returns the text of a key for a number of things, which {n} stands for.
 func (t *texts) count(key string, n int) string {
-	return t.say(key+plural(n), "n", t.number(n))
+	return t.say(t.formOf(key, n, 0), "n", t.number(n))
 }
 
-// plural returns the suffix of the key for a number. English and German have the same rule.
-func plural(n int) string {
-	if n == 1 {
-		return ".one"
+// dir is the direction of the language, as the attribute has it.
+func (t *texts) dir() string {
+	if t.lang == "ar" {
+		return "rtl"
 	}
-	return ".other"
+	return "ltr"
 }
 
-// number writes a whole number.
-func (t *texts) number(n int) string { return t.numbers.Sprint(n) }
-
-// tenths rounds to tenths as browsers do: a half is rounded up.
-func tenths(x float64) int { return int(math.Floor(float64(x*10) + .5)) }
-
-// decimal writes tenths with one decimal.
-func (t *texts) decimal(tenths int) string {
-	return t.number(tenths/10) + t.point + strconv.Itoa(tenths%10)
+var pluralForms = [...]string{
+	plural.Other: ".other", plural.Zero: ".zero", plural.One: ".one", plural.Two: ".two", plural.Few: ".few", plural.Many: ".many",
 }
 
-// rounded formats x with at most the given number of decimals, without trailing zeros.
-func (t *texts) rounded(x float64, decimals int) string {
-	scale := math.Pow10(decimals)
-	whole := int(math.Floor(float64(x*scale) + .5))
-	fraction := strconv.Itoa(whole%int(scale) + int(scale))[1:]
-	fraction = strings.TrimRight(fraction, "0")
-	if fraction == "" {
-		return t.number(whole / int(scale))
+// millions are the languages that say "a million of comments". The rules of x/text are older than that.
+var millions = []string{"es", "fr", "it", "pt"}
+
+// formOf returns the form of a key that fits a number, given as a whole one and its hundredths.
+func (t *texts) formOf(key string, whole, hundredths int) string {
+	decimals, digits := 0, hundredths
+	switch {
+	case hundredths%10 > 0:
+		decimals = 2
+	case hundredths > 0:
+		decimals, digits = 1, hundredths/10
+	case whole > 0 && whole%1_000_000 == 0 && slices.Contains(millions, t.lang):
+		return key + ".many"
 	}
-	return t.number(whole/int(scale)) + t.point + fraction
-}
-
-// date writes a day in UTC, such as "31 May 2024".
-func (t *texts) date(at time.Time) string {
-	at = at.UTC()
-	return strconv.Itoa(at.Day()) + t.day + " " + t.months[at.Month()-1] + " " + strconv.Itoa(at.Year())
+	return key + pluralForms[plural.Cardinal.MatchPlural(t.tag, whole, decimals, decimals, digits, digits)]
 }
 
 // LanguageName returns the name of a language in itself, such as "Deutsch" for "de"; the tag if it is

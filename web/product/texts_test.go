@@ -3,6 +3,8 @@ package product
 import (
 	"encoding/json"
 	"maps"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -12,32 +14,81 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// Every language has every text, with the same placeholders.
+// Every language has every text, with the same placeholders, in each form that its numbers need.
+// Nothing is there that no one says.
 func TestTranslationsAreComplete(t *testing.T) {
-	placeholders := func(text string) []string {
-		found := regexp.MustCompile(`\{\w+\}`).FindAllString(text, -1)
-		slices.Sort(found)
-		return found
-	}
-	for _, other := range translations[1:] {
-		if diff := cmp.Diff(slices.Sorted(maps.Keys(english.words)), slices.Sorted(maps.Keys(other.words))); diff != "" {
-			t.Errorf("%s has other texts than en: %s", other.lang, diff)
-		}
-		for key, text := range english.words {
-			if diff := cmp.Diff(placeholders(text), placeholders(other.words[key])); diff != "" {
-				t.Errorf("%s: %s has other placeholders than en: %s", other.lang, key, diff)
-			}
+	var plurals []string
+	for key := range english.words {
+		if base, found := strings.CutSuffix(key, ".one"); found {
+			plurals = append(plurals, base)
 		}
 	}
 	for _, one := range translations {
+		wanted := map[string]string{} // the English text by the key of this language
+		for key, text := range english.words {
+			wanted[key] = text
+		}
+		for _, key := range plurals {
+			delete(wanted, key+".one")
+			for n := range 1_001 {
+				wanted[one.formOf(key, n, 0)] = english.words[key+".other"]
+			}
+			wanted[key+".other"] = english.words[key+".other"] // of fractions, in some languages
+			wanted[one.formOf(key, 1_000_000, 0)] = english.words[key+".other"]
+		}
+		if diff := cmp.Diff(slices.Sorted(maps.Keys(wanted)), slices.Sorted(maps.Keys(one.words))); diff != "" {
+			t.Errorf("%s lacks texts (-) or has others (+): %s", one.lang, diff)
+		}
 		for key, text := range one.words {
+			missing, more := cmpPlaceholders(wanted[key], text)
+			few := regexp.MustCompile(`\.(zero|one|two)$`).MatchString(key) // such as "two comments"
+			if more != "" || missing != "" && !few {
+				t.Errorf("%s: %s lacks the placeholders %q, and English has no %q", one.lang, key, missing, more)
+			}
 			if strings.TrimSpace(text) == "" || strings.ContainsAny(text, "<>&") {
 				t.Errorf("%s: %s is %q, want words without markup", one.lang, key, text)
 			}
-			base, found := strings.CutSuffix(key, ".one")
-			if _, other := one.words[base+".other"]; found && !other {
-				t.Errorf("%s: %s has no form for other numbers", one.lang, key)
+		}
+	}
+}
+
+// cmpPlaceholders returns the placeholders of a text that a translation lacks, and those it has beside.
+func cmpPlaceholders(text, translation string) (missing, more string) {
+	without := func(text, other string) string {
+		for _, found := range regexp.MustCompile(`\{\w+\}`).FindAllString(other, -1) {
+			text = strings.ReplaceAll(text, found, "")
+		}
+		return strings.Join(regexp.MustCompile(`\{\w+\}`).FindAllString(text, -1), " ")
+	}
+	return without(text, translation), without(translation, text)
+}
+
+// Each text is said somewhere: its key stands in a source, or what it begins and ends with does.
+func TestTextsAreUsed(t *testing.T) {
+	var sources strings.Builder
+	for _, pattern := range []string{"*.go", "template/*", "../component/src/*.ts*", "../component/src/*/*.ts*"} {
+		paths, _ := filepath.Glob(pattern)
+		for _, path := range paths {
+			content, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
 			}
+			if !strings.HasSuffix(path, "_test.go") {
+				sources.Write(content)
+			}
+		}
+	}
+	code := sources.String()
+	for key := range english.words {
+		subject, last, _ := strings.Cut(key, ".")
+		base := strings.TrimSuffix(strings.TrimSuffix(key, ".one"), ".other")
+		said := slices.ContainsFunc([]string{key, base, strings.TrimSuffix(key, ".helpful")}, func(key string) bool {
+			return strings.Contains(code, `"`+key+`"`) || strings.Contains(code, "'"+key+"'")
+		})
+		// Such as `order.${order}`.
+		made := strings.Contains(code, "`"+subject+".${") && (strings.Contains(code, "'"+last+"'") || strings.Contains(code, `"`+last+`"`))
+		if !said && !made {
+			t.Errorf("%s is a text that is never said", key)
 		}
 	}
 }
@@ -49,8 +100,13 @@ func TestLanguageOfThePage(t *testing.T) {
 		"de-AT,de;q=0.9,en;q=0.8": "de",
 		"gsw-CH":                  "de",
 		"en-US,en;q=0.9,de;q=0.8": "en",
-		"fr-FR,fr;q=0.9":          "en",
-		"fr,de;q=0.5":             "de",
+		"fr-FR,fr;q=0.9":          "fr",
+		"da,fr;q=0.5":             "fr",
+		"pt-PT":                   "pt",
+		"zh-CN,zh;q=0.9":          "zh",
+		"zh-TW":                   "zh",
+		"ar-EG":                   "ar",
+		"ko,th":                   "en",
 		"de;q=0":                  "en",
 		"*":                       "en",
 		"no language at all, ;;":  "en",
@@ -63,6 +119,7 @@ func TestLanguageOfThePage(t *testing.T) {
 }
 
 func TestNumbersAndDays(t *testing.T) {
+	german := textsFor("de")
 	at := time.Date(2024, 5, 31, 23, 59, 59, 0, time.FixedZone("", -8*3600)) // 1 June in UTC
 	for _, row := range []struct{ got, en, de string }{
 		{english.number(0) + " " + german.number(0), "0", "0"},

@@ -2,7 +2,7 @@ package product
 
 // shown makes the view of an answer.
 func (t *texts) shown(s state, a answer) view {
-	v := view{Lang: t.lang, WritingOff: a.viewer().CannotWriteReason == "WRITING_OFF"}
+	v := view{Lang: t.lang, Dir: t.dir(), WritingOff: a.viewer().CannotWriteReason == "WRITING_OFF"}
 	p := a.Data.Product
 	if p == nil {
 		v.Error = t.failure(s, a.code("product"))

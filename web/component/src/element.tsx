@@ -5,9 +5,9 @@ import sheet from './component.css';
 import type { Desk, Written } from './desk';
 import { visitorToken } from './forms/visitor';
 import { Session } from './session';
-import { type Strings, stringsOf, Texts } from './texts';
+import { baseOf, load, type Strings, stringsOf, Texts } from './texts';
 import { linkTo, listOf, type View } from './view';
-import { Body } from './views/body';
+import { Body, Skeleton } from './views/body';
 
 /** What the server puts beside the markup that it rendered: the answer that the markup shows. */
 interface ServerState {
@@ -55,6 +55,9 @@ export class TalkbackComments extends Base {
   #root: HTMLElement | undefined;
   #session: Session | undefined;
   #texts = new Texts('en');
+  /** Whether the texts are under way. */
+  #mute = false;
+  #tag = 'en';
   #foreign = '';
   #desk: Desk | null = null;
   #said = '';
@@ -169,36 +172,37 @@ export class TalkbackComments extends Base {
     const session = this.#session as Session;
     this.#needs = new Set();
     if (changes.has('begin')) return this.#begin();
-    if (changes.has('draw')) this.#texts = this.#newTexts(this.#texts.locale);
+    if (changes.has('draw')) this.#texts = this.#newTexts();
     if (changes.has('choose') && this.product && !this.#navigates) void session.load(this.#firstChoice).then(() => this.#resetForms());
     else if (changes.has('ask')) void this.refresh();
     else if (changes.has('draw')) this.#draw();
   }
 
-  #newTexts(tag: string): Texts {
-    return new Texts(tag, this.strings);
+  #newTexts(): Texts {
+    return new Texts(this.#tag, this.strings);
   }
 
   /** Takes over what the server drew: the same elements, no request. */
   #adopt(state: ServerState, drawn: HTMLElement | null): void {
-    this.#texts = new Texts(state.locale);
     // An id that cannot stand in a path is in the query.
     this.#foreign = /^\.\.?$/.test(this.product) ? `id=${this.product}` : '';
     this.#session = this.#newSession(parseChoice(state.query));
     this.#session.adopt(state.answer);
-    this.#root = drawn ?? this.#newRoot();
-    this.#listen(this.#root);
-    if (drawn) hydrate(<Body view={this.#view()} />, drawn);
-    else this.#draw();
-    this.#enhanced = true;
-    this.#change('draw'); // the server drew for everyone, in our own words
-    if (this.#desk?.client.signedIn()) this.#change('ask');
+    const { shown } = this.#session;
+    this.#speak(state.locale, () => {
+      const isSame = shown === this.#session?.shown && !this.#session.busy; // the page may have asked meanwhile
+      this.#listen((this.#root = drawn && isSame ? drawn : this.#newRoot()));
+      if (this.#root === drawn) hydrate(<Body view={this.#view()} />, drawn);
+      else this.#draw();
+      this.#enhanced = true;
+      this.#change('draw'); // the server drew for everyone, in our own words
+      if (this.#desk?.client.signedIn()) this.#change('ask');
+    });
   }
 
   /** Starts anew with a request. */
   #begin(): void {
     this.#session?.stop();
-    this.#texts = this.#newTexts(this.#language);
     this.#foreign = this.#navigates ? foreignQuery(location.search) : '';
     this.#session = this.#newSession(this.#navigates ? parseChoice(location.search) : this.#firstChoice);
     if (!this.#root) {
@@ -206,8 +210,29 @@ export class TalkbackComments extends Base {
       this.#listen(this.#root);
     }
     this.#enhanced = true;
+    this.#speak(this.#language, () => {
+      this.#texts = this.#newTexts();
+      this.#draw();
+    });
     if (this.product) this.#change('ask');
     else console.info('<talkback-comments> waits for product="42"'); // which the page may set later
+  }
+
+  /** Takes up a language. What is drawn waits for its texts, unless they are there. */
+  #speak(tag: string, ready: () => void): void {
+    const session = this.#session;
+    this.#tag = tag;
+    const done = () => {
+      if (session !== this.#session) return;
+      this.#texts = new Texts(tag);
+      this.#mute = false;
+      ready();
+    };
+    const coming = load(tag, new URL('talkback/', scriptAddress || this.#endpoint));
+    this.#mute = coming !== null;
+    if (!coming) return done();
+    if (this.#root && !this.#root.hasChildNodes()) render(<Skeleton />, this.#root);
+    void coming.then(done);
   }
 
   #newSession(choice: Choice): Session {
@@ -223,7 +248,7 @@ export class TalkbackComments extends Base {
     const desk: Desk = this.#desk = {
       product,
       client,
-      language: this.#texts.baseOf(this.#language),
+      language: baseOf(this.#language),
       customerName: () => this.customerName,
       written: (change) => this.#written(desk, change),
       seen: (change) => this.#session?.amend(change),
@@ -286,10 +311,11 @@ export class TalkbackComments extends Base {
 
   #draw(): void {
     const root = this.#root;
-    if (!root) return;
+    if (!root || this.#mute) return;
     const view = this.#view();
     const focused = this.shadowRoot?.activeElement ?? null;
     root.lang = view.texts.locale;
+    root.dir = view.texts.dir;
     root.ariaBusy = String(view.busy);
     render(<Body view={view} />, root);
     // What had the focus may be gone, such as "Clear filters". The reader goes on at the result.

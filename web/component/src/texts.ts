@@ -1,39 +1,75 @@
 // Texts, numbers and dates in the language of the reader.
 import en from '../../product/texts/en.json';
-import de from '../../product/texts/de.json';
 import autonyms from '../../product/texts/languages.json';
 
 export type Key = keyof typeof en;
-/** Keys that have a form for one and a form for all other numbers. */
-export type CountedKey = Key extends infer K ? (K extends `${infer Base}.other` ? Base : never) : never;
+/** Keys that have forms for numbers, as Intl.PluralRules names them: "one" and "other" in English, more or fewer elsewhere. */
+export type CountedKey = Key extends infer K ? (K extends `${infer Base}.one` ? Base : never) : never;
 
 /** Texts that a page has in place of ours, by key. */
-export type Strings = Partial<Readonly<Record<Key, string>>>;
+export type Strings = Partial<Readonly<Record<Key | `${CountedKey}.${'zero' | 'two' | 'few' | 'many'}`, string>>>;
 
 type Values = Readonly<Record<string, string>>;
 
-const languages: Readonly<Record<string, Readonly<Record<Key, string>>>> = { en, de };
-const names: Readonly<Record<string, string>> = autonyms;
+/** The languages whose texts are files beside the script. English ones are in it. */
+const served = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt', 'sv', 'zh'];
+const loaded: Record<string, Values> = { en };
+const loading: Record<string, Promise<void>> = {};
+
+const names: Values = autonyms;
+
+/** How long texts may take, in milliseconds. What is shown after that is English. */
+const patience = 8_000;
+
+/** The language that a tag is of: one that has texts, else English. */
+function languageOf(tag: string): string {
+  const base = tag.toLowerCase().split('-')[0] ?? '';
+  return served.includes(base) ? base : 'en';
+}
+
+/** Loads the texts for a tag from a folder; null if they are there. Without an answer, English ones stand for them. It never throws. */
+export function load(tag: string, folder: URL): Promise<void> | null {
+  const language = languageOf(tag);
+  if (loaded[language]) return null;
+  return (loading[language] ??= fetch(new URL(`${language}.json`, folder), { signal: AbortSignal.timeout(patience) })
+    .then(async (response) => {
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      loaded[language] = await response.json() as Values;
+    })
+    .catch((error: unknown) => console.warn(`<talkback-comments>: no texts in ${language}: ${error}`))
+    .finally(() => delete loading[language]));
+}
 
 /** The texts of a language. A language that has none gets English ones. */
 export class Texts {
   readonly locale: string;
-  readonly #texts: Readonly<Record<Key, string>>;
+  readonly #texts: Values;
+  readonly #format: string;
   readonly #number: Intl.NumberFormat;
   readonly #day: Intl.DateTimeFormat;
+  readonly #plural: Intl.PluralRules;
 
   constructor(tag: string, strings: Strings = {}) {
-    const base = tag.toLowerCase().split('-')[0] ?? '';
-    this.locale = Object.hasOwn(languages, base) ? base : 'en';
-    this.#texts = { ...(languages[this.locale] ?? en), ...strings };
-    const format = this.locale === 'en' ? 'en-GB' : this.locale;
-    this.#number = new Intl.NumberFormat(format, { maximumFractionDigits: 20 });
-    this.#day = new Intl.DateTimeFormat(format, { dateStyle: 'long', timeZone: 'UTC' });
+    const language = languageOf(tag);
+    // Whoever gives the texts of another language speaks that.
+    const given = strings['comments.other'] ? /^[a-z]{2,3}\b/.exec(tag.toLowerCase())?.[0] : '';
+    this.locale = (language === 'en' && given) || (loaded[language] ? language : 'en');
+    this.#texts = { ...en, ...loaded[this.locale], ...strings };
+    // Most shops write Arabic with the digits of other languages, as the server does.
+    this.#format = { en: 'en-GB', ar: 'ar-u-nu-latn' }[this.locale] ?? this.locale;
+    this.#number = new Intl.NumberFormat(this.#format, { maximumFractionDigits: 20 });
+    this.#day = new Intl.DateTimeFormat(this.#format, { dateStyle: 'long', timeZone: 'UTC' });
+    this.#plural = new Intl.PluralRules(this.#format);
+  }
+
+  /** The direction of writing. */
+  get dir(): 'ltr' | 'rtl' {
+    return /^(ar|fa|he|ur)$/.test(this.locale) ? 'rtl' : 'ltr';
   }
 
   /** The text of a key, with values in place of {names}. */
   say(key: Key, values: Values = {}): string {
-    return this.#texts[key].replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+    return (this.#texts[key] ?? key).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
   }
 
   /** A text that has a number, {n}, such as "1 comment" and "2 comments". */
@@ -43,13 +79,14 @@ export class Texts {
 
   /** The form of a key that fits a number. */
   keyFor(key: CountedKey, n: number): Key {
-    return `${key}.${n === 1 ? 'one' : 'other'}` as Key;
+    const form = `${key}.${this.#plural.select(n)}`;
+    return (form in this.#texts ? form : `${key}.other`) as Key;
   }
 
-  /** What stands before and after {n} in a text, so that the number can be an element. */
-  around(key: Key, values: Values = {}): [string, string] {
-    const [before = '', after = ''] = this.say(key, values).split('{n}');
-    return [before, after];
+  /** A text in three parts, so that the number in its middle can be an element. Some have a word for it: "two comments". */
+  around(key: Key, n: string, values: Values = {}): [string, string, string] {
+    const [before = '', after] = this.say(key, values).split('{n}');
+    return after === undefined ? ['', before, ''] : [before, n, after];
   }
 
   number(n: number): string {
@@ -59,7 +96,7 @@ export class Texts {
   /** A number with exactly one decimal. */
   decimal(n: number): string {
     const rounded = Math.round(n * 10) / 10;
-    return rounded.toLocaleString(this.locale === 'en' ? 'en-GB' : this.locale, { minimumFractionDigits: 1 });
+    return rounded.toLocaleString(this.#format, { minimumFractionDigits: 1 });
   }
 
   /** A number with at most that many decimals. */
@@ -82,11 +119,6 @@ export class Texts {
     return Object.keys(names);
   }
 
-  /** The tag of the language that someone writes who has this one: without the country, if it needs none. */
-  baseOf(tag: string): string {
-    return names[tag] ? tag : tag.split('-')[0] ?? '';
-  }
-
   /** The name of a language in that language. */
   language(tag: string): string {
     if (tag === 'und') return this.say('language.unknown');
@@ -95,11 +127,17 @@ export class Texts {
   }
 }
 
+/** The tag of the language that someone writes who has this one: without the country, if it needs none. */
+export function baseOf(tag: string): string {
+  return names[tag] ? tag : tag.split('-')[0] ?? '';
+}
+
 /** Reads the JSON of an attribute. Of what is no text of ours the developer is told. */
 export function stringsOf(json: string | null): Strings {
   try {
     const given = Object.entries(JSON.parse(json || '{}') as object);
-    const wrong = given.filter(([key, text]) => !Object.hasOwn(en, key) || typeof text !== 'string').map(([key]) => key);
+    const isOurs = (key: string) => Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other'));
+    const wrong = given.filter(([key, text]) => !isOurs(key) || typeof text !== 'string').map(([key]) => key);
     if (wrong.length > 0) console.error(`<talkback-comments> has no text or got no string for: ${wrong.join(', ')}`);
     return Object.fromEntries(given.filter(([key]) => !wrong.includes(key)));
   } catch {

@@ -40,7 +40,7 @@ function Waiting({ view }: Props) {
 }
 
 /** Where the comments will be. It takes some of their room, so that the page around moves less. */
-function Skeleton() {
+export function Skeleton() {
   return (
     <div class="list skeleton" aria-hidden="true">
       {[1, 2, 3, 4].map((i) => (

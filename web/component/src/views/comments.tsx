@@ -43,21 +43,19 @@ export function Result({ view }: Props) {
   if (!list || !view.shown || list.totalCount === null) return null;
   const { texts } = view;
   const number = texts.number(list.totalCount);
-  if (!isFiltered(view.shown.choice)) {
-    return <Counted number={number} around={texts.around(texts.keyFor('comments', list.totalCount))} />;
-  }
+  if (!isFiltered(view.shown.choice)) return <Counted parts={texts.around(texts.keyFor('comments', list.totalCount), number)} />;
   const total = productOf(view)?.stats?.total ?? list.totalCount;
-  const around = texts.around(texts.keyFor('result.some', total), { n: '{n}', total: texts.number(total) });
+  const [before, middle, after] = texts.around(texts.keyFor('result.some', total), number, { total: texts.number(total) });
   const average = list.stats?.average ?? null;
-  if (average === null) return <Counted number={number} around={around} />;
+  if (average === null) return <Counted parts={[before, middle, after]} />;
   return (
-    <Counted number={number} around={[around[0], `${around[1]}, `]}>
+    <Counted parts={[before, middle, `${after}${texts.say('comma')}`]}>
       <span>{texts.say('result.average', { n: texts.decimal(average) })}</span>
     </Counted>
   );
 }
 
-function Counted({ number, around: [before, after], children }: { number: string; around: [string, string]; children?: ComponentChildren }) {
+function Counted({ parts: [before, number, after], children }: { parts: [string, string, string]; children?: ComponentChildren }) {
   return <p class="result" part="result" role="status">{before || null}<strong>{number}</strong>{after || null}{children}</p>;
 }
 

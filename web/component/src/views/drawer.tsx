@@ -95,7 +95,7 @@ function Reads({ view, plan }: Part) {
 /** The range of the sort key, from where the read begins. */
 function SortKeys({ view, read: { sortKeyFrom, sortKeyTo, descending } }: Props & { read: Read }) {
   const arrow = view.texts.say(descending ? 'plan.descending' : 'plan.ascending');
-  if (sortKeyFrom === null && sortKeyTo === null) return <>{`${view.texts.say('plan.whole')}, ${arrow}`}</>;
+  if (sortKeyFrom === null && sortKeyTo === null) return <>{`${view.texts.say('plan.whole')}${view.texts.say('comma')}${arrow}`}</>;
   return <><code>{`${sortKeyFrom ?? ''} … ${sortKeyTo ?? ''}`}</code>{` ${arrow}`}</>;
 }
 
