@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"math"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
@@ -12,7 +11,12 @@ import (
 )
 
 // orderOf are the orders of walks through lists that are not the newest first.
-var orderOf = map[Walk]comment.Order{HighestRated: comment.HighestRated, LowestRated: comment.LowestRated}
+var orderOf = map[Walk]comment.Order{
+	HighestRated: comment.HighestRated, LowestRated: comment.LowestRated, MostHelpful: comment.MostHelpful,
+}
+
+// votedOf says how many in a thousand comments have votes, for walks in an order that knows them.
+const votedOf = 30
 
 // verifiedOf says how many in a thousand comments are verified, for walks through lists of these.
 var verifiedOf = map[Walk]int{CommonTrait: 800, RareTrait: 5}
@@ -26,7 +30,12 @@ func measureLists(ctx context.Context, comments []comment.Comment) ([][]Row, err
 		for i := range comments {
 			hash := fnv.New32a()
 			_, _ = hash.Write([]byte(comments[i].ID)) // it never fails
-			comments[i].Verified = int(hash.Sum32()%1000) < verifiedOf[walk]
+			chance := hash.Sum32()
+			comments[i].Verified = int(chance%1000) < verifiedOf[walk]
+			if walk == MostHelpful && chance%1000 < votedOf {
+				comments[i].Votes = comment.VoteCounts{Helpful: 1 + int(chance/1000%50), NotHelpful: int(chance / 50_000 % 10)}
+				comments[i].ImportedVotes = comments[i].Votes
+			}
 		}
 		p, err := NewProduct(ctx, comments)
 		if err != nil {
@@ -63,9 +72,14 @@ func (p *Product) measureList(ctx context.Context, walk Walk, languages []commen
 		if v.query.Slice.After != nil {
 			v.query.Slice.After = new(order.PlaceOf(p.comments[list[v.first-1]]))
 		}
-		least := p.foreseeOrder(v)
-		if filter.Verified != nil {
+		least := 0.0
+		switch {
+		case filter.Verified != nil:
 			least = p.foreseeTrait(v)
+		case order == comment.MostHelpful:
+			least = p.foreseeVotes(v)
+		default:
+			least = p.foreseeOrder(v)
 		}
 		row, err := p.measureOver(ctx, v, least, Cold, Planned)
 		if err != nil {
@@ -80,19 +94,11 @@ func (p *Product) measureList(ctx context.Context, walk Walk, languages []commen
 // foreseeOrder returns the least read units with which a page in an order by rating can be read: each
 // rating of it by itself, or the whole list.
 func (p *Product) foreseeOrder(v visit) float64 {
-	links, whole := 0.0, []cellPrice{}
-	first := v.first
-	if v.query.Slice.After != nil {
-		first--
-	}
-	page := v.list[first:min(first+wanted(v.query), len(v.list))]
+	links, page := 0.0, v.needed()
 	for rating := 1; rating <= comment.MaxRating; rating++ {
 		of := slices.DeleteFunc(slices.Clone(page), func(number int) bool { return p.comments[number].Rating != rating })
 		var cells []cellPrice
 		for _, language := range orAny(v.query.Filter.Languages) {
-			if c, holds := p.ledger.cell(language, rating, 0, len(p.comments)-1); holds {
-				whole = append(whole, c)
-			}
 			if len(of) == 0 {
 				continue
 			}
@@ -102,27 +108,91 @@ func (p *Product) foreseeOrder(v visit) float64 {
 		}
 		links += cheapest(cells, v.query.Filter.Languages)
 	}
-	return min(links, cheapest(whole, v.query.Filter.Languages))
+	return min(links, p.whole(v.query.Filter.Languages))
+}
+
+// whole returns the least read units with which all comments of some languages can be read.
+func (p *Product) whole(languages []comment.Language) float64 {
+	var cells []cellPrice
+	for rating := 1; rating <= comment.MaxRating; rating++ {
+		for _, language := range orAny(languages) {
+			if c, holds := p.ledger.cell(language, rating, 0, len(p.comments)-1); holds {
+				cells = append(cells, c)
+			}
+		}
+	}
+	return cheapest(cells, languages)
+}
+
+// foreseeVotes returns the least read units with which a page in the order of votes can be read: the
+// stretch of the index of votes that it is in, and that of the comments without votes, or the whole list.
+func (p *Product) foreseeVotes(v visit) float64 {
+	voted, page := p.voted(), v.needed()
+	split := slices.IndexFunc(page, func(number int) bool { return p.comments[number].Votes.Net() <= 0 })
+	if split < 0 {
+		split = len(page)
+	}
+	links, entries := 0.0, p.table.partition(layout.Partition{Index: layout.ByHelpful}, p.id) // ascending
+	if split > 0 {
+		bytes := 0
+		for rank := slices.Index(voted, page[0]); rank <= slices.Index(voted, page[split-1]); rank++ {
+			bytes += entries[len(entries)-1-rank].bytes
+		}
+		links += units(bytes)
+	}
+	if split < len(page) {
+		links += p.along(v.query.Filter.Languages, page[split:])
+	}
+	return min(links, p.whole(v.query.Filter.Languages))
+}
+
+// voted returns the comments of the index of votes, in its order.
+func (p *Product) voted() []int {
+	list := p.listOf(comment.Filter{Helpful: new(true)})
+	slices.SortStableFunc(list, func(a, b int) int {
+		return comment.MostHelpful.Compare(comment.MostHelpful.PlaceOf(p.comments[a]), comment.MostHelpful.PlaceOf(p.comments[b]))
+	})
+	return list
+}
+
+// needed returns what has to be read of the list for the page: its comments, one more, and that of the cursor.
+func (v visit) needed() []int {
+	first := v.first
+	if v.query.Slice.After != nil {
+		first--
+	}
+	return v.list[first:min(first+wanted(v.query), len(v.list))]
+}
+
+// along returns the least read units with which comments, newest first, can be read along the product, or
+// along its languages.
+func (p *Product) along(languages []comment.Language, numbers []int) float64 {
+	from, last := numbers[0], map[comment.Language]int{}
+	for _, number := range numbers {
+		last[p.comments[number].Language] = number
+	}
+	all := p.ledger[layout.Partition{Index: layout.All}].price(from, numbers[len(numbers)-1])
+	if len(languages) == 0 {
+		return all
+	}
+	sum := 0.0
+	for language, end := range last {
+		sum += p.ledger[layout.Partition{Index: layout.ByLang, Language: language}].price(from, end)
+	}
+	return min(sum, all)
 }
 
 // foreseeTrait returns the least read units with which a page of comments with a trait can be read: along
 // the product, along its languages, or by their ids. What it takes to know the ids is left out.
 func (p *Product) foreseeTrait(v visit) float64 {
 	from, to := v.window()
-	along, ids := math.Inf(1), 0.0
-	if len(v.query.Filter.Languages) > 0 {
-		along = 0
-	}
-	last := map[comment.Language]int{}
+	var window []int
+	ids := 0.0
 	for _, number := range v.list {
 		if number >= from && number <= to {
-			c := p.comments[number]
-			ids += units(p.table.comments[text(layout.CommentKey(c.ID)["PK"])].bytes)
-			last[c.Language] = number
+			window = append(window, number)
+			ids += units(p.table.comments[text(layout.CommentKey(p.comments[number].ID)["PK"])].bytes)
 		}
 	}
-	for language, end := range last {
-		along += p.ledger[layout.Partition{Index: layout.ByLang, Language: language}].price(from, end)
-	}
-	return min(along, ids, p.ledger[layout.Partition{Index: layout.All}].price(from, to))
+	return min(ids, p.along(v.query.Filter.Languages, window))
 }

@@ -21,9 +21,11 @@ const (
 	EachPage Walk = iota
 	// PageAfterPage walks from page to page. Each page is answered by a process that was just started.
 	PageAfterPage
-	// HighestRated and LowestRated ask for pages one by one, of lists in these orders.
+	// HighestRated, LowestRated and MostHelpful ask for pages one by one, of lists in these orders. A few
+	// percent of the comments have votes.
 	HighestRated
 	LowestRated
+	MostHelpful
 	// CommonTrait and RareTrait ask so for pages of verified purchases, of which there are many or few.
 	CommonTrait
 	RareTrait
@@ -31,7 +33,7 @@ const (
 
 // String returns the name of the walk in tables.
 func (w Walk) String() string {
-	return [...]string{"each page", "walk without hints", "highest rated", "lowest rated", "verified: common", "verified: rare"}[w] // the name from when processes could start with hints
+	return [...]string{"each page", "walk without hints", "highest rated", "lowest rated", "most helpful", "verified: common", "verified: rare"}[w] // the name from when processes could start with hints
 }
 
 // visit is a page to be read.
