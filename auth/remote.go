@@ -3,15 +3,14 @@ package auth
 import (
 	"context"
 	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/internal/fetch"
 )
 
 // Keys at an address change: their owner adds one, signs with it, and some day takes the old one
@@ -30,15 +29,13 @@ const (
 	// maxKeysBytes bounds a set of keys, unpacked. A key is one to two kilobytes, with its
 	// certificates.
 	maxKeysBytes = 256 << 10
-	// maxRedirects bounds how often the address may lead on.
-	maxRedirects = 3
 )
 
 // remoteKeys are the keys at an address.
 type remoteKeys struct {
 	settings Settings
 	ctx      context.Context // ends all fetching; not a request's: a client that hangs up must not end the fetch for others
-	client   *http.Client
+	client   *fetch.Client
 	known    atomic.Pointer[keySet]
 
 	mu      sync.Mutex
@@ -55,28 +52,11 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	if u.Scheme == "http" && !isLoopbackHost(u.Host) {
 		return nil, errors.New("--jwks-url is not safe: keys that come by plain HTTP could be changed on their way; give an address that begins with https")
 	}
-	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxResponseHeaderBytes = maxKeysBytes
-	client := &http.Client{Timeout: fetchTimeout, Transport: transport, CheckRedirect: checkRedirect}
-	r := &remoteKeys{settings: s, ctx: ctx, client: client}
+	r := &remoteKeys{settings: s, ctx: ctx, client: fetch.New(fetchTimeout, maxKeysBytes, nil)}
 	r.known.Store(&keySet{})
 	r.refetch(0)
 	go r.refresh()
 	return r, nil
-}
-
-// checkRedirect follows redirects within the address's own origin. Redirects to another origin
-// would extend trust to everyone who can create redirects on the host, and with plain HTTP to
-// everyone on the network path.
-func checkRedirect(next *http.Request, before []*http.Request) error {
-	first := before[0].URL
-	switch {
-	case next.URL.Scheme != first.Scheme || next.URL.Host != first.Host:
-		return errors.New("the address leads to another host or scheme: give the one that it leads to, if that is right")
-	case len(before) > maxRedirects:
-		return errors.New("the address leads on and on")
-	}
-	return nil
 }
 
 // key returns the keys that may have signed a token.
@@ -130,30 +110,14 @@ func (r *remoteKeys) refetch(age time.Duration) {
 }
 
 func (r *remoteKeys) fetch() (*keySet, error) {
-	request, err := http.NewRequestWithContext(r.ctx, http.MethodGet, r.settings.JWKS, nil)
+	answer, err := r.client.Get(r.ctx, r.settings.JWKS, nil)
 	if err != nil {
 		return nil, err
 	}
-	response, err := r.client.Do(request)
-	if err != nil {
-		return nil, err
-	}
-	defer response.Body.Close()
-	if response.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the answer is %d", response.StatusCode)
-	}
-	text, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, maxKeysBytes))
-	if err != nil {
-		return nil, err
-	}
-	return readKeys(r.settings.Algorithm, text)
+	return readKeys(r.settings.Algorithm, answer.Body)
 }
 
 // failed logs why there are no new keys, without the address, which can hold a password.
 func (r *remoteKeys) failed(err error) {
-	var asked *url.Error
-	if errors.As(err, &asked) {
-		err = asked.Err
-	}
 	r.settings.Logger.Warn("the keys at --jwks-url could not be fetched; those known from before count", "error", err)
 }

@@ -79,6 +79,8 @@ type Serve struct {
 
 	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
 
+	Site SiteFlags `embed:"" group:"What product pages show:"`
+
 	// Watermark reads up to when changes are counted. If it is nil, no partition is skipped.
 	Watermark dynamo.Watermark `kong:"-"`
 	// CountedUpTo returns the same without a call, for responses. If it is nil, that of the Store is used.
@@ -90,6 +92,7 @@ type Serve struct {
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
 	clients     *httpapi.ClientLimits
+	site        web.Options        // what Site says
 	measured    *measured          // nil if nothing is measured
 	observers   []httpapi.Observer // of requests
 }
@@ -181,6 +184,9 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 		return nil, err
 	}
 	if c.Policy, err = c.Moderation.open(); err != nil {
+		return nil, err
+	}
+	if c.site, err = c.Site.open(ctx, c.SampleData, term.Logger); err != nil {
 		return nil, err
 	}
 	var end func()
@@ -340,9 +346,10 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 
 		MediaBase: c.MediaBase,
 	}})
-	pages := web.Options{Schema: schema.Schema().Query.Position.Src.Input, MediaOrigin: c.MediaBase.Origin()} // the file of the schema
-	if c.NoIntrospection {
-		pages.Schema = ""
+	pages := c.site
+	pages.MediaOrigin = c.MediaBase.Origin()
+	if !c.NoIntrospection {
+		pages.Schema = schema.Schema().Query.Position.Src.Input // the file of the schema
 	}
 	if c.SampleData {
 		pages.Pictures = sample.Pictures()

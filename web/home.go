@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/inprocess"
 )
 
@@ -34,6 +35,7 @@ type homePage struct {
 	api    http.Handler
 	schema bool   // the server shows its schema
 	guides []link // the documents that the server serves
+	called *catalog.Catalog
 
 	mu       sync.Mutex
 	snapshot *snapshot // nil before the first request
@@ -53,6 +55,7 @@ func (h *homePage) at(r *http.Request) *asset {
 		h.snapshot, h.last = take(func(operation string, variables map[string]string) reply {
 			return reply{inprocess.AskForAll(ctx, h.api, operation, variables)}
 		}), nil
+		h.snapshot.named = h.called.Find(ctx, h.snapshot.products()...)
 	}
 	if address := addressOf(r); h.last == nil || h.address != address {
 		h.address, h.last = address, h.make(address)

@@ -20,6 +20,7 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/talkback/talkback/internal/schematest"
+	"github.com/talkback/talkback/web/catalog"
 )
 
 // The answers of an API, by the names of the operations.
@@ -85,7 +86,7 @@ func TestStates(t *testing.T) {
 	}{
 		{"comments", newStub(t, someLeaders, someBoards, somePraise),
 			[]string{
-				`href="/products/espresso-machine">See a product page`, `href="/products/a%2Fb%20c">a/b c<`, "1,873", "4.3", "of 3,016",
+				`href="/products/espresso-machine">See a product page`, `href="/products/a%2Fb%20c"><bdi>a/b c<`, "1,873", "4.3", "of 3,016",
 				`lang="en">English</h3>`, "<li>0.5 read units</li>", "<li>1 wave</li>", "<p>by ratings</p>",
 				`<span class="key">&#34;title&#34;:</span> <span class="string">&#34;&lt;b&gt;\&#34;x\&#34;: 1&lt;/b&gt;&#34;</span>`,
 			},
@@ -113,6 +114,21 @@ func TestStates(t *testing.T) {
 				t.Errorf("%s: %q in\n%s", row.why, text, page)
 			}
 		}
+	}
+}
+
+// The leaderboard has the names that the shop gives to products, and ids where it gives none.
+func TestLeadersAreNamed(t *testing.T) {
+	s := &snapshot{named: map[string]catalog.Product{"a": {Name: "Kettle"}}}
+	entries := make([]entry, 2)
+	entries[0].Product.ID, entries[1].Product.ID = "a", "b"
+	rows := s.rows(entries)
+	if rows[0].Product != "Kettle" || rows[0].Address != "/products/a" || rows[1].Product != "b" {
+		t.Errorf("%+v", rows)
+	}
+	s.leaders, s.byLanguage = entries, []board{{leaders: entries[:1]}}
+	if ids := s.products(); !slices.Equal(ids, []string{"a", "b"}) {
+		t.Errorf("the catalog is asked for %v", ids)
 	}
 }
 

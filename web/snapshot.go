@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/inprocess"
 )
 
@@ -34,6 +35,18 @@ type snapshot struct {
 	leaders    []entry // of all languages, the first one first; nil if the API refused to say
 	said       int     // the status of the answer that has them
 	byLanguage []board // the language with most comments first
+	named      map[string]catalog.Product
+}
+
+// products returns the ids of all products of leaderboards.
+func (s *snapshot) products() (ids []string) {
+	for _, b := range append(slices.Clone(s.byLanguage), board{leaders: s.leaders}) {
+		for _, e := range b.leaders {
+			ids = append(ids, e.Product.ID)
+		}
+	}
+	slices.Sort(ids)
+	return slices.Compact(ids)
 }
 
 // board is the leaderboard of a language.

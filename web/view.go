@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -63,14 +64,14 @@ func viewOf(s *snapshot, address string) homeView {
 		Embed:    embedding(address, s.product),
 		Answer:   printed(s.answer.Body),
 		Status:   s.status(),
-		Leaders:  rows(s.leaders),
+		Leaders:  s.rows(s.leaders),
 	}
 	if v.State == "live" {
 		v.Product = productAddress(s.product)
 		v.Figures, v.Summary = s.cost()
 	}
 	for _, b := range s.byLanguage {
-		v.Boards = append(v.Boards, languageRows{b.language, product.LanguageName(b.language), rows(b.leaders)})
+		v.Boards = append(v.Boards, languageRows{b.language, product.LanguageName(b.language), s.rows(b.leaders)})
 	}
 	return v
 }
@@ -133,12 +134,12 @@ func (s *snapshot) cost() (figures, summary []string) {
 	}, summary
 }
 
-// rows returns the entries of a leaderboard.
-func rows(entries []entry) []row {
+// rows returns the entries of a leaderboard, with what products are called.
+func (s *snapshot) rows(entries []entry) []row {
 	var all []row
 	for _, e := range entries {
 		r := row{
-			Rank: e.Rank, Product: e.Product.ID, Address: productAddress(e.Product.ID),
+			Rank: e.Rank, Product: cmp.Or(s.named[e.Product.ID].Name, e.Product.ID), Address: productAddress(e.Product.ID),
 			Count: english.Sprint(e.Count), Value: e.Count, Most: entries[0].Count,
 		}
 		if stats := e.Product.Stats; stats != nil && stats.Average != nil {

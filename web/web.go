@@ -23,6 +23,7 @@ import (
 	"sync"
 
 	"github.com/talkback/talkback/docs/guide"
+	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -39,6 +40,11 @@ type Options struct {
 	MediaOrigin string
 	// Pictures is served below PicturesPath; nil for nothing.
 	Pictures fs.FS
+	// Catalog says what products are called; nil if nothing does.
+	Catalog *catalog.Catalog
+	// Plans and Layout are those of [product.Pages].
+	Plans  bool
+	Layout *product.Layout
 }
 
 // PicturesPath is where Options.Pictures are.
@@ -68,8 +74,9 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	if err != nil {
 		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
 	}
-	front := &homePage{api: api, schema: o.Schema != "", guides: static.guideLinks()}
+	front := &homePage{api: api, schema: o.Schema != "", guides: static.guideLinks(), called: o.Catalog}
 	pages := product.New(api, style)
+	pages.Catalog, pages.Plans, pages.Layout = o.Catalog, o.Plans, o.Layout
 	media := ""
 	if o.MediaOrigin != "" {
 		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)

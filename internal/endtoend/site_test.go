@@ -60,7 +60,7 @@ func openSite(t *testing.T, comments iter.Seq[comment.Comment]) *site {
 	if _, err := dynamo.NewLoader(client, table, 0).Load(t.Context(), slices.Collect(comments)); err != nil {
 		t.Fatal(err)
 	}
-	s.address = serve(t, "--endpoint", endpoint, "--table", table, "--cors-origin", s.shop.URL)
+	s.address = serve(t, "--endpoint", endpoint, "--table", table, "--cors-origin", s.shop.URL, "--show-plans")
 	s.openTroubled(t)
 	want := map[string]int{}
 	for c := range comments {
@@ -129,7 +129,7 @@ func (s *site) openTroubled(t *testing.T) {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", api)
-	mux.Handle("/", web.Handler(api))
+	mux.Handle("/", web.Options{Plans: true}.Handler(api))
 	server := httptest.NewUnstartedServer(mux)
 	server.Config.ErrorLog = quiet
 	server.Start()

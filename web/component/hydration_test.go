@@ -71,6 +71,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 	}
 	language := "en"
 	pages := product.New(s.service, style)
+	pages.Plans = true
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
 	mux.HandleFunc("GET /talkback.js", script(t))

@@ -100,5 +100,7 @@ func get(t testing.TB, answer []byte, status int, address, language string) Page
 	}
 	r := httptest.NewRequest(http.MethodGet, address, nil)
 	r.Header.Set("Accept-Language", language)
-	return New(api, []byte(":host{display:block}")).Product(r, "https://shop.example")
+	pages := New(api, []byte(":host{display:block}"))
+	pages.Plans = true
+	return pages.Product(r, "https://shop.example")
 }

@@ -78,9 +78,10 @@ func TestTextIsNeverMarkup(t *testing.T) {
 		wellFormed(t, body)
 		said := map[string]string{
 			"PRODUCT": w.product, "TITLE": w.title, "TEXT": w.text, "AUTHOR": w.author, "/products/PRODUCT": address,
-			"https://shop.example/products/PRODUCT":                        "https://shop.example" + address,
-			"PRODUCT: customer comments":                                   w.product + ": customer comments",
-			"product PRODUCT":                                              "product " + w.product,
+			"https://shop.example/products/PRODUCT": "https://shop.example" + address,
+			"PRODUCT: customer comments":            w.product + ": customer comments",
+			"Product PRODUCT":                       "Product " + w.product,
+			"product PRODUCT":                       "product " + w.product,
 			"What customers say about PRODUCT: 1 comment, 4.0 of 5 stars.": "What customers say about " + w.product + ": 1 comment, 4.0 of 5 stars.",
 			"de": w.language, "?language=de": state{Product: w.product, Page: 1, Languages: []string{w.language}}.href(),
 			"Deutsch": english.languageName(w.language),

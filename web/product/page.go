@@ -9,6 +9,7 @@ package product
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -18,6 +19,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/inprocess"
 )
 
@@ -31,6 +33,13 @@ type Pages struct {
 	styleHash string
 	build     string // changes with whatever the program makes of an answer
 	timeout   time.Duration
+
+	// Catalog says what products are called; nil if nothing does.
+	Catalog *catalog.Catalog
+	// Plans has pages say how they were read, under a header of Talkback: for those who try it.
+	Plans bool
+	// Layout stands around the content of pages; nil for nothing.
+	Layout *Layout
 }
 
 // New returns pages whose comments the API answers. The style is the CSS of the element.
@@ -65,17 +74,21 @@ type document struct {
 	Lang, Dir          string
 	Title, Description string
 	Texts              string // of the element, where they are; empty if its script has them
-	Heading, Text      string
+	Heading, Below     string
+	Text               string
 	NoIndex            bool
 	Canonical          string
 	Previous, Next     string
 	Structured         template.JS
 	Element            *element
+	Product, Name      string // of the page of a product
+	Talkback           bool   // the page has the header of Talkback
 }
 
 // element is what the template of the element shows, with what surrounds it.
 type element struct {
 	Product string
+	Explain bool
 	Style   template.CSS
 	View    view
 	State   template.JS
@@ -101,7 +114,11 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	case a.refusesList() && !s.isFirst():
 		return redirect(s.all())
 	}
-	return p.answered(t, s, a, reply, base)
+	var named catalog.Product
+	if a.Data.Product != nil { // a request that the API limits costs the shop nothing either
+		named = p.Catalog.Find(ctx, s.Product)[s.Product]
+	}
+	return p.answered(t, s, a, named, reply, base)
 }
 
 // NotFound answers a request for an address of the site where nothing is.
@@ -122,12 +139,12 @@ func redirect(to state) Page {
 }
 
 // answered makes the page of an answer.
-func (p *Pages) answered(t *texts, s state, a answer, reply inprocess.Reply, base string) Page {
+func (p *Pages) answered(t *texts, s state, a answer, named catalog.Product, reply inprocess.Reply, base string) Page {
 	status := statusOf(s, a, reply)
-	page := p.render(status, t, p.document(t, s, a, reply.Body, base, status == http.StatusOK))
+	page := p.render(status, t, p.document(t, s, a, named, reply.Body, base, status == http.StatusOK))
 	switch {
 	case status == http.StatusOK:
-		page.Version = p.version(t, s, a, base)
+		page.Version = p.version(t, s, a, named, base)
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		page.Header.Set("Retry-After", retryAfter(reply))
 	}
@@ -153,13 +170,21 @@ func statusOf(s state, a answer, reply inprocess.Reply) int {
 }
 
 // document decides what the page shows. Search engines are to list only what is whole.
-func (p *Pages) document(t *texts, s state, a answer, body []byte, base string, whole bool) document {
-	product := a.Data.Product
+func (p *Pages) document(t *texts, s state, a answer, named catalog.Product, body []byte, base string, whole bool) document {
+	product, called := a.Data.Product, cmp.Or(named.Name, s.Product)
 	d := document{
-		Lang: t.lang, Dir: t.dir(), Title: t.title(s), Description: t.description(product), Heading: s.Product,
+		Lang: t.lang, Dir: t.dir(), Title: t.title(s, called), Description: t.description(product, called),
+		Heading: t.say("page.heading"), Below: t.say("page.product", "product", s.Product),
 		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
-		Element:   &element{s.Product, p.style, t.shown(s, a), embedded(t, s, body)},
+		Element:   &element{s.Product, p.Plans, p.style, t.shown(s, a), embedded(t, s, body)},
+		Product:   s.Product, Name: called,
+	}
+	if !p.Plans {
+		d.Element.View.Plan = nil
+	}
+	if named.Name != "" {
+		d.Heading, d.Below = named.Name, t.say("page.heading")
 	}
 	if t != english {
 		d.Texts = TextsPath(t.lang)
@@ -168,23 +193,24 @@ func (p *Pages) document(t *texts, s state, a answer, body []byte, base string, 
 		d.Previous, d.Next = pages.Previous, pages.Next
 	}
 	if !d.NoIndex {
-		d.Structured = template.JS(structuredData(product, d.Canonical))
+		d.Structured = template.JS(structuredData(product, named, d.Canonical))
 	}
 	return d
 }
 
-func (t *texts) title(s state) string {
+// title names the product by what it is called.
+func (t *texts) title(s state, called string) string {
 	if s.Page > 1 {
-		return t.say("page.title.number", "product", s.Product, "n", t.number(s.Page))
+		return t.say("page.title.number", "product", called, "n", t.number(s.Page))
 	}
-	return t.say("page.title", "product", s.Product)
+	return t.say("page.title", "product", called)
 }
 
-func (t *texts) description(p *product) string {
+func (t *texts) description(p *product, called string) string {
 	if p == nil || p.Stats == nil || p.Stats.Average == nil {
 		return ""
 	}
-	return t.say("page.description", "product", p.ID,
+	return t.say("page.description", "product", called,
 		"comments", t.count("comments", p.Stats.Total),
 		"stars", t.averageStars(*p.Stats.Average).Label)
 }
@@ -208,12 +234,12 @@ func embedded(t *texts, s state, body []byte) template.JS {
 }
 
 // version identifies what the page says, without the times and costs of reading it.
-func (p *Pages) version(t *texts, s state, a answer, base string) string {
+func (p *Pages) version(t *texts, s state, a answer, named catalog.Product, base string) string {
 	said := *a.Data.Product
 	list := *said.List
 	list.Plan = plan{}
 	said.List = &list
-	content, err := json.Marshal([]any{p.build, t.lang, s, base, said, a.Data.Viewer, a.Errors})
+	content, err := json.Marshal([]any{p.build, p.Plans, p.Layout.version(), t.lang, s, base, named, said, a.Data.Viewer, a.Errors})
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}
@@ -223,9 +249,14 @@ func (p *Pages) version(t *texts, s state, a answer, base string) string {
 
 // render writes a page.
 func (p *Pages) render(status int, t *texts, d document) Page {
-	var body bytes.Buffer
-	if err := templates[t.lang]().ExecuteTemplate(&body, "page", d); err != nil {
-		panic(err) // the templates are tested with everything that a view can have
+	d.Talkback = p.Plans
+	body, ok := []byte(nil), false
+	if p.Layout != nil {
+		head, content := template.HTML(executed(t, "head", d)), template.HTML(executed(t, "content", d))
+		body, ok = p.Layout.around(layoutView{d.Lang, d.Dir, d.Title, d.Product, d.Name, head, content})
+	}
+	if !ok {
+		body = executed(t, "page", d)
 	}
 	return Page{
 		Status: status,
@@ -234,6 +265,15 @@ func (p *Pages) render(status int, t *texts, d document) Page {
 			"Content-Language": {t.lang},
 			"Vary":             {"Accept-Language"},
 		},
-		Body: body.Bytes(),
+		Body: body,
 	}
+}
+
+// executed returns what one of the embedded templates makes of a page.
+func executed(t *texts, name string, d document) []byte {
+	var out bytes.Buffer
+	if err := templates[t.lang]().ExecuteTemplate(&out, name, d); err != nil {
+		panic(err) // the templates are tested with everything that a view can have
+	}
+	return out.Bytes()
 }

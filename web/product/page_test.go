@@ -3,12 +3,15 @@ package product
 import (
 	"cmp"
 	"encoding/json"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/talkback/talkback/web/catalog"
 )
 
 // answerOf returns the answer of a fixture.
@@ -175,9 +178,54 @@ func TestHead(t *testing.T) {
 		if title := page.named("title")[0].content(); !strings.Contains(title, f.state(t).Product) {
 			t.Errorf("%s: title %q", row.fixture, title)
 		}
-		if h1 := page.named("h1"); len(h1) != 1 || h1[0].content() != f.state(t).Product {
-			t.Errorf("%s: headings %v", row.fixture, h1)
+		h1, h2 := page.named("h1"), page.named("h2")[0].content()
+		if said := textsFor(f.Locale).say("page.heading"); len(h1) != 1 || h1[0].content() != said || !strings.HasSuffix(h2, " "+f.state(t).Product) {
+			t.Errorf("%s: headings %v, %q", row.fixture, h1, h2)
 		}
+	}
+}
+
+// A page is about what the shop calls the product, whatever that is. Without a name it says what it
+// shows.
+func TestNames(t *testing.T) {
+	const name = `Kettle <b>"5 l"</b> {{.}} </script>`
+	shop := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]string{"name": name, "image": "https://cdn.example/k.jpg"})
+	}))
+	defer shop.Close()
+	named, err := catalog.New(t.Context(), shop.URL+"/{id}", true, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for named.Find(t.Context(), "42")["42"].Name == "" && t.Context().Err() == nil { // a busy machine is slow
+	}
+	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
+	seen := ""
+	for _, row := range []struct {
+		catalog              *catalog.Catalog
+		title, h1, h2, image string
+	}{
+		{nil, "42: customer comments", "What customers say", "Product 42", ""},
+		{named, name + ": customer comments", name, "What customers say", "https://cdn.example/k.jpg"},
+	} {
+		pages.Catalog = row.catalog
+		made := pages.Product(httptest.NewRequest(http.MethodGet, "/products/42", nil), "")
+		wellFormed(t, made.Body)
+		page := tree(t, made.Body)
+		if title, h1, h2 := page.named("title")[0].content(), page.named("h1")[0].content(), page.named("h2")[0].content(); title != row.title || h1 != row.h1 || h2 != row.h2 {
+			t.Errorf("%q, %q, %q, want %+v", title, h1, h2, row)
+		}
+		_, rest, _ := strings.Cut(string(made.Body), `<script type="application/ld+json">`)
+		text, _, _ := strings.Cut(rest, "</script>")
+		var data structured
+		if err := json.Unmarshal([]byte(text), &data); err != nil || data.Image != row.image || row.catalog != nil && data.Name != name {
+			t.Errorf("%v: %+v", err, data)
+		}
+		if made.Version == seen {
+			t.Error("a page with a name has the version of one without")
+		}
+		seen = made.Version
 	}
 }
 

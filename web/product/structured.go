@@ -1,8 +1,11 @@
 package product
 
 import (
+	"cmp"
 	"encoding/json"
 	"time"
+
+	"github.com/talkback/talkback/web/catalog"
 )
 
 // structured is the page for search engines, as https://schema.org has it and
@@ -11,6 +14,7 @@ type structured struct {
 	Context   string           `json:"@context"`
 	Type      string           `json:"@type"`
 	Name      string           `json:"name"`
+	Image     string           `json:"image,omitempty"`
 	URL       string           `json:"url"`
 	Aggregate *aggregateRating `json:"aggregateRating,omitempty"`
 	Reviews   []review         `json:"review,omitempty"`
@@ -67,14 +71,14 @@ type scale struct {
 func stars(value float64) scale { return scale{value, 5, 1} }
 
 // structuredData describes a product and the comments that its page shows, as JSON that can stand
-// in a script element. The service knows no name of the product but its id. The result is nil if
+// in a script element. Without a name of the product, its id is in place of it. The result is nil if
 // there is nothing to say: a product without ratings must not claim any.
-func structuredData(p *product, url string) []byte {
+func structuredData(p *product, named catalog.Product, url string) []byte {
 	if p == nil || p.Stats == nil || p.Stats.Average == nil {
 		return nil
 	}
 	s := structured{
-		Context: "https://schema.org", Type: "Product", Name: p.ID, URL: url,
+		Context: "https://schema.org", Type: "Product", Name: cmp.Or(named.Name, p.ID), Image: named.Image, URL: url,
 		Aggregate: &aggregateRating{"AggregateRating", stars(float64(tenths(*p.Stats.Average)) / 10), p.Stats.Total},
 	}
 	if p.List != nil {

@@ -1,0 +1,100 @@
+// Package fetch reads from addresses that operators name, within bounds: of time, of size, and of
+// where the address may lead.
+package fetch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+// maxRedirects bounds how often an address may lead on.
+const maxRedirects = 3
+
+// maxHeaderBytes bounds the headers of an answer.
+const maxHeaderBytes = 256 << 10
+
+// Client fetches. Safe for concurrent use.
+type Client struct {
+	HTTP *http.Client
+	// MaxBytes bounds an answer, unpacked.
+	MaxBytes int64
+}
+
+// New returns a client whose fetches end within a time. It connects to the machines that allowed
+// says, to any if that is nil. It is asked after names are resolved, so a name cannot lead where an
+// address may not. A proxy would resolve names itself, so the environment's is not used then.
+func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxResponseHeaderBytes = maxHeaderBytes
+	if allowed != nil {
+		transport.Proxy = nil
+		dialer := net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
+			to, err := netip.ParseAddrPort(address)
+			if err == nil && !allowed(to.Addr().Unmap()) {
+				err = fmt.Errorf("it leads to %s, a machine inside", to.Addr())
+			}
+			return err
+		}}
+		transport.DialContext = dialer.DialContext
+	}
+	return &Client{&http.Client{Timeout: timeout, Transport: transport, CheckRedirect: CheckRedirect}, maxBytes}
+}
+
+// CheckRedirect follows redirects within the address's own origin. Redirects to another origin
+// would extend trust to everyone who can create redirects on the host, and with plain HTTP to
+// everyone on the network path.
+func CheckRedirect(next *http.Request, before []*http.Request) error {
+	first := before[0].URL
+	switch {
+	case next.URL.Scheme != first.Scheme || next.URL.Host != first.Host:
+		return errors.New("the address leads to another host or scheme: give the one that it leads to, if that is right")
+	case len(before) > maxRedirects:
+		return errors.New("the address leads on and on")
+	}
+	return nil
+}
+
+// Answer is what an address has.
+type Answer struct {
+	Body        []byte
+	ContentType string
+	// Address is where the answer came from, after redirects.
+	Address *url.URL
+}
+
+// Get fetches an address with header lines. Errors do not name the address, which can hold a
+// password.
+func (c *Client) Get(ctx context.Context, address string, header http.Header) (Answer, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return Answer{}, errors.New("it is no address")
+	}
+	if header != nil {
+		request.Header = header
+	}
+	response, err := c.HTTP.Do(request)
+	if err != nil {
+		var asked *url.Error
+		if errors.As(err, &asked) {
+			err = asked.Err
+		}
+		return Answer{}, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return Answer{}, fmt.Errorf("the answer is %d", response.StatusCode)
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, c.MaxBytes))
+	if err != nil {
+		return Answer{}, err
+	}
+	return Answer{body, response.Header.Get("Content-Type"), response.Request.URL}, nil
+}

@@ -1,0 +1,36 @@
+package fetch
+
+import (
+	"net/netip"
+	"slices"
+)
+
+// special are networks that the internet does not lead to, or that hide an address of another kind,
+// beside those that package netip knows:
+// https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-.
+var special = func() (all []netip.Prefix) {
+	for _, text := range []string{
+		"0.0.0.0/8", "100.64.0.0/10", "192.0.0.0/24", "192.0.2.0/24", "192.88.99.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "240.0.0.0/4",
+		"::/96", "64:ff9b::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "2002::/16", "3fff::/20", "5f00::/16", "fec0::/10",
+	} {
+		all = append(all, netip.MustParsePrefix(text))
+	}
+	return all
+}()
+
+// awsMetadata is where AWS tells a machine its credentials by IPv6. It is in the range of private
+// networks; that of IPv4 is link-local.
+var awsMetadata = netip.MustParseAddr("fd00:ec2::254")
+
+// Public reports whether an address is a machine on the internet.
+func Public(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
+}
+
+// PublicOrInside reports whether an address is a machine on the internet, on a private network, or
+// this machine. Machines tell their own credentials at link-local addresses, which are neither.
+func PublicOrInside(a netip.Addr) bool {
+	a = a.Unmap()
+	return a.IsLoopback() || a.IsPrivate() && a != awsMetadata || Public(a)
+}

@@ -1,0 +1,167 @@
+// Package catalog asks the shop what its products are called, at an address for each product. What
+// is there is JSON, or the shop's own page of the product with JSON-LD.
+//
+// A page never depends on the shop: it waits a moment for the first name of a product, and is shown
+// without it then.
+package catalog
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"net/netip"
+	"sync/atomic"
+	"time"
+
+	lru "github.com/hashicorp/golang-lru/v2"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/talkback/talkback/internal/fetch"
+	"github.com/talkback/talkback/internal/task"
+)
+
+const (
+	// keptFor is how long a product is known before it is asked for again. Until the answer is there,
+	// the old one counts.
+	keptFor = time.Hour
+	// failedFor is how long after a failure a product is asked for again, and how often failures are
+	// logged.
+	failedFor = time.Minute
+	// patience is how long a page waits for products that were never asked for.
+	patience = 400 * time.Millisecond
+	// fetchTimeout bounds a fetch. Pages do not wait for it.
+	fetchTimeout = 5 * time.Second
+	// maxFetches bounds the fetches at a time: visitors name the products, and the shop has other work.
+	maxFetches = 8
+	// maxBytes bounds an answer. Pages of products have some hundred kilobytes.
+	maxBytes = 2 << 20
+	// maxKnown bounds the products that are remembered, of a kilobyte each at most.
+	maxKnown = 10_000
+)
+
+// Catalog is what the shop says about its products. A nil Catalog knows nothing. Safe for concurrent
+// use.
+type Catalog struct {
+	ctx      context.Context // ends all fetching; not a request's: others wait for the same answer
+	address  address
+	client   *fetch.Client
+	log      *slog.Logger
+	known    *lru.Cache[string, entry]
+	fetching singleflight.Group
+	places   chan struct{}
+	patience time.Duration
+	logged   atomic.Int64 // when a failure was logged last, in seconds since 1970
+}
+
+// entry is a product and until when it needs no fetch.
+type entry struct {
+	Product
+	until time.Time
+}
+
+// New returns the catalog at a template, an address with {id} in place of a product's id, until the
+// context ends. The machine there is on the internet, unless inside allows private networks and this
+// machine too.
+func New(ctx context.Context, template string, inside bool, log *slog.Logger) (*Catalog, error) {
+	address, err := parseAddress(template, inside)
+	if err != nil {
+		return nil, err
+	}
+	known, err := lru.New[string, entry](maxKnown)
+	if err != nil {
+		return nil, err
+	}
+	return &Catalog{
+		ctx: ctx, address: address, client: fetch.New(fetchTimeout, maxBytes, reach(inside)), log: log,
+		known: known, places: make(chan struct{}, maxFetches), patience: patience,
+	}, nil
+}
+
+func reach(inside bool) func(netip.Addr) bool {
+	if inside {
+		return fetch.PublicOrInside
+	}
+	return fetch.Public
+}
+
+// Find returns what is known of products, by their ids. It waits a moment for those that nobody asked
+// for before.
+func (c *Catalog) Find(ctx context.Context, ids ...string) map[string]Product {
+	if c == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
+	defer cancel()
+	found, awaited := map[string]Product{}, map[string]<-chan singleflight.Result{}
+	for _, id := range ids {
+		entry, known := c.known.Get(id)
+		found[id] = entry.Product
+		if known && time.Now().Before(entry.until) {
+			continue
+		}
+		arrival := c.fetching.DoChan(id, func() (any, error) { return nil, c.refresh(id) })
+		if !known {
+			awaited[id] = arrival
+		}
+	}
+	for id, arrival := range awaited {
+		select {
+		case <-arrival:
+		case <-ctx.Done():
+		}
+		entry, _ := c.known.Get(id)
+		found[id] = entry.Product
+	}
+	return found
+}
+
+// errBusy says that too many products are being fetched.
+var errBusy = errors.New("too many products are being fetched")
+
+// refresh fetches a product and remembers it. What was known of it stays if that fails.
+func (c *Catalog) refresh(id string) error {
+	ctx, cancel := context.WithTimeout(c.ctx, fetchTimeout)
+	defer cancel()
+	select {
+	case c.places <- struct{}{}:
+		defer func() { <-c.places }()
+	case <-time.After(c.patience):
+		return errBusy // and nothing is remembered: the next page tries again
+	}
+	old, _ := c.known.Peek(id)
+	err := task.Guard(func() error {
+		product, err := c.fetch(ctx, id)
+		if err == nil {
+			c.known.Add(id, entry{product, time.Now().Add(keptFor)})
+		}
+		return err
+	})
+	if err != nil {
+		c.known.Add(id, entry{old.Product, time.Now().Add(failedFor)})
+		c.failed(id, err)
+	}
+	return err
+}
+
+var accepted = http.Header{"Accept": {"application/ld+json, application/json;q=0.9, text/html;q=0.8"}, "User-Agent": {"Talkback"}}
+
+func (c *Catalog) fetch(ctx context.Context, id string) (Product, error) {
+	if id == "." || id == ".." { // servers resolve such segments, even if they are escaped
+		return Product{}, errNameless
+	}
+	answer, err := c.client.Get(ctx, c.address.of(id), accepted.Clone())
+	if err != nil {
+		return Product{}, err
+	}
+	return read(answer)
+}
+
+// failed logs why a product has no name, for one product at a time: if the shop fails, it fails for
+// all.
+func (c *Catalog) failed(id string, err error) {
+	now, last := time.Now().Unix(), c.logged.Load()
+	if c.ctx.Err() == nil && now-last >= int64(failedFor.Seconds()) && c.logged.CompareAndSwap(last, now) {
+		c.log.Warn("the name of a product could not be fetched from --product-info; its page is shown without", "product", id, "error", err)
+	}
+}
