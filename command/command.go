@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"strconv"
+	"strings"
 
 	"github.com/alecthomas/kong"
 
@@ -16,7 +17,9 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
@@ -50,7 +53,8 @@ type line struct {
 }
 
 // Main runs the command that the arguments name until it is done or the context ends. It returns
-// the exit status: 0 after success, 2 if the command line is invalid, else 1. Every failure prints
+// the exit status: 0 after success, 2 if the command line is invalid, 3 if other rejected rows of an
+// earlier import are in the way, else 1. Every failure prints
 // one sentence that says what is wrong and what to do.
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
@@ -94,7 +98,7 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_arriving": strconv.Itoa(httpapi.DefaultMaxArriving),
 			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(counts.MaxLeaderShards),
 			"client_read_units": strconv.Itoa(defaultReadUnits), "client_writes": strconv.Itoa(defaultWrites),
-			"version": version(), "pages": keeper.Forms(pageWords, pageKinds),
+			"presets": strings.Join(reviewfile.Presets(), ","), "preset_names": strings.Join(reviewfile.Presets(), ", "), "version": version(), "pages": keeper.Forms(pageWords, pageKinds),
 		},
 		kong.Bind(&l.Engine),
 	)...)
@@ -107,8 +111,12 @@ func finish(err error, term Terminal) int {
 	}
 	report(err, term)
 	var wrongLine *usageError
-	if errors.As(err, &wrongLine) {
+	var exists *importer.RejectsExistError
+	switch {
+	case errors.As(err, &wrongLine):
 		return exitUsage
+	case errors.As(err, &exists):
+		return exitExists
 	}
 	return exitFailed
 }

@@ -24,12 +24,19 @@ type Import struct {
 	CreateFlags
 	PagesFlag
 
-	File       string            `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
-	Format     string            `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
-	Map        []string          `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified, votes or media. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
-	Language   string            `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
-	LanguageOf []string          `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
-	Customers  bool              `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
+	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
+	From       string   `help:"System whose export the file is: ${preset_names}. Only the columns that are known of such exports are read, beside those of --map." enum:"none,${presets}" default:"none" placeholder:"NAME"`
+	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
+	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified, votes or media. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
+	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
+	LanguageOf []string `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
+	TimeZone   string   `help:"Time zone of dates that name none, such as Europe/Berlin. Default: UTC." placeholder:"NAME"`
+	Customers  bool     `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
+
+	HashAuthors  bool   `help:"Replace the author ids of the file, such as e-mail addresses, by their HMAC-SHA-256. Needs TALKBACK_AUTHOR_SECRET."`
+	AuthorSecret string `help:"Secret of --hash-authors, the same for each import. Set it in the environment." placeholder:"SECRET"`
+	AsTheyAre    bool   `name:"authors-as-they-are" help:"Take authors that look like e-mail addresses. Ids and names of authors are public."`
+
 	MediaBase  comment.MediaBase `help:"Prefix of the addresses of pictures and videos in the file, as servers have it. Without it, the column is not read." placeholder:"URL"`
 	Rejects    string            `help:"File for rejected rows: line, reason, row. Default: the name of the imported file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Force      bool              `help:"Replace an existing file of rejected rows."`
@@ -38,6 +45,7 @@ type Import struct {
 	Revive     bool              `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
 	MaxRejects string            `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
 	DryRun     bool              `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
+	Yes        bool              `help:"Import without a question after the report. Only a terminal is asked."`
 	NoCount    bool              `help:"Do not count the comments, nor wait until they are counted: leave that to a server, talkback stream or an AWS Lambda function."`
 }
 
@@ -61,6 +69,9 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return err
 	}
 	rejects, err := c.newRejects(flags, in, term)
+	if err == nil && !c.DryRun && !c.Restore {
+		err = c.report(ctx, in, rejects, options, term)
+	}
 	if err != nil {
 		return errors.Join(err, in.Close())
 	}
@@ -73,10 +84,45 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		DryRun:    c.DryRun,
 	}
 	if c.DryRun {
-		work.Loader = importer.DryRunLoader()
-		return printReport(term.Out, work, 0, work.Run(ctx))
+		work.Loader, work.Preview = importer.DryRunLoader(), in.Preview()
+		err := work.Run(ctx)
+		if errors.Is(err, reviewfile.ErrAddress) {
+			return err
+		}
+		return printReport(term.Out, work, 0, errors.Join(err, printPreview(term.Out, work.Preview, c.Language)))
 	}
 	return c.importInto(ctx, work, target, flags, term)
+}
+
+// report prints what the import would do, before anything is written, and asks a terminal whether to
+// go on. It reads a file to its end, but only the first rows of standard input.
+func (c *Import) report(ctx context.Context, in *importer.Input, rejects *importer.Rejects, options reviewfile.Options, term Terminal) error {
+	preview, err := c.preview(ctx, in, rejects, options, term)
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("interrupted. Run it again")
+	}
+	if err != nil {
+		return fmt.Errorf("nothing was imported: %w", err)
+	}
+	if err := printPreview(term.Out, preview, c.Language); err != nil {
+		return err
+	}
+	if c.Yes || preview.Rows() == 0 || c.File == reviewfile.StandardInput || !asks(term) {
+		return nil
+	}
+	return confirm(ctx, term)
+}
+
+// preview reads the rows for a report. What is no regular file can be read only once.
+func (c *Import) preview(ctx context.Context, in *importer.Input, rejects *importer.Rejects, options reviewfile.Options, term Terminal) (*importer.Preview, error) {
+	if in.Size() < 0 {
+		return in.Peek(ctx, importer.ChunkRows(c.Calls))
+	}
+	again, err := importer.Open(ctx, c.File, options, term.In)
+	if err != nil {
+		return nil, err
+	}
+	return importer.Rehearse(ctx, again, rejects, output.NewProgress(term.Err, again.Size(), "rows checked"))
 }
 
 // importInto imports into the table of the flags.
@@ -129,15 +175,27 @@ func importedText(summary string, screen output.Screen) string {
 
 // Options returns how the flags say to read the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
-	o := reviewfile.Options{Format: reviewfile.FormatOf(c.File), Customers: c.Customers, Restore: c.Restore, MediaBase: c.MediaBase}
+	o := reviewfile.Options{
+		Format: reviewfile.FormatOf(c.File), From: strings.TrimPrefix(c.From, "none"), Customers: c.Customers, Restore: c.Restore, MediaBase: c.MediaBase, AuthorsAsTheyAre: c.AsTheyAre,
+	}
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)
 	}
 	if err := checkCalls(c.Calls); err != nil {
 		return o, err
 	}
-	if c.Restore && (c.Customers || c.Language != "" || len(c.Map)+len(c.LanguageOf) > 0) {
-		return o, errors.New("--restore takes all from the lines themselves: leave out --map, --language, --language-of and --authors-are-customers")
+	if c.Restore && (c.Customers || c.HashAuthors || o.From+c.TimeZone+c.Language != "" || len(c.Map)+len(c.LanguageOf) > 0) {
+		return o, errors.New("--restore takes all from the lines themselves: leave out --from, --map, --language, --language-of, --time-zone, --hash-authors and --authors-are-customers")
+	}
+	if err := c.setAuthors(&o); err != nil {
+		return o, err
+	}
+	if c.TimeZone != "" {
+		zone, err := time.LoadLocation(c.TimeZone)
+		if err != nil {
+			return o, fmt.Errorf("--time-zone %s is not known: give a name such as Europe/Berlin", c.TimeZone)
+		}
+		o.Zone = zone
 	}
 	if c.Language != "" {
 		language, err := comment.ParseLanguage(c.Language)
@@ -152,6 +210,23 @@ func (c *Import) Options() (reviewfile.Options, error) {
 	}
 	o.LanguageOf, err = parseLanguageOf(c.LanguageOf)
 	return o, err
+}
+
+// minAuthorSecret is the least length of the secret of --hash-authors.
+const minAuthorSecret = 16
+
+// setAuthors sets what becomes of author ids.
+func (c *Import) setAuthors(o *reviewfile.Options) error {
+	switch {
+	case !c.HashAuthors:
+		return nil // the secret may be there for other imports
+	case c.Customers || c.AsTheyAre:
+		return errors.New("--hash-authors changes the ids: leave out --authors-are-customers and --authors-as-they-are")
+	case len(c.AuthorSecret) < minAuthorSecret:
+		return fmt.Errorf("--hash-authors needs a secret of at least %d characters: set TALKBACK_AUTHOR_SECRET to what openssl rand -hex 32 prints, and keep it for the next import", minAuthorSecret)
+	}
+	o.AuthorKey = []byte(c.AuthorSecret)
+	return nil
 }
 
 func parseMap(flags []string) (map[reviewfile.Field]string, error) {

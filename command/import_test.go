@@ -48,7 +48,9 @@ func (i *importer) run(ctx context.Context, arguments ...string) (status int, ou
 	status = command.Main(ctx, arguments, command.Terminal{
 		In: i.stdin, Out: &stdout, Err: &stderr, Logger: slog.New(slog.DiscardHandler),
 	})
-	return status, duration.ReplaceAllString(stdout.String(), "in a while"), duration.ReplaceAllString(stderr.String(), "in a while")
+	out = stdout.String()
+	out = out[strings.LastIndex("\n\n"+out, "\n\n"):] // after the report
+	return status, duration.ReplaceAllString(out, "in a while"), duration.ReplaceAllString(stderr.String(), "in a while")
 }
 
 // want runs an import that has to succeed.
@@ -92,6 +94,13 @@ func TestImport(t *testing.T) {
 		rejects := file + ".rejects.tsv"
 		where := "The rejected rows, with line and reason, are in " + rejects + "\n"
 		i.want(summary(6, 2, 0, 1, 3)+where, file)
+		i.want(summary(6, 0, 2, 1, 3)+where, file)
+		if err := os.WriteFile(rejects, []byte("3\tmended by hand\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if status, out, said := i.run(t.Context(), file); status != 3 || out != "" || !strings.Contains(said, "nothing was imported: the rejected rows would go to") {
+			t.Errorf("status %d, %s%s", status, out, said)
+		}
 		i.want(summary(6, 0, 2, 1, 3)+where, file, "--force")
 
 		got, err := os.ReadFile(rejects)
@@ -201,7 +210,7 @@ func TestImportInterrupted(t *testing.T) {
 				cancel() // and the pipe stays open
 			}()
 			status, _, said := i.run(ctx, "-", "--format", "jsonl", "--language", "en")
-			if status != 1 || !strings.Contains(said, "interrupted") || !strings.Contains(said, "Run it again: it continues where it stopped") {
+			if status != 1 || !strings.Contains(said, "interrupted") || !strings.Contains(said, "Run it again") {
 				t.Errorf("status %d: %s", status, said)
 			}
 			checkGoesOn(t, i, rows)
@@ -292,7 +301,7 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 	i.want("4,000 rows = 1,500 written + 2,500 already there + 0 repeated in the file + 0 rejected, in a while\n", file, "--language", "en")
 }
 
-// A file that breaks off is imported up to there.
+// A file that breaks off is refused; standard input is imported up to there.
 func TestImportOfABrokenFile(t *testing.T) {
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	var packed bytes.Buffer
@@ -300,6 +309,11 @@ func TestImportOfABrokenFile(t *testing.T) {
 	_, _ = io.WriteString(zip, manyReviews(20))
 	_ = zip.Flush()
 	status, _, said := i.run(t.Context(), write(t, "cut.jsonl.gz", packed.String()), "--language", "en")
+	if status != 1 || !strings.Contains(said, "nothing was imported: the file cannot be read beyond line 21: unexpected EOF") {
+		t.Errorf("status %d: %s", status, said)
+	}
+	i.stdin = &packed
+	status, _, said = i.run(t.Context(), "-", "--language", "en")
 	if status != 1 || !strings.Contains(said, "unexpected EOF") || !strings.Contains(said, "20 rows = 20 written") {
 		t.Errorf("status %d: %s", status, said)
 	}

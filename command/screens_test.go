@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -11,7 +12,9 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
@@ -36,9 +39,26 @@ func Screens(screen output.Screen) string {
 		"\n# verify\n" + verifiedText(screenedDrifts(), 1500*time.Millisecond, screen) +
 		"\n# rebuild\n" + screen.Fold(rebuildSummary(counts.RebuildResult{Products: 12345, Comments: 67, Repaired: 8, Resumed: true}, time.Minute)+"\n") +
 		"\n# import\n" + importedText("714 rows = 700 written + 0 already there + 11 repeated in the file + 3 rejected, in 1.2 s (595 rows/s), all counted after another 0.5 s\nThe rejected rows, with line and reason, are in "+output.Printable(wide+".rejects.tsv"), screen) + "\n" +
+		"\n# a report of import\n" + previewText(screenedPreview(), "zh", screen) +
 		"\n# show\n" + shown(screenedComment(), width, screen) +
 		"\n# stats\n" + screenedRatings().text(noon, screen) +
 		"\n# an error\n" + screen.Fold(screen.Error("talkback:")+" "+output.PrintableLines(noProduct(escape).Error())) + "\n"
+}
+
+func screenedPreview() *importer.Preview {
+	file := "id,product,rating,title,text,date,status,reply," + wide + ",images\n"
+	for i, product := range []string{long, wide, escape} {
+		file += fmt.Sprintf("%d,%s,%d,%s,%s,2024-05-01,%s,%s,,\n", i, product, 1+i, "Un "+escape+emoji, strings.Repeat(wide+" ", 6), []string{"ok", "spam", "unheard-of " + arabic}[i], "Merci "+arabic)
+	}
+	in, err := importer.Open(context.Background(), "-", reviewfile.Options{Language: "zh"}, strings.NewReader(file))
+	if err != nil {
+		panic(err)
+	}
+	preview, err := in.Peek(context.Background(), 100)
+	if err != nil {
+		panic(err)
+	}
+	return preview
 }
 
 func screenedPlan() comment.QueryPlan {

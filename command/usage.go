@@ -7,6 +7,7 @@ const (
 	exitDone   = 0
 	exitFailed = 1 // something failed, is missing, or is wrong
 	exitUsage  = 2 // the command line is invalid: it can never succeed
+	exitExists = 3 // a file of rejected rows exists, and holds others
 )
 
 // usageError is an error in the command line.

@@ -41,6 +41,8 @@ type Import struct {
 	Progress *output.Progress
 	// ChunkRows is the number of rows to write at once: see ChunkRows.
 	ChunkRows int
+	// Preview takes note of all rows that are read; nil for none.
+	Preview *Preview
 	// DryRun says that Loader writes nothing, which the report then tells.
 	DryRun bool
 
@@ -78,6 +80,9 @@ func (m *Import) Run(ctx context.Context) error {
 
 // load writes one chunk: its bad rows to the rejects, its comments to the table.
 func (m *Import) load(ctx context.Context, next chunk) error {
+	if m.Preview != nil {
+		m.Preview.add(next.comments, next.bad)
+	}
 	err := m.Rejects.add(ctx, next.bad)
 	m.done.rejected = m.Rejects.count
 	if err != nil {
@@ -108,6 +113,14 @@ func (m *Import) checkLimit(rows int, end bool) error {
 		return ErrTooManyRejects
 	}
 	return nil
+}
+
+// Rehearse reads all rows of a file and writes nothing. It returns an error if the import would be
+// refused, or would break off.
+func Rehearse(ctx context.Context, in *Input, rejects *Rejects, progress *output.Progress) (*Preview, error) {
+	p := in.Preview()
+	m := &Import{Input: in, Loader: DryRunLoader(), Rejects: rejects.rehearsal(), Progress: progress, ChunkRows: ChunkRows(0), Preview: p}
+	return p, errors.Join(m.Run(ctx), m.Rejects.close())
 }
 
 // DryRunLoader returns a loader that counts what an empty table would take, and writes nothing.

@@ -237,8 +237,22 @@ func TestRejects(t *testing.T) {
 	if cells := strings.Split(string(raw), "\t"); err != nil || len(cells) != 3 || cells[0] != "4" || cells[2] != "r2,cup,9,en,good,2015-08-20\n" {
 		t.Errorf("%q, %v", raw, err)
 	}
-	if _, err := run(open(), false); err == nil || !strings.Contains(err.Error(), "which exists, perhaps from an earlier import") {
-		t.Error(err)
+	if _, err := run(open(), false); err != nil {
+		t.Errorf("the same rejected rows again: %v", err)
+	}
+	var exists *RejectsExistError
+	for why, other := range map[string]string{"others": "4\tbad\trow\n", "more": string(raw) + "5\tbad\trow\n", "none": ""} {
+		write(path, other)
+		if _, err := run(open(), false); !errors.As(err, &exists) {
+			t.Errorf("%s are there: %v", why, err)
+		}
+		rejects, err := NewRejects(path, false, in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Rehearse(t.Context(), open(), rejects, output.NewProgress(io.Discard, -1, "rows")); !errors.As(err, &exists) {
+			t.Errorf("%s are there, in a rehearsal: %v", why, err)
+		}
 	}
 	if _, err := run(open(), true); err != nil {
 		t.Error(err)

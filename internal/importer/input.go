@@ -17,6 +17,7 @@ import (
 type Input struct {
 	source *reviewfile.Source
 	reader *reviewfile.Reader
+	first  *chunk // read by Peek
 }
 
 // Open opens a file of reviews, or standard input if the name is "-", and reads its beginning. It
@@ -34,7 +35,7 @@ func open(name string, options reviewfile.Options, stdin io.Reader) (*Input, err
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%s: %w", output.Printable(filepath.Base(name)), err), source.Close())
 	}
-	return &Input{source, reader}, nil
+	return &Input{source: source, reader: reader}, nil
 }
 
 // Size returns the size of the file in bytes, as it is stored; -1 if it is unknown.
@@ -53,6 +54,7 @@ type chunk struct {
 	line     int   // of the last row
 	taken    int64 // bytes of the file read so far
 	err      error // why the file cannot be read further; nil at its end
+	last     bool  // whether it is known to be the last one
 }
 
 // read sends all rows in chunks, and then closes the channel and the file. rows is the size of a
@@ -72,8 +74,37 @@ func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	}
 }
 
+// Preview returns a preview of no rows yet, for an Import to fill.
+func (in *Input) Preview() *Preview { return newPreview(in.reader.Mapping()) }
+
+// Peek returns a preview of the first rows, as many as are written at once. They are kept for the
+// import: standard input can be read only once.
+func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
+	type first struct {
+		chunk
+		more bool
+	}
+	read, err := task.Await(ctx, func() (first, error) {
+		next, more := in.chunk(rows)
+		return first{next, more}, nil
+	})
+	if err != nil || errors.Is(read.err, reviewfile.ErrAddress) {
+		return nil, errors.Join(err, read.err)
+	}
+	in.first = &read.chunk
+	in.first.last = !read.more
+	p := in.Preview()
+	p.Partial = read.more
+	p.add(read.comments, read.bad)
+	return p, nil
+}
+
 // chunk reads the next chunk, and reports whether there may be another.
 func (in *Input) chunk(rows int) (next chunk, more bool) {
+	if in.first != nil {
+		next, in.first = *in.first, nil
+		return next, !next.last
+	}
 	for bytes := 0; len(next.comments)+len(next.bad) < rows && bytes < chunkBytes; {
 		row, err := in.reader.Next()
 		var bad *reviewfile.RowError

@@ -31,6 +31,10 @@ const maxPrinted = 10
 type Rejects struct {
 	path  string
 	force bool // whether to replace an existing file
+	dry   bool // whether to write nothing
+	// same is an existing file, as long as the rejected rows are those in it; nil without one.
+	same  *os.File
+	lines *bufio.Reader // of same
 	count int
 	file  *output.File // nil until there is a row
 	out   *bufio.Writer
@@ -39,8 +43,18 @@ type Rejects struct {
 	printed int
 }
 
+// RejectsExistError is a file of rejected rows that exists and holds others.
+type RejectsExistError struct{ path string }
+
+// Error says what is there, and what to do.
+func (e *RejectsExistError) Error() string {
+	return fmt.Sprintf("the rejected rows would go to %s, which exists, perhaps from an earlier import, and holds others: "+
+		"move it away, name another file by --rejects, or write over it by --force", output.Printable(e.path))
+}
+
 // NewRejects prepares a file of rejected rows. It refuses to replace the imported file, and any
-// other unless force is set.
+// other unless force is set. A file that exists may stay if it holds the very rows that are rejected,
+// so that importing a file twice succeeds twice.
 func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	if path == output.Standard {
 		return nil, ErrRejectsOnStandardOutput
@@ -51,11 +65,27 @@ func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	}
 	err = output.Check(path, force)
 	var exists *output.ExistsError
-	if errors.As(err, &exists) {
-		return nil, fmt.Errorf("the rejected rows would go to %s, which exists, perhaps from an earlier import: "+
-			"move it away, name another file by --rejects, or write over it by --force", output.Printable(path))
+	r := &Rejects{path: path, force: force}
+	if !errors.As(err, &exists) {
+		return r, err
 	}
-	return &Rejects{path: path, force: force}, err
+	if r.same, err = os.Open(path); err != nil {
+		return nil, &RejectsExistError{path}
+	}
+	r.lines = bufio.NewReader(r.same)
+	return r, nil
+}
+
+// rehearsal returns the same for a rehearsal, which writes no file.
+func (r *Rejects) rehearsal() *Rejects {
+	again := &Rejects{path: r.path, force: r.force, dry: true}
+	if r.same != nil {
+		if again.same, _ = os.Open(r.path); again.same == nil {
+			return again // the import will say it
+		}
+		again.lines = bufio.NewReader(again.same)
+	}
+	return again
 }
 
 // PrintRejects prints the first rejected rows, line and reason, and keeps none.
@@ -79,13 +109,27 @@ func (r *Rejects) add(ctx context.Context, rows []*reviewfile.RowError) error {
 }
 
 func (r *Rejects) write(ctx context.Context, rows []*reviewfile.RowError) error {
-	if err := r.open(ctx); err != nil {
-		return err
+	if r.same == nil && !r.dry {
+		if err := r.open(ctx); err != nil {
+			return err
+		}
 	}
 	for _, row := range rows {
-		if _, err := fmt.Fprintf(r.out, "%d\t%s\t%s\n", row.Line, cell(row.Reason), cell(row.Raw)); err != nil {
-			return r.failed(err)
+		line := fmt.Sprintf("%d\t%s\t%s\n", row.Line, cell(row.Reason), cell(row.Raw))
+		switch {
+		case r.same != nil:
+			old := make([]byte, len(line))
+			if _, err := io.ReadFull(r.lines, old); err != nil || string(old) != line {
+				return &RejectsExistError{r.path}
+			}
+		case !r.dry:
+			if _, err := r.out.WriteString(line); err != nil {
+				return r.failed(err)
+			}
 		}
+	}
+	if r.file == nil {
+		return nil
 	}
 	if err := r.out.Flush(); err != nil {
 		return r.failed(err)
@@ -119,6 +163,14 @@ func (r *Rejects) open(ctx context.Context) error {
 // close gives the file its name, also after an import that was stopped: what it rejected says why,
 // or what to fix.
 func (r *Rejects) close() error {
+	if r.same != nil {
+		_, err := r.lines.Peek(1)
+		_ = r.same.Close() // it was only read
+		if r.same = nil; r.count > 0 && err == nil {
+			return &RejectsExistError{r.path} // of more rows
+		}
+		return nil
+	}
 	if r.file == nil {
 		return nil
 	}

@@ -17,9 +17,12 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	took := cmp.Or(m.done.loaded, m.Progress.End())
 	err = errors.Join(err, m.Rejects.close())
 	summary = m.summary(took, waited)
+	var exists *RejectsExistError
 	switch {
 	case err == nil:
 		return summary, m.checkRows()
+	case errors.As(err, &exists):
+		return "", fmt.Errorf("the import stopped after line %d: %w\n%s", m.done.line, err, summary)
 	case errors.Is(err, ErrTooManyRejects):
 		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nMend the file, or say by flags how it is to be read, and run it again%s",
 			err, m.Limit.text, m.done.line, summary, m.Rejects.again())

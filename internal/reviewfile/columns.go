@@ -9,29 +9,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// marketplace is the name of Amazon's column of countries, as plain writes it.
-const marketplace = "marketplace"
-
-// usualNames are the usual names of columns, as plain writes them, the best first.
-var usualNames = map[Field][]string{
-	ID:         {"reviewid", "commentid", "id"},
-	Product:    {"productid", "asin", "product", "parentasin"},
-	Rating:     {"starrating", "rating", "stars", "overall", "score"},
-	Language:   {"language", "lang", "locale", marketplace},
-	Title:      {"reviewheadline", "title", "headline", "summary"},
-	Text:       {"reviewbody", "text", "body", "content", "reviewtext"},
-	Author:     {"customerid", "author", "authorid", "userid", "reviewerid"},
-	AuthorName: {"authorname", "username", "reviewername"},
-	CreatedAt:  {"reviewdate", "createdat", "time", "date", "timestamp", "unixreviewtime", "reviewtime"},
-	Status:     {"status", "reviewstatus", "moderationstatus", "state", "curated", "published", "commentapproved"},
-	Reply:      {"reply", "replytext", "replycontent", "merchantreply", "companyreply", "response", "merchantresponse"},
-	ReplyName:  {"replyname", "replyauthor", "responsename", "responseauthor"},
-	Verified:   {"verified", "verifiedpurchase", "verifiedbuyer", "isverified"},
-	Votes:      {"votes", "helpfulvotes", "helpfulvote", "helpfulcount", "vote"},
-	Media:      {"media", "pictureurls", "imageurls", "photourls", "reviewimages", "images", "photos", "pictures"},
-	ReplyDate:  {"replydate", "repliedat", "replycreatedat", "companyreplydate", "responsedate"},
-}
-
 // marketLanguages are the languages of Amazon's marketplaces. Some reviews are in another language,
 // so a column of languages takes precedence.
 var marketLanguages = map[string]comment.Language{
@@ -73,6 +50,12 @@ type layout struct {
 	byMarket bool
 }
 
+// has reports whether a column holds the field.
+func (l layout) has(field Field) bool {
+	_, found := l.index[field]
+	return found
+}
+
 // layoutOf finds the columns of the fields.
 func layoutOf(columns []string, options Options, headlineIsText bool) layout {
 	l := layout{columns: columns, index: map[Field]int{}}
@@ -106,12 +89,64 @@ func (h header) find(field Field, options Options) int {
 		}
 		return slices.Index(h.plain, plain(column))
 	}
-	for _, name := range usualNames[field] {
+	for _, name := range presets[options.From].columns[field] {
 		if i := slices.Index(h.plain, name); i >= 0 {
 			return i
 		}
 	}
 	return -1
+}
+
+// MappedField is a field and the column that holds it.
+type MappedField struct {
+	Field  Field
+	Column string
+	// Others are further columns that hold it too, and are not read.
+	Others []string
+}
+
+// Mapping is what becomes of a file's columns.
+type Mapping struct {
+	Fields []MappedField
+	// Ignored are the columns that are not read at all.
+	Ignored []string
+	// Media is the column of pictures that is not read because Options.MediaBase is missing; empty if
+	// there is none.
+	Media string
+}
+
+// mapping says what becomes of the columns.
+func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
+	l := layoutOf(h.names, options, headlineIsText)
+	left := slices.Clone(h.names)
+	take := func(i int) string {
+		left[i] = ""
+		return h.names[i]
+	}
+	for _, field := range Fields() {
+		i, found := l.index[field]
+		if !found || field == Language && options.oneLanguage() {
+			continue
+		}
+		f := MappedField{Field: field, Column: take(i)}
+		if _, mapped := options.Columns[field]; !mapped {
+			for _, name := range presets[options.From].columns[field] {
+				if other := slices.Index(h.plain, name); other >= 0 && left[other] != "" {
+					f.Others = append(f.Others, take(other))
+				}
+			}
+		}
+		m.Fields = append(m.Fields, f)
+	}
+	if options.MediaBase == "" {
+		for _, name := range presets[options.From].columns[Media] {
+			if i := slices.Index(h.plain, name); i >= 0 && left[i] != "" && m.Media == "" {
+				m.Media = take(i)
+			}
+		}
+	}
+	m.Ignored = slices.DeleteFunc(left, func(name string) bool { return name == "" })
+	return m
 }
 
 // headlineIsText reports whether a file has headlines but no texts.
@@ -152,6 +187,9 @@ func (h header) checkNeeded(options Options) error {
 	if len(missing) == 0 {
 		return nil
 	}
+	if slices.Contains(missing, string(Status)) {
+		cures[len(cures)-1] += ", or give --map status= if all of its reviews may be published"
+	}
 	if missing[len(missing)-1] == string(Language) {
 		cures[len(cures)-1] += ", or give --language TAG for all rows"
 	}
@@ -164,6 +202,9 @@ func (h header) needed(options Options) []Field {
 	fields := []Field{Product, Rating, CreatedAt}
 	if column, mapped := options.Columns[Text]; !(mapped && column == "") && !h.headlineIsText(options) {
 		fields = append(fields, Text)
+	}
+	if _, mapped := options.Columns[Status]; !mapped && !presets[options.From].public {
+		fields = append(fields, Status)
 	}
 	if options.Language == "" {
 		fields = append(fields, Language)

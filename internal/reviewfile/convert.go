@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"slices"
@@ -12,12 +11,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
-)
-
-// The author of a review in a file that names none.
-const (
-	anonymousID   = "anonymous"
-	anonymousName = "Anonymous"
 )
 
 // converter makes comments of records.
@@ -41,12 +34,12 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	c := comment.Comment{
 		ProductID: row.get(Product),
 		Text:      cleanText(row.prose(Text)),
-		Author:    r.author(strings.Map(dropControl, row.get(Author)), cleanLine(row.prose(AuthorName))),
 		Version:   1,
 	}
 	if title := cleanLine(row.prose(Title)); title != "" {
 		c.Title = &title
 	}
+	author, name := strings.Map(dropControl, row.get(Author)), cleanLine(row.prose(AuthorName))
 	date := row.get(CreatedAt)
 	rating, language := row.get(Rating), row.get(Language)
 	status, verified, votes := row.get(Status), row.get(Verified), row.get(Votes)
@@ -63,7 +56,14 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	if c.Language, err = r.language(language); err != nil {
 		return c, err
 	}
-	c.ID = comment.IDOf(comment.PositionAt(created, row.distinct()))
+	distinct := row.distinct(r.options.From)
+	c.ID = comment.IDOf(comment.PositionAt(created, distinct))
+	if c.Author, err = authorOf(r.options, author, name, distinct); err != nil {
+		return c, err
+	}
+	if status == "" && r.options.From != "" && r.layout.has(Status) {
+		return c, errors.New("the status is missing; --map status= publishes all rows")
+	}
 	if err := setStatus(&c, status); err != nil {
 		return c, err
 	}
@@ -92,6 +92,9 @@ func (v *values) get(field Field) string {
 	if !found {
 		return ""
 	}
+	if v.nested != nil && v.nested[i] && v.values[i] == "[]" {
+		return ""
+	}
 	if v.nested != nil && v.nested[i] && v.err == nil {
 		v.err = fmt.Errorf("the %s is an object or a list; it has to be a text or a number", field)
 	}
@@ -118,9 +121,10 @@ func (v *values) prose(field Field) string {
 }
 
 // distinct returns the part of an ID that distinguishes comments of the same millisecond. It is the
-// same each time a row is read: a hash of the review's ID and the product's, or of the whole row if
-// the file has no IDs.
-func (v *values) distinct() [10]byte {
+// same each time a row is read: a hash of the review's ID and the product's. Without an ID it is one
+// of what the author wrote, if the columns are those of a preset, so that a later export with another
+// state or reply has the same comment. Else it is one of the whole row.
+func (v *values) distinct(preset string) [10]byte {
 	hash := sha256.New()
 	add := func(text string) { // with its length, so that different lists have different hashes
 		_, _ = hash.Write(binary.AppendUvarint(nil, uint64(len(text)))) // a hash takes everything
@@ -130,6 +134,11 @@ func (v *values) distinct() [10]byte {
 		add("id")
 		add(v.get(Product))
 		add(id)
+	} else if preset != "" {
+		add("review")
+		for _, field := range []Field{Product, Rating, Title, Text, Author, AuthorName, CreatedAt} {
+			add(v.get(field))
+		}
 	} else {
 		add("row")
 		for i, column := range v.columns {
@@ -138,26 +147,6 @@ func (v *values) distinct() [10]byte {
 		}
 	}
 	return [10]byte(hash.Sum(nil))
-}
-
-// author completes the author of a review. Without an ID, the name is the ID, or a hash of a name
-// that is too long. So two names are two authors.
-func (r *converter) author(id, name string) comment.Author {
-	a := comment.Author{ID: id, Name: name, Imported: id == "" || !r.options.Customers}
-	switch {
-	case id != "":
-	case name == "":
-		a.ID = anonymousID
-	case len(name) > comment.MaxIDBytes:
-		hash := sha256.Sum256([]byte(name))
-		a.ID = hex.EncodeToString(hash[:])
-	default:
-		a.ID = name
-	}
-	if name == "" {
-		a.Name = anonymousName
-	}
-	return a
 }
 
 // replyName is the name of who replied in a file that does not say.
@@ -197,9 +186,8 @@ func parseRating(text string) (int, error) {
 
 // language returns the language of a row from its column, or else that of the whole file.
 func (r *converter) language(value string) (comment.Language, error) {
-	_, mapped := r.options.Columns[Language]
 	whole := r.options.Language
-	if whole != "" && (value == "" || !mapped && len(r.options.LanguageOf) == 0) {
+	if whole != "" && value == "" || r.options.oneLanguage() {
 		return whole, nil
 	}
 	if value == "" {

@@ -8,7 +8,7 @@ import (
 )
 
 // dateLayouts are the accepted layouts of times, beside numbers. Seconds may have a fraction. A
-// time without a zone is UTC. Dates in numbers alone that begin with the day or the month are left
+// time without a zone is UTC, unless dateParser.zone is set. Dates in numbers alone that begin with the day or the month are left
 // out, since they are ambiguous.
 var dateLayouts = []string{
 	"2006-01-02",
@@ -48,7 +48,10 @@ var lastTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // dateParser parses times. It remembers the layout of the last one, since the next usually has the
 // same.
-type dateParser struct{ last int }
+type dateParser struct {
+	last int
+	zone *time.Location // of times without one; nil for UTC
+}
 
 // parse returns a time from 1970 to 9999, in UTC.
 func (p *dateParser) parse(text string) (time.Time, error) {
@@ -66,11 +69,11 @@ func (p *dateParser) parse(text string) (time.Time, error) {
 }
 
 func (p *dateParser) any(text string) (time.Time, error) {
-	if at, err := time.Parse(dateLayouts[p.last], text); err == nil {
+	if at, err := p.as(dateLayouts[p.last], text); err == nil {
 		return at, nil
 	}
 	for i, layout := range dateLayouts {
-		if at, err := time.Parse(layout, text); err == nil {
+		if at, err := p.as(layout, text); err == nil {
 			p.last = i
 			return at, nil
 		}
@@ -79,6 +82,14 @@ func (p *dateParser) any(text string) (time.Time, error) {
 		return at, nil
 	}
 	return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
+}
+
+// as parses a time of a layout. The letters UTC of a layout are letters only to package time.
+func (p *dateParser) as(layout, text string) (time.Time, error) {
+	if p.zone == nil || strings.HasSuffix(layout, "UTC") {
+		return time.Parse(layout, text)
+	}
+	return time.ParseInLocation(layout, text, p.zone)
 }
 
 // parseUnix reads a number of seconds since 1970, which may have a fraction, or of milliseconds,

@@ -69,7 +69,7 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 		SKU: xmlText(c.ProductID), Product: f.productURL(c.ProductID),
 	}
 	r.Reviewer.Name = xmlText(c.Author.Name)
-	if r.Reviewer.Name == "" || c.Author.Imported && c.Author.ID == anonymousID {
+	if r.Reviewer.Name == "" || c.Author.Imported && c.Author.Name == anonymousName {
 		r.Reviewer = googleReviewer{true, anonymousName}
 	}
 	if c.Verified { // else it is not known

@@ -2,6 +2,7 @@ package reviewfile
 
 import (
 	"strings"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -40,7 +41,10 @@ func FormatOf(name string) Format {
 type Options struct {
 	// Format is the file's format. If it is empty, the beginning of the file decides.
 	Format Format
-	// Columns names the columns of fields. It wins over usual names of columns. An empty name means
+	// From is the system whose export the file is, one of Presets. Only columns that are known to be in
+	// such exports are read then. If it is empty, columns go by their usual names.
+	From string
+	// Columns names the columns of fields. It wins over those of From. An empty name means
 	// that the file does not have the field, whatever its columns are called.
 	Columns map[Field]string
 	// Language, unless empty, is the language of all rows. If LanguageOf is set, or Columns names a
@@ -52,11 +56,24 @@ type Options struct {
 	// Customers says that author IDs in the file are those of the shop's own customers. Otherwise
 	// authors are imported ones, as are those without an ID in any case.
 	Customers bool
+	// AuthorKey, unless empty, replaces the author IDs of the file with their HMAC-SHA-256 by this key.
+	AuthorKey []byte
+	// AuthorsAsTheyAre takes author IDs and names that look like e-mail addresses. Without it and
+	// AuthorKey, they end the reading with ErrAddress.
+	AuthorsAsTheyAre bool
+	// Zone is the time zone of dates that name none; nil stands for UTC.
+	Zone *time.Location
 	// MediaBase is the prefix of the addresses of pictures and videos. Without it, they are not read.
 	MediaBase comment.MediaBase
 	// Restore says that Talkback's own export wrote the lines. They are taken as they are, with
 	// their authors and versions, so a file that a stranger wrote must not be read like this.
 	Restore bool
+}
+
+// oneLanguage reports whether all rows have the same language, whatever a column says.
+func (o Options) oneLanguage() bool {
+	_, mapped := o.Columns[Language]
+	return o.Language != "" && !mapped && len(o.LanguageOf) == 0
 }
 
 // Field is a field of a comment that a column of a file can hold.

@@ -2,6 +2,7 @@ package reviewfile
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type Reader struct {
 	convert converter
 	restore restorer
 	ahead   []pending // rows that NewReader has read
+	mapping Mapping
 }
 
 // pending is a row that was read ahead.
@@ -42,7 +44,7 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 			return nil, err
 		}
 	}
-	reader := &Reader{options: options, convert: converter{options: options, languageOf: map[string]comment.Language{}}}
+	reader := &Reader{options: options, convert: converter{options: options, languageOf: map[string]comment.Language{}, dates: dateParser{zone: options.Zone}}}
 	for value, language := range options.LanguageOf {
 		reader.convert.languageOf[strings.ToLower(value)] = language
 	}
@@ -64,6 +66,7 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 		return nil, err
 	}
 	reader.convert.headlineIsText = h.headlineIsText(options)
+	reader.mapping = h.mapping(options, reader.convert.headlineIsText)
 	return reader, nil
 }
 
@@ -109,6 +112,10 @@ func (r *Reader) readAhead() []string {
 	return columns
 }
 
+// Mapping returns which column of the file holds which field; nothing if the file is empty or of
+// Talkback's own export.
+func (r *Reader) Mapping() Mapping { return r.mapping }
+
 // Next returns the next row, or io.EOF after the last. A *RowError is a bad row, after which
 // reading goes on. After any other error the file cannot be read further.
 func (r *Reader) Next() (Row, error) {
@@ -121,6 +128,9 @@ func (r *Reader) Next() (Row, error) {
 		convert = r.restore.comment
 	}
 	c, err := convert(rec)
+	if err == ErrAddress {
+		return Row{}, fmt.Errorf("line %d: %w", rec.line, err)
+	}
 	if err != nil {
 		return Row{}, &RowError{Line: rec.line, Reason: err.Error(), Raw: cut(rec.raw)}
 	}

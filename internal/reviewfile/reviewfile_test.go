@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -20,6 +21,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+// distinct is the id of an author whom a row does not name.
+var distinct = regexp.MustCompile("^anonymous-[0-9a-f]{20}$")
+
 // outcome returns a row as a test shows it: a comment, or what is wrong with the row.
 func outcome(row reviewfile.Row, err error) string {
 	if err != nil {
@@ -31,7 +35,7 @@ func outcome(row reviewfile.Row, err error) string {
 		title = fmt.Sprintf(" title=%q", *c.Title)
 	}
 	return fmt.Sprintf("line %d: %s %d %s %s%s text=%q author=%s/%s", row.Line, c.ProductID, c.Rating, c.Language,
-		c.CreatedAt().Format(time.RFC3339Nano), title, c.Text, c.Author.ID, c.Author.Name)
+		c.CreatedAt().Format(time.RFC3339Nano), title, c.Text, distinct.ReplaceAllString(c.Author.ID, "anonymous"), c.Author.Name)
 }
 
 // readAll reads an input to its end. The last entry is the error of an input that is refused or

@@ -19,7 +19,7 @@ type statusWord struct {
 var statusWords = []statusWord{
 	{comment.Approved, []string{"approved", "published", "visible", "live", "active", "ok", "true", "yes", "1"}},
 	{comment.Pending, []string{"pending", "notyet", "unpublished", "submitted", "new", "inmoderation", "hold", "false", "no", "0"}},
-	{comment.Rejected, []string{"rejected", "hidden", "declined", "disapproved", "notapproved", "archived"}},
+	{comment.Rejected, []string{"rejected", "hidden", "declined", "disapproved", "notapproved", "archived", "trash"}},
 	{comment.Rejected, []string{spamWord}},
 	{comment.Withdrawn, []string{"withdrawn"}},
 }
@@ -28,7 +28,7 @@ var statusWords = []statusWord{
 const spamWord = "spam"
 
 // setStatus sets the state of a comment from a word of a file. No word stands for an approved one. A
-// pending comment waits for a moderator.
+// pending comment waits for a moderator. An unpublished one does so too: nobody may have decided.
 func setStatus(c *comment.Comment, word string) error {
 	if word == "" {
 		return nil

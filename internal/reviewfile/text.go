@@ -1,7 +1,6 @@
 package reviewfile
 
 import (
-	"html"
 	"regexp"
 	"strconv"
 	"strings"
@@ -9,16 +8,10 @@ import (
 	"unicode/utf16"
 )
 
-var lineBreak = regexp.MustCompile(`(?i)<br\s*/?>`)
-
-// cleanText returns the plain text of a value. It resolves HTML line breaks and entities, once, so
-// that "&lt;br&gt;" becomes the text "<br>" and no line break. Other tags stay text. Lines end with
-// LF. Control characters and space around the text are removed.
+// cleanText returns the plain text of a value, which may be HTML. Lines end with LF. Control
+// characters and space around the text are removed.
 func cleanText(text string) string {
-	if strings.Contains(text, "<") {
-		text = lineBreak.ReplaceAllString(text, "\n")
-	}
-	text = html.UnescapeString(text)
+	text = plainText(text)
 	if strings.Contains(text, "\r") {
 		text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
 	}

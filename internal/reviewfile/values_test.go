@@ -122,23 +122,32 @@ func TestDatesOfMixedLayouts(t *testing.T) {
 
 func TestTexts(t *testing.T) {
 	for written, want := range map[string]string{
-		"a &amp; b &#34;c&#34;":      `a & b "c"`,
-		"one<br />two<br>three<BR/>": "one\ntwo\nthree",
-		"&lt;br&gt; stays a text":    "<br> stays a text",
-		"&amp;lt; is unescaped once": "&lt; is unescaped once",
-		"other <b>tags</b> stay":     "other <b>tags</b> stay",
-		"AT&T":                       "AT&T",
-		"a\r\nb\rc":                  "a\nb\nc",
-		"a\x00b\x1bc\x7fd\u0085e":    "abcde",
-		"&#55357;&#56832;":           "😀",
-		"a&#xD83D;&#x0DE00 b":        "a😀 b",
-		"&amp;#55357; stays a text":  "&#55357; stays a text",
-		"&#8217;&#x110000;&# &#":     "’\uFFFD&# &#",
-		"tab\tstays":                 "tab\tstays",
-		" \n\u00a0 around \t\n":      "around",
-		"&#13;&#10;x":                "x",
-		"👍🏽 العربية":                 "👍🏽 العربية",
-		"":                           "",
+		"a &amp; b &#34;c&#34;":                           `a & b "c"`,
+		"one<br />two<br>three<BR/>":                      "one\ntwo\nthree",
+		"&lt;br&gt; stays a text":                         "<br> stays a text",
+		"&amp;lt; is unescaped once":                      "&lt; is unescaped once",
+		"other <b>tags</b> go":                            "other tags go",
+		"<p>one</p>\n<p>two<br />\nthree</p>\n":           "one\n\ntwo\nthree",
+		"a<br><br>b<div>c</div><div>d</div>e":             "a\n\nb\nc\nd\ne",
+		"<ul><li>light<li>quiet</ul>":                     "light\nquiet",
+		"a<script>alert('&lt;')</script>b<STYLE>p{}":      "ab",
+		"a <!-- note -->b":                                "a b",
+		`<a href="https://x.example/?a=1&amp;b">here</a>`: "here",
+		"I <3 it, 5 < 6 > 4":                              "I <3 it, 5 < 6 > 4",
+		"mail <me@x.example> &amp; x<y":                   "mail <me@x.example> & x<y",
+		"cut off <b class=":                               "cut off <b class=",
+		"AT&T":                                            "AT&T",
+		"a\r\nb\rc":                                       "a\nb\nc",
+		"a\x00b\x1bc\x7fd\u0085e":                         "abcde",
+		"&#55357;&#56832;":                                "😀",
+		"a&#xD83D;&#x0DE00 b":                             "a😀 b",
+		"&amp;#55357; stays a text":                       "&#55357; stays a text",
+		"&#8217;&#x110000;&# &#":                          "’\uFFFD&# &#",
+		"tab\tstays":                                      "tab\tstays",
+		" \n\u00a0 around \t\n":                           "around",
+		"&#13;&#10;x":                                     "x",
+		"👍🏽 العربية":                                      "👍🏽 العربية",
+		"":                                                "",
 	} {
 		if c := mustRead(t, map[string]any{"text": written}); c.Text != want {
 			t.Errorf("%q is read as %q, want %q", written, c.Text, want)
@@ -182,7 +191,7 @@ func TestAuthors(t *testing.T) {
 		{"", long, "0bf2917cc7e3d671a8cb2cea35cfffbc6586cfda9f0ae830a6e1f2295b74fc8c/" + long},
 	} {
 		c := mustRead(t, map[string]any{"author": test.id, "author_name": test.name})
-		if got := c.Author.ID + "/" + c.Author.Name; got != test.want || !c.Author.Imported {
+		if got := distinct.ReplaceAllString(c.Author.ID, "anonymous") + "/" + c.Author.Name; got != test.want || !c.Author.Imported {
 			t.Errorf("id %q, name %q: got %s, want %s, imported", test.id, test.name, got, test.want)
 		}
 	}

@@ -1,0 +1,59 @@
+package command_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/talkback/talkback/command"
+)
+
+// On a terminal, nothing is written without a yes. Only then is there an engine to be missed.
+func TestImportAsks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, "reviews.csv", fewReviews)
+	for answer, says := range map[string]string{"\n": "the answer was not y", "no\n": "the answer was not y", "Yes\n": "127.0.0.1"} {
+		keyboard, screen := pseudoTerminal(t)
+		if _, err := io.WriteString(keyboard, answer); err != nil {
+			t.Fatal(err)
+		}
+		go func() { _, _ = io.Copy(io.Discard, keyboard) }() // until the terminal is closed
+		var said bytes.Buffer
+		status := command.Main(t.Context(), []string{"import", file, "--force", "--endpoint", "http://127.0.0.1:1"}, command.Terminal{
+			In: screen, Out: screen, Err: &said, Logger: slog.New(slog.DiscardHandler),
+		})
+		if status != 1 || !strings.Contains(said.String(), "Import these rows? [y/N]") || !strings.Contains(said.String(), says) {
+			t.Errorf("%q: status %d, %s", answer, status, said.String())
+		}
+	}
+}
+
+// pseudoTerminal returns both ends of a terminal.
+func pseudoTerminal(t *testing.T) (keyboard, screen *os.File) {
+	t.Helper()
+	t.Setenv("TERM", "xterm")
+	keyboard, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = keyboard.Close() })
+	number, err := unix.IoctlGetInt(int(keyboard.Fd()), unix.TIOCGPTN)
+	if err == nil {
+		err = unix.IoctlSetPointerInt(int(keyboard.Fd()), unix.TIOCSPTLCK, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	screen, err = os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|unix.O_NOCTTY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = screen.Close() })
+	return keyboard, screen
+}

@@ -1,0 +1,170 @@
+package command
+
+import (
+	"bufio"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"golang.org/x/term"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/importer"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/task"
+)
+
+// confirm asks a terminal whether to go on, after the report.
+func confirm(ctx context.Context, t Terminal) error {
+	fmt.Fprint(t.Err, "Import these rows? [y/N] ")
+	answer, err := task.Await(ctx, func() (string, error) { return bufio.NewReader(t.In).ReadString('\n') })
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errors.New("nothing was imported: the answer was not y")
+	}
+	return nil
+}
+
+// asks reports whether somebody sees the report and can answer.
+func asks(t Terminal) bool {
+	in, isFile := t.In.(*os.File)
+	return isFile && term.IsTerminal(int(in.Fd())) && output.Is(t.Out)
+}
+
+// printPreview prints the report, and an empty line that separates it from what the import did.
+func printPreview(out io.Writer, p *importer.Preview, language string) error {
+	_, err := fmt.Fprintln(out, previewText(p, language, output.ScreenOf(out)))
+	return err
+}
+
+// previewText formats a report for a screen: columns, numbers of rows, the most frequent languages
+// and products, and samples.
+func previewText(p *importer.Preview, language string, screen output.Screen) string {
+	var out strings.Builder
+	out.WriteString(mappingText(p.Mapping, language, screen))
+	out.WriteString(screen.Fold(rowsText(p)) + "\n")
+	for _, reason := range p.Reasons.Top() {
+		out.WriteString(screen.Fold(output.English.Sprintf("  %d: %s", reason.Count, output.Printable(reason.Text))) + "\n")
+	}
+	out.WriteString(tallyText("LANGUAGE", "languages", p.Languages, screen))
+	out.WriteString(tallyText("PRODUCT", "products", p.Products, screen))
+	if len(p.Samples) > 0 {
+		out.WriteString("\n" + screen.Head("Samples") + "\n")
+	}
+	for _, c := range p.Samples {
+		out.WriteString(sampleText(c, screen))
+	}
+	return out.String()
+}
+
+// mappingText lists the columns of a file by what becomes of them.
+func mappingText(m reviewfile.Mapping, language string, screen output.Screen) string {
+	if len(m.Fields) == 0 {
+		return ""
+	}
+	table := output.NewTable("FIELD", "COLUMN", "")
+	hasLanguage := false
+	for _, f := range m.Fields {
+		note := ""
+		if len(f.Others) > 0 {
+			note = fmt.Sprintf("not %s, which --map %s=COLUMN takes", output.Printable(strings.Join(f.Others, ", ")), f.Field)
+		}
+		hasLanguage = hasLanguage || f.Field == reviewfile.Language
+		table.Row(string(f.Field), output.Printable(f.Column), note)
+	}
+	if !hasLanguage {
+		table.Row(string(reviewfile.Language), "", "--language "+language)
+	}
+	text := table.On(screen)
+	if m.Media != "" {
+		text += screen.Notice(screen.Fold(fmt.Sprintf("Pictures in %s are left out: --media-base takes them", output.Printable(m.Media)))) + "\n"
+	}
+	if len(m.Ignored) > 0 {
+		text += screen.Notice(screen.Fold("Ignored columns: "+output.Printable(strings.Join(m.Ignored, ", ")))) + "\n"
+	}
+	return text + "\n"
+}
+
+// rowsText says how many rows would become what.
+func rowsText(p *importer.Preview) string {
+	rejected := p.States[comment.Rejected]
+	first := output.English.Sprintf("%d rows would be: ", p.Rows()+p.Rejected)
+	if p.Partial {
+		first = output.English.Sprintf("The first %d rows, since standard input is read only once, would be: ", p.Rows()+p.Rejected)
+	}
+	parts := []string{output.English.Sprintf("%d published", p.States[comment.Approved])}
+	for _, part := range []struct {
+		count int
+		what  string
+	}{
+		{p.States[comment.Pending], "%d waiting for a moderator"}, {p.Spam, "%d hidden as spam"},
+		{rejected - p.Spam, "%d hidden"}, {p.States[comment.Withdrawn], "%d withdrawn"}, {p.Rejected, "%d rejected"},
+	} {
+		if part.count > 0 {
+			parts = append(parts, output.English.Sprintf(part.what, part.count))
+		}
+	}
+	return first + strings.Join(parts, ", ")
+}
+
+// tallyText lists the most frequent texts of a tally.
+func tallyText(head, what string, t importer.Tally, screen output.Screen) string {
+	top := t.Top()
+	if len(top) == 0 {
+		return ""
+	}
+	table := output.NewTable(head, "ROWS")
+	for _, c := range top {
+		table.Row(output.Printable(c.Text), output.English.Sprint(c.Count))
+	}
+	text := "\n" + table.On(screen)
+	switch {
+	case t.Lossy:
+		text += screen.Fold("and very many more "+what+"; these numbers are lower bounds") + "\n"
+	case t.Len() > len(top):
+		text += screen.Fold(output.English.Sprintf("and %d more %s", t.Len()-len(top), what)) + "\n"
+	}
+	return text
+}
+
+// maxSampleText bounds the text of a sample, in characters.
+const maxSampleText = 200
+
+// sampleText formats a row as it would be shown.
+func sampleText(c comment.Comment, screen output.Screen) string {
+	head := fmt.Sprintf("%s, %s, %s, %s", c.ProductID, c.Author.Name, c.Language, c.CreatedAt().Format("2006-01-02 15:04"))
+	if c.Status != comment.Approved {
+		head += ", " + strings.ToLower(c.Status.String())
+	}
+	if c.Verified {
+		head += ", verified"
+	}
+	if len(c.Media) > 0 {
+		head += ", with pictures or videos"
+	}
+	text := screen.Fold(screen.Stars(starsOf(c.Rating))+" "+output.Printable(head)) + "\n"
+	if c.Title != nil {
+		text += screen.Fold("  "+output.Printable(*c.Title)) + "\n"
+	}
+	width := min(cmp.Or(screen.Columns, output.Readable), output.Readable)
+	text += showText(cutText(c.Text), width)
+	if c.Reply != nil {
+		text += screen.Fold("  "+output.Printable(c.Reply.Name)+" replied:") + "\n" + showText(cutText(c.Reply.Text), width)
+	}
+	return text
+}
+
+// cutText returns the beginning of a text.
+func cutText(text string) string {
+	if runes := []rune(text); len(runes) > maxSampleText {
+		return string(runes[:maxSampleText]) + "…"
+	}
+	return text
+}

@@ -1,0 +1,71 @@
+package importer
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+// A preview counts what the rows would become, in full or for the first rows of standard input.
+func TestPreview(t *testing.T) {
+	const file = "id,product,rating,language,text,date,status\n1,cup,5,en,a,2015-08-20,ok\n2,cup,5,de,b,2015-08-20,spam\n3,mug,4,en,c,2015-08-20,hidden\n" +
+		"4,cup,4,en,d,2015-08-20,not-yet\n5,cup,9,en,e,2015-08-20,ok\n6,cup,4,en,f,2015-08-20,withdrawn\n"
+	for _, row := range []struct {
+		rows    int
+		partial bool
+		states  map[comment.Status]int
+		bad     int
+	}{
+		{100, false, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 2, comment.Pending: 1, comment.Withdrawn: 1}, 1},
+		{2, true, map[comment.Status]int{comment.Approved: 1, comment.Rejected: 1}, 0},
+	} {
+		in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := in.Peek(t.Context(), row.rows)
+		if err != nil || p.Partial != row.partial || p.Rejected != row.bad || p.Spam != 1 || cmp.Diff(row.states, p.States) != "" {
+			t.Errorf("%d rows: %+v, %v", row.rows, p, err)
+		}
+		if top := p.Products.Top(); top[0].Text != "cup" || len(p.Samples) != p.Rows() {
+			t.Errorf("%d rows: %v, %d samples", row.rows, top, len(p.Samples))
+		}
+		total := 0
+		for more := true; more; {
+			var next chunk
+			next, more = in.chunk(100)
+			total += len(next.comments) + len(next.bad)
+		}
+		if total != 6 {
+			t.Errorf("after a preview of %d rows, %d are imported", row.rows, total)
+		}
+	}
+}
+
+// A tally stays bounded and keeps what is frequent, whenever it comes. Its counts are never too high.
+func TestTally(t *testing.T) {
+	var texts []string
+	for i := range 2 * maxTallied {
+		texts = append(texts, fmt.Sprint("rare", i))
+	}
+	const frequent = 3000
+	for range frequent {
+		texts = append(texts, "frequent")
+	}
+	rand.New(rand.NewPCG(3, 4)).Shuffle(len(texts), func(i, j int) { texts[i], texts[j] = texts[j], texts[i] })
+	var tally Tally
+	for _, text := range texts {
+		tally.add(text)
+	}
+	top := tally.Top()
+	least := frequent - len(texts)/(maxTallied+1)
+	if !tally.Lossy || tally.Len() > maxTallied || top[0].Text != "frequent" || top[0].Count > frequent || top[0].Count < least {
+		t.Errorf("%d texts, at the top %v", tally.Len(), top[0])
+	}
+}
