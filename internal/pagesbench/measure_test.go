@@ -99,6 +99,33 @@ func lists(t *testing.T, comments []comment.Comment) []list {
 			Languages: []comment.Language{"de"}, Ratings: []int{4, 5}, CreatedAfter: &from, CreatedBefore: &to,
 		}}},
 	}
+	return filled(t, named, comments)
+}
+
+// traited returns the same comments with traits: of a hundred, about 84 are verified and 7 have a
+// picture.
+func traited(comments []comment.Comment) []comment.Comment {
+	out := slices.Clone(comments)
+	for i := range out {
+		chance := out[i].ID.Position()
+		out[i].Verified = chance[15]%100 < 80
+		if chance[14]%100 < 6 {
+			out[i].Media = []comment.Media{{Path: "kettle.jpg"}}
+		}
+	}
+	return out
+}
+
+// traitLists are those of such comments that have a trait.
+func traitLists(t *testing.T, comments []comment.Comment) []list {
+	return filled(t, []list{
+		{name: "verified", List: pageindex.List{Filter: comment.Filter{Verified: new(true)}}},
+		{name: "with media", List: pageindex.List{Filter: comment.Filter{WithMedia: new(true)}}},
+	}, comments)
+}
+
+// filled adds to each list what it holds.
+func filled(t *testing.T, named []list, comments []comment.Comment) []list {
 	for i := range named {
 		l := &named[i]
 		filter, err := l.Filter.Normalize()
@@ -134,7 +161,7 @@ func follows(n int) stream.Position {
 // measure measures all ways with count comments.
 func measure(t *testing.T, count int) (rows []row) {
 	comments := planbench.Generate(count, 1)
-	lists, entries := lists(t, comments), entriesOf(comments)
+	lists, entries, with := lists(t, comments), entriesOf(comments), traited(comments)
 	for _, c := range candidates {
 		if *only != "" && c.name != *only {
 			continue
@@ -145,6 +172,9 @@ func measure(t *testing.T, count int) (rows []row) {
 		t.Run(fmt.Sprint(c.name, " ", count), func(t *testing.T) {
 			began := time.Now()
 			rows = append(rows, measureStore(t, c, lists, entries)...)
+			if count <= mostServed {
+				rows = append(rows, measureTraits(t, c, traitLists(t, with), entriesOf(with))...)
+			}
 			t.Logf("%s with %d comments: %v", c.name, count, time.Since(began).Round(time.Second))
 		})
 	}
@@ -156,13 +186,17 @@ func measure(t *testing.T, count int) (rows []row) {
 		rows = append(rows, measureRivals(t, lists, comments, whole)...)
 		if count <= mostServed {
 			rows = append(rows, measureServed(t, lists[1], comments, whole)...)
+			walker := newWalker(t, with)
+			for _, l := range traitLists(t, with) {
+				rows = append(rows, walker.walk(t, count, l, l.pages())...)
+			}
 		}
 	})
 	return rows
 }
 
-// mostServed is the largest product that the whole server is measured with: the local engine takes
-// a minute for 100,000 comments.
+// mostServed is the largest product that the whole server, and traits, are measured with: the local
+// engine takes a minute for 100,000 comments.
 const mostServed = 100_000
 
 func measureRivals(t *testing.T, lists []list, comments []comment.Comment, whole wholeRows) (rows []row) {
@@ -180,10 +214,7 @@ func measureRivals(t *testing.T, lists []list, comments []comment.Comment, whole
 }
 
 func measureStore(t *testing.T, c candidate, lists []list, entries []pageindex.Entry) (rows []row) {
-	store := c.open(t)
-	if store.build == nil {
-		store.build = store.buildAnew
-	}
+	store := c.ready(t)
 	of := row{Comments: int64(len(entries)), Store: c.name}
 	if took := store.build(t, entries); took > 0 {
 		rows = append(rows, of.as(build, milliseconds(took)))
@@ -191,12 +222,34 @@ func measureStore(t *testing.T, c candidate, lists []list, entries []pageindex.E
 	size := of.as(storage, 0)
 	size.Bytes = store.size(t)
 	rows = append(rows, size)
+	rows = append(rows, measureJumps(t, store, of, lists)...)
+	return append(rows, measureChanges(t, store, of, entries)...)
+}
+
+// measureTraits measures jumps in lists of comments with a trait. A store of its own has these comments, so
+// that other figures are of comments without traits.
+func measureTraits(t *testing.T, c candidate, lists []list, entries []pageindex.Entry) []row {
+	store := c.ready(t)
+	store.build(t, entries)
+	return measureJumps(t, store, row{Comments: int64(len(entries)), Store: c.name}, lists)
+}
+
+// ready opens a store that can be built.
+func (c candidate) ready(t *testing.T) opened {
+	store := c.open(t)
+	if store.build == nil {
+		store.build = store.buildAnew
+	}
+	return store
+}
+
+func measureJumps(t *testing.T, store pageindex.Index, of row, lists []list) (rows []row) {
 	for _, l := range lists {
 		for _, page := range l.pages() {
 			rows = append(rows, measureJump(t, store, of, l, page))
 		}
 	}
-	return append(rows, measureChanges(t, store, of, entries)...)
+	return rows
 }
 
 // buildAnew builds a store as a rebuild does.

@@ -16,6 +16,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/pageindex"
+	"github.com/talkback/talkback/pageindex/runs"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
@@ -54,6 +55,9 @@ func buildTable(t *testing.T, b *billed, entries []pageindex.Entry) time.Duratio
 	}
 	item := layout.ProductKey(last.Product, layout.StatisticsSK)
 	item[layout.AttrChanges], item[layout.AttrGrid] = layout.Number(1), layout.Text(layout.GridText(statistics))
+	if split := runs.EncodeSplit(statistics); split != nil {
+		item[layout.AttrSplit] = layout.Binary(split)
+	}
 	b.put(t, 1, func(int) layout.Item { return item })
 	return timed(func() {
 		if err := tableOf(b).Apply(t.Context(), []pageindex.Entry{last}); err != nil {
