@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx,
 # PostgreSQL, a C compiler, shells and Python; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer component provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture clean
+.PHONY: run build lambda generate explorer component package provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -30,6 +30,11 @@ explorer:
 component:
 	cd web/component && npm ci --ignore-scripts --no-audit --no-fund && npm run build
 
+# The npm package of the element, in bin/, of the version of the program. It ships what `make component` built.
+package: build
+	web/package/build.sh bin/talkback bin/package
+	npm pack --silent ./bin/package --pack-destination bin
+
 # The local engine, in bin/ beside the program, which looks for it there.
 provision-engine:
 	@internal/provision/dynoxide.sh
@@ -46,6 +51,7 @@ provision: provision-engine provision-s3
 	@internal/provision/graphql-http.sh
 	@internal/provision/compiler.sh
 	@internal/provision/clients.sh
+	@internal/provision/frameworks.sh
 	@internal/provision/redis.sh
 	@internal/provision/nginx.sh
 	@internal/provision/postgres.sh

@@ -6,5 +6,5 @@ import "embed"
 
 // Files are the guides, in Markdown.
 //
-//go:embed *.md
+//go:embed *.md frameworks/*.md
 var Files embed.FS

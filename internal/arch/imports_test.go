@@ -119,6 +119,7 @@ var own = map[string]struct {
 	"internal/task":          {nil, "a panic is caught and a wait ends in one way in every package"},
 	"internal/sample":        {[]string{"comment"}, "likewise"},
 	"internal/clients":       {nil, "clients speak to the API over HTTP only, as anyone's would"},
+	"internal/frameworks":    {nil, "apps of shops speak to the service over HTTP only; its tests start the service"},
 	"docs/guide":             {nil, "they are documents"},
 	"web":                    {[]string{"docs/guide", "web/catalog", "web/inprocess", "web/product"}, "pages speak to the API over HTTP only, as anyone's would"},
 	"web/product":            {[]string{"web/catalog", "web/inprocess"}, "likewise"},

@@ -66,7 +66,7 @@ func TestEveryDocumentIsLinkedTo(t *testing.T) {
 	}
 }
 
-var sourceLine = regexp.MustCompile(`^(?://|#) (\S+)$`)
+var sourceLine = regexp.MustCompile(`^(?://|#|<!--) (\S+)(?: -->)?$`)
 
 // A block of code that names its file in its first line is in that file, indentation aside.
 func TestCodeIsWhereItSays(t *testing.T) {

@@ -1,0 +1,1 @@
+export const session: { open(): Promise<string>; token(): Promise<string> };

@@ -1,0 +1,9 @@
+import { svelte } from '@sveltejs/vite-plugin-svelte';
+import vue from '@vitejs/plugin-vue';
+
+const vueWithElement = vue({ template: { compilerOptions: { isCustomElement: (tag) => tag === 'talkback-comments' } } });
+
+export default {
+  plugins: [vueWithElement, svelte()],
+  build: { rolldownOptions: { input: ['react.html', 'vue.html', 'svelte.html'] } },
+};

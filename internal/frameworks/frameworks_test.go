@@ -1,0 +1,217 @@
+package frameworks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/golang-jwt/jwt/v5"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/provisiontest"
+)
+
+// patience bounds every wait for a program. It is reached only by a failure.
+const patience = 5 * time.Minute
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// The package has the version of the program, can be imported where there is no document, and has types
+// for React 18 and 19. Every app of the guides shows comments, signs a customer in, and hears of what
+// they write.
+func TestFrameworks(t *testing.T) {
+	folder := newFolder(t)
+	if !t.Run("package", func(t *testing.T) { install(t, folder) }) {
+		return
+	}
+	t.Run("types", func(t *testing.T) {
+		node(t, folder, "typescript/bin/tsc", "--project", ".")
+		node(t, folder, "typescript/bin/tsc", "--project", "tsconfig.18.json")
+	})
+	node(t, folder, "vite/bin/vite.js", "build", "--logLevel", "warn")
+	ctx := browsertest.Open(t)
+	address := openShop(t, folder)
+	for _, app := range []string{"plain", "react", "vue", "svelte"} {
+		t.Run(app, func(t *testing.T) { customerWrites(t, ctx, address+"/"+app+".html", app) })
+	}
+}
+
+// newFolder copies the apps to a folder below the packages of the frameworks, where they find these.
+func newFolder(t *testing.T) string {
+	t.Helper()
+	root, err := provisiontest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache := filepath.Join(root, ".cache", "frameworks")
+	// What frameworks.sh leaves there when all is in place.
+	if stamp, err := os.ReadFile(filepath.Join(cache, "node_modules", "stamp")); err != nil || string(stamp) != read(t, "package-lock.json") {
+		provisiontest.LeaveOut(t, fmt.Errorf("the frameworks' tests: .cache/frameworks is not there, or of other versions; `make provision` fetches it"))
+	}
+	folder, err := os.MkdirTemp(cache, "apps-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(folder) })
+	if err := os.CopyFS(folder, os.DirFS("apps")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// install makes, packs and installs the package, offline as it depends on nothing, and imports it.
+func install(t *testing.T, folder string) {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "talkback")
+	run(t, ".", "go", "build", "-o", program, "github.com/talkback/talkback")
+	made := filepath.Join(folder, "made")
+	run(t, ".", "../../web/package/build.sh", program, made)
+	packed := strings.TrimSpace(run(t, folder, "npm", "pack", "--silent", "./made"))
+	run(t, folder, "npm", "install", "--offline", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "./"+packed)
+	var installed struct{ Version string }
+	if err := json.Unmarshal([]byte(read(t, filepath.Join(folder, "node_modules", "talkback-comments", "package.json"))), &installed); err != nil {
+		t.Fatal(err)
+	}
+	version := strings.Trim(strings.TrimPrefix(strings.Fields(run(t, ".", program, "--version"))[1], "v"), "()")
+	if installed.Version != version && installed.Version != "0.0.0-"+version {
+		t.Errorf("the package is of version %q, the program of %q", installed.Version, version)
+	}
+	imported := run(t, folder, "node", "--input-type=module", "--eval", "import { TalkbackComments } from 'talkback-comments'; console.log(TalkbackComments, typeof document)")
+	if imported != "undefined undefined\n" {
+		t.Errorf("imported without a document, it says %q", imported)
+	}
+}
+
+// customerWrites drives an app as a customer would: reads, signs in, and writes.
+func customerWrites(t *testing.T, ctx context.Context, address, title string) {
+	t.Helper()
+	const inside = "document.querySelector('talkback-comments')?.shadowRoot?."
+	find := func(selector string) string { return fmt.Sprintf("%squerySelector(%q)", inside, selector) }
+	click := func(selector string) chromedp.Action { return browsertest.ClickElement(find(selector)) }
+	browsertest.Visit(t, ctx, address,
+		browsertest.Until(fmt.Sprintf("%squerySelectorAll('.list article').length >= %d", inside, written), nil), // others may have written
+		browsertest.Until(find("slot[name=sign-in]")+" !== null", nil),
+		browsertest.Click("button"),
+		browsertest.Until(find(".write .button")+"?.textContent === 'Tell us what you think'", nil),
+		click(".write .button"),
+		click(".write [name=rating][value='5']"),
+		browsertest.Until(find(".write [name=name]")+" === null", nil), // the app told it
+		chromedp.Evaluate(find(".write textarea")+".focus()", nil),
+		chromedp.KeyEvent("From "+title),
+		click(".write .primary"),
+		browsertest.Until("document.querySelector('#thanks')?.textContent === 'Thank you for 5 stars'", nil),
+		browsertest.Until(find(".list .text")+"?.textContent === 'From "+title+"'", nil),
+		browsertest.Until(find(".list .author")+"?.textContent === 'Ada'", nil),
+	)
+}
+
+// written is how many comments a product has before.
+const written = 3
+
+// openShop starts a shop: the apps, sign-in for one customer of its own for each app, and the service,
+// which takes its tokens.
+func openShop(t *testing.T, folder string) string {
+	t.Helper()
+	secret := strings.Repeat("a secret of the shop ", 3)
+	service := newService(t, secret)
+	customers := 0
+	mux := http.NewServeMux()
+	mux.Handle("/", service)
+	mux.HandleFunc("POST /session", func(w http.ResponseWriter, _ *http.Request) {
+		customers++
+		claims := jwt.MapClaims{"sub": fmt.Sprint("customer-", customers), "exp": time.Now().Add(time.Hour).Unix()}
+		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
+		if err != nil {
+			t.Error(err)
+		}
+		_ = json.NewEncoder(w).Encode(map[string]string{"name": "Ada", "token": token})
+	})
+	built := http.FileServer(http.Dir(filepath.Join(folder, "dist")))
+	for _, path := range []string{"/react.html", "/vue.html", "/svelte.html", "/assets/"} {
+		mux.Handle("GET "+path, built)
+	}
+	mux.HandleFunc("GET /plain.html", func(w http.ResponseWriter, r *http.Request) {
+		http.ServeFile(w, r, filepath.Join(folder, "plain.html"))
+	})
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// newService is the whole service over a table of its own, which holds comments on a lamp.
+func newService(t *testing.T, secret string) http.Handler {
+	t.Helper()
+	endpoint := dynamotest.Dynoxide(t)
+	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
+	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
+		t.Fatal(err)
+	}
+	var comments []comment.Comment
+	for n := range written {
+		at := time.Date(2024, time.May, 1+n, 12, 0, 0, 0, time.UTC)
+		comments = append(comments, comment.Comment{
+			ID: comment.IDOf(comment.FirstAt(at)), ProductID: "lamp", Rating: 4, Language: "en",
+			Text: "Bright.", Author: comment.Author{ID: "before", Name: "Bob"}, Version: 1,
+		})
+	}
+	if _, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), comments); err != nil {
+		t.Fatal(err)
+	}
+	guard, err := auth.New(t.Context(), auth.Settings{Algorithm: "HS256", Key: secret})
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := command.Serve{OperationTimeout: patience}
+	logger := slog.New(slog.NewTextHandler(t.Output(), nil))
+	store := service.Store(session, nil, slog.New(slog.DiscardHandler))
+	return service.Handler(store, nil, guard, command.Terminal{Err: io.Discard, Logger: logger})
+}
+
+// node runs a program of the frameworks' packages.
+func node(t *testing.T, folder, program string, arguments ...string) {
+	t.Helper()
+	run(t, folder, "node", append([]string{filepath.Join("..", "node_modules", filepath.FromSlash(program))}, arguments...)...)
+}
+
+// run runs a command in a folder and returns what it prints; unless it succeeds, what it said is the
+// failure.
+func run(t *testing.T, folder, name string, arguments ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	process := exec.CommandContext(ctx, name, arguments...)
+	process.Dir = folder
+	var printed, said bytes.Buffer
+	process.Stdout, process.Stderr = &printed, &said
+	if err := process.Run(); err != nil {
+		t.Fatalf("%s %q: %v\n%s%s", name, arguments, err, &printed, &said)
+	}
+	return printed.String()
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	raw, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

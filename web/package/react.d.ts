@@ -1,0 +1,26 @@
+// <talkback-comments> in JSX, with the types of React 18 or 19. React 18 sets attributes only: set functions by a ref.
+import type { DetailedHTMLProps, HTMLAttributes } from 'react';
+import type { TalkbackCommentsAttributes, TalkbackCommentsElement, TalkbackEvents, Token } from './index.js';
+
+export * from './index.js';
+
+/** React 19 listens to an event by a property of its name after "on". */
+type Listeners = { [Name in keyof TalkbackEvents as `on${Name}`]?: (event: TalkbackEvents[Name]) => void };
+
+/** What JSX gives to the element. */
+export type TalkbackCommentsProps =
+  & Omit<DetailedHTMLProps<HTMLAttributes<TalkbackCommentsElement>, TalkbackCommentsElement>, keyof TalkbackCommentsAttributes>
+  & TalkbackCommentsAttributes
+  & Listeners
+  & { token?: Token | null | undefined; customerName?: string | null | undefined };
+
+declare module 'react' {
+  namespace JSX {
+    interface IntrinsicElements {
+      'talkback-comments': TalkbackCommentsProps;
+    }
+  }
+  interface CSSProperties {
+    [property: `--talkback-${string}`]: string | number | undefined;
+  }
+}
