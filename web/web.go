@@ -122,6 +122,7 @@ var shared = sync.OnceValue(func() static {
 	err := errors.Join(
 		all.addJoined(files),
 		eachFile(guide.Files, ".", func(name string, content []byte) error { return all.addContent(guides+name, content) }),
+		eachFile(guide.Files, "frameworks", func(name string, content []byte) error { return all.addContent(guides+"frameworks/"+name, content) }),
 		all.addExplorer(files, "explorer/dist"),
 		all.addElement(files),
 	)
@@ -256,6 +257,9 @@ func eachFile(files fs.FS, folder string, use func(name string, content []byte) 
 		return err
 	}
 	for _, entry := range entries {
+		if entry.IsDir() {
+			continue
+		}
 		content, err := fs.ReadFile(files, path.Join(folder, entry.Name()))
 		if err != nil {
 			return err

@@ -74,9 +74,14 @@ func TestScriptIsSmall(t *testing.T) {
 	}
 }
 
-// The tables of the guide name what a page may rely on: all that the sources have, and nothing else.
+// The tables of the guide name what a page may rely on: all that the sources have, and nothing else. The
+// types of the package have them too.
 func TestGuideNamesWhatThereIs(t *testing.T) {
 	document, err := os.ReadFile("../../docs/guide/component.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	types, err := os.ReadFile("../package/index.d.ts")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,6 +100,11 @@ func TestGuideNamesWhatThereIs(t *testing.T) {
 		{"part", `(?:\bpart="|part\.add\(')([a-z-]+)`, code.String()},
 		{"custom property", `var\((--talkback-[a-z0-9-]+)`, sheet.String()},
 	} {
+		for _, name := range namesIn(string(document), test.table) {
+			if test.table != "custom property" && !regexp.MustCompile(`(?m)['\s|]`+regexp.QuoteMeta(strings.TrimSuffix(name, "()"))+`\b`).Match(types) {
+				t.Errorf("web/package/index.d.ts lacks the %s %q", test.table, name)
+			}
+		}
 		listed, there := namesIn(string(document), test.table), matches(test.form, test.text)
 		if len(there) == 0 || !slices.Equal(listed, there) {
 			t.Errorf("docs/guide/component.md, table %q:\n%q\nThe sources have\n%q", test.table, listed, there)

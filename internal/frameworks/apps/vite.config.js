@@ -1,7 +1,8 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import vue from '@vitejs/plugin-vue';
 
-const vueWithElement = vue({ template: { compilerOptions: { isCustomElement: (tag) => tag === 'talkback-comments' } } });
+const isCustomElement = (tag) => tag === 'talkback-comments';
+const vueWithElement = vue({ template: { compilerOptions: { isCustomElement } } });
 
 export default {
   plugins: [vueWithElement, svelte()],
