@@ -241,7 +241,7 @@ func TestRejects(t *testing.T) {
 		t.Errorf("the same rejected rows again: %v", err)
 	}
 	var exists *RejectsExistError
-	for why, other := range map[string]string{"others": "4\tbad\trow\n", "more": string(raw) + "5\tbad\trow\n", "none": ""} {
+	for why, other := range map[string]string{"others": "4\tbad\trow\n", "the same but for a letter": strings.Replace(string(raw), "good", "gone", 1), "more": string(raw) + "5\tbad\trow\n", "none": ""} {
 		write(path, other)
 		if _, err := run(open(), false); !errors.As(err, &exists) {
 			t.Errorf("%s are there: %v", why, err)

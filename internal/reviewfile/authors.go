@@ -18,6 +18,9 @@ var ErrAddress = errors.New("the author is an e-mail address, and ids and names 
 // address is what looks like an e-mail address within a text.
 var address = regexp.MustCompile(`[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+`)
 
+// isAddress reports whether a text holds what looks like an e-mail address.
+func isAddress(text string) bool { return strings.Contains(text, "@") && address.MatchString(text) }
+
 // The author of a review that names none. The ID goes on with what is distinct of the row, so that
 // strangers do not become one person.
 const (
@@ -29,13 +32,13 @@ const (
 // that is too long. So two names are two authors.
 func authorOf(options Options, id, name string, distinct [10]byte) (comment.Author, error) {
 	a := comment.Author{ID: id, Name: name, Imported: id == "" || !options.Customers}
-	named := address.MatchString(name)
+	named := isAddress(name)
 	switch key := options.AuthorKey; {
 	case len(key) > 0 && id != "":
 		a.ID = hashOf(key, id)
 	case len(key) > 0 && named:
 		a.ID = hashOf(key, name)
-	case (named || address.MatchString(id)) && !options.AuthorsAsTheyAre:
+	case (named || isAddress(id)) && !options.AuthorsAsTheyAre:
 		return a, ErrAddress
 	case id != "":
 	case name == "" || strings.EqualFold(name, anonymousName):
