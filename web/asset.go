@@ -23,7 +23,6 @@ var contentTypes = map[string]string{
 	".ico":     "image/x-icon",
 	".js":      "text/javascript; charset=utf-8",
 	".json":    "application/json",
-	".md":      "text/plain; charset=utf-8",
 	".svg":     "image/svg+xml",
 	".ttf":     "font/ttf",
 	".txt":     "text/plain; charset=utf-8",

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/inprocess"
+	"github.com/talkback/talkback/web/product"
 )
 
 const (
@@ -33,8 +34,9 @@ var homeTemplate = template.Must(template.New("home").Parse(homeText))
 // use.
 type homePage struct {
 	api    http.Handler
+	pages  *product.Pages
+	policy string // that of the element
 	schema bool   // the server shows its schema
-	guides []link // the documents that the server serves
 	called *catalog.Catalog
 
 	mu       sync.Mutex
@@ -55,6 +57,7 @@ func (h *homePage) at(r *http.Request) *asset {
 		h.snapshot, h.last = take(func(operation string, variables map[string]string) reply {
 			return reply{inprocess.AskForAll(ctx, h.api, operation, variables)}
 		}), nil
+		h.snapshot.widget = h.pages.Widget(ctx, h.snapshot.product)
 		h.snapshot.named = h.called.Find(ctx, h.snapshot.products()...)
 	}
 	if address := addressOf(r); h.last == nil || h.address != address {
@@ -66,7 +69,7 @@ func (h *homePage) at(r *http.Request) *asset {
 // make makes the page of the snapshot for an address of the server, such as "https://shop.example".
 func (h *homePage) make(address string) *asset {
 	view := viewOf(h.snapshot, address)
-	view.Schema, view.Guides = h.schema, h.guides
+	view.Schema, view.Guides = h.schema, guideLinks()
 	var content bytes.Buffer
 	if err := homeTemplate.Execute(&content, view); err != nil {
 		panic(err) // the template is tested with everything that a snapshot can have
@@ -75,6 +78,6 @@ func (h *homePage) make(address string) *asset {
 	if err != nil {
 		panic(err) // its content type is known
 	}
-	page.policy, page.cache = homePolicy, mustAsk
+	page.policy, page.cache = h.policy, mustAsk
 	return page
 }

@@ -3,6 +3,7 @@ package web
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -15,6 +16,15 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
+// onePage is the first page of a product with one comment.
+const onePage = `{"data":{"product":{"id":"espresso-machine","stats":{"total":1,"average":5,"verified":0,"withMedia":0,
+"ratings":[{"rating":5,"count":1},{"rating":4,"count":0},{"rating":3,"count":0},{"rating":2,"count":0},{"rating":1,"count":0}]},
+"languages":[{"language":"en","count":1}],"commentsInOtherLanguages":0,"praise":null,"complaint":null,"facets":null,
+"list":{"totalCount":1,"stats":null,"pageCount":1,"pageNumber":1,"pageInfo":{"hasNextPage":false,"hasPreviousPage":false,"startCursor":"a","endCursor":"a"},
+"nodes":[{"id":"c_01HZ0000000000000000000000","rating":5,"language":"en","title":"Good","text":"Text","author":{"customerId":"a","name":"Ann"},
+"createdAt":"2024-05-31T12:00:00Z","updatedAt":null,"version":1,"isVerifiedPurchase":true,"media":[],"votes":{"helpful":2},"reply":null}],"plan":null}},
+"viewer":{"customerId":null,"isModerator":false,"mayWrite":false,"cannotWriteReason":"TOKEN_REQUIRED","cannotVoteReason":"TOKEN_REQUIRED"}}}`
+
 // shop answers what the home page asks, as an API with comments does.
 func shop(w http.ResponseWriter, r *http.Request) {
 	var asked struct{ Query string }
@@ -23,6 +33,10 @@ func shop(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	const entry = `{"rank":1,"count":1873,"product":{"id":"espresso-machine","stats":{"total":3016,"average":4.28},"languages":[{"language":"ar","count":5}]}}`
+	if strings.HasPrefix(asked.Query, "# Everything that a product page shows") {
+		_, _ = io.WriteString(w, onePage)
+		return
+	}
 	for name, data := range map[string]string{
 		"Leaders":           `"leaderboard":[` + entry + `]`,
 		"LeadersByLanguage": `"b0":[` + entry + `]`,
@@ -43,10 +57,12 @@ func TestHomeInABrowser(t *testing.T) {
 	address := server.URL
 	const shown = `[...document.querySelectorAll('.ask .code')].filter((e) => e.checkVisibility()).map((e) => e.className).join()`
 	const copied = `//div[contains(@class, "fetch")]//button`
+	const comments = `document.querySelector('talkback-comments')?.shadowRoot.querySelectorAll('.list > li').length === 1`
 	var atFirst, clicked, byKey, clipboard string
 	browsertest.Visit(t, ctx, address,
 		browser.GrantPermissions([]browser.PermissionType{browser.PermissionTypeClipboardReadWrite, browser.PermissionTypeClipboardSanitizedWrite}),
 		chromedp.Evaluate(shown, &atFirst),
+		browsertest.Until(comments, nil),
 		browsertest.Click(`//label[text()="curl"]`), chromedp.Evaluate(shown, &clicked),
 		chromedp.KeyEvent(kb.ArrowRight), chromedp.Evaluate(shown, &byKey),
 		browsertest.Click(copied),
@@ -71,6 +87,8 @@ func TestHomeInABrowser(t *testing.T) {
 			browsertest.Axe(t, ctx)
 		})
 	}
+	browsertest.Visit(t, ctx, address+"/docs/guide/writing", chromedp.EmulateViewport(320, 640), browsertest.Until(`document.querySelector('h1 + p') !== null`, nil))
+	browsertest.Axe(t, ctx)
 	browsertest.Visit(t, ctx, serve(t),
 		browsertest.Click(`//a[text()="Open the explorer"]`),
 		chromedp.WaitVisible(".graphiql-container", chromedp.ByQuery))

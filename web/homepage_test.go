@@ -21,6 +21,7 @@ import (
 
 	"github.com/talkback/talkback/internal/schematest"
 	"github.com/talkback/talkback/web/catalog"
+	"github.com/talkback/talkback/web/product"
 )
 
 // The answers of an API, by the names of the operations.
@@ -29,7 +30,8 @@ const (
 		{"rank":1,"count":1873,"product":{"id":"espresso-machine","stats":{"total":3016,"average":4.28},"languages":[{"language":"en","count":5},{"language":"de","count":3}]}},
 		{"rank":2,"count":9,"product":{"id":"a/b c","stats":null,"languages":[{"language":"fr","count":4}]}}]}}`
 	someBoards = `{"data":{"b0":[{"rank":1,"count":765,"product":{"id":"espresso-machine"}}],"b1":[],"b2":null}}`
-	somePraise = `{"data":{"product":{"stats":{"total":3016},"comments":{"nodes":[{"title":"<b>\"x\": 1</b>"}],"plan":{"waves":1,"readUnits":0.5,"milliseconds":2,"summary":"read 3\n  by ratings"}}}}}`
+	somePraise = `{"data":{"product":{"stats":{"total":3016},"comments":{"nodes":[{"title":"<b>\"x\": 1</b>"}],"plan":{"waves":1,"readUnits":0.5,"milliseconds":2,"summary":"read 3\n  by ratings"}}}},"extensions":{"cost":{"readUnits":1.5}}}`
+	somePage   = `{"data":{"product":{"id":"espresso-machine","stats":{"total":1},"list":{"nodes":[{"rating":5,"title":"<i>","author":{"name":"A"}}]}}}}`
 	noLeaders  = `{"data":{"leaderboard":[]}}`
 	noPraise   = `{"data":{"product":{"stats":{"total":0},"comments":{"nodes":[],"plan":{"summary":""}}}}}`
 	failing    = `{"errors":[{"message":"table not there"}],"data":{"product":null,"leaderboard":null}}`
@@ -46,7 +48,7 @@ type stub struct {
 
 func newStub(t *testing.T, leaders, boards, praise string) *stub {
 	t.Helper()
-	return &stub{schema: schematest.Load(t), answers: map[string]string{"Leaders": leaders, "LeadersByLanguage": boards, "NewestPraise": praise}}
+	return &stub{schema: schematest.Load(t), answers: map[string]string{"Leaders": leaders, "LeadersByLanguage": boards, "NewestPraise": praise, "ProductPage": somePage}}
 }
 
 // ServeHTTP answers, or says what is wrong with the request.
@@ -71,7 +73,7 @@ func (s *stub) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // made returns the page that an API leads to.
 func made(t *testing.T, api http.Handler, schema bool) string {
 	t.Helper()
-	h := &homePage{api: api, schema: schema}
+	h := &homePage{api: api, pages: product.New(api, nil), schema: schema}
 	r := httptest.NewRequest("GET", "/", nil)
 	r.Host, r.TLS = "shop.example", &tls.ConnectionState{}
 	return string(h.at(r).unpacked())
@@ -87,13 +89,14 @@ func TestStates(t *testing.T) {
 		{"comments", newStub(t, someLeaders, someBoards, somePraise),
 			[]string{
 				`href="/products/espresso-machine">See a product page`, `href="/products/a%2Fb%20c"><bdi>a/b c<`, "1,873", "4.3", "of 3,016",
-				`lang="en">English</h3>`, "<li>0.5 read units</li>", "<li>1 wave</li>", "<p>by ratings</p>",
+				`lang="en">English</h3>`, "<li>1.5 read units</li>", "<li>1 wave</li>", "<p>by ratings</p>",
+				"in one round trip. A million such views cost $0.19 by its list price.", `<talkback-comments product="espresso-machine" endpoint="/graphql">`, "&lt;i&gt;",
 				`<span class="key">&#34;title&#34;:</span> <span class="string">&#34;&lt;b&gt;\&#34;x\&#34;: 1&lt;/b&gt;&#34;</span>`,
 			},
-			[]string{"does not answer", "no five-star", `lang="fr">`, "<b>"}},
+			[]string{"does not answer", "no five-star", `lang="fr">`, "<b>", "<i>"}},
 		{"an empty table", newStub(t, noLeaders, "", noPraise),
 			[]string{"this one has none at all", "No product has a five-star comment yet", "--sample-data"},
-			[]string{"See a product page", "does not answer", "How it was read", "<table"}},
+			[]string{"See a product page", "does not answer", "How it was read", "<table", "<talkback-comments product=\"espresso-machine\" endpoint=\"/graphql\">"}},
 		{"a failing table", newStub(t, failing, "", failing),
 			[]string{"does not answer", "503 Service Unavailable", "as soon as the API answers", "Open the explorer", "curl --get"},
 			[]string{"See a product page", "table not there", "How it was read", "<table"}},
@@ -148,7 +151,7 @@ func TestAnswersAreKept(t *testing.T) {
 	for _, praise := range []string{somePraise, failing} {
 		synctest.Test(t, func(t *testing.T) {
 			api := newStub(t, someLeaders, someBoards, praise)
-			h := &homePage{api: api}
+			h := &homePage{api: api, pages: product.New(api, nil)}
 			gone := httptest.NewRequest("GET", "/", nil)
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()
@@ -160,7 +163,7 @@ func TestAnswersAreKept(t *testing.T) {
 			readers.Wait()
 			time.Sleep(keptFor)
 			h.at(gone)
-			once := []string{"Leaders", "LeadersByLanguage", "NewestPraise"}
+			once := []string{"Leaders", "LeadersByLanguage", "NewestPraise", "ProductPage"}
 			if !slices.Equal(api.asked, once) {
 				t.Errorf("within %v the API was asked %v, want %v", keptFor, api.asked, once)
 			}
@@ -174,14 +177,14 @@ func TestAnswersAreKept(t *testing.T) {
 
 // What is copied works in a shell and in a page, whatever a product is called.
 func TestHostileNames(t *testing.T) {
-	const product = `it's "$(id)" </script> & co`
-	all := snippets("https://shop.example", product)
+	const hostile = `it's "$(id)" </script> & co`
+	all := snippets("https://shop.example", hostile)
 	i := slices.IndexFunc(all, func(s snippet) bool { return s.Key == "curl" })
 	out, err := exec.Command("sh", "-c", "curl() { printf '%s\\0' \"$@\"; }\n"+all[i].Text).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	variables, err := json.Marshal(map[string]string{"id": product})
+	variables, err := json.Marshal(map[string]string{"id": hostile})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,9 +197,9 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%s: %s", s.Name, s.Text)
 		}
 	}
-	tag := embedding("https://shop.example", product)
+	tag := embedding("https://shop.example", hostile)
 	value, _, _ := strings.Cut(strings.SplitN(tag, `product="`, 2)[1], `"`)
-	if html.UnescapeString(value) != product {
-		t.Errorf("the element is for the product %q, want %q", html.UnescapeString(value), product)
+	if html.UnescapeString(value) != hostile {
+		t.Errorf("the element is for the product %q, want %q", html.UnescapeString(value), hostile)
 	}
 }

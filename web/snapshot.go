@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"html/template"
 	"slices"
 	"strings"
 	"time"
@@ -36,6 +37,7 @@ type snapshot struct {
 	said       int     // the status of the answer that has them
 	byLanguage []board // the language with most comments first
 	named      map[string]catalog.Product
+	widget     template.HTML // of the product of the showcase
 }
 
 // products returns the ids of all products of leaderboards.

@@ -2,6 +2,9 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
+	"html/template"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -25,12 +28,15 @@ type homeView struct {
 	Guides   []link
 	State    string // "live", "empty" or "away"
 	Product  string // leads to its page; empty if there is none to show
+	Called   string // its name, or its id
+	Widget   template.HTML
 	Explorer string // where the query is opened
 	Snippets []snippet
 	Embed    string
 	Answer   []span
 	Status   string   // of the answer, as HTTP has it
 	Figures  []string // what the answer cost
+	Price    string   // the same, for a million answers
 	Summary  []string // of its plan, by lines
 	Leaders  []row
 	Boards   []languageRows
@@ -67,8 +73,9 @@ func viewOf(s *snapshot, address string) homeView {
 		Leaders:  s.rows(s.leaders),
 	}
 	if v.State == "live" {
-		v.Product = productAddress(s.product)
+		v.Product, v.Called, v.Widget = productAddress(s.product), cmp.Or(s.named[s.product].Name, s.product), s.widget
 		v.Figures, v.Summary = s.cost()
+		v.Price = s.price()
 	}
 	for _, b := range s.byLanguage {
 		v.Boards = append(v.Boards, languageRows{b.language, product.LanguageName(b.language), s.rows(b.leaders)})
@@ -82,9 +89,8 @@ type showcaseAnswer struct {
 		Stats    *struct{ Total int }
 		Comments *struct {
 			Plan struct {
-				Waves                   int
-				ReadUnits, Milliseconds float64
-				Summary                 string
+				Waves   int
+				Summary string
 			}
 		}
 	}
@@ -121,17 +127,39 @@ func (s *snapshot) status() string {
 
 // cost returns what the answer to the showcase cost, in figures and in words.
 func (s *snapshot) cost() (figures, summary []string) {
-	var answer showcaseAnswer
-	s.answer.into(&answer)
-	plan := answer.Product.Comments.Plan
+	answer := s.costs()
+	plan := answer.Data.Product.Comments.Plan
 	for line := range strings.Lines(plan.Summary) {
 		summary = append(summary, strings.TrimSpace(line))
 	}
 	return []string{
 		decimal(float64(s.took.Microseconds())/1000) + " ms",
-		amount(plan.ReadUnits, "read unit"),
+		amount(answer.Extensions.Cost.ReadUnits, "read unit"),
 		amount(float64(plan.Waves), "wave"),
 	}, summary
+}
+
+// costs is the answer to the showcase with what all of it cost.
+func (s *snapshot) costs() (answer struct {
+	Data       showcaseAnswer
+	Extensions struct{ Cost struct{ ReadUnits float64 } }
+}) {
+	_ = json.Unmarshal(s.answer.Body, &answer) // which was read before
+	return answer
+}
+
+// millionUnits is what a million read units cost in dollars, by DynamoDB's list price on demand in
+// us-east-1.
+const millionUnits = 0.125
+
+// price says what the answer to the showcase costs, for people who know no read units.
+func (s *snapshot) price() string {
+	answer := s.costs()
+	trips := "in one round trip"
+	if waves := answer.Data.Product.Comments.Plan.Waves; waves != 1 {
+		trips = fmt.Sprintf("in %d round trips", waves)
+	}
+	return fmt.Sprintf("DynamoDB answered %s. A million such views cost $%.2f by its list price.", trips, answer.Extensions.Cost.ReadUnits*millionUnits)
 }
 
 // rows returns the entries of a leaderboard, with what products are called.

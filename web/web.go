@@ -18,11 +18,9 @@ import (
 	"maps"
 	"net/http"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
-	"github.com/talkback/talkback/docs/guide"
 	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
@@ -74,14 +72,15 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	if err != nil {
 		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
 	}
-	front := &homePage{api: api, schema: o.Schema != "", guides: static.guideLinks(), called: o.Catalog}
 	pages := product.New(api, style)
 	pages.Catalog, pages.Plans, pages.Layout = o.Catalog, o.Plans, o.Layout
 	media := ""
 	if o.MediaOrigin != "" {
 		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)
 	}
-	return site{static, front, &products{pages, fmt.Sprintf(productPolicy, pages.StyleHash(), media)}, o.MediaOrigin}
+	policy := fmt.Sprintf(productPolicy, pages.StyleHash(), media)
+	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != "", called: o.Catalog}
+	return site{static, front, &products{pages, policy}, o.MediaOrigin}
 }
 
 // site is all that is served.
@@ -118,11 +117,9 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // shared makes the static files at its first call.
 var shared = sync.OnceValue(func() static {
-	all := static{}
+	all := static(guidePages())
 	err := errors.Join(
 		all.addJoined(files),
-		eachFile(guide.Files, ".", func(name string, content []byte) error { return all.addContent(guides+name, content) }),
-		eachFile(guide.Files, "frameworks", func(name string, content []byte) error { return all.addContent(guides+"frameworks/"+name, content) }),
 		all.addExplorer(files, "explorer/dist"),
 		all.addElement(files),
 	)
@@ -186,22 +183,6 @@ func (s static) addPictures(files fs.FS) error {
 		}
 		return err
 	})
-}
-
-// guides is where the guides are, as text that people can read.
-const guides = "/docs/guide/"
-
-// guideLinks returns the guides with their headings, in the order of these.
-func (s static) guideLinks() []link {
-	var links []link
-	for path, file := range s {
-		if strings.HasPrefix(path, guides) {
-			heading, _, _ := strings.Cut(string(file.unpacked()), "\n")
-			links = append(links, link{Text: strings.TrimPrefix(heading, "# "), Address: path})
-		}
-	}
-	slices.SortFunc(links, func(a, b link) int { return strings.Compare(a.Text, b.Text) })
-	return links
 }
 
 // addExplorer adds the files of a folder, which are gzipped, below "/playground", index.html as

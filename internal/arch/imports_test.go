@@ -212,6 +212,7 @@ var restricted = []struct {
 	{"go.opentelemetry.io/otel/sdk/", []string{"telemetry"}, "what measures is set up in one place"},
 	{"go.opentelemetry.io/", []string{"dynamo/call", "telemetry", "telemetry/spans"}, "packages tell what happens by interfaces of their own"},
 	{"github.com/prometheus/", []string{"telemetry"}, "Prometheus' format is one of those that metrics are shown in"},
+	{"github.com/yuin/goldmark", []string{"web"}, "documents are shown in one place"},
 	{"os/exec", []string{"internal/engine", "internal/engine/child"}, "a process gets all of our environment, secrets included, unless package child starts it; engine only looks for a program"},
 	{"testing", []string{"pageindex/conformance"}, "test support in shipped code brings its flags along"},
 }

@@ -87,11 +87,11 @@ type document struct {
 
 // element is what the template of the element shows, with what surrounds it.
 type element struct {
-	Product string
-	Explain bool
-	Style   template.CSS
-	View    view
-	State   template.JS
+	Product           string
+	Navigate, Explain bool
+	Style             template.CSS
+	View              view
+	State             template.JS
 }
 
 // Product answers a request for the page of a product. The base is the scheme and the host by which
@@ -119,6 +119,20 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 		named = p.Catalog.Find(ctx, s.Product)[s.Product]
 	}
 	return p.answered(t, s, a, named, reply, base)
+}
+
+// Widget returns the element with the first comments of a product, in English, to stand on a page that
+// everyone sees. It is empty without comments.
+func (p *Pages) Widget(ctx context.Context, id string) template.HTML {
+	s := state{Product: id, Page: 1}
+	reply := inprocess.AskForAll(ctx, p.api, operation, s.variables())
+	a := parseAnswer(reply.Body)
+	if product := a.Data.Product; product == nil || product.List == nil || product.empty() {
+		return ""
+	}
+	shown := english.shown(s, a)
+	shown.Plan = nil
+	return template.HTML(executed(english, "comments", element{id, false, false, p.style, shown, embedded(english, s, reply.Body)}))
 }
 
 // NotFound answers a request for an address of the site where nothing is.
@@ -177,7 +191,7 @@ func (p *Pages) document(t *texts, s state, a answer, named catalog.Product, bod
 		Heading: t.say("page.heading"), Below: t.say("page.product", "product", s.Product),
 		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
-		Element:   &element{s.Product, p.Plans, p.style, t.shown(s, a), embedded(t, s, body)},
+		Element:   &element{s.Product, true, p.Plans, p.style, t.shown(s, a), embedded(t, s, body)},
 		Product:   s.Product, Name: called,
 	}
 	if !p.Plans {
@@ -270,7 +284,7 @@ func (p *Pages) render(status int, t *texts, d document) Page {
 }
 
 // executed returns what one of the embedded templates makes of a page.
-func executed(t *texts, name string, d document) []byte {
+func executed(t *texts, name string, d any) []byte {
 	var out bytes.Buffer
 	if err := templates[t.lang]().ExecuteTemplate(&out, name, d); err != nil {
 		panic(err) // the templates are tested with everything that a view can have

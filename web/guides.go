@@ -1,0 +1,134 @@
+package web
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/yuin/goldmark"
+	"github.com/yuin/goldmark/ast"
+	"github.com/yuin/goldmark/extension"
+	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/text"
+	"github.com/yuin/goldmark/util"
+
+	"github.com/talkback/talkback/docs/guide"
+)
+
+// guides is where the guides are.
+const guides = "/docs/guide/"
+
+//go:embed home/guide.html
+var guideText string
+
+var guideTemplate = template.Must(template.New("guide").Parse(guideText))
+
+// guideNames returns the names of the guides, without their extension.
+func guideNames() (names []string) {
+	for _, pattern := range []string{"*.md", "*/*.md"} {
+		found, err := fs.Glob(guide.Files, pattern)
+		if err != nil {
+			panic(err) // the pattern is a constant
+		}
+		for _, file := range found {
+			names = append(names, strings.TrimSuffix(file, ".md"))
+		}
+	}
+	return names
+}
+
+// guideLinks returns the guides with their headings, in the order of these.
+var guideLinks = sync.OnceValue(func() (links []link) {
+	for _, name := range guideNames() {
+		heading, _, _ := strings.Cut(string(guideOf(name)), "\n")
+		links = append(links, link{strings.TrimPrefix(heading, "# "), guides + name})
+	}
+	slices.SortFunc(links, func(a, b link) int { return strings.Compare(a.Text, b.Text) })
+	return links
+})
+
+func guideOf(name string) []byte {
+	content, err := guide.Files.ReadFile(name + ".md")
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return content
+}
+
+// guidePages returns a page for each guide by its path, which is made when somebody reads it.
+func guidePages() map[string]*asset {
+	pages := map[string]*asset{}
+	for _, l := range guideLinks() {
+		name := strings.TrimPrefix(l.Address, guides)
+		source := guideOf(name)
+		page, err := namedAsset("guide.html", append([]byte(guideText), source...))
+		if err != nil {
+			panic(err) // its content type is known
+		}
+		page.unpacked = sync.OnceValue(func() []byte { return guidePage(name, l.Text, source) })
+		page.packed = sync.OnceValue(func() []byte { return pack(page.unpacked()) })
+		page.policy, page.cache = homePolicy, mustAsk
+		pages[l.Address] = page
+	}
+	return pages
+}
+
+// guidePage makes the page of a guide: with tables, and an id for each heading.
+func guidePage(name, title string, source []byte) []byte {
+	markdown := goldmark.New(
+		goldmark.WithExtensions(extension.Table),
+		goldmark.WithParserOptions(parser.WithAutoHeadingID(), parser.WithASTTransformers(util.Prioritized(served(path.Dir(name)), 0))),
+	)
+	var article, page bytes.Buffer
+	if err := markdown.Convert(source, &article); err != nil {
+		panic(err) // a buffer takes everything
+	}
+	if err := guideTemplate.Execute(&page, struct {
+		Title   string
+		Article template.HTML
+	}{title, template.HTML(article.String())}); err != nil {
+		panic(err)
+	}
+	return page.Bytes()
+}
+
+// served changes the links of a guide in a folder: other guides are pages here, and so is what the
+// guides show at the usual address. Documents that only the source has are named instead.
+type served string
+
+const shownAt = "http://127.0.0.1:8080"
+
+// Transform implements parser.ASTTransformer.
+func (folder served) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
+	unserved := map[*ast.Link]string{}
+	// The walk cannot fail: nothing in it does.
+	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+		l, is := n.(*ast.Link)
+		if !is || !entering {
+			return ast.WalkContinue, nil
+		}
+		file, fragment, _ := strings.Cut(string(l.Destination), "#")
+		name := path.Join(string(folder), strings.TrimSuffix(file, ".md"))
+		switch {
+		case file == "" || strings.Contains(file, ":"):
+			l.Destination = bytes.TrimPrefix(l.Destination, []byte(shownAt))
+		case slices.Contains(guideNames(), name):
+			l.Destination = []byte(strings.TrimSuffix(guides+name+"#"+fragment, "#"))
+		default:
+			unserved[l] = path.Join("docs/guide", string(folder), file)
+		}
+		return ast.WalkContinue, nil
+	})
+	for l, file := range unserved {
+		parent := l.Parent()
+		for child := l.FirstChild(); child != nil; child = l.FirstChild() {
+			parent.InsertBefore(parent, l, child)
+		}
+		parent.ReplaceChild(parent, l, ast.NewString([]byte(" ("+file+")")))
+	}
+}
