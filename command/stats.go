@@ -102,7 +102,7 @@ func (r *rated) readStatistics(ctx context.Context, store *dynamo.Store) error {
 		return err
 	}
 	r.counts = stats.Counts(r.filter)
-	for _, row := range stats.Languages() {
+	for _, row := range stats.Languages(comment.Filter{}) {
 		only := r.filter
 		only.Languages = []comment.Language{row.Language}
 		if len(r.filter.Languages) == 0 || slices.Contains(r.filter.Languages, row.Language) {

@@ -105,13 +105,16 @@ type LanguageCount struct {
 	Count int
 }
 
-// Languages returns the languages with a row of their own, by descending number of comments and
-// then by tag.
-func (s Stats) Languages() []LanguageCount {
+// Languages returns the languages with a row of their own, by descending number of the comments that a
+// filter without dates allows, and then by tag. It leaves out those without any.
+func (s Stats) Languages(of Filter) []LanguageCount {
 	counts := make([]LanguageCount, 0, len(s))
 	for language, row := range s {
-		if language != OtherLanguages {
-			counts = append(counts, LanguageCount{Language: language, Count: row.Total()})
+		if language == OtherLanguages || len(of.Languages) > 0 && !slices.Contains(of.Languages, language) {
+			continue
+		}
+		if n := row.Allowed(of).Of(of.Ratings); n > 0 {
+			counts = append(counts, LanguageCount{Language: language, Count: n})
 		}
 	}
 	slices.SortFunc(counts, func(a, b LanguageCount) int {

@@ -282,7 +282,7 @@ type ComplexityRoot struct {
 		Comments                 func(childComplexity int, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool, page *int) int
 		CommentsInOtherLanguages func(childComplexity int) int
 		ID                       func(childComplexity int) int
-		Languages                func(childComplexity int) int
+		Languages                func(childComplexity int, filter *comment.Filter) int
 		LastCommentedAt          func(childComplexity int) int
 		LatestNegative           func(childComplexity int) int
 		LatestPositive           func(childComplexity int) int
@@ -452,7 +452,7 @@ type MutationResolver interface {
 type ProductResolver interface {
 	Comments(ctx context.Context, obj *comment.Product, filter *comment.Filter, order *comment.Order, first *int, after *string, last *int, before *string, settledOnly *bool, page *int) (*CommentConnection, error)
 	Stats(ctx context.Context, obj *comment.Product, lang *comment.Language) (*comment.Statistics, error)
-	Languages(ctx context.Context, obj *comment.Product) ([]*comment.LanguageCount, error)
+	Languages(ctx context.Context, obj *comment.Product, filter *comment.Filter) ([]*comment.LanguageCount, error)
 	CommentsInOtherLanguages(ctx context.Context, obj *comment.Product) (*int, error)
 	LastCommentedAt(ctx context.Context, obj *comment.Product) (*time.Time, error)
 	LatestPositive(ctx context.Context, obj *comment.Product) (*comment.Comment, error)
@@ -1530,7 +1530,12 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 			break
 		}
 
-		return e.ComplexityRoot.Product.Languages(childComplexity), true
+		args, err := ec.field_Product_languages_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Product.Languages(childComplexity, args["filter"].(*comment.Filter)), true
 	case "Product.lastCommentedAt":
 		if e.ComplexityRoot.Product.LastCommentedAt == nil {
 			break
@@ -2950,7 +2955,10 @@ type Product implements Node {
   The languages of the comments, the one with most comments first. Among equals, the tag that sorts
   first comes first. At most 100 languages are listed.
   """
-  languages: [LanguageCount!]
+  languages(
+    "Count only the comments that pass this filter, which may have no dates."
+    filter: CommentFilter
+  ): [LanguageCount!]
   """
   How many comments are in languages that ` + "`" + `languages` + "`" + ` does not list; 0 if it lists all.
   ` + "`" + `stats(lang:)` + "`" + ` and ` + "`" + `totalCount` + "`" + ` have the exact number for each of these languages.
@@ -4599,6 +4607,20 @@ func (ec *executionContext) field_Product_comments_args(ctx context.Context, raw
 		return nil, err
 	}
 	args["page"] = arg7
+	return args, nil
+}
+
+func (ec *executionContext) field_Product_languages_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*comment.Filter, error) {
+			return ec.unmarshalOCommentFilter2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg0
 	return args, nil
 }
 
@@ -9079,7 +9101,8 @@ func (ec *executionContext) _Product_languages(ctx context.Context, field graphq
 			return ec.fieldContext_Product_languages(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return ec.Resolvers.Product().Languages(ctx, obj)
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Product().Languages(ctx, obj, fc.Args["filter"].(*comment.Filter))
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v []*comment.LanguageCount) graphql.Marshaler {
@@ -9089,7 +9112,7 @@ func (ec *executionContext) _Product_languages(ctx context.Context, field graphq
 		false,
 	)
 }
-func (ec *executionContext) fieldContext_Product_languages(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+func (ec *executionContext) fieldContext_Product_languages(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "Product",
 		Field:      field,
@@ -9098,6 +9121,17 @@ func (ec *executionContext) fieldContext_Product_languages(_ context.Context, fi
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return ec.childFields_LanguageCount(ctx, field)
 		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Product_languages_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
 	}
 	return fc, nil
 }

@@ -71,13 +71,23 @@ func (r productResolver) Stats(ctx context.Context, product *comment.Product, la
 	return countsOf(ctx, product.ID, filter)
 }
 
-// Languages returns the languages of the product's comments.
-func (r productResolver) Languages(ctx context.Context, product *comment.Product) ([]*comment.LanguageCount, error) {
+// Languages returns the languages of the product's comments that pass a filter.
+func (r productResolver) Languages(ctx context.Context, product *comment.Product, filter *comment.Filter) ([]*comment.LanguageCount, error) {
+	var of comment.Filter
+	if filter != nil {
+		var err error
+		if of, err = filter.Normalize(); err != nil {
+			return nil, err
+		}
+	}
+	if of.Dated() {
+		return nil, comment.Errorf(comment.BadInput, "languages are not counted by dates: leave out createdAfter and createdBefore")
+	}
 	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
 	if err != nil {
 		return nil, err
 	}
-	return pointers(stats.Languages()), nil
+	return pointers(stats.Languages(of)), nil
 }
 
 // CommentsInOtherLanguages returns how many comments are in languages that Languages does not list.

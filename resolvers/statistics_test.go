@@ -330,6 +330,8 @@ func TestShapeOfStatistics(t *testing.T) {
 	for _, row := range []struct{ why, query, want string }{
 		{"all", `{ product(id: "p") { stats ` + all + ` languages { language count } } }`,
 			`{"product":{"stats":{"total":25,"average":4.2,"ratings":[{"rating":5,"count":15},{"rating":4,"count":4},{"rating":3,"count":3},{"rating":2,"count":2},{"rating":1,"count":1}]},"languages":[{"language":"de","count":15},{"language":"en","count":10}]}}`},
+		{"languages of a filter", `{ product(id: "p") { languages(filter: {ratings: [1, 5]}) { language count } worst: languages(filter: {ratings: [1]}) { language count } } }`,
+			`{"product":{"languages":[{"language":"en","count":10},{"language":"de","count":6}],"worst":[{"language":"de","count":1}]}}`},
 		{"one language, in any form", `{ product(id: "p") { stats(lang: "EN") ` + all + ` } }`,
 			`{"product":{"stats":{"total":10,"average":5,"ratings":[{"rating":5,"count":10},{"rating":4,"count":0},{"rating":3,"count":0},{"rating":2,"count":0},{"rating":1,"count":0}]}}}`},
 		{"nothing", `{ product(id: "unknown") { stats ` + all + ` languages { count } comments { totalCount } } }`,

@@ -86,7 +86,7 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		"Moderation.queue(after)": "a page costs the same wherever it begins", "Moderation.queue(filter)": "places that are passed over cost little",
 		"Product.comments(filter)": "read", "Product.comments(first)": "read", "Product.comments(last)": "read",
 		"Product.comments(order)": "read", "Product.comments(after)": "read", "Product.comments(before)": "read",
-		"Product.comments(settledOnly)": "read", "Product.comments(page)": "read", "Product.stats(lang)": "read",
+		"Product.comments(settledOnly)": "read", "Product.comments(page)": "read", "Product.stats(lang)": "read", "Product.languages(filter)": "all are read, whatever is counted",
 		"Product.mostHelpfulPositive(orLatest)": "read", "Product.mostHelpfulCritical(orLatest)": "read",
 		"CommentConnection.pageCursors(around)": "read",
 		"Viewer.comments(first)":                "read", "Viewer.comments(status)": "read", "Viewer.comments(after)": "a page costs as much anywhere",

@@ -191,7 +191,7 @@ func wholeWayByKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.shows(".list .title", markup)
 	b.shows(".list .text", strings.Repeat(emoji, 10_000))
 	b.focusIn(".list article")
-	b.shows(".write [role=status]", "Your comment is saved.")
+	b.shows(".compose [role=status]", "Thank you. Your comment is published.")
 	b.nothingKept()
 	s.writtenIs(t, product, func(all []stored) bool {
 		return len(all) == 1 && all[0].Title == markup && all[0].Rating == 4 && all[0].Language == "pt-BR" &&
@@ -281,7 +281,7 @@ func losing(w http.ResponseWriter, r *http.Request, program http.Handler) {
 }
 
 func lostAnswers(t *testing.T, browser context.Context, s *site) {
-	const product, kept = "lost", "The comments cannot be reached right now.Your text is kept."
+	const product, kept = "lost", "Your comment could not be published.The comments cannot be reached right now.Your text is kept."
 	b := newTab(t, browser)
 	b.visit(s.troubled, product)
 	s.meet(losing)
@@ -292,7 +292,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	b.has("#new-text", "only once")
 	s.meet(nil)
 	b.mouse(".write .primary")
-	b.shows(".write [role=status]", "Your comment is saved.") // it was listed before
+	b.shows(".compose [role=status]", "Thank you. Your comment is published.") // it was listed before
 	b.shows(".list .text", "only once")
 	s.writtenIs(t, product, func(all []stored) bool { return len(all) == 1 })
 
@@ -300,7 +300,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	s.meet(losing)
 	b.edits("edited once")
 	b.mouse(".list .primary")
-	b.shows(".trouble", kept)
+	b.shows(".trouble", strings.Replace(kept, "Your comment could not be published.", "Your changes could not be saved.", 1))
 	s.meet(nil)
 	b.mouse(".list .primary")
 	b.shows(".list .text", "edited once")
@@ -336,16 +336,16 @@ func refusedAndSentTwice(t *testing.T, browser context.Context, s *site) {
 	defer s.meet(nil)
 	s.meet(answers(http.StatusServiceUnavailable, `{"errors":[{"message":"busy","extensions":{"code":"OVERLOADED"}}]}`, "Retry-After", "7"))
 	b.writes("text")
-	b.shows(".trouble", "Too many people are asking right now. Try again in a moment.Try again in 7 seconds.Your text is kept.")
+	b.shows(".trouble", "Your comment could not be published.Too many people are asking right now. Try again in a moment.Try again in 7 seconds.Your text is kept.")
 	b.focusIn(".trouble")
 	for _, row := range []struct{ code, want string }{
 		{"FORBIDDEN", "You may not change this comment."},
-		{"UNAVAILABLE", "This could not be saved. Try again in a moment."},
+		{"UNAVAILABLE", "That did not work. Try again in a moment."},
 		{"THROTTLED", "Too many people are asking right now. Try again in a moment."},
 	} {
 		s.meet(answers(http.StatusOK, `{"data":{"value":null},"errors":[{"message":"no","path":["value"],"extensions":{"code":"`+row.code+`"}}]}`))
 		b.mouse(".write .primary")
-		b.shows(".trouble", row.want+"Your text is kept.")
+		b.shows(".trouble", "Your comment could not be published."+row.want+"Your text is kept.")
 	}
 
 	release, sent := make(chan struct{}), atomic.Int32{}
@@ -474,7 +474,7 @@ func tokens(t *testing.T, browser context.Context, _ *site) {
 	as(token("u1", -time.Hour))
 	b.shows(".write slot p", "Sign in again to write or vote.")
 	b.mouse(".list .primary")
-	b.shows(".list .trouble", "Sign in again to write or vote.Your text is kept.")
+	b.shows(".list .trouble", "Your changes could not be saved.Sign in again to write or vote.Your text is kept.")
 	as(token("u1", time.Hour))
 	b.until(root + ".querySelector('.write slot') === null")
 	b.has(".list textarea", "still here")

@@ -95,7 +95,7 @@ func ratingSet(set int) []int {
 // frequent, and three that are less so.
 func (p *Product) languageSets() [][]comment.Language {
 	var byCount []comment.Language
-	for _, l := range p.stats.Languages() {
+	for _, l := range p.stats.Languages(comment.Filter{}) {
 		byCount = append(byCount, l.Language)
 	}
 	sets := [][]comment.Language{nil}

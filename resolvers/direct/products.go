@@ -25,8 +25,18 @@ var products = &object[productStats]{
 	fields: map[string]field[*productStats]{
 		"id":        text("ID", func(p *productStats) string { return p.id }),
 		"stats":     {typ: counts.name() + "!", arguments: []string{"lang"}, writer: statsOf},
-		"languages": several(languages, func(p *productStats) []*comment.LanguageCount { return pointers(p.stats.Languages()) }),
+		"languages": {typ: allLanguages.typ, arguments: []string{"filter"}, writer: languagesOf},
 	},
+}
+
+var allLanguages = several(languages, func(p *productStats) []*comment.LanguageCount { return pointers(p.stats.Languages(comment.Filter{})) })
+
+// languagesOf returns how to write the field languages. Those of a filter are left to gqlgen.
+func languagesOf(operation operation, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
+	if asked.ArgumentMap(operation.Variables)["filter"] != nil {
+		return writer[*productStats]{}, false
+	}
+	return allLanguages.writer(operation, asked)
 }
 
 // statsOf returns how to write the field stats, of all languages or of a single one.

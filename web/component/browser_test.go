@@ -3,6 +3,7 @@ package component
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"testing"
 	"time"
@@ -46,6 +47,8 @@ func TestInABrowser(t *testing.T) {
 		{"takes over what the server rendered", takesOver},
 		{"a customer's comment that waits", showsOwn},
 		{"pictures", pictures},
+		{"languages", speaksLanguages},
+		{"writing", writes},
 		{"votes", votes},
 		{"votes of visitors", visitorsVote},
 	} {
@@ -246,6 +249,82 @@ func showsOwn(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// The element loads the texts of its language, on a page of any origin. What cannot be loaded is English,
+// and a page may bring a language of its own.
+func speaksLanguages(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=ar-SA",
+		says(".result", "130 مراجعة"),
+		holds(root+".querySelector('.root[lang=ar][dir=rtl]') !== null"),
+		holds(root+".querySelector('.bar').getBoundingClientRect().right > "+root+".querySelector('.list').getBoundingClientRect().right"), // it begins at the right
+		chromedp.Evaluate("document.querySelector('talkback-comments').lang = 'pl'", nil),
+		says(".result", "130 opinii"),
+		says(".list time", "24 maja 2026"),
+		holds(root+".querySelector('.root[lang=pl][dir=ltr]') !== null"),
+	)
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=da&a-strings="+url.QueryEscape(`{"comments.one":"{n} anmeldelse","comments.other":"{n} anmeldelser"}`),
+		says(".result", "130 anmeldelser"),
+		says(".list time", "24. maj 2026"),
+	)
+	run(t, ctx,
+		chromedp.Navigate(s.elsewhere+"/shop/lamp?a-lang=ja"),
+		says(".result", "レビュー130件"),
+		says(".list time", "2026年5月24日"),
+		chromedp.Evaluate(`{
+			const { fetch } = window;
+			window.fetch = (address, init) => (String(address).endsWith('sv.json') ? Promise.reject(new TypeError('no network')) : fetch(address, init));
+			document.querySelector('talkback-comments').lang = 'sv';
+		}`, nil),
+		says(".result", "130 comments"),
+	)
+}
+
+// A form opens from the top too, begins with the languages at hand, guesses the one that is written in,
+// and says what became of it. What waits for the shop is shown to who wrote it, and not in the list.
+func writes(t *testing.T, ctx context.Context, s shop) {
+	enter := func(name, text string) chromedp.Action {
+		return chromedp.Evaluate(fmt.Sprintf(`{
+			const field = %s.querySelector('.write [name=%s]');
+			field.value = %q;
+			field.dispatchEvent(new Event(field.localName === 'select' ? 'change' : 'input', { bubbles: true }));
+		}`, root, name, text), nil)
+	}
+	language := func(want string) chromedp.Action {
+		return holds(fmt.Sprintf("%s.querySelector('.write select').value === %q", root, want))
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-customer-name=Ada",
+		holds(idle),
+		click(".compose button"),
+		focused(".write [name=rating]"),
+		says(".write form .quiet", "Cancel"),
+		says(".write label[for=new-title]", "Title (optional)"),
+		holds("[..."+root+".querySelector('.write select').children].slice(0, 8).map(({ value }) => value).join() === 'en,ar,de,es,fr,it,nl,pt-BR' || "+
+			"[..."+root+".querySelector('.write select').children].slice(0, 8).map(({ value }) => value).sort().join() === 'ar,de,en,es,fr,it,nl,pt-BR'"),
+		language("en"),
+		enter("text", "Der Kaffee ist nicht heiß, aber die Maschine ist gut."),
+		language("de"),
+		says("#new-language-notes", "Guessed from your text."),
+		says(".write form .quiet", "Discard"),
+		enter("text", "まあまあです。すぐに届きました。"),
+		language("ja"),
+		enter("language", "ko"),
+		enter("text", "El café no está muy caliente, pero la máquina es buena."),
+		language("ko"), // who chose one is not overruled
+		says("#new-language-notes", ""),
+		click(".write form .primary"),
+		says(".trouble", "Your comment could not be published."),
+		says("#new-rating-notes", "Choose 1 to 5 stars."),
+		click(".write [name=rating][value='4']"),
+		click(".write form .primary"),
+		says(".compose [role=status]", "Thank you. Your comment is shown once the shop has read it."),
+		says(".highlight h3", "Your comment waits for the shop."),
+		focused("[class~='own.waits']"),
+		holds(root+".querySelector('.list [id=c_mine]') === null"),
+		holds("sessionStorage.length === 0"),
+		click(".order a[href*=oldest]"),
+		says(".compose [role=status]", ""),
+	)
+}
+
 func theAddress(t *testing.T, ctx context.Context, s shop) {
 	const attributes = "a-navigate=&colour=red"
 	browsertest.Visit(t, ctx, s.address+"/shop/desk?"+attributes,
@@ -342,7 +421,7 @@ func loadMore(t *testing.T, ctx context.Context, s shop) {
 		holds(idle),
 		click("a.more"),
 		says(".pages [aria-current]", "3"),
-		holds(root+".querySelectorAll('.list > li').length === 40 && location.search.includes('page=2')"),
+		holds(root+".querySelectorAll('.list > li').length === 40 && location.search.includes('page=3')"),
 		holds(root+".querySelector('.pages [rel=prev]').search.indexOf('page') < 0 && "+root+".querySelector('.pages [rel=next]').search.includes('page=4')"),
 		click(".pages [rel=next]"),
 		says(".list .title", "Title 60"),

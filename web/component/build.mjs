@@ -61,6 +61,19 @@ const textsOfTheElement = {
   },
 };
 
+// Names of the languages with most readers. Those of the others come from the browser, which may write them a little otherwise than
+// the server does.
+const familiar = 'ar bg ca cs da de el en es et fa fi fr he hi hr hu id it ja ko lt lv nb nl no pl pt ro ru sk sl sv th tr uk vi zh zh-Hans zh-Hant'.split(' ');
+const namesOfLanguages = {
+  name: 'names-of-languages',
+  setup(build) {
+    build.onLoad({ filter: /texts\/languages\.json$/ }, ({ path }) => {
+      const names = Object.entries(JSON.parse(readFileSync(path, 'utf8')));
+      return { contents: JSON.stringify(Object.fromEntries(names.map(([tag, name]) => [tag, familiar.includes(tag) ? name : '']))), loader: 'json' };
+    });
+  },
+};
+
 async function bundleScript(styles) {
   const { outputFiles } = await esbuild.build({
     ...common,
@@ -70,7 +83,7 @@ async function bundleScript(styles) {
     target: 'es2023',
     jsx: 'automatic',
     jsxImportSource: 'preact',
-    plugins: [stylesAsText(styles), operationAsText, textsOfTheElement],
+    plugins: [stylesAsText(styles), operationAsText, textsOfTheElement, namesOfLanguages],
     banner: { js: licence('preact') },
   });
   return outputFiles[0].text;

@@ -50,16 +50,19 @@ type variables struct {
 	First, Last   int
 	Page          int
 	After, Before string
-	Filter        struct {
-		Languages                   []string
-		Ratings                     []int
-		CreatedAfter, CreatedBefore string
-	}
-	Order      string
-	Highlights bool
-	Own, Voter bool
-	Input      struct{ ID, Vote string }
-	isSigned   bool // whether a token came with them
+	Filter, Chips filter
+	Order         string
+	Highlights    bool
+	Narrowed      bool
+	Own, Voter    bool
+	Input         struct{ ID, Vote string }
+	isSigned      bool // whether a token came with them
+}
+
+type filter struct {
+	Languages                   []string
+	Ratings                     []int
+	CreatedAfter, CreatedBefore string
 }
 
 func newService(t *testing.T) *service {
@@ -126,6 +129,9 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case asked.Variables.Input.Vote != "":
 		s.vote(w, asked.Variables, asked.authorization)
 		return
+	case strings.Contains(raw.Query, "addComment"):
+		added(w, raw.Variables["input"].(object))
+		return
 	case strings.Contains(raw.Query, "createVisitorToken"):
 		s.mu.Lock()
 		s.tokens++
@@ -171,6 +177,17 @@ func (s *service) vote(w http.ResponseWriter, v variables, authorization string)
 	default:
 		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
 	}
+}
+
+// added answers a comment that waits for a moderator, or that has no rating.
+func added(w http.ResponseWriter, input object) {
+	if input["rating"] == 0.0 {
+		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "OUT_OF_RANGE", "message": "no", "path": []string{"input", "rating"}}}}}})
+		return
+	}
+	comment := commentOf("signed", catalogue("signed")[0])
+	comment["id"], comment["text"], comment["language"], comment["status"] = "c_mine", input["text"], input["language"], "PENDING"
+	reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
 }
 
 // check returns what is wrong with a request by the schema, if anything.
@@ -287,6 +304,9 @@ func answer(v variables) object {
 		"id": v.ID, "stats": statsOf(all), "languages": languagesOf(all), "commentsInOtherLanguages": 0,
 		"list":   listOf(v, wanted, page, from, size),
 		"facets": object{"stats": statsOf(filtered(all, v, false))},
+	}
+	if v.Narrowed {
+		product["matching"] = languagesOf(filtered(all, variables{Filter: v.Chips}, true))
 	}
 	if v.Highlights {
 		product["praise"], product["complaint"] = nil, nil

@@ -19,6 +19,7 @@ type product struct {
 	ID                       string          `json:"id"`
 	Stats                    *stats          `json:"stats"`
 	Languages                []languageCount `json:"languages"`
+	Matching                 []languageCount `json:"matching"` // of the chosen ratings and traits; nil if none are
 	CommentsInOtherLanguages *int            `json:"commentsInOtherLanguages"`
 	Praise                   *comment        `json:"praise"`
 	Complaint                *comment        `json:"complaint"`
@@ -99,6 +100,23 @@ type reply struct {
 	Name      string     `json:"name"`
 	CreatedAt time.Time  `json:"createdAt"`
 	UpdatedAt *time.Time `json:"updatedAt"`
+}
+
+// languages are the languages of the comments, each with the number of those that match.
+func (p *product) languages() []languageCount {
+	if p.Matching == nil {
+		return p.Languages
+	}
+	all := slices.Clone(p.Languages)
+	for i := range all {
+		all[i].Count = 0
+		for _, found := range p.Matching {
+			if found.Language == all[i].Language {
+				all[i].Count = found.Count
+			}
+		}
+	}
+	return all
 }
 
 // empty reports whether a product has no comments. Counts follow the list within moments, so a

@@ -57,7 +57,7 @@ func (t *texts) filters(s state, p *product) *filterView {
 	if s.filtered() || s.Order != "" {
 		v.Clear = s.all().href()
 	}
-	chips := t.chips(s, p.Languages)
+	chips := t.chips(s, p.languages())
 	v.Languages = chips[:min(len(chips), shownLanguages)]
 	v.More = chips[len(v.Languages):]
 	v.Traits = t.traits(s, p.Stats)

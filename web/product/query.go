@@ -24,6 +24,8 @@ type variables struct {
 	Page       int     `json:"page,omitempty"`
 	Filter     *filter `json:"filter,omitempty"`
 	Facets     *filter `json:"facets,omitempty"`
+	Chips      *filter `json:"chips,omitempty"`
+	Narrowed   bool    `json:"narrowed,omitempty"`
 	Order      string  `json:"order,omitempty"`
 	Highlights bool    `json:"highlights"`
 }
@@ -53,6 +55,8 @@ func (s state) variables() variables {
 		v.Page = s.Page
 	}
 	v.Order = orderNames[s.Order]
+	v.Chips = state{Only: s.Only}.filter(s.Ratings) // languages are not counted by dates
+	v.Narrowed = v.Chips != nil
 	return v
 }
 

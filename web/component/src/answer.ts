@@ -35,13 +35,20 @@ export interface Viewer {
 export interface Product {
   readonly id: string;
   readonly stats: Stats | null;
-  readonly languages: readonly { readonly language: string; readonly count: number }[] | null;
+  readonly languages: readonly LanguageCount[] | null;
+  /** Those of the chosen ratings and traits, if any are chosen. */
+  readonly matching?: readonly LanguageCount[] | null;
   readonly commentsInOtherLanguages: number | null;
   readonly praise?: Comment | null;
   readonly complaint?: Comment | null;
   readonly viewerComment?: OwnComment | null;
   readonly list: List | null;
   readonly facets: { readonly stats: { readonly ratings: readonly RatingCount[] } | null } | null;
+}
+
+export interface LanguageCount {
+  readonly language: string;
+  readonly count: number;
 }
 
 export interface Stats {
@@ -176,19 +183,25 @@ const orderNames = { oldest: 'OLDEST_FIRST', highest: 'HIGHEST_RATED', lowest: '
 
 /** The variables that ask for what was chosen of a product, `size` comments to a page. The server asks with the same. */
 export function variablesOf(product: string, choice: Choice, size: number): Record<string, unknown> {
-  const facets = {
-    ...(choice.languages.length > 0 && { languages: choice.languages }),
+  const only = {
     ...(choice.only.includes('verified') && { verified: true }),
     ...(choice.only.includes('media') && { withMedia: true }),
+  };
+  const ratings = choice.ratings.length > 0 && { ratings: choice.ratings };
+  const chips = { ...only, ...ratings }; // languages are not counted by dates
+  const facets = {
+    ...(choice.languages.length > 0 && { languages: choice.languages }),
+    ...only,
     ...(choice.from && { createdAfter: `${choice.from}T00:00:00Z` }),
     ...(choice.to && { createdBefore: `${dayAfter(choice.to)}T00:00:00Z` }),
   };
-  const filter = { ...facets, ...(choice.ratings.length > 0 && { ratings: choice.ratings }) };
+  const filter = { ...facets, ...ratings };
   return {
     id: product,
     ...placeOf(choice, size),
     ...(Object.keys(filter).length > 0 && { filter }),
     ...(Object.keys(facets).length > 0 && { facets }),
+    ...(Object.keys(chips).length > 0 && { chips, narrowed: true }),
     ...(choice.order && { order: orderNames[choice.order] }),
     highlights: isFirst(choice),
   };

@@ -1,6 +1,6 @@
 // What the forms get from the element, and what they tell it.
-import { type Choice, isFiltered } from './address';
-import type { Comment, Data, Viewer } from './answer';
+import { type Choice, isFiltered, isFirst } from './address';
+import type { Comment, Data, OwnComment, Viewer } from './answer';
 import type { Client } from './client';
 import type { Texts } from './texts';
 
@@ -10,6 +10,8 @@ export interface Desk {
   readonly client: Client;
   /** The language of the page around: a new comment is in it unless its writer chooses another. */
   readonly language: string;
+  /** That language, and those of the product's comments. */
+  languages(): readonly string[];
   /** The name that comments are written under, "" if the page gave none. */
   customerName(): string;
   /** Tells that the service made a change. The list shows it at once, and is read again. */
@@ -36,11 +38,21 @@ export interface FormProps {
   readonly viewer: Viewer | null;
 }
 
+/** Whether what was written waits for the shop, so that others do not see it. */
+export function waits({ kind, comment }: Change): boolean {
+  const { status, heldEdit } = comment as Partial<OwnComment>;
+  return kind !== 'deleted' && (status === 'PENDING' || !!heldEdit);
+}
+
 /** An answer with a change that it may not show yet. Counts stay as the service has them. */
 export function withChange(data: Data, choice: Choice, change: Change): Data {
   const { product } = data;
   if (!product) return data;
   const { list, praise, complaint } = product;
+  if (waits(change)) {
+    const own = product.viewerComment?.id === change.comment.id ? product.viewerComment : (change.comment as OwnComment);
+    return isFirst(choice) ? { ...data, product: { ...product, viewerComment: own } } : data;
+  }
   return {
     ...data,
     product: {

@@ -2,7 +2,7 @@ import { hydrate, render } from 'preact';
 import { type Choice, everything, foreignQuery, orderOf, parseChoice, queryOf } from './address';
 import type { Answer } from './answer';
 import sheet from './component.css';
-import type { Desk, Written } from './desk';
+import { type Desk, waits, type Written } from './desk';
 import { visitorToken } from './forms/visitor';
 import { Session } from './session';
 import { baseOf, load, type Strings, stringsOf, Texts } from './texts';
@@ -249,6 +249,7 @@ export class TalkbackComments extends Base {
       product,
       client,
       language: baseOf(this.#language),
+      languages: () => [...new Set([desk.language, ...(this.#session?.shown?.data.product?.languages ?? []).map(({ language }) => language)])],
       customerName: () => this.customerName,
       written: (change) => this.#written(desk, change),
       seen: (change) => this.#session?.amend(change),
@@ -273,11 +274,11 @@ export class TalkbackComments extends Base {
   #written(desk: Desk, change: Written): void {
     const { kind, comment } = change;
     if (desk !== this.#desk || !this.isConnected) return this.#tell('talkback-written', change);
-    this.#said = this.#texts.say(`write.${kind}`);
+    this.#said = this.#texts.say(waits(change) ? 'write.waits' : `write.${kind}`);
     this.#session?.amend(change);
     this.#tell('talkback-written', change);
     const done = kind === 'added' ? this.#go(everything, false) : this.#session?.shown?.more.length === 0 ? this.refresh() : undefined;
-    void Promise.resolve(done).then(() => this.#lead(kind === 'deleted' ? '.list, .empty' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
+    void Promise.resolve(done).then(() => this.#lead(kind === 'deleted' ? '.list, .empty' : waits(change) ? '[class~="own.waits"]' : `[id="${comment.id}"]`)?.scrollIntoView({ block: 'nearest' }));
   }
 
   #newRoot(): HTMLElement {
@@ -345,14 +346,25 @@ export class TalkbackComments extends Base {
   #onClick = (event: MouseEvent): void => {
     const target = event.target as Element;
     if (target.closest('button.more')) void this.#more();
+    if (target.closest('.compose button')) return this.#compose();
     const link = target.closest('a');
     const href = link?.getAttribute('href') ?? null;
     if (!link || href === null || event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     if (!href.startsWith('?') && href !== this.#path) return;
     event.preventDefault();
+    this.#said = '';
     if (link.matches('.more')) return void this.#more();
     void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages') !== null);
   };
+
+  /** Opens the form, or leads to it, or to what says how to sign in. */
+  #compose(): void {
+    this.#said = '';
+    this.#draw();
+    const opens = this.#root?.querySelector<HTMLElement>('.write > button');
+    if (opens) opens.click();
+    else this.#focus('.write [name=rating], .write:not(:has(form))')?.scrollIntoView({ block: 'nearest' });
+  }
 
   #onSubmit = (event: SubmitEvent): void => {
     const form = event.target as HTMLFormElement;

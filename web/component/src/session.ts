@@ -2,7 +2,7 @@
 import { changed, type Choice, everything, isFirst } from './address';
 import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
 import { ask, type Client, Failure, isRefused, isTooMuch, type Problem, problemOf } from './client';
-import { type Change, nodesWith, withChange } from './desk';
+import { type Change, nodesWith, waits, withChange } from './desk';
 import { forgetVisitor } from './forms/visitor';
 import type { Shown } from './view';
 
@@ -50,13 +50,19 @@ export class Session {
     if (!shown) return;
     await this.#request({ ...shown.choice, page: 1, after, before: '' }, ({ data }, milliseconds) => {
       const list = data?.product?.list;
-      if (list) this.shown = { ...shown, more: [...shown.more, list], milliseconds };
+      if (!list) return;
+      this.shown = { ...shown, more: [...shown.more, list], milliseconds };
+      // The address is that of the last page that is shown, as the numbers are.
+      const first = shown.data.product?.list?.pageNumber ?? null;
+      const place = first === null ? { page: 1, after, before: '' } : { page: first + this.shown.more.length, after: '', before: '' };
+      this.choice = { ...this.choice, ...place };
     });
   }
 
   /** Shows a change that was written, in this answer and in those of the next moments. */
   amend(change: Change): void {
-    this.#written = [...this.#written, { change, until: performance.now() + lag }];
+    const keeps = waits(change) && !this.settings.client.signedIn(); // the service does not know whose it is
+    this.#written = [...this.#written, { change, until: keeps ? Infinity : performance.now() + lag }];
     if (!this.shown) return;
     const { data, choice, more } = this.shown;
     this.shown = {

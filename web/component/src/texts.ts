@@ -123,13 +123,21 @@ export class Texts {
   language(tag: string): string {
     if (tag === 'und') return this.say('language.unknown');
     const [base = '', ...rest] = tag.split('-');
-    return names[tag] ?? (names[base] ? `${names[base]} (${rest.join('-')})` : tag);
+    return nameOf(tag) ?? (nameOf(base) ? `${nameOf(base)} (${rest.join('-')})` : tag);
   }
+}
+
+/** The name of a language that has one; that of a rarer one as the browser has it. */
+function nameOf(tag: string): string | undefined {
+  const name = names[tag];
+  if (name !== '') return name;
+  const [first = '', ...rest] = new Intl.DisplayNames(tag, { type: 'language' }).of(tag) ?? tag;
+  return first.toLocaleUpperCase(tag) + rest.join('');
 }
 
 /** The tag of the language that someone writes who has this one: without the country, if it needs none. */
 export function baseOf(tag: string): string {
-  return names[tag] ? tag : tag.split('-')[0] ?? '';
+  return names[tag] !== undefined ? tag : tag.split('-')[0] ?? '';
 }
 
 /** Reads the JSON of an attribute. Of what is no text of ours the developer is told. */

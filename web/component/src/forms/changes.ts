@@ -22,11 +22,14 @@ export interface Outcome {
 /** What a comment shows, as the operation of the page has it. */
 const shown = /fragment Shown .*?} }/.exec(operation)?.[0] ?? '';
 
+/** What only its writer sees of a comment. */
+const state = /status heldEdit {.*?} }/.exec(operation)?.[0] ?? '';
+
 /** Makes a change. It never throws. */
 export async function change(client: Client, kind: 'add' | 'edit' | 'delete' | 'voteOn', input: unknown): Promise<Outcome> {
   const name = `${kind}Comment`;
   const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-  const query = `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown}errors:userErrors{code message path}}}${shown}`;
+  const query = `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown ${kind === 'add' || kind === 'edit' ? state : ''}}errors:userErrors{code message path}}}${shown}`;
   const { value, problem } = await request<Outcome>(client, query, { input });
   return problem ? { problem } : value ?? {};
 }

@@ -1,6 +1,7 @@
 // What is typed and not written yet. The tab's storage keeps it, so that a reload, an error or another page loses none of it.
 import type { Comment } from '../answer';
 import type { Desk } from '../desk';
+import { languageOfText } from './guess';
 
 export interface Draft {
   /** 1 to 5, or 0 if none is chosen. */
@@ -13,6 +14,8 @@ export interface Draft {
   readonly name: string;
   /** The same for each attempt to add the comment, so that it is added once. */
   readonly key: string;
+  /** Whether the language was guessed from the text, or chosen by who writes. */
+  readonly tagged?: 'guessed' | 'chosen';
   /** The version that is edited; 0 if this becomes a new comment. */
   readonly version: number;
 }
@@ -31,6 +34,20 @@ export function draftOf({ rating, language, title, text, author, version }: Comm
 export function says(comment: Comment, draft: Draft): boolean {
   const { rating, title, text } = draftOf(comment);
   return rating === draft.rating && title === draft.title && text === draft.text && comment.language === languageOf(draft);
+}
+
+/** Whether nothing was typed into a blank one. */
+export function isBlank({ rating, title, text, name }: Draft): boolean {
+  return rating === 0 && title === '' && text === '' && name === guest().name;
+}
+
+/** A draft after a change. Until its writer chooses a language, that of a new one follows the text. */
+export function typedInto(draft: Draft, change: Partial<Draft>): Draft {
+  const next = { ...draft, ...change };
+  if ('language' in change) return { ...next, tagged: 'chosen' };
+  if (next.version > 0 || next.tagged === 'chosen') return next;
+  const guess = languageOfText(`${next.title} ${next.text}`);
+  return guess && guess !== next.language.split('-')[0] ? { ...next, language: guess, tagged: 'guessed' } : next;
 }
 
 export function languageOf(draft: Draft): string {

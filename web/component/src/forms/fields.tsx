@@ -8,6 +8,8 @@ const most: Readonly<Record<string, number>> = { title: 200, text: 10_000, name:
 
 export interface Fields {
   readonly texts: Texts;
+  /** The languages to begin with: that of the page, and those of the product's comments. */
+  readonly near: readonly string[];
   /** Tells the fields of this form from those of others. */
   readonly id: string;
   readonly draft: Draft;
@@ -22,6 +24,8 @@ export interface Fields {
 /** What is asked for, each with what is wrong with it. */
 export function FormFields(form: Fields) {
   const { texts, draft, named, busy, typed } = form;
+  const near = [...new Set([...form.near, draft.language])].filter((tag) => tag !== '');
+  const option = (tag: string) => <option key={tag} value={tag} lang={tag}>{texts.language(tag)}</option>;
   const input = (event: TargetedEvent<HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement>) =>
     typed({ [event.currentTarget.name]: event.currentTarget.value });
   const given = (name: 'title' | 'text' | 'name' | 'tag') => ({ ...described(form, name), name, dir: 'auto' as const, value: draft[name], readOnly: busy, onInput: input });
@@ -41,7 +45,9 @@ export function FormFields(form: Fields) {
       <div class="field">
         <Label form={form} name="language" />
         <select {...described(form, 'language')} name="language" value={draft.language} onChange={input}>
-          {languages(texts, draft.language).map((tag) => <option key={tag} value={tag} lang={tag}>{texts.language(tag)}</option>)}
+          {near.map(option)}
+          <hr />
+          {languages(texts, near).map(option)}
           <option value="">{texts.say('write.other')}</option>
         </select>
         {draft.language === '' && <input {...given('tag')} aria-label={texts.say('write.tag')} placeholder="pt-BR" autocomplete="off" />}
@@ -81,7 +87,8 @@ function Rating(form: Fields) {
 }
 
 function Label({ form: { id, texts }, name }: Part) {
-  return <label for={`${id}-${name}`}>{texts.say(`write.${name}`)}</label>;
+  const text = texts.say(`write.${name}`);
+  return <label for={`${id}-${name}`}>{name === 'title' || name === 'text' ? texts.say('write.optional', { name: text }) : text}</label>;
 }
 
 /** What is wrong with a field, and how much room it has left once that is little. */
@@ -92,6 +99,7 @@ function Notes({ form, name }: Part) {
   return (
     <div id={`${id}-${name}-notes`}>
       {limit && length > limit * 0.9 && <p class="hint">{texts.say('write.count', { n: texts.number(length), most: texts.number(limit) })}</p>}
+      {name === 'language' && draft.tagged === 'guessed' && <p class="hint">{texts.say('write.guessed')}</p>}
       {errors.filter((error) => fieldOf(error) === name).map((error, i) => <p key={i} class="error">{wordsFor(texts, error, draft)}</p>)}
     </div>
   );
@@ -141,8 +149,7 @@ function lengthOf(text: string): number {
   return [...text].length;
 }
 
-function languages(texts: Texts, chosen: string): string[] {
-  const tags = new Set(texts.tags).add(chosen);
-  tags.delete('');
-  return [...tags].sort((a, b) => texts.language(a).localeCompare(texts.language(b), texts.locale));
+/** All other languages that have a name, by that name. */
+function languages(texts: Texts, near: readonly string[]): string[] {
+  return texts.tags.filter((tag) => !near.includes(tag)).sort((a, b) => texts.language(a).localeCompare(texts.language(b), texts.locale));
 }

@@ -5,7 +5,7 @@ import type { FormProps } from '../desk';
 import type { Key, Texts } from '../texts';
 import { Stars } from '../views/summary';
 import { change, current, type Outcome, type UserError } from './changes';
-import { type Draft, enrol, languageOf, load, newDraft, placeOf, save, says, unique } from './drafts';
+import { type Draft, enrol, isBlank, languageOf, load, newDraft, placeOf, save, says, typedInto, unique } from './drafts';
 import { fieldOf, FormFields, isShown } from './fields';
 
 interface Props extends FormProps {
@@ -51,7 +51,7 @@ export class CommentForm extends Component<Props, State> {
 
   #typed = (typed: Partial<Draft>): void => {
     // The state is that of the last render, and a browser that fills in a form changes several fields before the next one.
-    const draft = { ...(load(this.#place) ?? this.state.draft), ...typed };
+    const draft = typedInto(load(this.#place) ?? this.state.draft, typed);
     save(this.#place, draft);
     // What was wrong with a field is told until the field changes.
     const changed = 'tag' in typed ? { language: '' } : typed;
@@ -117,15 +117,17 @@ export class CommentForm extends Component<Props, State> {
 
   override render({ texts, comment }: Props, { draft, busy, errors, theirs }: State) {
     const deleted = comment && draft.version === 0;
+    const isUntouched = comment && !deleted ? says(comment, draft) : isBlank(draft);
+    const discard: Key = theirs ? 'write.theirs' : isUntouched ? 'write.cancel' : 'write.discard';
     const submit: Key = busy ? 'write.busy' : theirs ? 'write.mine' : comment && !deleted ? 'write.save' : 'write.publish';
     return (
       <form ref={this.#form} method="post" noValidate aria-busy={busy} onSubmit={this.#submit}>
         {this.#trouble()}
         {theirs && <Theirs texts={texts} comment={theirs} />}
-        <FormFields texts={texts} id={comment?.id ?? 'new'} draft={draft} errors={errors} named={this.#named} busy={busy} typed={this.#typed} />
+        <FormFields texts={texts} id={comment?.id ?? 'new'} draft={draft} errors={errors} near={this.props.desk.languages()} named={this.#named} busy={busy} typed={this.#typed} />
         <div class="buttons">
           <button class="button primary" aria-disabled={busy || undefined}>{texts.say(submit)}</button>
-          <button class="button quiet" type="button" onClick={this.#discard}>{texts.say(theirs ? 'write.theirs' : 'write.discard')}</button>
+          <button class="button quiet" type="button" onClick={this.#discard}>{texts.say(discard)}</button>
         </div>
       </form>
     );
@@ -136,7 +138,9 @@ export class CommentForm extends Component<Props, State> {
     const { texts, comment } = this.props;
     const { draft, errors, problem, theirs } = this.state;
     const general = errors.filter((error) => !isShown(error, this.#named) && error.code !== 'NOT_FOUND');
+    const saysSo = errors.some(({ code }) => code === 'NOT_FOUND' || code === 'KEY_REUSED');
     const words = [
+      ...(problem || (errors.length > 0 && !saysSo) ? [texts.say(draft.version ? 'write.unsaved' : 'write.unpublished')] : []),
       ...(comment && draft.version === 0 ? [texts.say('write.gone')] : []),
       ...(theirs ? [texts.say('write.conflict')] : []),
       ...general.map(({ code, message }) => (

@@ -1,6 +1,6 @@
 import { Component, createRef } from 'preact';
 import type { FormProps } from '../desk';
-import { type Props, viewerOf } from '../view';
+import { isEmptyProduct, type Props, viewerOf } from '../view';
 import { adopt, load, newDraft, placeOf, save } from './drafts';
 import { CommentForm } from './form';
 
@@ -13,9 +13,23 @@ export function Write({ view }: Props) {
   const viewer = viewerOf(view);
   return (
     <section class="write" part="write" aria-label={texts.say('write')} hidden={viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : desk !== null}>
-      {desk && <p class="hidden" role="status">{view.said}</p>}
       {desk && viewer && <Place key={placeOf(desk)} desk={desk} texts={texts} viewer={viewer} />}
     </section>
+  );
+}
+
+/**
+ * The way to the form from the top, and what became of the last one. The server sends its room alone, as it does for the form. The
+ * element leads from the button to the form, or to what says how to sign in.
+ */
+export function Compose({ view }: Props) {
+  const { desk, said, texts } = view;
+  const viewer = viewerOf(view);
+  return (
+    <div class="compose" part="compose" hidden={viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : desk !== null}>
+      {desk && viewer && !isEmptyProduct(view) && <button class="button" type="button">{texts.say('write')}</button>}
+      {desk && <p class="said" role="status">{said}</p>}
+    </div>
   );
 }
 

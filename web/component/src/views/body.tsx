@@ -1,5 +1,5 @@
 import { isEmptyProduct, listOf, productOf, type Props } from '../view';
-import { Write } from '../forms/write';
+import { Compose, Write } from '../forms/write';
 import { Highlights, List, Own, Result } from './comments';
 import { Drawer } from './drawer';
 import { Failed } from './failure';
@@ -15,6 +15,7 @@ export function Body({ view }: Props) {
     <>
       {product && !plain && <Summary view={view} />}
       {product && !plain && <Filters view={view} />}
+      <Compose view={view} />
       {view.problem && <Failed view={view} problem={view.problem} />}
       {!plain && <Highlights view={view} />}
       {!plain && <Result view={view} />}

@@ -1,4 +1,5 @@
 import { type Choice, changed, everything, isFiltered, orders, toggled, traits } from '../address';
+import type { LanguageCount } from '../answer';
 import { hiddenPairs, linkTo, productOf, type Props } from '../view';
 import { current } from './summary';
 
@@ -20,17 +21,13 @@ export function Filters({ view }: Props) {
   );
 }
 
-interface Chip {
-  readonly language: string;
-  readonly count: number;
-}
-
 function Languages({ view }: Props) {
-  const listed = productOf(view)?.languages;
-  if (!listed) return null;
+  const { languages, matching } = productOf(view) ?? {};
+  if (!languages) return null;
+  const listed = matching ? languages.map(({ language }) => matching.find((found) => found.language === language) ?? { language, count: 0 }) : languages;
   const chosen = view.choice.languages;
   const missing = chosen.filter((tag) => !listed.some(({ language }) => language === tag));
-  const chips: Chip[] = [...listed, ...missing.map((language) => ({ language, count: 0 }))];
+  const chips: LanguageCount[] = [...listed, ...missing.map((language) => ({ language, count: 0 }))];
   if (chips.length < 2) return null;
   const hidden = chips.slice(languagesInSight);
   return (
@@ -46,7 +43,7 @@ function Languages({ view }: Props) {
   );
 }
 
-function Chips({ view, chips }: Props & { chips: readonly Chip[] }) {
+function Chips({ view, chips }: Props & { chips: readonly LanguageCount[] }) {
   return (
     <ul class="languages">
       {chips.map((chip) => <li key={chip.language}><LanguageChip view={view} chip={chip} /></li>)}
@@ -54,7 +51,7 @@ function Chips({ view, chips }: Props & { chips: readonly Chip[] }) {
   );
 }
 
-function LanguageChip({ view, chip: { language, count } }: Props & { chip: Chip }) {
+function LanguageChip({ view, chip: { language, count } }: Props & { chip: LanguageCount }) {
   const { choice, texts } = view;
   const languages = toggled(choice.languages, language).sort();
   return <Toggle view={view} chosen={choice.languages.includes(language)} change={{ languages }} language={language} label={texts.language(language)} count={count} />;

@@ -1,0 +1,36 @@
+// The language that a text is likely in, by its script and by words that each language has in nearly every sentence. It is a
+// first choice for a form, which shows it, so a few words have to do.
+
+/** Scripts of one language, or of one that most texts in it are in. Japanese has its own beside Chinese characters. */
+const scripts: readonly (readonly [string, RegExp])[] = [
+  ['ja', /[\u3040-\u30ff]/], ['zh', /\p{sc=Han}/u], ['ko', /\p{sc=Hang}/u], ['fa', /[پچژگ]/], ['ar', /\p{sc=Arab}/u],
+  ['uk', /[іїє]/i], ['ru', /\p{sc=Cyrl}/u], ['el', /\p{sc=Grek}/u], ['he', /\p{sc=Hebr}/u], ['th', /\p{sc=Thai}/u], ['hi', /\p{sc=Deva}/u],
+];
+
+/** Words of languages in Latin script, and letters of these alone. */
+const words: Readonly<Record<string, string>> = {
+  en: 'the and is it this was very not for with have of my but are i so great good',
+  de: 'der die das und ist nicht ich ein eine mit sehr für aber auch es den zu war gut ß',
+  fr: 'le les et est pas je un une très pour avec mais ce il des du bien bon ç œ',
+  es: 'el los y es no muy un una para con pero lo las que del bien mi buen ñ ¿ ¡',
+  it: 'il e è non di che un una molto per con ma sono ho della ottimo gli si bene',
+  nl: 'de het en is niet een van ik zeer voor met maar ook goed heel mijn dit erg dat',
+  pt: 'o os e é não muito um uma para com mas do da que eu meu bom as ã õ',
+  pl: 'i jest nie się na do bardzo z to że ale dla w mi jak dobry polecam ł ą ę ż',
+  sv: 'och är inte det en ett jag mycket för med men den på som bra så av å',
+};
+
+/** The tag of a text's language, "" if it has too little to say. */
+export function languageOfText(text: string): string {
+  const letters = text.match(/\p{L}/gu)?.length ?? 0;
+  const script = scripts.find(([, form]) => (text.match(new RegExp(form, `g${form.flags}`))?.length ?? 0) > letters / 4)?.[0];
+  if (script) return script === 'ar' && scripts.find(([tag, form]) => tag === 'fa' && form.test(text)) ? 'fa' : script;
+  const found = text.toLowerCase().match(/[\p{L}]+|[¿¡]/gu) ?? [];
+  const scores = Object.entries(words).map(([tag, list]): [string, number] => {
+    const known = list.split(' ');
+    const foreign = known.filter((word) => /^[^a-z]$/.test(word) && text.toLowerCase().includes(word)).length;
+    return [tag, found.filter((word) => known.includes(word)).length + 2 * foreign];
+  }).sort(([, a], [, b]) => b - a);
+  const [[tag, most], [, second]] = scores as [[string, number], [string, number]];
+  return most >= 2 && most > second ? tag : '';
+}
