@@ -191,7 +191,7 @@ func wholeWayByKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.shows(".list .title", markup)
 	b.shows(".list .text", strings.Repeat(emoji, 10_000))
 	b.focusIn(".list article")
-	b.shows(".compose [role=status]", "Thank you. Your comment is published.")
+	b.shows(".said", "Thank you. Your comment is published.")
 	b.nothingKept()
 	s.writtenIs(t, product, func(all []stored) bool {
 		return len(all) == 1 && all[0].Title == markup && all[0].Rating == 4 && all[0].Language == "pt-BR" &&
@@ -292,7 +292,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	b.has("#new-text", "only once")
 	s.meet(nil)
 	b.mouse(".write .primary")
-	b.shows(".compose [role=status]", "Thank you. Your comment is published.") // it was listed before
+	b.shows(".said", "Thank you. Your comment is published.") // it was listed before
 	b.shows(".list .text", "only once")
 	s.writtenIs(t, product, func(all []stored) bool { return len(all) == 1 })
 

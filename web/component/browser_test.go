@@ -298,7 +298,7 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 		focused(".write [name=rating]"),
 		says(".write form .quiet", "Cancel"),
 		says(".write label[for=new-title]", "Title (optional)"),
-		holds("[..."+root+".querySelector('.write select').children].slice(0, 4).map(({ value, localName }) => value ?? localName).join() === 'en,it,de,hr'"),
+		holds("[..."+root+".querySelector('.write select').children].slice(0, 4).map(({ value, localName }) => value ?? localName).join() === 'en,de,it,hr'"),
 		language("en"),
 		enter("text", "Der Kaffee ist nicht heiß, aber die Maschine ist gut."),
 		language("de"),
@@ -315,13 +315,13 @@ func writes(t *testing.T, ctx context.Context, s shop) {
 		says("#new-rating-notes", "Choose 1 to 5 stars."),
 		click(".write [name=rating][value='4']"),
 		click(".write form .primary"),
-		says(".compose [role=status]", "Thank you. Your comment is shown once the shop has read it."),
-		says(".highlight h3", "Your comment waits for the shop."),
+		says(".said", "Thank you. Your comment is shown once the shop has read it."),
+		says("[class~='own.waits'] h3", "Your comment waits for the shop."),
 		focused("[class~='own.waits']"),
 		holds(root+".querySelector('.list [id=c_mine]') === null"),
 		holds("sessionStorage.length === 0"),
 		click(".order a[href*=oldest]"),
-		says(".compose [role=status]", ""),
+		says(".said", ""),
 	)
 }
 

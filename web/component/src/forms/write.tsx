@@ -26,10 +26,12 @@ export function Compose({ view }: Props) {
   const { desk, said, texts } = view;
   const viewer = viewerOf(view);
   return (
-    <div class="compose" part="compose" hidden={viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : desk !== null}>
-      {desk && viewer && !isEmptyProduct(view) && <button class="button" type="button">{texts.say('write')}</button>}
+    <>
+      <div class="compose" part="compose" hidden={viewer ? viewer.cannotWriteReason === 'WRITING_OFF' : desk !== null}>
+        {desk && viewer && !isEmptyProduct(view) && <button class="button" type="button">{texts.say('write')}</button>}
+      </div>
       {desk && <p class="said" role="status">{said}</p>}
-    </div>
+    </>
   );
 }
 
