@@ -130,6 +130,9 @@ func (c *Catalog) refresh(id string) error {
 		return errBusy // and nothing is remembered: the next page tries again
 	}
 	old, _ := c.known.Peek(id)
+	if time.Now().Before(old.until) {
+		return nil // a fetch ended between the look and this one
+	}
 	err := task.Guard(func() error {
 		product, err := c.fetch(ctx, id)
 		if err == nil {

@@ -120,8 +120,10 @@ func TestInside(t *testing.T) {
 func TestSlowShop(t *testing.T) {
 	answers := make(chan struct{})
 	var now, most, asked atomic.Int32
-	c := catalogOf(t, func(w http.ResponseWriter, _ *http.Request) {
-		asked.Add(1)
+	c := catalogOf(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/p/0" {
+			asked.Add(1)
+		}
 		for n := now.Add(1); ; {
 			if before := most.Load(); n <= before || most.CompareAndSwap(before, n) {
 				break
