@@ -77,7 +77,7 @@ func (l *listing) read(ctx context.Context) error {
 		size = l.size
 		l.execution.page = l.reading(l.stretch, planner.Request{
 			Purpose: comment.ReadPage, Want: l.want(), Skip: l.stretch.Skip(), WithoutText: l.query.WithoutText,
-		}, attemptFactor*l.meter.Estimate)
+		}, attemptFactor*planner.AttemptEstimate(l.query))
 		taken, err = l.execution.page.take(ctx)
 		all = l.execution.page.all
 	}

@@ -16,7 +16,8 @@ const writePrice = 5
 // PageUnits returns the estimated read units of one page of a list. It assumes partitions that hold
 // matching comments only, each enough for the whole page. Reading stops at BoundFactor times this.
 // Of a page by number, skipping the comments before it is part of that; looking it up comes on top.
-// The filter must be normalized. Its dates, the product and the cursors do not matter.
+// The filter must be normalized. Its dates and the product do not matter, and of cursors only whether
+// there is one.
 func PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
 
 // LookupUnits returns the estimated read units of looking up places of a list in the index of page

@@ -24,7 +24,7 @@ import (
 //
 // A list that is restricted to traits has no partitions that hold only its comments. LargestCall is
 // added to its bound whatever the sizes, and its calls stay within that. So it is with a list in the order
-// of votes that is restricted to anything or to dates, or of which few comments have no helpful votes.
+// of votes that is restricted to anything or to dates.
 //
 // The same bound holds for a count, which begins no call that might exceed it.
 

@@ -38,7 +38,23 @@ const othersBetween = 4
 // PageEstimate is what one page of a list may cost in read units, read from partitions that hold
 // nothing else, and a share of what skipping the comments before it may, or finding them by their ranks.
 // The filter must be normalized.
+//
+// In the order of votes, comments without votes may be few among many others, and are found by their ranks
+// then. A first page does not reach these. Eight times the estimate has room for all that this may take.
 func PageEstimate(q comment.Query) float64 {
+	units, links := AttemptEstimate(q), q.Order.Links(q.Filter)
+	further := q.Slice.After != nil || q.Slice.FromEnd || q.Slice.Page > 1
+	if q.Order == comment.MostHelpful && len(links) > 1 && further && !mayRank(q) {
+		var s Stretch
+		others := comment.Query{Filter: links[1].Filter, Order: q.Order.Dated()}
+		units += rankUnits(others, s.Want(q.Slice.Size)) / layout.BoundFactor
+	}
+	return units
+}
+
+// AttemptEstimate is PageEstimate without what is on top in the order of votes. Attempts to read a page
+// are measured by it: else the price of ranks would let them come closer to it.
+func AttemptEstimate(q comment.Query) float64 {
 	var s Stretch
 	want := s.Want(q.Slice.Size)
 	units := ListUnits(q, want) + skipShare*SkipUnits(q)

@@ -228,7 +228,10 @@ func (f priced) leaders(inside *place) float64 {
 // page returns the price of a page of comments.
 func (f priced) page(inside *place) float64 {
 	inside.page, inside.list = f.Page, new(charged)
-	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number)}
+	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number), FromEnd: f.Page.FromEnd}
+	if f.Page.ByCursor {
+		slice.After = new(comment.Place)
+	}
 	units := dynamo.PageUnits(comment.Query{Filter: f.Page.Filter, Order: f.Page.Order, Slice: slice})
 	if slice.Rank() > 0 {
 		units += f.lookup(inside, 1)

@@ -48,18 +48,20 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 		p       *Product
 		filter  comment.Filter
 		fromEnd bool
-		units   float64 // at most, 0 for what is promised
+		after   int     // the rank of a cursor
+		units   float64 // at most, besides what is promised
 	}{
-		{"the last day", some, comment.Filter{CreatedAfter: since(1)}, false, 1},
-		{"the last day, from the end", some, comment.Filter{CreatedAfter: since(1)}, true, 1},
-		{"the last week", some, comment.Filter{CreatedAfter: since(7)}, false, 6},
-		{"the last month", some, comment.Filter{CreatedAfter: since(30)}, false, 0},
-		{"until a month ago", some, comment.Filter{CreatedBefore: since(30)}, false, 0},
-		{"tomorrow", some, comment.Filter{CreatedAfter: since(-2)}, false, 1},
-		{"Finnish", some, comment.Filter{Languages: finnish}, false, 0},
-		{"Finnish of the last month", some, comment.Filter{Languages: finnish, CreatedAfter: since(30)}, false, 0},
-		{"nearly all voted", most, comment.Filter{}, false, 3},
-		{"nearly all voted, from the end", most, comment.Filter{}, true, 45},
+		{"the last day", some, comment.Filter{CreatedAfter: since(1)}, false, 0, 1},
+		{"the last day, from the end", some, comment.Filter{CreatedAfter: since(1)}, true, 0, 1},
+		{"the last week", some, comment.Filter{CreatedAfter: since(7)}, false, 0, 6},
+		{"the last month", some, comment.Filter{CreatedAfter: since(30)}, false, 0, 0},
+		{"until a month ago", some, comment.Filter{CreatedBefore: since(30)}, false, 0, 0},
+		{"tomorrow", some, comment.Filter{CreatedAfter: since(-2)}, false, 0, 1},
+		{"Finnish", some, comment.Filter{Languages: finnish}, false, 0, 0},
+		{"Finnish of the last month", some, comment.Filter{Languages: finnish, CreatedAfter: since(30)}, false, 0, 0},
+		{"nearly all voted", most, comment.Filter{}, false, 0, 3},
+		{"nearly all voted, from the end", most, comment.Filter{}, true, 0, 45},
+		{"nearly all voted, at the last one with votes", most, comment.Filter{}, false, 3990, 45},
 	} {
 		for name, known := range map[string]planner.Knowledge{
 			"trusted": test.p.known(), "old counts": {Stats: test.p.stats, Sizes: test.p.sizes}, "nothing": {},
@@ -69,9 +71,12 @@ func TestPagesInTheOrderOfVotes(t *testing.T) {
 			}
 			t.Run(test.name+", known: "+name, func(t *testing.T) {
 				q := comment.Query{Product: generatedProduct, Filter: test.filter, Order: comment.MostHelpful, Slice: comment.Slice{Size: 20, FromEnd: test.fromEnd}}
-				limit := test.units
-				if limit == 0 {
-					limit = layout.BoundFactor * dynamo.PageUnits(q)
+				if test.after > 0 {
+					q.Slice.After = new(q.Order.PlaceOf(commenttest.NewModel(test.p.comments...).List(generatedProduct, q.Filter, q.Order)[test.after-1]))
+				}
+				limit := layout.BoundFactor * dynamo.PageUnits(q)
+				if test.units > 0 {
+					limit = min(limit, test.units)
 				}
 				options := knowing(known)
 				options.PageNumbers = priced{Model: indexes[test.p]}
