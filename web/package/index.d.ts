@@ -72,7 +72,7 @@ export type TalkbackErrorKind =
 /** What ::part() of the element may name. */
 export type TalkbackPart =
   | 'root' | 'summary' | 'histogram' | 'bar' | 'filters' | 'chip' | 'highlights' | 'result' | 'list' | 'comment' | 'reply'
-  | 'votes' | 'media' | 'lightbox' | 'empty' | 'error' | 'pages' | 'write' | 'plan';
+  | 'votes' | 'media' | 'lightbox' | 'empty' | 'error' | 'pages' | 'compose' | 'write' | 'plan';
 
 declare global {
   interface HTMLElementTagNameMap {
