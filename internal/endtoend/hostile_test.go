@@ -130,7 +130,7 @@ func hostileIDsAreIDs(t *testing.T, browser context.Context, s *site) {
 	for _, id := range hostileIDs {
 		b.do(chromedp.Navigate(s.address + pathOf(id)))
 		b.until(idle)
-		if got := eval[string](b, `document.querySelector('h1').textContent`); got != id {
+		if got := eval[string](b, `document.querySelector('h2').textContent`); got != "Product "+id {
 			t.Errorf("the page of %q has the heading %q", id, got)
 		}
 		wanted, err := json.Marshal(s.idsOf(t, id))
