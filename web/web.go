@@ -108,6 +108,8 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isHome:
 		w.Header().Add("Vary", forwardedProto)
 		s.home.at(r).ServeHTTP(w, r)
+	case found == nil && strings.HasSuffix(r.URL.EscapedPath(), product.InsideSuffix):
+		s.products.serve(w, r, s.products.Inside(r))
 	case found == nil:
 		s.products.serve(w, r, s.products.Product(r, addressOf(r)))
 	default:

@@ -9,9 +9,11 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +28,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/engine/child"
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
@@ -49,9 +52,74 @@ func TestFrameworks(t *testing.T) {
 	node(t, folder, "vite/bin/vite.js", "build", "--logLevel", "warn")
 	ctx := browsertest.Open(t)
 	address := openShop(t, folder)
+	t.Run("next", func(t *testing.T) {
+		customerWrites(t, ctx, startNext(t, folder, address)+"/products/lamp?page=1", "next")
+	})
 	for _, app := range []string{"plain", "react", "vue", "svelte"} {
 		t.Run(app, func(t *testing.T) { customerWrites(t, ctx, address+"/"+app+".html", app) })
 	}
+}
+
+// startNext starts the server of Next.js in front of a shop, and returns its address. It is the one for
+// development, since React tells of differences between what the server drew and the browser draws there
+// only.
+func startNext(t *testing.T, folder, shop string) string {
+	t.Helper()
+	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	log := filepath.Join(t.TempDir(), "log")
+	next := filepath.Join(folder, "..", "node_modules", "next", "dist", "bin", "next")
+	started, err := child.Start(child.Command{
+		Path: provisiontest.Program(t, "env", "Next.js"), Log: log, // a child has no environment of its own
+		Args: []string{
+			"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "NEXT_TELEMETRY_DISABLED=1", "TALKBACK_URL=" + shop,
+			"node", next, "dev", filepath.Join(folder, "next"), "--hostname", "127.0.0.1", "--port", fmt.Sprint(port),
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = started.Stop(time.Second)
+		if t.Failed() {
+			t.Logf("Next.js says\n%s", read(t, log))
+		}
+	})
+	address := fmt.Sprintf("http://127.0.0.1:%d", port)
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	if err := started.Ready(ctx, func(ctx context.Context) bool { return drawn(ctx, address+"/products/lamp") }); err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+// drawn reports whether a page comes with the inside of the element. It also asks for the page's scripts,
+// which are compiled when somebody asks.
+func drawn(ctx context.Context, page string) bool {
+	html := fetched(ctx, page)
+	for _, script := range regexp.MustCompile(`src="(/_next/[^"]+)"`).FindAllStringSubmatch(html, -1) {
+		base, _, _ := strings.Cut(page, "/products/")
+		fetched(ctx, base+script[1])
+	}
+	return strings.Contains(html, `<template shadowrootmode="open"><style>`)
+}
+
+// fetched is what an address has, empty if there is no answer.
+func fetched(ctx context.Context, address string) string {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		return ""
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, _ := io.ReadAll(response.Body) // one that was cut is asked for again
+	return string(body)
 }
 
 // newFolder copies the apps to a folder below the packages of the frameworks, where they find these.

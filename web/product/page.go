@@ -8,7 +8,6 @@
 package product
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -272,6 +271,11 @@ func (p *Pages) render(status int, t *texts, d document) Page {
 	if !ok {
 		body = executed(t, "page", d)
 	}
+	return pageOf(status, t, body)
+}
+
+// pageOf is a page in the language of its reader.
+func pageOf(status int, t *texts, body []byte) Page {
 	return Page{
 		Status: status,
 		Header: http.Header{
@@ -281,13 +285,4 @@ func (p *Pages) render(status int, t *texts, d document) Page {
 		},
 		Body: body,
 	}
-}
-
-// executed returns what one of the embedded templates makes of a page.
-func executed(t *texts, name string, d any) []byte {
-	var out bytes.Buffer
-	if err := templates[t.lang]().ExecuteTemplate(&out, name, d); err != nil {
-		panic(err) // the templates are tested with everything that a view can have
-	}
-	return out.Bytes()
 }

@@ -35,6 +35,8 @@ type state struct {
 	// After and Before are cursors, at most one of them. Links have them while the API has no page
 	// numbers.
 	After, Before string
+	// Path is that of the page if it is not ours.
+	Path string
 }
 
 // pathPrefix is the path of all product pages.
@@ -173,6 +175,9 @@ func parseCursor(text string) string {
 
 // path returns the path of the page.
 func (s state) path() string {
+	if s.Path != "" {
+		return s.Path
+	}
 	if isDots(s.Product) {
 		return pathPrefix
 	}
@@ -241,7 +246,7 @@ func (s state) href() string {
 }
 
 // all returns the state without filter and order, on its first page.
-func (s state) all() state { return state{Product: s.Product, Page: 1} }
+func (s state) all() state { return state{Product: s.Product, Page: 1, Path: s.Path} }
 
 // filtered reports whether the list has only some of the product's comments.
 func (s state) filtered() bool {

@@ -1,6 +1,7 @@
 package product
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
@@ -63,4 +64,13 @@ func buildVersion(style []byte) string {
 		}
 	}
 	return hex.EncodeToString(sum.Sum(nil))
+}
+
+// executed returns what one of the embedded templates makes of a page, or of an element.
+func executed(t *texts, name string, shown any) []byte {
+	var out bytes.Buffer
+	if err := templates[t.lang]().ExecuteTemplate(&out, name, shown); err != nil {
+		panic(err) // the templates are tested with everything that a view can have
+	}
+	return out.Bytes()
 }
