@@ -413,7 +413,7 @@ export class TalkbackComments extends Base {
 
   async #more(): Promise<void> {
     const list = listOf(this.#view());
-    if (list?.pageInfo.endCursor) await this.#session?.loadMore(list.pageInfo.endCursor);
+    if (list?.pageInfo.endCursor) await this.#session?.loadMore(list.pageInfo.endCursor, this.getAttribute('mode') !== 'more');
   }
 
   /** Fields show what is chosen, not what was typed before. */

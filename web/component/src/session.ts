@@ -44,14 +44,15 @@ export class Session {
     await this.#request(choice, (answer, milliseconds) => this.#show(answer, milliseconds));
   }
 
-  /** Asks for the comments behind the last that is shown, and puts them below. */
-  async loadMore(after: string): Promise<void> {
+  /** Asks for the comments behind the last that is shown, and puts them below. In one long list, the address stays. */
+  async loadMore(after: string, paged: boolean): Promise<void> {
     const shown = this.shown;
     if (!shown) return;
     await this.#request({ ...shown.choice, page: 1, after, before: '' }, ({ data }, milliseconds) => {
       const list = data?.product?.list;
       if (!list) return;
       this.shown = { ...shown, more: [...shown.more, list], milliseconds };
+      if (!paged) return;
       // The address is that of the last page that is shown, as the numbers are.
       const first = shown.data.product?.list?.pageNumber ?? null;
       const place = first === null ? { page: 1, after, before: '' } : { page: first + this.shown.more.length, after: '', before: '' };
