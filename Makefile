@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx,
 # PostgreSQL, a C compiler, shells and Python; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer component package provision-engine provision-s3 provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture clean
+.PHONY: run build lambda generate explorer component package provision-engine provision-s3 languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -43,8 +43,12 @@ provision-engine:
 provision-s3:
 	@internal/provision/s3server.sh
 
+# The program that tells the languages of reviews, in bin/ beside the program, for talkback import --detect-language.
+languages:
+	@internal/provision/languages.sh
+
 # Everything that any test needs. What cannot be had here is said in a line that begins with "left out:".
-provision: provision-engine provision-s3
+provision: provision-engine provision-s3 languages
 	@internal/provision/dynamodb-local.sh
 	@internal/provision/chromium.sh
 	@internal/provision/axe.sh

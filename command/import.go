@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,7 +13,8 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/erasure"
-	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/dynamo/imports"
+	"github.com/talkback/talkback/internal/detector"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -24,11 +26,12 @@ type Import struct {
 	CreateFlags
 	PagesFlag
 
-	File       string   `arg:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
+	File       string   `arg:"" optional:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
 	From       string   `help:"System whose export the file is: ${preset_names}. Only the columns that are known of such exports are read, beside those of --map." enum:"none,${presets}" default:"none" placeholder:"NAME"`
 	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
 	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified, votes or media. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
 	Language   string   `help:"Language of all rows, such as en or und; with --language-of or --map language=..., of the rows whose column has none." placeholder:"TAG"`
+	Detect     string   `name:"detect-language" help:"Find out the language of rows whose column has none, among these, such as de,en,fr; all for all that can be told. A text of which it is not sure is und." placeholder:"TAGS"`
 	LanguageOf []string `help:"Language for a value of the language column, such as UK=en. Repeatable." sep:"none" placeholder:"VALUE=TAG"`
 	TimeZone   string   `help:"Time zone of dates that name none, such as Europe/Berlin. Default: UTC." placeholder:"NAME"`
 	Customers  bool     `name:"authors-are-customers" help:"Author ids in the file are customer ids of the shop: customers may edit their imported comments. Without it, only moderators may."`
@@ -40,6 +43,10 @@ type Import struct {
 	MediaBase  comment.MediaBase `help:"Prefix of the addresses of pictures and videos in the file, as servers have it. Without it, the column is not read." placeholder:"URL"`
 	Rejects    string            `help:"File for rejected rows: line, reason, row. Default: the name of the imported file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Force      bool              `help:"Replace an existing file of rejected rows."`
+	Name       string            `help:"Name of the import, by which --undo takes it back (default: the name of the file)." placeholder:"NAME"`
+	Update     bool              `help:"Write what changed in the file to comments that earlier imports added. Those that were changed here stay as they are."`
+	List       bool              `help:"Print the imports of the table."`
+	Undo       string            `help:"Remove the comments that the import of this name added, but those that were edited, replied to or decided about since. Reads the whole table." placeholder:"NAME"`
 	Calls      int               `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 	Restore    bool              `help:"Take lines of talkback export as they are: ids, authors, dates and versions. Only for a file that you exported yourself."`
 	Revive     bool              `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
@@ -52,13 +59,29 @@ type Import struct {
 // Run imports the file and prints what became of its rows. A row that cannot be imported stops
 // nothing. An error says what stopped the import, how far it came, and how to continue.
 func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	if err := c.checkMode(); err != nil {
+		return usage(err)
+	}
+	target, err := c.PagesFlag.target()
+	switch {
+	case err != nil:
+		return err
+	case c.List:
+		return c.listImports(ctx, flags, term)
+	case c.Undo != "":
+		return c.undo(ctx, target, flags, term)
+	}
 	options, err := c.Options()
 	if err != nil {
 		return usage(err)
 	}
-	target, err := c.PagesFlag.target()
-	if err != nil {
-		return err
+	if c.Detect != "" {
+		told, err := detector.Start(ctx, c.Detect)
+		if err != nil {
+			return usage(err)
+		}
+		defer told.Close()
+		options.Detect = told.Language
 	}
 	limit, err := importer.ParseLimit(c.MaxRejects)
 	if err != nil {
@@ -86,10 +109,10 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if c.DryRun {
 		work.Loader, work.Preview = importer.DryRunLoader(), in.Preview()
 		err := work.Run(ctx)
-		if errors.Is(err, reviewfile.ErrAddress) {
+		if reviewfile.EndsReading(err) {
 			return err
 		}
-		return printReport(term.Out, work, 0, errors.Join(err, printPreview(term.Out, work.Preview, c.Language)))
+		return printReport(term.Out, work, 0, errors.Join(err, printPreview(term.Out, work.Preview, c.languageFlag())))
 	}
 	return c.importInto(ctx, work, target, flags, term)
 }
@@ -104,7 +127,7 @@ func (c *Import) report(ctx context.Context, in *importer.Input, rejects *import
 	if err != nil {
 		return fmt.Errorf("nothing was imported: %w", err)
 	}
-	if err := printPreview(term.Out, preview, c.Language); err != nil {
+	if err := printPreview(term.Out, preview, c.languageFlag()); err != nil {
 		return err
 	}
 	if c.Yes || preview.Rows() == 0 || c.File == reviewfile.StandardInput || !asks(term) {
@@ -135,22 +158,36 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 	loader := dynamo.NewLoader(session.Client, session.Table, c.Calls)
 	loader.Revive, loader.Marks = c.Revive, erasure.NewMarks(session.Client, session.Table)
 	work.Loader = loader
-	if c.NoCount {
-		return printReport(term.Out, work, 0, session.watch(ctx, work.Run))
+	if c.Update {
+		loader.Update = importer.Updating(work.Input.Preview().Mapping.Has)
 	}
-	pages, err := openPages(ctx, target, session, "talkback import", term.Logger)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, pages.Close()) }()
-	runner := newCounting(session, "talkback import", pages, nil, term.Logger)
-	runner.Prepare(ctx)
-	var waited time.Duration // for the counts
-	err = session.watch(ctx, func(ctx context.Context) (err error) {
-		waited, err = runner.Until(ctx, work.Run, func(b counting.Backlog) { printBacklog(term.Err, "All rows are in", b) })
-		return err
+	registry := imports.NewRegistry(session.Client, session.Table)
+	waited, err := c.counted(ctx, session, target, "All rows are in", term, func(ctx context.Context) error {
+		begun, err := registry.Begin(ctx, c.name())
+		if err != nil {
+			return err
+		}
+		loader.Import = begun.Number()
+		failed := work.Run(ctx)
+		// Also of an import that was stopped: --list tells what it wrote.
+		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
+		defer cancel()
+		written, updated := work.Wrote()
+		err = registry.End(ending, begun, written, updated)
+		return cmp.Or(failed, err)
 	})
 	return printReport(term.Out, work, waited, err)
+}
+
+// endTimeout bounds how long an import that was stopped notes what it wrote.
+const endTimeout = 5 * time.Second
+
+// languageFlag returns the flag that says the language of rows without a column.
+func (c *Import) languageFlag() string {
+	if c.Language == "" && c.Detect != "" {
+		return "--detect-language " + c.Detect
+	}
+	return "--language " + c.Language
 }
 
 // printReport prints what became of the rows of an import, which ended with an error or without.
@@ -184,8 +221,8 @@ func (c *Import) Options() (reviewfile.Options, error) {
 	if err := checkCalls(c.Calls); err != nil {
 		return o, err
 	}
-	if c.Restore && (c.Customers || c.HashAuthors || o.From+c.TimeZone+c.Language != "" || len(c.Map)+len(c.LanguageOf) > 0) {
-		return o, errors.New("--restore takes all from the lines themselves: leave out --from, --map, --language, --language-of, --time-zone, --hash-authors and --authors-are-customers")
+	if c.Restore && (c.Customers || c.HashAuthors || c.Update || o.From+c.TimeZone+c.Language+c.Detect != "" || len(c.Map)+len(c.LanguageOf) > 0) {
+		return o, errors.New("--restore takes all from the lines themselves: leave out --from, --map, --language, --language-of, --detect-language, --time-zone, --hash-authors, --authors-are-customers and --update")
 	}
 	if err := c.setAuthors(&o); err != nil {
 		return o, err

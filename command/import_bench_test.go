@@ -158,6 +158,8 @@ func batchesOf(b *testing.B, file, table string) []*dynamodb.BatchWriteItemInput
 
 // batchRecorder is an empty table that keeps what is written, as batches of 25.
 type batchRecorder struct {
+	*dynamodb.Client // nil: a load without updates makes no other calls
+
 	mu      sync.Mutex
 	table   string
 	batches []*dynamodb.BatchWriteItemInput

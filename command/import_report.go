@@ -80,7 +80,7 @@ func mappingText(m reviewfile.Mapping, language string, screen output.Screen) st
 		table.Row(string(f.Field), output.Printable(f.Column), note)
 	}
 	if !hasLanguage {
-		table.Row(string(reviewfile.Language), "", "--language "+language)
+		table.Row(string(reviewfile.Language), "", language)
 	}
 	text := table.On(screen)
 	if m.Media != "" {

@@ -72,8 +72,8 @@ var uses = map[string]func(context.Context, *dynamodb.Client) error{
 		return call.Transact(ctx, client, []types.TransactWriteItem{call.PutIf("t", layout.CommentKey(errorsID), "", nil)})
 	},
 	"PutItem of a load": func(ctx context.Context, client *dynamodb.Client) error {
-		_, _, err := NewLoader(client, "t", 1).write(ctx, []comment.Comment{errorsComment}, nil)
-		return err
+		loader := NewLoader(client, "t", 1)
+		return loader.writeOne(ctx, loading{Comment: errorsComment, put: loader.putOf(errorsComment, nil)})
 	},
 	"DescribeTable": func(ctx context.Context, client *dynamodb.Client) error {
 		return CheckTable(ctx, client, "t")

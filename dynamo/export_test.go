@@ -296,6 +296,10 @@ func (f putFunc) PutItem(_ context.Context, in *dynamodb.PutItemInput, _ ...func
 	return &dynamodb.PutItemOutput{}, nil
 }
 
+func (putFunc) UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error) {
+	panic("a load without updates makes none")
+}
+
 // A damaged item ends a scan with an error that names the item. A copy without it would pass for a
 // complete one.
 func TestScannerNamesWhatIsDamaged(t *testing.T) {

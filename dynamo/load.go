@@ -6,6 +6,7 @@ import (
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -31,12 +32,18 @@ const rememberedIDs = 1 << 19
 type bulkClient interface {
 	call.BatchGetter
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
 // LoadCounts says what happened to the comments given to a Loader. Each comment is counted once.
 type LoadCounts struct {
 	// Written is how many comments were new and have been written.
 	Written int
+	// Updated is how many comments were in the table before, and have been changed.
+	Updated int
+	// Changed is how many comments were changed here since the import that added them, and were left as
+	// they are. Without Loader.Update they count as Existing.
+	Changed int
 	// Existing is how many comments were in the table before, and were left as they are.
 	Existing int
 	// Deleted is how many comments had been deleted before, and were not written again.
@@ -50,14 +57,17 @@ type LoadCounts struct {
 
 func (n *LoadCounts) add(more LoadCounts) {
 	n.Written += more.Written
+	n.Updated += more.Updated
+	n.Changed += more.Changed
 	n.Existing += more.Existing
 	n.Deleted += more.Deleted
 	n.Repeated += more.Repeated
 	n.Erased += more.Erased
 }
 
-// Loader writes many comments, some of which may be in the table already. It overwrites none, since
-// a comment may have been edited since. It does not restore deleted comments, unless Revive is set.
+// Loader writes many comments, some of which may be in the table already. It overwrites none that may
+// have been changed since. It does not restore deleted comments, unless Revive is set or an undone
+// import had added them.
 //
 // A Loader reads before it writes, consistently, so a second import of the same file costs no
 // writes. Each write has a condition: it may take effect long after its answer was lost, and must
@@ -68,6 +78,11 @@ type Loader struct {
 	Revive bool
 	// Marks are the authors whose comments are not written. Nil leaves out none.
 	Marks *erasure.Marks
+	// Import is the number of the import in the marks of comments; 0 for comments without marks.
+	Import int64
+	// Update returns what becomes of a comment that is in the table, by the one that is loaded. Nil
+	// leaves such comments as they are. It does not set the version.
+	Update func(before, loaded comment.Comment) comment.Comment
 
 	client bulkClient
 	table  string
@@ -157,16 +172,18 @@ func (l *Loader) remember(loaded []comment.Comment) {
 
 // partLoad is the progress of a part of a load.
 type partLoad struct {
-	pending []comment.Comment // not known to be in the table
-	asked   bool              // comments that existed before are counted
+	pending []comment.Comment // whose outcome is not known
 	// tombstones are those of the first look. Later ones are of deletes since.
 	tombstones map[comment.ID]layout.Item
-	counts     LoadCounts
+	// tried are the comments of which an earlier try may have had its effect, and whether it was an
+	// update.
+	tried  map[comment.ID]bool
+	counts LoadCounts
 }
 
 // loadPart writes at most MaxKeysPerGet different comments, with retries.
 func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCounts, error) {
-	p := partLoad{pending: part}
+	p := partLoad{pending: part, tried: map[comment.ID]bool{}}
 	err := call.Retry(ctx, func() (further bool, err error) {
 		before := len(p.pending)
 		err = l.try(ctx, &p)
@@ -175,43 +192,74 @@ func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCoun
 	return p.counts, err
 }
 
-// try reads which pending comments are missing, and writes those. Without an error no comment stays
-// pending.
+// loading is a write of a comment: a put, or an update.
+type loading struct {
+	comment.Comment
+	put    *dynamodb.PutItemInput
+	update *dynamodb.UpdateItemInput
+}
+
+// try reads what is there of the pending comments, and makes the writes that are needed. Without an error
+// no comment stays pending.
 func (l *Loader) try(ctx context.Context, p *partLoad) error {
 	there, tombstones, err := l.look(ctx, p.pending)
 	if err != nil {
 		return err
 	}
-	if p.asked {
-		p.counts.Written += len(there) // by a call of ours whose answer was lost
-	} else {
-		p.counts.Existing, p.tombstones = len(there), tombstones
+	if p.tombstones == nil {
+		p.tombstones = tombstones
 	}
-	p.asked = true
-	missing := slices.DeleteFunc(slices.Clone(p.pending), func(c comment.Comment) bool {
+	var writes []loading
+	for _, c := range p.pending {
 		deleted := tombstones[c.ID]
-		return there[c.ID] || deleted != nil && (!l.Revive || !reflect.DeepEqual(deleted, p.tombstones[c.ID]))
-	})
-	p.counts.Deleted += len(p.pending) - len(there) - len(missing)
-	left, erased, err := l.write(ctx, missing, tombstones)
-	p.pending = left
-	p.counts.Erased += erased
-	p.counts.Written += len(missing) - len(left) - erased
-	return err
+		updating, tried := p.tried[c.ID]
+		switch it := there[c.ID]; {
+		case it == nil && deleted != nil && !(l.revives(deleted) && reflect.DeepEqual(deleted, p.tombstones[c.ID])):
+			p.counts.Deleted++
+		case it == nil:
+			writes = append(writes, loading{Comment: c, put: l.putOf(c, deleted)})
+		case tried && !updating:
+			p.counts.Written++ // by a call of ours whose answer was lost
+		case l.Update == nil:
+			p.counts.Existing++
+		default:
+			update, changed := l.updateOf(it, c)
+			switch {
+			case update != nil:
+				writes = append(writes, loading{Comment: c, update: update})
+			case changed:
+				p.counts.Changed++
+			case tried:
+				p.counts.Updated++
+			default:
+				p.counts.Existing++
+			}
+		}
+	}
+	return l.write(ctx, writes, p)
 }
 
-// look returns which comments are in the table now, and the tombstones of those that were deleted.
-func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there map[comment.ID]bool, tombstones map[comment.ID]layout.Item, err error) {
+// revives reports whether a comment is written again in place of its tombstone.
+func (l *Loader) revives(tombstone layout.Item) bool {
+	return l.Revive || tombstone[layout.AttrImport] != nil
+}
+
+// look returns the comments that are in the table now, and the tombstones of those that were deleted.
+func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, tombstones map[comment.ID]layout.Item, err error) {
 	keys := make([]layout.Item, len(comments))
 	for i, c := range comments {
 		keys[i] = layout.CommentKey(c.ID)
+	}
+	projection := strings.Join([]string{layout.AttrPK, layout.AttrDeleted, layout.AttrImport}, ",")
+	if l.Update != nil {
+		projection = layout.TableProjection(true) + "," + layout.AttrImport
 	}
 	l.calls <- struct{}{}
 	defer func() { <-l.calls }()
 	got, err := call.GetItems(ctx, l.client, l.table, types.KeysAndAttributes{
 		Keys:                 keys,
 		ConsistentRead:       aws.Bool(true),
-		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrDeleted),
+		ProjectionExpression: aws.String(projection),
 	})
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of %d keys", len(keys))
@@ -219,73 +267,115 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there ma
 	if len(got.Left) > 0 {
 		return nil, nil, call.ErrBusy
 	}
-	there, tombstones = make(map[comment.ID]bool, len(got.Items)), map[comment.ID]layout.Item{}
+	there, tombstones = make(map[comment.ID]layout.Item, len(got.Items)), map[comment.ID]layout.Item{}
 	for _, it := range got.Items {
 		if layout.NoComment(it) {
 			tombstones[layout.IDOfKey(it)] = it
 			continue
 		}
-		there[layout.IDOfKey(it)] = true
+		there[layout.IDOfKey(it)] = it
 	}
 	return there, tombstones, nil
 }
 
-// errErased is for a comment whose author was erased.
-var errErased = errors.New("the author was erased")
-
-// write writes comments, each in place of its tombstone if it has one. It returns the comments not
-// known to be written, with an error unless there are none, and how many are of erased authors.
-func (l *Loader) write(ctx context.Context, comments []comment.Comment, tombstones map[comment.ID]layout.Item) (left []comment.Comment, erased int, err error) {
-	errs := make([]error, len(comments))
-	var group errgroup.Group
-	for i, c := range comments {
-		group.Go(func() error {
-			errs[i] = l.put(ctx, c, tombstones[c.ID])
-			return nil
-		})
-	}
-	_ = group.Wait() // the errors are in errs
-	for i, c := range comments {
-		if errs[i] == errErased {
-			erased++
-			continue
-		}
-		if errs[i] != nil {
-			left = append(left, c)
-		}
-		if err == nil || errs[i] != nil && !call.Transient(errs[i]) {
-			err = errs[i]
-		}
-	}
-	return left, erased, err
-}
-
-// put writes a comment unless something else than the tombstone is there.
-func (l *Loader) put(ctx context.Context, c comment.Comment, tombstone layout.Item) error {
+// putOf returns the put of a comment, on condition that nothing but the tombstone is there.
+func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutItemInput {
 	input := &dynamodb.PutItemInput{
 		TableName:           aws.String(l.table),
 		Item:                layout.Encode(c),
 		ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
 	}
+	if l.Import != 0 {
+		input.Item[layout.AttrImport] = layout.Text(layout.MarkOf(l.Import, c).String())
+	}
 	if tombstone != nil {
 		input.ConditionExpression = aws.String(layout.AttrDeleted + " = :deleted")
 		input.ExpressionAttributeValues = layout.Item{":deleted": tombstone[layout.AttrDeleted]}
 	}
+	return input
+}
+
+// updateOf returns the update of a comment's item by a loaded comment, nil if none is needed. A comment
+// that was changed here, or that no import added, stays as it is.
+func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynamodb.UpdateItemInput, changed bool) {
+	before, err := layout.Decode(it)
+	mark, ok := layout.ImportMarkOf(it)
+	if err != nil || !ok || !mark.Unchanged(before) {
+		return nil, true
+	}
+	after := l.Update(before, loaded)
+	if reflect.DeepEqual(before, after) {
+		return nil, false
+	}
+	after.Version = before.NextVersion()
+	now := layout.Encode(after)
+	now[layout.AttrImport] = layout.Text(layout.MarkOf(mark.Import, after).String())
+	expression, values := layout.Update(layout.Encode(before), now)
+	condition := unchanged(before, values) + " AND " + layout.SameReply(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
+	return &dynamodb.UpdateItemInput{
+		TableName: aws.String(l.table), Key: layout.CommentKey(loaded.ID), UpdateExpression: aws.String(expression),
+		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	}, false
+}
+
+// errErased is for a comment whose author was erased.
+var errErased = errors.New("the author was erased")
+
+// write makes writes. Comments whose outcome is not known stay pending, with an error.
+func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err error) {
+	errs := make([]error, len(writes))
+	var group errgroup.Group
+	for i, w := range writes {
+		group.Go(func() error {
+			errs[i] = l.writeOne(ctx, w)
+			return nil
+		})
+	}
+	_ = group.Wait() // the errors are in errs
+	p.pending = nil
+	for i, w := range writes {
+		switch {
+		case errs[i] == errErased:
+			p.counts.Erased++
+			continue
+		case errs[i] != nil:
+			p.pending = append(p.pending, w.Comment)
+			p.tried[w.ID] = w.update != nil
+		case w.update != nil:
+			p.counts.Updated++
+		default:
+			p.counts.Written++
+		}
+		if err == nil || errs[i] != nil && !call.Transient(errs[i]) {
+			err = errs[i]
+		}
+	}
+	return err
+}
+
+// writeOne makes a write, unless its condition does not hold or the author was erased.
+func (l *Loader) writeOne(ctx context.Context, w loading) (err error) {
 	l.calls <- struct{}{}
 	defer func() { <-l.calls }()
 	if l.Marks != nil {
-		// The last thing before the put: an erasure relies on how old the marks may be by then.
-		if erased, err := l.Marks.Erased(ctx, c); erased || err != nil {
+		// The last thing before the write: an erasure relies on how old the marks may be by then.
+		if erased, err := l.Marks.Erased(ctx, w.Comment); erased || err != nil {
 			return cmp.Or(err, errErased)
 		}
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, erasure.PutTimeout)
 		defer cancel()
 	}
-	_, err := l.client.PutItem(ctx, input, call.NoRetries)
+	what := "PutItem"
+	if w.update != nil {
+		what = "UpdateItem"
+		_, err = l.client.UpdateItem(ctx, w.update, call.NoRetries)
+	} else {
+		_, err = l.client.PutItem(ctx, w.put, call.NoRetries)
+	}
 	var refused *types.ConditionalCheckFailedException
 	if errors.As(err, &refused) {
 		return call.ErrBusy // look again what came first
 	}
-	return call.Wrap(err, "PutItem of %s", c)
+	return call.Wrap(err, "%s of %s", what, w.Comment)
 }

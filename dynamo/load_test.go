@@ -54,6 +54,72 @@ func TestLoad(t *testing.T) {
 	})
 }
 
+// A load with Update changes what the import before it wrote, in place, and nothing that was changed here.
+func TestLoadUpdates(t *testing.T) {
+	ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(ctx, client, table); err != nil {
+		t.Fatal(err)
+	}
+	store := dynamo.NewStore(client, table, dynamo.Options{})
+	rows := []struct {
+		why   string
+		here  func(c comment.Comment) error // what happens to the comment meanwhile
+		want  dynamo.LoadCounts
+		again dynamo.LoadCounts // of a second load of the same
+	}{
+		{"nothing happened: the file counts", nil, dynamo.LoadCounts{Updated: 1}, dynamo.LoadCounts{Existing: 1}},
+		{"a vote is no change, and stays", func(c comment.Comment) error {
+			return store.SetVote(ctx, c.ID, comment.CastVote{}, comment.CastVote{By: "ben", Vote: comment.Helpful, At: time.Now()})
+		}, dynamo.LoadCounts{Updated: 1}, dynamo.LoadCounts{Existing: 1}},
+		{"the author edited it", func(c comment.Comment) error {
+			after := c
+			after.Text, after.Version = "Better than I thought.", 2
+			return store.Replace(ctx, c, after)
+		}, dynamo.LoadCounts{Changed: 1}, dynamo.LoadCounts{Changed: 1}},
+		{"the shop replied", func(c comment.Comment) error {
+			return store.SetReply(ctx, c, &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: c.CreatedAt(), Version: 1})
+		}, dynamo.LoadCounts{Changed: 1}, dynamo.LoadCounts{Changed: 1}},
+		{"the author deleted it", func(c comment.Comment) error { return store.Delete(ctx, c) },
+			dynamo.LoadCounts{Deleted: 1}, dynamo.LoadCounts{Deleted: 1}},
+	}
+	comments := commenttest.Many(commenttest.Rand(t), "cup", len(rows))
+	for i := range comments {
+		c := &comments[i]
+		c.Version, c.UpdatedAt, c.Reply, c.ReplyDeletion, c.Text, c.Language = 1, nil, nil, 0, "Good.", "en"
+	}
+	loader := dynamo.NewLoader(client, table, 0)
+	loader.Import = 7
+	checkLoad(t, loader, comments, dynamo.LoadCounts{Written: len(rows)})
+	for i, row := range rows {
+		c := comments[i]
+		if row.here != nil {
+			if err := row.here(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, want := range []dynamo.LoadCounts{row.want, row.again} {
+			loader := dynamo.NewLoader(client, table, 0)
+			loader.Update = func(before, loaded comment.Comment) comment.Comment {
+				before.Text, before.Language = loaded.Text, loaded.Language
+				return before
+			}
+			loaded := c
+			loaded.Text, loaded.Language = "Bon.", "fr"
+			if got, err := loader.Load(ctx, []comment.Comment{loaded}); err != nil || got != want {
+				t.Errorf("%s: %+v, %v; want %+v", row.why, got, err, want)
+			}
+		}
+		now, err := store.Comment(ctx, c.ID)
+		if updated := err == nil && now.Language == "fr" && now.Text == "Bon." && now.Version == 2; updated != (row.want.Updated == 1) {
+			t.Errorf("%s: it is %s, %q, version %d, %v", row.why, now.Language, now.Text, now.Version, err)
+		}
+	}
+	french := comment.Query{Product: "cup", Filter: comment.Filter{Languages: []comment.Language{"fr"}}, Slice: comment.Slice{Size: 10}}
+	if page, err := store.Comments(ctx, french); err != nil || len(page.Comments) != 2 {
+		t.Errorf("the list of the new language has %d comments, not 2: %v", len(page.Comments), err)
+	}
+}
+
 // The largest possible comments can be loaded, with a text that JSON encodes as six bytes for each.
 func TestLoadOfLargeComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -97,6 +163,8 @@ func setText(t *testing.T, client *dynamodb.Client, table string, id comment.ID,
 // faultyTable is a table in memory whose calls fail at times. A simulated client edits every
 // comment as soon as it is written.
 type faultyTable struct {
+	*dynamodb.Client // nil: a load without updates makes no other calls
+
 	t      *testing.T
 	faults func() fault // called for every call
 
@@ -150,7 +218,7 @@ func (f *faultyTable) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetIte
 		return nil, firstOf(ctx.Err(), err)
 	}
 	want := in.RequestItems["t"]
-	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK,e" || len(want.Keys) > 100 {
+	if !aws.ToBool(want.ConsistentRead) || aws.ToString(want.ProjectionExpression) != "PK,e,w" || len(want.Keys) > 100 {
 		f.t.Errorf("%d keys are asked for, consistently: %v, with projection %v", len(want.Keys), want.ConsistentRead, want.ProjectionExpression)
 	}
 	out := &dynamodb.BatchGetItemOutput{Responses: map[string][]map[string]types.AttributeValue{}}
@@ -329,6 +397,8 @@ func TestLoadStopsAtOnce(t *testing.T) {
 
 // brokenTable answers every call with the same error.
 type brokenTable struct {
+	*dynamodb.Client // nil
+
 	err   error
 	calls int
 }

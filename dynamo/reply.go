@@ -24,7 +24,7 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 	defer s.wrote(c.ProductID)
 	mark, before := rand.Text(), replyVersion(c)
 	update, values := layout.ReplyUpdate(reply, before+1, mark)
-	condition := versionIs(0, values) + " AND " + layout.SameReply(c, values)
+	condition := layout.SameVersion(0, values) + " AND " + layout.SameReply(c, values)
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
 		_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName:                           aws.String(s.table),

@@ -204,7 +204,7 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	defer s.wrote(c.ProductID)
 	mark := rand.Text()
 	values := layout.Item{}
-	condition := versionIs(c.Version, values)
+	condition := layout.SameVersion(c.Version, values)
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:                           aws.String(s.table),
@@ -239,21 +239,7 @@ func isMarked(it layout.Item, mark string) bool {
 // unchanged returns the condition that a comment has the version, the state and the held edit that
 // were read. It adds the values that the condition names.
 func unchanged(c comment.Comment, values layout.Item) string {
-	return versionIs(c.Version, values) + " AND " + layout.SameState(c, values)
-}
-
-// versionIs returns the condition that a comment exists and has a version, or any if it is 0. The
-// item of a first version has no version attribute. It adds the value that the condition names.
-func versionIs(version int, values layout.Item) string {
-	const exists = "attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + layout.AttrDeleted + ")"
-	switch version {
-	case 0:
-		return exists
-	case 1:
-		return exists + " AND attribute_not_exists(" + layout.AttrVersion + ")"
-	}
-	values[":version"] = layout.Number(int64(version))
-	return layout.AttrVersion + " = :version"
+	return layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c, values)
 }
 
 // orNone returns values, nil if there are none: DynamoDB refuses an empty map.

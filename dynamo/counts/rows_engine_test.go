@@ -55,7 +55,7 @@ func TestStatisticsOfManyLanguages(t *testing.T) {
 		checkCounted(t, client, table, []string{"babel", "globe"}, whatIsThere(t, client, table))
 		verify(t, client, table)
 		stats, _, err := dynamo.NewStore(client, table, dynamo.Options{}).StatsOf(t.Context(), []string{"babel"})
-		if last := comment.Language(fmt.Sprintf("x-%04d", languages-1)); err != nil || stats["babel"].Languages()[0].Language != last {
+		if last := comment.Language(fmt.Sprintf("x-%04d", languages-1)); err != nil || stats["babel"].Languages(comment.Filter{})[0].Language != last {
 			t.Errorf("%v; the language of most comments is not the first", err)
 		}
 	})

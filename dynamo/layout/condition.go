@@ -53,3 +53,17 @@ func TraitExpression(trait comment.Traits, has bool, values Item) string {
 	}
 	return "(attribute_not_exists(" + AttrTraits + ") OR NOT " + contains + ")"
 }
+
+// SameVersion returns the condition that a comment exists and has a version, or any if it is 0. The
+// item of a first version has no version attribute. It adds the value that the condition names.
+func SameVersion(version int, values Item) string {
+	const exists = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
+	switch version {
+	case 0:
+		return exists
+	case 1:
+		return exists + " AND attribute_not_exists(" + AttrVersion + ")"
+	}
+	values[":version"] = Number(int64(version))
+	return AttrVersion + " = :version"
+}

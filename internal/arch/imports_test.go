@@ -76,6 +76,7 @@ var own = map[string]struct {
 	"dynamo/planner": {[]string{"comment", "dynamo/layout"}, "a plan is a value: a planner that made calls could not be tested without a table"},
 	"dynamo/leases":  {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "who does some work does not depend on what the work is"},
 	"dynamo/erasure": {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "internal/task"}, "erasing an author is readable alone: it knows what is stored, and not how it is asked for"},
+	"dynamo/imports": {[]string{"comment", "dynamo/call", "dynamo/layout"}, "taking an import back needs the marks of its comments, and not the file"},
 	"dynamo/votes":   {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "votes are counted by themselves: a total does not depend on how comments are counted"},
 	"dynamo/counts": {[]string{
 		"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/merge", "dynamo/votes", "internal/task", "internal/usage", "pageindex", "pageindex/runs", "stream",
@@ -128,6 +129,7 @@ var own = map[string]struct {
 	"web/inprocess":          {nil, "it hands over a request, whatever it asks"},
 	"web/component":          {[]string{"web/product"}, "it is written in TypeScript; its tests take over what the server rendered"},
 	"internal/engine":        {[]string{"internal/engine/child"}, "an engine can be run without knowing what is kept in it"},
+	"internal/detector":      {[]string{"comment"}, "a text goes in, a language comes out"},
 	"internal/engine/child":  {nil, "a process is a process"},
 	"internal/arch":          {nil, "it looks at the code from outside"},
 	"internal/commenttest":   {[]string{"comment"}, "a model that shared code with what it checks would share its errors"},
@@ -153,8 +155,8 @@ var own = map[string]struct {
 		"command", "comment", "dynamo", "internal/planbench", "internal/reviewfile",
 	}, "a file is understood as the command import understands it, which also fills the table that is measured"},
 	"command": {[]string{
-		"auth", "comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/leases", "graph",
-		"httpapi", "httpapi/concurrency", "httpapi/limits", "internal/counting", "internal/doctor", "internal/engine",
+		"auth", "comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/imports", "dynamo/layout", "dynamo/leases", "graph",
+		"httpapi", "httpapi/concurrency", "httpapi/limits", "internal/counting", "internal/detector", "internal/doctor", "internal/engine",
 		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/task", "loaders", "moderation",
 		"pageindex", "pageindex/objects", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite",
 		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/spans", "web", "web/catalog", "web/product",
@@ -193,7 +195,7 @@ var restricted = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/leases", "dynamo/votes", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "internal/doctor", "internal/planbench"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
+	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/imports", "dynamo/layout", "dynamo/leases", "dynamo/votes", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "internal/doctor", "internal/planbench"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/objects"}, "objects are known in one place"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
@@ -213,7 +215,7 @@ var restricted = []struct {
 	{"go.opentelemetry.io/", []string{"dynamo/call", "telemetry", "telemetry/spans"}, "packages tell what happens by interfaces of their own"},
 	{"github.com/prometheus/", []string{"telemetry"}, "Prometheus' format is one of those that metrics are shown in"},
 	{"github.com/yuin/goldmark", []string{"web"}, "documents are shown in one place"},
-	{"os/exec", []string{"internal/engine", "internal/engine/child"}, "a process gets all of our environment, secrets included, unless package child starts it; engine only looks for a program"},
+	{"os/exec", []string{"internal/detector", "internal/engine", "internal/engine/child"}, "a process gets all of our environment, secrets included, unless package child starts it; detector gives its process none, and engine only looks for a program"},
 	{"testing", []string{"pageindex/conformance"}, "test support in shipped code brings its flags along"},
 }
 

@@ -93,6 +93,8 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	}
 	counts, err := m.Loader.Load(ctx, next.comments)
 	m.done.Written += counts.Written
+	m.done.Updated += counts.Updated
+	m.done.Changed += counts.Changed
 	m.done.Existing += counts.Existing
 	m.done.Deleted += counts.Deleted
 	m.done.Repeated += counts.Repeated
@@ -106,6 +108,9 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	m.Progress.Show(m.done.rows(), next.taken)
 	return next.err
 }
+
+// Wrote returns how many comments were added and changed so far.
+func (m *Import) Wrote() (written, updated int) { return m.done.Written, m.done.Updated }
 
 // checkLimit returns ErrTooManyRejects if too many of the rows were rejected.
 func (m *Import) checkLimit(rows int, end bool) error {
@@ -143,5 +148,5 @@ type result struct {
 
 // rows returns the number of rows that are done.
 func (r *result) rows() int {
-	return r.Written + r.Existing + r.Deleted + r.Repeated + r.Erased + r.rejected
+	return r.Written + r.Updated + r.Changed + r.Existing + r.Deleted + r.Repeated + r.Erased + r.rejected
 }

@@ -88,7 +88,7 @@ func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
 		next, more := in.chunk(rows)
 		return first{next, more}, nil
 	})
-	if err != nil || errors.Is(read.err, reviewfile.ErrAddress) {
+	if err != nil || reviewfile.EndsReading(read.err) {
 		return nil, errors.Join(err, read.err)
 	}
 	in.first = &read.chunk

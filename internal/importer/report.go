@@ -56,6 +56,9 @@ func (m *Import) summary(took, waited time.Duration) string {
 	if n.Deleted > 0 {
 		text += "\nDeleted comments stay deleted; --revive writes them again"
 	}
+	if n.Changed > 0 {
+		text += "\nComments that were edited, replied to or decided about since their import stay as they are"
+	}
 	if n.Erased > 0 {
 		text += output.English.Sprintf("\n%d rows are of authors who were erased from the table, and are left out", n.Erased)
 	}
@@ -75,6 +78,12 @@ func (m *Import) loadedText() string {
 		return output.English.Sprintf("%d that an empty table would take", n.Written)
 	}
 	text := output.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
+	if n.Updated > 0 {
+		text += output.English.Sprintf(" + %d updated", n.Updated)
+	}
+	if n.Changed > 0 {
+		text += output.English.Sprintf(" + %d changed here", n.Changed)
+	}
 	if n.Deleted > 0 {
 		text += output.English.Sprintf(" + %d deleted before", n.Deleted)
 	}

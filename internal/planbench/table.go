@@ -141,6 +141,8 @@ func numberSize(number string) int {
 
 // collector stands in for the table that a Loader writes to.
 type collector struct {
+	*dynamodb.Client // nil: a load without updates makes no other calls
+
 	mu    sync.Mutex
 	items []item
 }

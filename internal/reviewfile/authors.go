@@ -15,6 +15,12 @@ import (
 var ErrAddress = errors.New("the author is an e-mail address, and ids and names of authors are public: give --hash-authors, " +
 	"or --authors-as-they-are if all may see the addresses, or leave them out by --map author=, and --map authorName= for names")
 
+// errDetector ends the reading of a file because of Options.Detect.
+var errDetector = errors.New("languages cannot be told")
+
+// EndsReading reports whether an error is about the whole file, and not about a row.
+func EndsReading(err error) bool { return errors.Is(err, ErrAddress) || errors.Is(err, errDetector) }
+
 // address is what looks like an e-mail address within a text.
 var address = regexp.MustCompile(`[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+`)
 

@@ -115,6 +115,11 @@ type Mapping struct {
 	Media string
 }
 
+// Has reports whether a column holds the field, and is read.
+func (m Mapping) Has(field Field) bool {
+	return slices.ContainsFunc(m.Fields, func(f MappedField) bool { return f.Field == field })
+}
+
 // mapping says what becomes of the columns.
 func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
 	l := layoutOf(h.names, options, headlineIsText)
@@ -206,7 +211,7 @@ func (h header) needed(options Options) []Field {
 	if _, mapped := options.Columns[Status]; !mapped && !presets[options.From].public {
 		fields = append(fields, Status)
 	}
-	if options.Language == "" {
+	if options.Language == "" && options.Detect == nil {
 		fields = append(fields, Language)
 	}
 	return fields

@@ -53,7 +53,7 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	if c.Rating, err = parseRating(rating); err != nil {
 		return c, err
 	}
-	if c.Language, err = r.language(language); err != nil {
+	if c.Language, err = r.language(language, c); err != nil {
 		return c, err
 	}
 	distinct := row.distinct(r.options.From)
@@ -185,10 +185,21 @@ func parseRating(text string) (int, error) {
 }
 
 // language returns the language of a row from its column, or else that of the whole file.
-func (r *converter) language(value string) (comment.Language, error) {
+func (r *converter) language(value string, c comment.Comment) (comment.Language, error) {
 	whole := r.options.Language
 	if whole != "" && value == "" || r.options.oneLanguage() {
 		return whole, nil
+	}
+	if value == "" && r.options.Detect != nil {
+		text := c.Text
+		if c.Title != nil {
+			text = *c.Title + "\n" + text
+		}
+		detected, err := r.options.Detect(text)
+		if err != nil {
+			return "", fmt.Errorf("%w: %w", errDetector, err)
+		}
+		return detected, nil
 	}
 	if value == "" {
 		return "", errors.New("the language is missing")

@@ -50,6 +50,9 @@ type Options struct {
 	// Language, unless empty, is the language of all rows. If LanguageOf is set, or Columns names a
 	// column of languages, it applies to rows whose column is empty.
 	Language comment.Language
+	// Detect, unless nil, returns the language of a text, for rows that have none otherwise. An error
+	// ends the reading.
+	Detect func(text string) (comment.Language, error)
 	// LanguageOf translates values of the language's column to languages. Case does not matter, so
 	// no two keys may differ in case alone.
 	LanguageOf map[string]comment.Language

@@ -128,7 +128,7 @@ func (r *Reader) Next() (Row, error) {
 		convert = r.restore.comment
 	}
 	c, err := convert(rec)
-	if err == ErrAddress {
+	if EndsReading(err) {
 		return Row{}, fmt.Errorf("line %d: %w", rec.line, err)
 	}
 	if err != nil {

@@ -1,0 +1,132 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/imports"
+	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/pageindex/keeper"
+)
+
+// checkMode returns an error if flags contradict each other that list imports, take one back or read a
+// file.
+func (c *Import) checkMode() error {
+	switch {
+	case c.List && c.Undo != "":
+		return errors.New("--list and --undo are two commands: give one")
+	case (c.List || c.Undo != "") && c.File != "":
+		return errors.New("--list and --undo read no file: leave it out")
+	case !c.List && c.Undo == "" && c.File == "":
+		return errors.New("name the file of reviews to import, - for standard input; --list prints earlier imports, and --undo takes one back")
+	case c.Update && c.Revive:
+		return errors.New("--update changes comments that are there, and --revive writes deleted ones: give one")
+	case c.Undo != "":
+		return imports.CheckName(c.Undo)
+	}
+	return imports.CheckName(c.name())
+}
+
+// name returns the name of the import: that of its file, unless it is given.
+func (c *Import) name() string {
+	if c.Name == "" && c.File == reviewfile.StandardInput {
+		return "standard input"
+	}
+	return cmp.Or(c.Name, filepath.Base(c.File))
+}
+
+// listImports prints all imports of the table.
+func (c *Import) listImports(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	all, err := imports.NewRegistry(session.Client, session.Table).List(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(term.Out, importsText(all, output.ScreenOf(term.Out)))
+	return err
+}
+
+// importsText formats a list of imports for a screen.
+func importsText(all []imports.Import, screen output.Screen) string {
+	if len(all) == 0 {
+		return screen.Fold("No import has a name in this table.\n")
+	}
+	table := output.NewTable("IMPORT", "BEGAN", "ADDED", "UPDATED", "STATE")
+	for _, m := range all {
+		state := "ended"
+		switch {
+		case !m.Undone.IsZero():
+			state = "taken back " + m.Undone.Format(time.RFC3339)
+		case m.Ended.IsZero():
+			state = "running, or killed"
+		}
+		table.Row(output.Printable(m.Name), m.Begun.Format(time.RFC3339), output.English.Sprint(m.Written), output.English.Sprint(m.Updated), state)
+	}
+	return table.On(screen)
+}
+
+// undo removes the comments of an import, and waits until that is counted.
+func (c *Import) undo(ctx context.Context, target keeper.Target, flags *EngineFlags, term Terminal) (err error) {
+	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	var done imports.Undone
+	progress := output.NewProgress(term.Err, -1, "comments")
+	_, err = c.counted(ctx, session, target, "All are removed", term, func(ctx context.Context) (err error) {
+		done, err = imports.NewRegistry(session.Client, session.Table).Undo(ctx, c.Undo, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
+		return err
+	})
+	progress.End()
+	if err != nil {
+		if comment.KindOf(err) == comment.NotFound {
+			return err
+		}
+		return fmt.Errorf("%s, and then it stopped: %w. Run it again: it goes on where it stopped", undoneText(done), err)
+	}
+	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(undoneText(done)))
+	return err
+}
+
+// undoneText says what became of the comments of an import.
+func undoneText(u imports.Undone) string {
+	text := output.English.Sprintf("%d comments are removed", u.Removed)
+	if u.Changed > 0 {
+		text += output.English.Sprintf("; %d were edited, replied to or decided about since, and stay", u.Changed)
+	}
+	return text
+}
+
+// counted does work on the table, and counts meanwhile and afterwards until all that it wrote is
+// counted, unless others do that. It returns how long counting took after the end of the work. The
+// backlog is told with what is done by then.
+func (c *Import) counted(ctx context.Context, session *Session, target keeper.Target, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
+	if c.NoCount {
+		return 0, session.watch(ctx, work)
+	}
+	pages, err := openPages(ctx, target, session, "talkback import", term.Logger)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, pages.Close()) }()
+	runner := newCounting(session, "talkback import", pages, nil, term.Logger)
+	runner.Prepare(ctx)
+	err = session.watch(ctx, func(ctx context.Context) (err error) {
+		waited, err = runner.Until(ctx, work, func(b counting.Backlog) { printBacklog(term.Err, told, b) })
+		return err
+	})
+	return waited, err
+}

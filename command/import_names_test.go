@@ -1,0 +1,108 @@
+package command_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/provisiontest"
+)
+
+const threeReviews = `id,product,rating,title,text,date,status
+1,cup,5,Nice,Good.,2015-08-20,published
+2,cup,1,Small,Broken.,2015-08-21,published
+3,cup,2,Spam,Buy here.,2015-08-22,spam
+`
+
+var instant = regexp.MustCompile(`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
+
+// list returns what --list prints, with one space between cells.
+func (i *importer) list() string {
+	i.t.Helper()
+	status, out, said := i.run(i.t.Context(), "--list")
+	if status != 0 {
+		i.t.Fatalf("status %d: %s", status, said)
+	}
+	return regexp.MustCompile(` +(\n|)`).ReplaceAllStringFunc(instant.ReplaceAllString(out, "then"), func(gap string) string {
+		return map[bool]string{true: "\n", false: " "}[strings.HasSuffix(gap, "\n")]
+	})
+}
+
+// A wrong --language is mended in place, what changed in the file too, and an import is taken back.
+func TestImportUpdatesAndUndo(t *testing.T) {
+	endpoint := dynamotest.Dynoxide(t)
+	i := newImporter(t, endpoint)
+	file := write(t, "cups.csv", threeReviews)
+	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
+	mended := write(t, "mended.csv", strings.NewReplacer("Buy here.", "Bon.", "spam", "published", "Broken.", "Cassée.").Replace(threeReviews))
+	i.want("3 rows = 0 written + 0 already there + 3 updated + 0 repeated in the file + 0 rejected, in a while\n", mended, "--language", "fr", "--update")
+	i.want(summary(3, 0, 3, 0, 0), mended, "--language", "fr", "--update")
+
+	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(endpoint), Table: i.table, Address: endpoint}}
+	a.useClient(a.session.Client)
+	var texts []string
+	for _, e := range a.page(list{product: "cup", order: "NEWEST_FIRST", size: 10}.variables(false, nil)).Edges {
+		texts = append(texts, string(e.Node.Language)+" "+e.Node.Text)
+	}
+	if diff := cmp.Diff([]string{"fr Bon.", "fr Cassée.", "fr Good."}, texts); diff != "" {
+		t.Error(diff)
+	}
+	if diff := cmp.Diff("IMPORT BEGAN ADDED UPDATED STATE\ncups.csv then 3 0 ended\nmended.csv then 0 3 ended\n", i.list()); diff != "" {
+		t.Error(diff)
+	}
+	i.want("3 comments are removed\n", "--undo", "cups.csv")
+	var left struct {
+		Product struct {
+			Stats    struct{ Total int }
+			Comments struct{ Nodes []struct{ ID string } }
+		}
+	}
+	a.mustAsk(`{ product(id: "cup") { stats { total } comments { nodes { id } } } }`, nil, &left)
+	if left.Product.Stats.Total > 0 || len(left.Product.Comments.Nodes) > 0 {
+		t.Errorf("left is %+v", left)
+	}
+	if diff := cmp.Diff("IMPORT BEGAN ADDED UPDATED STATE\ncups.csv then 3 0 taken back then\nmended.csv then 0 3 ended\n", i.list()); diff != "" {
+		t.Error(diff)
+	}
+	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en", "--name", "again")
+}
+
+// Languages are told by a program that the tests build.
+func TestImportDetectsLanguages(t *testing.T) {
+	bin, err := filepath.Abs(filepath.Join("..", "bin"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(bin, "talkback-languages")); err != nil {
+		provisiontest.LeaveOut(t, fmt.Errorf("languages of reviews: there is no bin/talkback-languages; %w", provisiontest.ErrNotInstalled))
+	}
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	i := newImporter(t, dynamotest.Dynoxide(t))
+	file := write(t, "mixed.csv", `id,product,rating,text,date
+1,lamp,5,"Eine sehr schöne Lampe, die ich gern empfehle.",2015-08-20
+2,lamp,4,"Une très belle lampe, je la recommande à tout le monde.",2015-08-21
+3,lamp,3,"The lamp is nice, but the cable is much too short.",2015-08-22
+4,lamp,2,???,2015-08-23
+`)
+	i.want(summary(4, 4, 0, 0, 0), file, "--detect-language", "de,en,fr")
+	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(i.endpoint), Table: i.table, Address: i.endpoint}}
+	a.useClient(a.session.Client)
+	var languages []string
+	for _, e := range a.page(list{product: "lamp", order: "NEWEST_FIRST", size: 10}.variables(false, nil)).Edges {
+		languages = append(languages, string(e.Node.Language))
+	}
+	if diff := cmp.Diff([]string{"und", "en", "fr", "de"}, languages); diff != "" {
+		t.Error(diff)
+	}
+	if status, _, said := i.run(t.Context(), file, "--detect-language", "de,tlh"); status != 2 || !strings.Contains(said, `the language "tlh" cannot be told: leave it out`) {
+		t.Errorf("status %d: %s", status, said)
+	}
+}

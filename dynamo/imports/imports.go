@@ -1,0 +1,187 @@
+// Package imports keeps the names of imports in the table: when each ran and what it wrote. It takes an
+// import back by the marks that its comments have.
+package imports
+
+import (
+	"context"
+	"errors"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// MaxName bounds the name of an import, in bytes.
+const MaxName = 255
+
+// The item of an import has its name as sort key. One item more has the latest number.
+const (
+	partition   = "IMPORTS"
+	namePrefix  = "N#"
+	numbers     = "NUMBERS"
+	attrNumber  = "n" // N
+	attrBegun   = "b" // N, milliseconds since 1970
+	attrEnded   = "e" // N, absent while the import runs, and if it was killed
+	attrWritten = "w" // N
+	attrUpdated = "u" // N
+	attrUndone  = "d" // N, when it was taken back; absent if it was not, or ran again since
+)
+
+// Import is what is known of an import.
+type Import struct {
+	// Name is what the operator called it, or the name of its file.
+	Name string
+	// Begun is when it last began. Ended is when it ended, zero if it has not, or was killed.
+	Begun, Ended time.Time
+	// Written is how many comments it added, and Updated how many it changed, in all runs that ended.
+	Written, Updated int
+	// Undone is when it was taken back, zero if it was not.
+	Undone time.Time
+
+	number int64
+}
+
+// Number identifies the import in the marks of its comments.
+func (m Import) Number() int64 { return m.number }
+
+// Client is the part of the SDK's client that a Registry works with.
+type Client interface {
+	call.Querier
+	dynamodb.ScanAPIClient
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+}
+
+// Registry is the imports of a table. It is safe for concurrent use.
+type Registry struct {
+	client Client
+	table  string
+}
+
+// NewRegistry returns the Registry of a table, which must be as layout.Definition says.
+func NewRegistry(client Client, table string) *Registry {
+	return &Registry{call.For(client, call.ForMaintenance), table}
+}
+
+// CheckName returns an error that names the cure for a name that no import can have.
+func CheckName(name string) error {
+	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
+		return comment.Errorf(comment.BadInput, "the name of an import is UTF-8 of 1 to %d bytes", MaxName)
+	}
+	for _, r := range name {
+		if !unicode.IsPrint(r) {
+			return comment.Errorf(comment.BadInput, "the name of an import has the character %U: leave it out", r)
+		}
+	}
+	return nil
+}
+
+// Begin notes that an import begins. One of the same name goes on: it keeps its number, so that both
+// runs are taken back together.
+func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
+	found, err := r.get(ctx, name)
+	if err == nil && found.number == 0 {
+		found.number, err = r.next(ctx)
+	}
+	if err != nil {
+		return found, err
+	}
+	// Another process may begin an import of this name at the same time: the first number stays.
+	it, err := r.update(ctx, namePrefix+name, "SET "+attrBegun+" = :now, "+attrNumber+" = if_not_exists("+attrNumber+", :number) REMOVE "+attrEnded+", "+attrUndone,
+		layout.Item{":now": layout.Time(time.Now()), ":number": layout.Number(found.number)})
+	if err != nil {
+		return found, err
+	}
+	return importOf(it)
+}
+
+// End notes that the run of an import ended that Begin returned, and what it wrote.
+func (r *Registry) End(ctx context.Context, m Import, written, updated int) error {
+	_, err := r.update(ctx, namePrefix+m.Name, "SET "+attrEnded+" = :now, "+attrWritten+" = :written, "+attrUpdated+" = :updated", layout.Item{
+		":now": layout.Time(time.Now()), ":written": layout.Number(int64(m.Written + written)), ":updated": layout.Number(int64(m.Updated + updated)),
+	})
+	return err
+}
+
+// List returns all imports by name.
+func (r *Registry) List(ctx context.Context) (all []Import, err error) {
+	for answer, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
+		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String(layout.AttrPK + " = :imports AND begins_with(" + layout.AttrSK + ", :name)"),
+		ExpressionAttributeValues: layout.Item{":imports": layout.Text(partition), ":name": layout.Text(namePrefix)},
+	}, "imports") {
+		if err != nil {
+			return nil, err
+		}
+		for _, it := range answer.Items {
+			m, err := importOf(it)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, m)
+		}
+	}
+	return all, nil
+}
+
+// get returns the import of a name, one without a number if there is none.
+func (r *Registry) get(ctx context.Context, name string) (Import, error) {
+	output, err := call.Retried(ctx, func() (*dynamodb.GetItemOutput, error) {
+		output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
+			TableName: aws.String(r.table), Key: layout.StreamKey(partition, namePrefix+name), ConsistentRead: aws.Bool(true),
+		})
+		return output, call.Wrap(err, "GetItem of import %q", name)
+	})
+	if err != nil || len(output.Item) == 0 {
+		return Import{Name: name}, err
+	}
+	return importOf(output.Item)
+}
+
+// next returns a number that no import had. One whose answer is lost is not used.
+func (r *Registry) next(ctx context.Context) (int64, error) {
+	it, err := r.update(ctx, numbers, "ADD "+attrNumber+" :one", layout.Item{":one": layout.Number(1)})
+	if err != nil {
+		return 0, err
+	}
+	reader := layout.NewReader(it)
+	return reader.Number(attrNumber), reader.Err()
+}
+
+// update changes an item, and returns it as it is then. The change may be made twice.
+func (r *Registry) update(ctx context.Context, sort, expression string, values layout.Item) (layout.Item, error) {
+	output, err := call.Retried(ctx, func() (*dynamodb.UpdateItemOutput, error) {
+		output, err := r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: aws.String(r.table), Key: layout.StreamKey(partition, sort),
+			UpdateExpression: aws.String(expression), ExpressionAttributeValues: values, ReturnValues: types.ReturnValueAllNew,
+			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ") OR attribute_exists(" + attrNumber + ")"),
+		}, call.NoRetries)
+		return output, call.Wrap(err, "UpdateItem %s/%s", partition, sort)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return output.Attributes, nil
+}
+
+// importOf reads an import from its item.
+func importOf(it layout.Item) (Import, error) {
+	r := layout.NewReader(it)
+	m := Import{
+		Name: r.Text(layout.AttrSK), number: r.Number(attrNumber), Begun: r.Time(attrBegun), Ended: r.OptionalTime(attrEnded),
+		Written: int(r.OptionalNumber(attrWritten)), Updated: int(r.OptionalNumber(attrUpdated)), Undone: r.OptionalTime(attrUndone),
+	}
+	if r.Err() != nil || len(m.Name) <= len(namePrefix) {
+		return m, errors.Join(errors.New("the item of an import is damaged: delete it"), r.Err())
+	}
+	m.Name = m.Name[len(namePrefix):]
+	return m, nil
+}

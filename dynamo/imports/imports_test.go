@@ -1,0 +1,211 @@
+package imports_test
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/imports"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// table is a table into which files were imported.
+type table struct {
+	*testing.T
+	client *dynamodb.Client
+	name   string
+	store  *dynamo.Store
+}
+
+func newTable(t *testing.T) table {
+	t.Helper()
+	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
+		t.Fatal(err)
+	}
+	return table{t, client, name, dynamo.NewStore(client, name, dynamo.Options{})}
+}
+
+func (x table) must(err error) {
+	x.Helper()
+	if err != nil {
+		x.Fatal(err)
+	}
+}
+
+// load imports comments under a name.
+func (x table) load(name string, comments []comment.Comment) dynamo.LoadCounts {
+	x.Helper()
+	registry := imports.NewRegistry(x.client, x.name)
+	begun, err := registry.Begin(x.Context(), name)
+	x.must(err)
+	loader := dynamo.NewLoader(x.client, x.name, 0)
+	loader.Import = begun.Number()
+	counts, err := loader.Load(x.Context(), comments)
+	x.must(err)
+	x.must(registry.End(x.Context(), begun, counts.Written, counts.Updated))
+	return counts
+}
+
+// there are the ids of the comments that the table has.
+func (x table) there() (ids []comment.ID) {
+	x.Helper()
+	scanner := dynamo.NewScanner(x.client, x.name, 1)
+	scanner.Everything = true
+	for c, err := range scanner.All(x.Context()) {
+		x.must(err)
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+func idsOf(comments ...[]comment.Comment) (ids []comment.ID) {
+	for _, c := range slices.Concat(comments...) {
+		ids = append(ids, c.ID)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// changes are what may be done to a comment after its import. An undo leaves those alone that say so.
+var changes = []struct {
+	why   string
+	stays bool
+	do    func(context.Context, *dynamo.Store, comment.Comment) error
+}{
+	{"an edit is not the import's", true, func(ctx context.Context, s *dynamo.Store, c comment.Comment) error {
+		after := c
+		after.Text, after.Version = "Better than I thought.", 2
+		return s.Replace(ctx, c, after)
+	}},
+	{"nor is a reply", true, func(ctx context.Context, s *dynamo.Store, c comment.Comment) error {
+		return s.SetReply(ctx, c, &comment.Reply{Text: "Thank you.", Name: "Shop", CreatedAt: c.CreatedAt(), Version: 1})
+	}},
+	{"a vote is about the comment, and no part of it", false, func(ctx context.Context, s *dynamo.Store, c comment.Comment) error {
+		return s.SetVote(ctx, c.ID, comment.CastVote{}, comment.CastVote{By: "ben", Vote: comment.Helpful, At: time.Now()})
+	}},
+}
+
+// plain are comments of a product as a file of reviews has them, newest first.
+func plain(t *testing.T, product string, count int) []comment.Comment {
+	comments := commenttest.Many(commenttest.Rand(t), product, count)
+	for i := range comments {
+		c := &comments[i]
+		c.Author.Imported, c.Version, c.UpdatedAt, c.Reply, c.ReplyDeletion = true, 1, nil, nil, 0
+	}
+	return comments
+}
+
+func TestUndo(t *testing.T) {
+	x := newTable(t)
+	first, second := plain(t, "cup", 20), plain(t, "pot", 20)
+	x.load("first.csv", first)
+	x.load("second.csv", second)
+	var changed []comment.Comment
+	for i, change := range changes {
+		x.must(change.do(t.Context(), x.store, second[i]))
+		if change.stays {
+			changed = append(changed, second[i])
+		}
+	}
+	x.must(x.store.Delete(t.Context(), second[19]))
+
+	registry := imports.NewRegistry(x.client, x.name)
+	for range 2 { // the second finds nothing more to do, and says the same
+		done, err := registry.Undo(t.Context(), "second.csv", func(imports.Undone) {})
+		x.must(err)
+		if want := (imports.Undone{Removed: 19 - len(changed), Changed: len(changed)}); done != want {
+			t.Errorf("undone are %+v, want %+v", done, want)
+		}
+		if diff := cmp.Diff(idsOf(first, changed), x.there()); diff != "" {
+			t.Errorf("left are: %s", diff)
+		}
+	}
+	// What was undone can be imported again; what a customer deleted, not.
+	if counts, want := x.load("again.csv", second), (dynamo.LoadCounts{Written: 19 - len(changed), Existing: len(changed), Deleted: 1}); counts != want {
+		t.Errorf("imported again are %+v, want %+v", counts, want)
+	}
+	if _, err := registry.Undo(t.Context(), "third.csv", nil); comment.KindOf(err) != comment.NotFound {
+		t.Errorf("an import that never was: %v", err)
+	}
+	all, err := registry.List(t.Context())
+	x.must(err)
+	var names []string
+	for _, m := range all {
+		names = append(names, m.Name)
+		if m.Ended.Before(m.Begun) || m.Undone.IsZero() != (m.Name != "second.csv") {
+			t.Errorf("%+v", m)
+		}
+	}
+	if diff := cmp.Diff([]string{"again.csv", "first.csv", "second.csv"}, names); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// An undo that ends at any call goes on where it stopped, and its counts are exact then.
+func TestUndoThroughFaults(t *testing.T) {
+	for _, fault := range []faulttest.Fault{faulttest.Refused, faulttest.AnswerLost} {
+		for n, ended := 1, false; !ended; n += 7 {
+			x := newTable(t)
+			comments := plain(t, "cup", 30)
+			x.load("cups.csv", comments)
+			ctx, kill := context.WithCancel(t.Context())
+			client, network := faulttest.Under(x.client, func(call int) faulttest.Fault {
+				if call < n {
+					return faulttest.None
+				}
+				kill()
+				return fault
+			})
+			_, err := imports.NewRegistry(client, x.name).Undo(ctx, "cups.csv", func(imports.Undone) {})
+			kill()
+			ended = err == nil
+			x.must(network.Flush())
+			done, err := imports.NewRegistry(x.client, x.name).Undo(t.Context(), "cups.csv", func(imports.Undone) {})
+			x.must(err)
+			if want := (imports.Undone{Removed: 30}); done != want || len(x.there()) > 0 {
+				t.Fatalf("killed at call %d (%s): undone are %+v of 30, %d are left", n, fault, done, len(x.there()))
+			}
+		}
+	}
+}
+
+// Two processes that begin imports of one name at the same time share a number, and no other import has it.
+func TestBegin(t *testing.T) {
+	x := newTable(t)
+	registry := imports.NewRegistry(x.client, x.name)
+	numbers := make([]int64, 8)
+	x.must(call.Parallel(t.Context(), len(numbers), func(ctx context.Context, i int) error {
+		m, err := registry.Begin(ctx, []string{"a.csv", "b.csv"}[i%2])
+		numbers[i] = m.Number()
+		return err
+	}))
+	for i, number := range numbers {
+		if number == 0 || number != numbers[i%2] || number == numbers[1-i%2] {
+			t.Fatalf("the numbers of two imports are %v", numbers)
+		}
+	}
+}
+
+func TestCheckName(t *testing.T) {
+	for name, ok := range map[string]bool{
+		"reviews.csv": true, "Avis 2026 é": true, "": false, "a\nb": false, "\xff": false, "a\u202eb": false,
+		string(make([]byte, imports.MaxName+1)): false,
+	} {
+		if err := imports.CheckName(name); (err == nil) != ok {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}

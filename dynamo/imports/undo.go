@@ -1,0 +1,116 @@
+package imports
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Undone says what became of the comments that an import added.
+type Undone struct {
+	// Removed is how many are gone, those that an earlier Undo removed among them.
+	Removed int
+	// Changed is how many were edited, decided about or replied to since, and stay.
+	Changed int
+}
+
+// Undo removes the comments that an import added, but those that were changed since. It reads the whole
+// table. After an error, another Undo goes on, and counts what was removed before. An import may add the
+// same comments again. A comment that is written while Undo runs may stay.
+//
+// Each becomes a tombstone, as a deleted comment does: a put of the import may arrive late, and must
+// not bring it back.
+func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (done Undone, err error) {
+	m, err := r.get(ctx, name)
+	if err == nil && m.number == 0 {
+		err = comment.Errorf(comment.NotFound, "there is no import %q: talkback import --list prints all", name)
+	}
+	if err != nil {
+		return done, err
+	}
+	input := &dynamodb.ScanInput{
+		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
+		FilterExpression:          aws.String(layout.AttrSK + " = :sort AND begins_with(" + layout.AttrImport + ", :mark)"),
+		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.number))},
+		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrSK + "," + layout.AttrImport),
+	}
+	for {
+		output, err := call.Retried(ctx, func() (*dynamodb.ScanOutput, error) {
+			output, err := r.client.Scan(ctx, input)
+			return output, call.Wrap(err, "Scan for import %q", name)
+		})
+		if err != nil {
+			return done, err
+		}
+		removed := make([]bool, len(output.Items))
+		err = call.Parallel(ctx, len(output.Items), func(ctx context.Context, i int) (err error) {
+			removed[i], err = r.remove(ctx, output.Items[i])
+			return err
+		})
+		for _, gone := range removed {
+			if gone {
+				done.Removed++
+			} else if err == nil {
+				done.Changed++
+			}
+		}
+		if err != nil {
+			return done, err
+		}
+		show(done)
+		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
+			break
+		}
+	}
+	_, err = r.update(ctx, namePrefix+name, "SET "+attrUndone+" = :now", layout.Item{":now": layout.Time(time.Now())})
+	return done, err
+}
+
+// remove replaces a comment of an import with a tombstone, and reports whether it is gone. One that was
+// changed since the import stays, also if the change comes only now.
+func (r *Registry) remove(ctx context.Context, it layout.Item) (gone bool, err error) {
+	if layout.NoComment(it) {
+		return true, nil
+	}
+	id, err := layout.CommentOfKey(it)
+	if err != nil {
+		return false, err
+	}
+	product, err := layout.ProductOf(it)
+	if err != nil {
+		return false, nil // damaged, and so changed
+	}
+	c, err := layout.DecodeCompressed(it, product, false)
+	mark, ok := layout.ImportMarkOf(it)
+	if err != nil || !ok || !mark.Unchanged(c.Comment) {
+		return false, nil
+	}
+	tombstone := layout.Tombstone(id, rand.Text(), time.Now())
+	tombstone[layout.AttrImport] = it[layout.AttrImport]
+	values := layout.Item{":mark": it[layout.AttrImport]}
+	condition := layout.AttrImport + " = :mark AND attribute_not_exists(" + layout.AttrDeleted + ") AND " +
+		layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c.Comment, values) + " AND " + layout.SameReply(c.Comment, values)
+	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+		_, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(r.table), Item: tombstone, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+		}, call.NoRetries)
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			gone = layout.NoComment(refused.Item) // by an earlier try, or another caller
+			return nil
+		}
+		gone = err == nil
+		return err
+	})
+	return gone, call.Wrap(err, "PutItem of the tombstone of %s", id)
+}

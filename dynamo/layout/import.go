@@ -1,0 +1,51 @@
+package layout
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// AttrImport says which import added the comment, and what it last made of it: S, see ImportMark. It is
+// absent of a comment that was written here. The tombstone of an undone import keeps it.
+const AttrImport = "w"
+
+// ImportMark is what AttrImport says.
+type ImportMark struct {
+	// Import is the number of the import that added the comment.
+	Import int64
+	// as is what the comment then was: its version, that of its reply, and its state.
+	as string
+}
+
+// MarkOf returns the mark of a comment as an import writes it.
+func MarkOf(number int64, c comment.Comment) ImportMark {
+	reply := c.ReplyDeletion
+	if c.Reply != nil {
+		reply = c.Reply.Version
+	}
+	return ImportMark{number, fmt.Sprintf("%d:%d:%s", c.NextVersion()-1, reply, stateText(c))}
+}
+
+// ImportMarkOf reads the mark of an item; false if it has none.
+func ImportMarkOf(it Item) (m ImportMark, ok bool) {
+	text := NewReader(it).OptionalText(AttrImport)
+	for i := range text {
+		if text[i] == ':' {
+			number, err := strconv.ParseInt(text[:i], 10, 64)
+			return ImportMark{number, text[i+1:]}, err == nil
+		}
+	}
+	return m, false
+}
+
+// String returns the mark as AttrImport has it, such as "7:1:0:".
+func (m ImportMark) String() string { return MarkPrefix(m.Import) + m.as }
+
+// Unchanged reports whether nobody has edited, decided about or replied to the comment since the import.
+// Votes and reports are no change.
+func (m ImportMark) Unchanged(c comment.Comment) bool { return m == MarkOf(m.Import, c) }
+
+// MarkPrefix begins the marks of all comments that an import added.
+func MarkPrefix(number int64) string { return strconv.FormatInt(number, 10) + ":" }

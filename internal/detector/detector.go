@@ -1,0 +1,103 @@
+// Package detector asks the program talkback-languages in which language a text is. Its models are
+// larger than all of Talkback, so it is a process of its own.
+package detector
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// program is the name of the program.
+const program = "talkback-languages"
+
+// ErrMissing says that the program is not to be found, and what to do.
+var ErrMissing = errors.New("--detect-language needs the program " + program + " beside talkback or on PATH: make languages builds it")
+
+// Detector tells languages. It is used by one goroutine at a time.
+type Detector struct {
+	process *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+	said    strings.Builder
+}
+
+// Start starts the program, which chooses among languages: tags with commas, or "all".
+func Start(ctx context.Context, among string) (*Detector, error) {
+	path, err := find()
+	if err != nil {
+		return nil, err
+	}
+	d := &Detector{process: exec.CommandContext(ctx, path, among)}
+	d.process.Env = []string{} // secrets stay with us
+	d.process.Stderr = &d.said
+	if d.in, err = d.process.StdinPipe(); err != nil {
+		return nil, err
+	}
+	out, err := d.process.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	d.out = bufio.NewReader(out)
+	if err := d.process.Start(); err != nil {
+		return nil, fmt.Errorf("--detect-language: %w", err)
+	}
+	if _, err := d.Language("hello"); err != nil {
+		return nil, err // it does not know these languages
+	}
+	return d, nil
+}
+
+// find returns the program beside this one, or on PATH.
+func find() (string, error) {
+	if self, err := os.Executable(); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), program)); err == nil {
+			return path, nil
+		}
+	}
+	path, err := exec.LookPath(program)
+	if err != nil {
+		return "", ErrMissing
+	}
+	return path, nil
+}
+
+// Language returns the language of a text, "und" if the program is not sure.
+func (d *Detector) Language(text string) (comment.Language, error) {
+	line, err := json.Marshal(text)
+	if err != nil {
+		return "", err
+	}
+	if _, err := d.in.Write(append(line, '\n')); err != nil {
+		return "", d.failed(err)
+	}
+	answer, err := d.out.ReadString('\n')
+	if err != nil {
+		return "", d.failed(err)
+	}
+	return comment.ParseLanguage(strings.TrimSpace(answer))
+}
+
+// failed returns why the program ended.
+func (d *Detector) failed(err error) error {
+	_ = d.in.Close()
+	_ = d.process.Wait() // what it said tells more than its status
+	if said := strings.TrimSpace(d.said.String()); said != "" {
+		return fmt.Errorf("--detect-language: %s", strings.TrimPrefix(said, program+": "))
+	}
+	return fmt.Errorf("%s ended: %w", program, err)
+}
+
+// Close ends the program.
+func (d *Detector) Close() error {
+	return errors.Join(d.in.Close(), d.process.Wait())
+}

@@ -1,0 +1,51 @@
+package importer
+
+import (
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+// Updating returns what becomes of a comment by a row of a file that has columns of certain fields, for
+// dynamo.Loader. A field without a column stays as it is, and so do votes.
+func Updating(has func(reviewfile.Field) bool) func(before, row comment.Comment) comment.Comment {
+	return func(before, row comment.Comment) comment.Comment {
+		after := before
+		after.Rating, after.Language, after.Author = row.Rating, row.Language, row.Author
+		after.Title, after.Text = row.Title, row.Text
+		if has(reviewfile.Status) && row.Status != before.Status {
+			after.Status, after.Moderation = row.Status, row.Moderation
+		}
+		if has(reviewfile.Verified) {
+			after.Verified = row.Verified
+		}
+		if has(reviewfile.Media) {
+			after.Media = row.Media
+		}
+		if has(reviewfile.Reply) && !sameReply(before.Reply, row.Reply) {
+			after.Reply, after.ReplyDeletion = reply(before, row.Reply)
+		}
+		return after
+	}
+}
+
+func sameReply(a, b *comment.Reply) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.Text == b.Text && a.Name == b.Name && a.CreatedAt.Equal(b.CreatedAt)
+}
+
+// reply returns the reply of a row as the next one of a comment, with a version that none had; without a
+// reply, the version of its deletion.
+func reply(before comment.Comment, wanted *comment.Reply) (next *comment.Reply, deletion int) {
+	version := before.ReplyDeletion + 1
+	if before.Reply != nil {
+		version = before.Reply.Version + 1
+	}
+	if wanted == nil {
+		return nil, version
+	}
+	again := *wanted
+	again.Version = version
+	return &again, 0
+}
