@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -67,9 +68,9 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	case err != nil:
 		return err
 	case c.List:
-		return c.listImports(ctx, flags, term)
+		return listImports(ctx, flags, term)
 	case c.Undo != "":
-		return c.undo(ctx, target, flags, term)
+		return undoImport(ctx, c.Undo, target, c.NoCount, flags, term)
 	}
 	options, err := c.Options()
 	if err != nil {
@@ -117,6 +118,35 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return c.importInto(ctx, work, target, flags, term)
 }
 
+// checkMode returns an error if flags contradict each other that list imports, take one back or read a
+// file.
+func (c *Import) checkMode() error {
+	switch {
+	case c.List && c.Undo != "":
+		return errors.New("--list and --undo are two commands: give one")
+	case (c.List || c.Undo != "") && c.File != "":
+		return errors.New("--list and --undo read no file: leave it out")
+	case !c.List && c.Undo == "" && c.File == "":
+		return errors.New("name the file of reviews to import, - for standard input; --list prints earlier imports, and --undo takes one back")
+	case c.Update && c.Revive:
+		return errors.New("--update changes comments that are there, and --revive writes deleted ones: give one")
+	case c.Undo+c.Name == "":
+		return nil
+	case c.Restore && c.Name != "":
+		return errors.New("--restore makes a table what it was, and has no name: leave out --name")
+	}
+	return imports.CheckName(cmp.Or(c.Undo, c.Name))
+}
+
+// name returns the name of the import: that of its file, unless it is given.
+func (c *Import) name() string {
+	if c.Name == "" && c.File == reviewfile.StandardInput {
+		return "standard input"
+	}
+	file := output.Printable(filepath.Base(c.File))
+	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), imports.MaxName)], ""))
+}
+
 // report prints what the import would do, before anything is written, and asks a terminal whether to
 // go on. It reads a file to its end, but only the first rows of standard input.
 func (c *Import) report(ctx context.Context, in *importer.Input, rejects *importer.Rejects, options reviewfile.Options, term Terminal) error {
@@ -162,7 +192,10 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 		loader.Update = importer.Updating(work.Input.Preview().Mapping.Has)
 	}
 	registry := imports.NewRegistry(session.Client, session.Table)
-	waited, err := c.counted(ctx, session, target, "All rows are in", term, func(ctx context.Context) error {
+	waited, err := counted(ctx, session, target, c.NoCount, "All rows are in", term, func(ctx context.Context) error {
+		if c.Restore {
+			return work.Run(ctx) // without marks: the table becomes what it was
+		}
 		begun, err := registry.Begin(ctx, c.name())
 		if err != nil {
 			return err

@@ -1,50 +1,21 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
-	"github.com/talkback/talkback/internal/reviewfile"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
-// checkMode returns an error if flags contradict each other that list imports, take one back or read a
-// file.
-func (c *Import) checkMode() error {
-	switch {
-	case c.List && c.Undo != "":
-		return errors.New("--list and --undo are two commands: give one")
-	case (c.List || c.Undo != "") && c.File != "":
-		return errors.New("--list and --undo read no file: leave it out")
-	case !c.List && c.Undo == "" && c.File == "":
-		return errors.New("name the file of reviews to import, - for standard input; --list prints earlier imports, and --undo takes one back")
-	case c.Update && c.Revive:
-		return errors.New("--update changes comments that are there, and --revive writes deleted ones: give one")
-	case c.Undo != "":
-		return imports.CheckName(c.Undo)
-	}
-	return imports.CheckName(c.name())
-}
-
-// name returns the name of the import: that of its file, unless it is given.
-func (c *Import) name() string {
-	if c.Name == "" && c.File == reviewfile.StandardInput {
-		return "standard input"
-	}
-	return cmp.Or(c.Name, filepath.Base(c.File))
-}
-
 // listImports prints all imports of the table.
-func (c *Import) listImports(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+func listImports(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
 	if err != nil {
 		return err
@@ -77,8 +48,8 @@ func importsText(all []imports.Import, screen output.Screen) string {
 	return table.On(screen)
 }
 
-// undo removes the comments of an import, and waits until that is counted.
-func (c *Import) undo(ctx context.Context, target keeper.Target, flags *EngineFlags, term Terminal) (err error) {
+// undoImport removes the comments of an import, and waits until that is counted, unless others count.
+func undoImport(ctx context.Context, name string, target keeper.Target, others bool, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
 	if err != nil {
 		return err
@@ -86,8 +57,8 @@ func (c *Import) undo(ctx context.Context, target keeper.Target, flags *EngineFl
 	defer func() { err = errors.Join(err, session.Close()) }()
 	var done imports.Undone
 	progress := output.NewProgress(term.Err, -1, "comments")
-	_, err = c.counted(ctx, session, target, "All are removed", term, func(ctx context.Context) (err error) {
-		done, err = imports.NewRegistry(session.Client, session.Table).Undo(ctx, c.Undo, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
+	_, err = counted(ctx, session, target, others, "All are removed", term, func(ctx context.Context) (err error) {
+		done, err = imports.NewRegistry(session.Client, session.Table).Undo(ctx, name, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
 		return err
 	})
 	progress.End()
@@ -111,10 +82,10 @@ func undoneText(u imports.Undone) string {
 }
 
 // counted does work on the table, and counts meanwhile and afterwards until all that it wrote is
-// counted, unless others do that. It returns how long counting took after the end of the work. The
+// counted, unless others count. It returns how long counting took after the end of the work. The
 // backlog is told with what is done by then.
-func (c *Import) counted(ctx context.Context, session *Session, target keeper.Target, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
-	if c.NoCount {
+func counted(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
+	if others {
 		return 0, session.watch(ctx, work)
 	}
 	pages, err := openPages(ctx, target, session, "talkback import", term.Logger)

@@ -29,7 +29,7 @@ func TestRestoreIsAskedForByName(t *testing.T) {
 		t.Errorf("without the flag: status %d, %s", status, said)
 	}
 	for _, flag := range []string{"--authors-are-customers", "--language=en", "--language-of=x=en", "--map=text=title"} {
-		if status, _, said := i.run(t.Context(), file, "--restore", flag); status != 2 || !strings.Contains(said, "leave out --map") {
+		if status, _, said := i.run(t.Context(), file, "--restore", flag); status != 2 || !strings.Contains(said, "leave out --from, --map") {
 			t.Errorf("with %s: status %d, %s", flag, status, said)
 		}
 	}

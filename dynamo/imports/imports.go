@@ -77,7 +77,7 @@ func CheckName(name string) error {
 		return comment.Errorf(comment.BadInput, "the name of an import is UTF-8 of 1 to %d bytes", MaxName)
 	}
 	for _, r := range name {
-		if !unicode.IsPrint(r) {
+		if !unicode.IsGraphic(r) {
 			return comment.Errorf(comment.BadInput, "the name of an import has the character %U: leave it out", r)
 		}
 	}
