@@ -139,10 +139,10 @@ overload: OUT ?= docs/overload
 overload: provision-engine build
 	@. internal/provision/tmp.sh && go test -v ./internal/overload -count 1 -run 'TestMeasure|TestCrowds' -timeout 20m -args -program $(abspath bin/talkback) $(if $(FIRST),-first $(FIRST)) -out $(abspath $(OUT))
 
-# The picture of a product page in README, of the sample data. Its Japanese and Chinese need fonts that have them, such as
+# The pictures of a product page and its form in README, of the sample data. Japanese and Chinese need fonts, such as
 # fonts-noto-cjk of Debian.
 picture: provision
-	@go test ./internal/endtoend -count 1 -run TestPicture -args -picture $(abspath docs/product-page.webp)
+	@go test ./internal/endtoend -count 1 -run TestPicture -args -picture $(abspath docs)
 
 # What was built and fetched. The data stays.
 clean:

@@ -14,34 +14,41 @@ import (
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/sample"
 )
 
 var (
-	pictureFile  = flag.String("picture", "", "write the picture of a product page to this file")
-	screensInDir = flag.String("screens", "", "write screenshots of every state to this folder, to be looked at")
+	pictureFolder = flag.String("picture", "", "write the pictures of a product page and its form to this folder")
+	screensInDir  = flag.String("screens", "", "write screenshots of every state to this folder, to be looked at")
 )
 
-// TestPicture makes the picture of the README, of the whole sample data, if -picture names a file.
+// TestPicture makes the pictures of the README, of the sample data, if -picture names a folder.
 func TestPicture(t *testing.T) {
-	if *pictureFile == "" {
+	if *pictureFolder == "" {
 		t.Skip("make picture runs it")
 	}
-	browser := browsertest.Open(t)
-	s := openSite(t, sample.Comments())
-	b := newTab(t, browser)
-	b.do(colours("light"), emulation.SetDeviceMetricsOverride(1200, 900, 2, false), emulation.SetScrollbarsHidden(true),
-		chromedp.Navigate(s.address+"/products/"+sample.HotProduct))
+	s := &site{address: serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--sample-data")}
+	count := 0
+	for c := range sample.Comments() {
+		if c.ProductID == sample.HotProduct {
+			count++
+		}
+	}
+	s.counted(t, sample.HotProduct, count)
+	b := newTab(t, browsertest.Open(t))
+	b.do(colours("light"), emulation.SetDeviceMetricsOverride(1200, 1200, 2, false), emulation.SetScrollbarsHidden(true),
+		chromedp.Navigate(s.address+"/products/"+sample.HotProduct+"?language=en&only=media"))
 	b.until(idle)
-	b.mouse(".bar[href='?rating=5']")
-	b.mouse(".bar[href='?rating=5&rating=4']")
-	b.mouse(".chip[href*='language=en']")
-	b.mouse(".chip[href*='language=de']")
-	b.until(`location.search.endsWith('language=de&language=en') && ` + idle)
-	b.mouse(".plan summary")
-	b.do(chromedp.Evaluate(`scrollTo(0, 0); `+root+`.activeElement.blur()`, nil),
-		chromedp.MouseEvent(input.MouseMoved, 1190, 600)) // over nothing that shows it
-	b.screenshot(*pictureFile, false)
+	b.do(chromedp.MouseEvent(input.MouseMoved, 1190, 600)) // over nothing that shows it
+	b.screenshot(filepath.Join(*pictureFolder, "product-page.webp"), false)
+	b.mouse(".write > .button")
+	b.until(root + ".querySelector('.write form') !== null")
+	b.mouse(".write .rate label:nth-child(4) input")
+	b.press("\tEin guter Kauf\tSchnell heiß und leise. Der Tank ist schnell gefüllt, und die Crema gelingt jedes Mal.")
+	b.do(emulation.SetDeviceMetricsOverride(1200, 800, 2, false),
+		chromedp.Evaluate(root+".querySelector('.write').scrollIntoView(); "+root+".activeElement.blur()", nil))
+	b.screenshot(filepath.Join(*pictureFolder, "form.webp"), false)
 	b.quiet()
 }
 
