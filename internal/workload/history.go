@@ -162,7 +162,9 @@ func (m *model) write(s *story, c *content) {
 // seen notes that a comment was seen with a text, by an answer that came now. From then on it is not
 // in an earlier state any more.
 func (s *story) seen(id, text string) {
-	s.id = id
+	if s.id == "" {
+		s.id = id // once: its writer reads it without the lock when nothing is pending
+	}
 	last := s.states[len(s.states)-1]
 	if s.pending && last.content != nil && last.content.text == text {
 		s.confirm()
