@@ -133,7 +133,7 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 			after := comments[40]
 			after.Rating = 3
 			a.count(change{before: &comments[40], after: &after})
-		}, 2, 7}, // how many follow depends on whether the server has read the counts again
+		}, 2, 4}, // how many of them are in the second wave depends on whether the server has read the counts again
 		{"a complaint is new", func() {
 			fresh := commenttest.Many(commenttest.Rand(t), "vase", 1)[0]
 			fresh.ID, fresh.Rating = comment.IDOf(comments[0].ID.Position().Next()), 1
@@ -144,13 +144,19 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 		}, 2, 2},
 	} {
 		row.do()
-		client.expect(row.first)
-		var data newestAnswer
-		service.mustAsk(productPage, nil, &data)
-		if calls := client.made(); len(calls) > row.most {
+		var calls []string
+		for range 20 { // once, unless counts that were read just before a change are still what plans go by
+			client.expect(row.first)
+			var data newestAnswer
+			service.mustAsk(productPage, nil, &data)
+			data.check(t, row.why, model)
+			if calls = client.made(); len(calls) <= row.most || row.why != "that is counted" {
+				break
+			}
+		}
+		if len(calls) > row.most {
 			t.Errorf("%s: %v, want at most %d calls", row.why, calls, row.most)
 		}
-		data.check(t, row.why, model)
 	}
 	client.expect(1)
 	service.mustAsk(`{ product(id: "vase") { comments(first: 0, filter: {ratings: [3]}) { totalCount stats { average } } } }`, nil, &struct{}{})
