@@ -9,7 +9,6 @@ import (
 	"net"
 	"net/http"
 	"strconv"
-	"syscall"
 	"time"
 )
 
@@ -101,9 +100,5 @@ func (f ListenFlags) protocols() *http.Protocols {
 // two thirds of the process's file descriptors. The rest is for files and for connections to the
 // table; a request may open several of these.
 func connectionLimit(wanted uint32) int {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
-		return int(wanted)
-	}
-	return min(int(wanted), max(1, int(min(limit.Cur, math.MaxInt32))*2/3))
+	return min(int(wanted), max(1, int(min(descriptors(), math.MaxInt32))*2/3))
 }

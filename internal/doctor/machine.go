@@ -5,8 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"os"
-	"syscall"
 	"time"
+
+	"github.com/talkback/talkback/internal/engine/disk"
 )
 
 // expiresSoon is how long before its end a certificate should be renewed: Let's Encrypt renews 30
@@ -46,11 +47,11 @@ func Folder(folder string) Finding {
 	case !info.IsDir():
 		return New(check, Problem, "%s is a file", folder).Cured("name a folder by --data")
 	}
-	var disk syscall.Statfs_t
-	if err := syscall.Statfs(folder, &disk); err != nil {
+	free, err := disk.Free(folder)
+	if err != nil {
 		return New(check, Unknown, "the free space of %s: %v", folder, err)
 	}
-	return Space(folder, disk.Bavail*uint64(disk.Bsize))
+	return Space(folder, free)
 }
 
 // Space checks the free space of the disk of a folder, in bytes.

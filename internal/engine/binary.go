@@ -6,15 +6,26 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 )
 
 // binaryName is the name of the engine's program.
 const binaryName = "dynoxide"
 
-// errMissing says what to do, for each way of installing talkback.
-var errMissing = errors.New("the local engine " + binaryName + " is neither beside this program nor on PATH: " +
-	"`make run` fetches it; or put it on PATH, name it with --engine PATH, " +
-	"or use another engine with --endpoint URL or --aws")
+// packaged is the system that the engine's makers publish a program for, as GOOS/GOARCH.
+const packaged = "linux/amd64"
+
+// missing says what to do on a system where no program of the engine was found.
+func missing(system string) error {
+	if system != packaged {
+		return errors.New("the local engine " + binaryName + " is published for Linux on x64 only: start DynamoDB Local, " +
+			"which needs Java, and give --endpoint http://localhost:8000, at first with --create-table; " +
+			"or use --aws, or put a " + binaryName + " that you built on PATH")
+	}
+	return errors.New("the local engine " + binaryName + " is neither beside this program nor on PATH: " +
+		"`make run` fetches it; or put it on PATH, name it with --engine PATH, " +
+		"or use another engine with --endpoint URL or --aws")
+}
 
 // findBinary returns the engine's program: the given one, else the one beside this program, else
 // the one on PATH.
@@ -33,7 +44,7 @@ func findBinary(given string) (string, error) {
 	}
 	path, err := exec.LookPath(binaryName)
 	if err != nil {
-		return "", errMissing
+		return "", missing(runtime.GOOS + "/" + runtime.GOARCH)
 	}
 	return path, nil
 }

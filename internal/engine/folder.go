@@ -19,6 +19,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/talkback/talkback/internal/engine/disk"
 )
 
 // The files of a data folder. SQLite keeps two more beside the database file.
@@ -238,8 +240,8 @@ func full(folder string, err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return true
 	}
-	var disk syscall.Statfs_t
-	return syscall.Statfs(folder, &disk) == nil && uint64(disk.Bavail)*uint64(disk.Bsize) < leastRoom
+	free, unknown := disk.Free(folder)
+	return unknown == nil && free < leastRoom
 }
 
 // owned are the files that an engine may have in its data folder.

@@ -12,7 +12,8 @@
 // away while the watchdog lives, so nothing else can be hit.
 //
 // The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we have
-// done with it.
+// done with it. Windows has job objects in place of all this: the kernel ends the job of a process
+// that ends.
 //
 // Child and watchdog get a few variables of our environment and no others (environment.go): secrets
 // stay with us.
@@ -25,7 +26,6 @@ import (
 	"os"
 	"os/exec"
 	"sync/atomic"
-	"syscall"
 	"time"
 )
 
@@ -65,10 +65,14 @@ func Start(c Command) (*Child, error) {
 	}
 	cmd := exec.Command(c.Path, c.Args...)
 	cmd.Stdout, cmd.Stderr, cmd.Env = file, file, environment()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pgid: dog.group()}
+	cmd.SysProcAttr = dog.attributes()
 	if err := cmd.Start(); err != nil {
 		dog.dismiss()
 		return nil, fmt.Errorf("cannot start %s: %w", c.Path, err)
+	}
+	if err := dog.tie(cmd.Process); err != nil {
+		dog.dismiss()
+		return nil, errors.Join(fmt.Errorf("cannot tie %s to this process: %w", c.Path, err), cmd.Process.Kill(), cmd.Wait())
 	}
 	child := &Child{cmd: cmd, watchdog: dog, output: out, done: make(chan struct{})}
 	go child.wait()
@@ -118,7 +122,7 @@ func (c *Child) LastWords() string { return c.output.tail() }
 // when it is gone. It may be called again, also from several goroutines.
 func (c *Child) Stop(grace time.Duration) error {
 	c.stopping.Store(true)
-	if err := c.signal(syscall.SIGTERM); err != nil {
+	if err := c.signal(ask); err != nil {
 		return err
 	}
 	timer := time.NewTimer(grace)
@@ -128,16 +132,16 @@ func (c *Child) Stop(grace time.Duration) error {
 		return nil
 	case <-timer.C:
 	}
-	if err := c.signal(syscall.SIGKILL); err != nil {
+	if err := c.signal((*os.Process).Kill); err != nil {
 		return err
 	}
 	<-c.done
 	return nil
 }
 
-// signal sends a signal; that the child is gone already is no error.
-func (c *Child) signal(s syscall.Signal) error {
-	if err := c.cmd.Process.Signal(s); err != nil && !errors.Is(err, os.ErrProcessDone) {
+// signal has a signal sent; that the child is gone already is no error.
+func (c *Child) signal(send func(*os.Process) error) error {
+	if err := send(c.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("cannot stop %s (pid %d): %w", c.cmd.Path, c.PID(), err)
 	}
 	return nil

@@ -1,3 +1,5 @@
+//go:build unix
+
 package child
 
 import (
@@ -38,8 +40,19 @@ func startWatchdog() (*watchdog, error) {
 // group is the process group that the watchdog kills.
 func (w *watchdog) group() int { return w.cmd.Process.Pid }
 
+// attributes start a child in the watchdog's group.
+func (w *watchdog) attributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pgid: w.group()}
+}
+
+// tie does nothing: the child is tied by its attributes.
+func (w *watchdog) tie(*os.Process) error { return nil }
+
 // dismiss ends the watchdog, and whatever is left in its group.
 func (w *watchdog) dismiss() {
 	w.hold.Close()
 	_ = w.cmd.Wait() // it ends by its own kill, which is no news
 }
+
+// ask asks a child to end.
+func ask(child *os.Process) error { return child.Signal(syscall.SIGTERM) }

@@ -1,0 +1,51 @@
+package arch
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+
+	goload "golang.org/x/tools/go/packages"
+)
+
+// TestTypesOfOtherSystems type-checks the program for other systems of releases. It skips the
+// bodies of functions of other modules, so that it takes seconds; to compile them takes minutes.
+func TestTypesOfOtherSystems(t *testing.T) {
+	for _, system := range []string{"windows/amd64", "darwin/arm64"} {
+		t.Run(system, func(t *testing.T) {
+			name, arch, _ := strings.Cut(system, "/")
+			config := goload.Config{
+				Dir:  "../..",
+				Mode: goload.NeedName | goload.NeedImports | goload.NeedDeps,
+				Env:  append(os.Environ(), "GOOS="+name, "GOARCH="+arch, "CGO_ENABLED=0"),
+				ParseFile: func(files *token.FileSet, name string, source []byte) (*ast.File, error) {
+					return parser.ParseFile(files, name, source, parser.SkipObjectResolution)
+				},
+			}
+			var ours []string
+			goload.Visit(load(t, config, "."), nil, func(p *goload.Package) {
+				if strings.HasPrefix(p.PkgPath, module) {
+					ours = append(ours, p.PkgPath)
+				}
+			})
+			config.Mode |= goload.NeedFiles | goload.NeedCompiledGoFiles | goload.NeedTypes | goload.NeedTypesSizes | goload.NeedSyntax
+			goload.Visit(load(t, config, ours...), nil, func(p *goload.Package) {
+				for _, err := range p.Errors {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+func load(t *testing.T, config goload.Config, patterns ...string) []*goload.Package {
+	t.Helper()
+	packages, err := goload.Load(&config, patterns...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return packages
+}
