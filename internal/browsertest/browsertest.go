@@ -13,6 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 
 	"github.com/talkback/talkback/internal/provisiontest"
@@ -37,6 +40,31 @@ func Open(t testing.TB) context.Context {
 	// visit.
 	if err := chromedp.Run(ctx); err != nil {
 		t.Fatalf("starting %s: %v", program, err)
+	}
+	return ctx
+}
+
+// NewVisitor opens a tab of somebody else, with nothing stored and nothing cached, and returns its
+// context. It is closed when the test ends.
+func NewVisitor(t testing.TB, browser context.Context) context.Context {
+	t.Helper()
+	var id target.ID
+	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) (err error) {
+		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
+		visitor, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(ctx)
+		if err != nil {
+			return err
+		}
+		id, err = target.CreateTarget("about:blank").WithBrowserContextID(visitor).WithNewWindow(true).WithWidth(1280).WithHeight(800).Do(ctx)
+		return err
+	})); err != nil {
+		t.Fatal(err)
+	}
+	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
+	t.Cleanup(closeTab)
+	// The tab lives as long as the context of the first call.
+	if err := chromedp.Run(ctx, network.Enable()); err != nil {
+		t.Fatal(err)
 	}
 	return ctx
 }

@@ -10,11 +10,9 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/runtime"
-	"github.com/chromedp/cdproto/target"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -45,26 +43,9 @@ type load struct {
 // newTab opens a tab.
 func newTab(t *testing.T, browser context.Context) *tab {
 	t.Helper()
-	var id target.ID
-	if err := chromedp.Run(browser, chromedp.ActionFunc(func(ctx context.Context) (err error) {
-		ctx = cdp.WithExecutor(ctx, chromedp.FromContext(ctx).Browser)
-		visitor, err := target.CreateBrowserContext().WithDisposeOnDetach(true).Do(ctx)
-		if err != nil {
-			return err
-		}
-		id, err = target.CreateTarget("about:blank").WithBrowserContextID(visitor).WithNewWindow(true).WithWidth(1280).WithHeight(800).Do(ctx)
-		return err
-	})); err != nil {
-		t.Fatal(err)
-	}
-	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithTargetID(id))
-	t.Cleanup(closeTab)
+	ctx := browsertest.NewVisitor(t, browser)
 	b := &tab{t: t, ctx: ctx, loads: map[network.RequestID]*load{}}
 	chromedp.ListenTarget(ctx, b.see)
-	// The tab lives as long as the context of the first call.
-	if err := chromedp.Run(ctx, network.Enable()); err != nil {
-		t.Fatal(err)
-	}
 	return b
 }
 

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"github.com/chromedp/chromedp"
-	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/command"
@@ -42,7 +41,8 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 // they write.
 func TestFrameworks(t *testing.T) {
 	folder := newFolder(t)
-	if !t.Run("package", func(t *testing.T) { install(t, folder) }) {
+	program := filepath.Join(folder, "talkback")
+	if !t.Run("package", func(t *testing.T) { install(t, folder, program) }) {
 		return
 	}
 	t.Run("types", func(t *testing.T) {
@@ -58,6 +58,7 @@ func TestFrameworks(t *testing.T) {
 	for _, app := range []string{"plain", "react", "vue", "svelte"} {
 		t.Run(app, func(t *testing.T) { customerWrites(t, ctx, address+"/"+app+".html", app) })
 	}
+	t.Run("a shop moves in", func(t *testing.T) { movesIn(t, ctx, folder, program) })
 }
 
 // startNext starts the server of Next.js in front of a shop, and returns its address. It is the one for
@@ -145,10 +146,10 @@ func newFolder(t *testing.T) string {
 	return folder
 }
 
-// install makes, packs and installs the package, offline as it depends on nothing, and imports it.
-func install(t *testing.T, folder string) {
+// install builds the program, makes, packs and installs the package, offline as it depends on nothing, and
+// imports it.
+func install(t *testing.T, folder, program string) {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "talkback")
 	run(t, ".", "go", "build", "-o", program, "github.com/talkback/talkback")
 	made := filepath.Join(folder, "made")
 	run(t, ".", "../../web/package/build.sh", program, made)
@@ -171,8 +172,6 @@ func install(t *testing.T, folder string) {
 // customerWrites drives an app as a customer would: reads, signs in, and writes.
 func customerWrites(t *testing.T, ctx context.Context, address, title string) {
 	t.Helper()
-	const inside = "document.querySelector('talkback-comments')?.shadowRoot?."
-	find := func(selector string) string { return fmt.Sprintf("%squerySelector(%q)", inside, selector) }
 	click := func(selector string) chromedp.Action { return browsertest.ClickElement(find(selector)) }
 	browsertest.Visit(t, ctx, address,
 		browsertest.Until(fmt.Sprintf("%squerySelectorAll('.list article').length >= %d", inside, written), nil), // others may have written
@@ -191,6 +190,11 @@ func customerWrites(t *testing.T, ctx context.Context, address, title string) {
 	)
 }
 
+// inside is what is in the element.
+const inside = "document.querySelector('talkback-comments')?.shadowRoot?."
+
+func find(selector string) string { return fmt.Sprintf("%squerySelector(%q)", inside, selector) }
+
 // written is how many comments a product has before.
 const written = 3
 
@@ -205,12 +209,7 @@ func openShop(t *testing.T, folder string) string {
 	mux.Handle("/", service)
 	mux.HandleFunc("POST /session", func(w http.ResponseWriter, _ *http.Request) {
 		customers++
-		claims := jwt.MapClaims{"sub": fmt.Sprint("customer-", customers), "exp": time.Now().Add(time.Hour).Unix()}
-		token, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(secret))
-		if err != nil {
-			t.Error(err)
-		}
-		_ = json.NewEncoder(w).Encode(map[string]string{"name": "Ada", "token": token})
+		signIn(w, secret, customers, "Ada")
 	})
 	built := http.FileServer(http.Dir(filepath.Join(folder, "dist")))
 	for _, path := range []string{"/react.html", "/vue.html", "/svelte.html", "/assets/"} {

@@ -6,5 +6,5 @@ const vueWithElement = vue({ template: { compilerOptions: { isCustomElement } } 
 
 export default {
   plugins: [vueWithElement, svelte()],
-  build: { rolldownOptions: { input: ['react.html', 'vue.html', 'svelte.html'] } },
+  build: { rolldownOptions: { input: ['react.html', 'french.html', 'vue.html', 'svelte.html'] } },
 };
