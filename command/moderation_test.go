@@ -30,7 +30,7 @@ func (a *api) as(token, operation, id, want string) {
 	if token != "" {
 		a.header = "Bearer " + token
 	}
-	deadline := time.Now().Add(10 * time.Second)
+	deadline := time.Now().Add(2 * time.Minute)
 	for {
 		got := a.ask(strings.ReplaceAll(operation, "$id", id), nil)
 		text := string(got.Data)

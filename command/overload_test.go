@@ -109,10 +109,10 @@ var reads atomic.Int64
 // eventually waits until a condition holds the given number of times in a row.
 func (s *overloaded) eventually(what string, times int, is func() bool) {
 	s.tb.Helper()
-	for deadline, row := time.Now().Add(10*time.Second), 0; row < times; row++ {
+	for deadline, row := time.Now().Add(2*time.Minute), 0; row < times; row++ {
 		if !is() {
 			if row = -1; time.Now().After(deadline) {
-				s.tb.Errorf("not within 10 s: %s", what)
+				s.tb.Errorf("not within 2 minutes: %s", what)
 				return
 			}
 			time.Sleep(10 * time.Millisecond)

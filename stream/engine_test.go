@@ -107,7 +107,7 @@ func (b *bench) write(from, to int) {
 
 func (b *bench) drain(c *stream.Consumer) {
 	b.t.Helper()
-	ctx, cancel := context.WithTimeout(b.t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(b.t.Context(), 2*time.Minute)
 	defer cancel()
 	if err := stream.Drain(ctx, c); err != nil {
 		b.t.Fatal(err, c.Status(), b.list())

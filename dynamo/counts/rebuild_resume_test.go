@@ -151,7 +151,7 @@ func TestRebuildOfAnEngineThatEnded(t *testing.T) {
 	if _, err := killed.Run(ctx, func(counts.RebuildProgress) {}); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
-	ctx, cancel = context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel = context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	next := counts.HastenButForHeartbeats(counts.NewRebuilder(direct, table, counts.RebuildOptions{Calls: 2}))
 	next.Engine = "127.0.0.1:1002"

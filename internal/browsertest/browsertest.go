@@ -21,9 +21,9 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// patience is how long a visit may take in all before the test fails. A busy machine needs seconds,
-// not more.
-const patience = time.Minute
+// patience is how long a visit may take in all before the test fails. A busy machine needs some
+// seconds for each action.
+const patience = 3 * time.Minute
 
 // Open starts a browser with an empty profile and returns the context that the other functions
 // take. It is closed when the test ends. Without Chromium the test is skipped, except under CI,
@@ -106,12 +106,15 @@ func options(program string, user int) []chromedp.ExecAllocatorOption {
 // did something untoward.
 func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Action) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	outer := ctx
+	ctx, cancel := context.WithTimeout(outer, patience)
 	defer cancel()
 	watched := watch(ctx, url)
-	tasks := append(chromedp.Tasks{chromedp.Navigate(url)}, actions...)
-	if err := chromedp.Run(ctx, tasks); err != nil {
-		t.Errorf("visiting %s: %v", url, err)
+	for i, action := range append(chromedp.Tasks{chromedp.Navigate(url)}, actions...) {
+		if err := chromedp.Run(ctx, action); err != nil {
+			t.Errorf("visiting %s: action %d (the first is to go there): %v\non screen: %s", url, i+1, err, onScreen(outer))
+			break
+		}
 	}
 	for _, complaint := range watched.all() {
 		t.Errorf("visiting %s: %s", url, complaint)
@@ -119,4 +122,14 @@ func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Ac
 	if t.Failed() {
 		t.FailNow()
 	}
+}
+
+// onScreen is the beginning of the text that a page shows, to tell what an action waited for in vain.
+func onScreen(ctx context.Context) (text string) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	if err := chromedp.Run(ctx, chromedp.Evaluate(`document.body.innerText.slice(0, 2000)`, &text)); err != nil {
+		return err.Error()
+	}
+	return text
 }

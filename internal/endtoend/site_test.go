@@ -30,7 +30,7 @@ import (
 func TestMain(m *testing.M) { dynamotest.Main(m) }
 
 // patience bounds every wait for a condition. Only a failing test uses it up.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // site is a server of its own table, and two others in front of it.
 type site struct {

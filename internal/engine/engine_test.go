@@ -26,7 +26,7 @@ import (
 )
 
 // patience bounds every wait for a condition. It is long, since only a failing test uses it up.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) {
 	if folder := os.Getenv("ENGINE_TEST_FOLDER"); folder != "" {

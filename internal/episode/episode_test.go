@@ -219,7 +219,7 @@ func TestProxy(t *testing.T) {
 		{"", 200, false}, {Throttled, 400, false}, {Failing, 500, false}, {AnswersLost, 0, true}, {Refused, 0, true}, {HalfOpen, 0, false},
 	} {
 		running := n.Begin(Episode{Kind: row.kind, Target: Everything})
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		if row.kind == HalfOpen {
 			time.AfterFunc(20*time.Millisecond, cancel)
 		}

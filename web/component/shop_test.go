@@ -118,7 +118,7 @@ func says(selector, want string) chromedp.Action {
 func holds(expression string) chromedp.Action { return waitFor(expression, idle+"?.outerHTML ?? null") }
 
 // patience bounds each wait for something on a page. It is reached only by a failure.
-const patience = time.Minute
+const patience = 3 * time.Minute
 
 // waitFor waits until an expression is true. If it does not become so, it fails with what another
 // one says.

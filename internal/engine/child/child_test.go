@@ -14,7 +14,7 @@ import (
 )
 
 // patience bounds every wait for a condition. It is long, since only a failing test uses it up.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
