@@ -12,14 +12,16 @@ run: provision-engine build
 build:
 	go build -ldflags '-s -w' -o bin/talkback .
 
-# The function for AWS Lambda, in bin/bootstrap: zip it, and give the archive to infra/lambda.json. The tags leave out
-# ways to run it that Lambda no longer uses, and gRPC's page of traces, whose templates keep every exported method.
+# The function for AWS Lambda, in bin/bootstrap, and in bin/talkback-lambda.zip for infra/. The tags leave out ways to run
+# it that Lambda no longer uses, and gRPC's page of traces, whose templates keep every exported method.
 lambda:
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 go build -trimpath -tags lambda.norpc,grpcnotrace -ldflags '-s -w' -o bin/bootstrap ./cmd/talkback-lambda
+	go run ./internal/infra bin/bootstrap bin/talkback-lambda.zip
 
-# graph/ again, and the Go client of the clients' tests, after a change of the schema.
+# graph/ again, and the Go client of the clients' tests, after a change of the schema; what describes the table in infra/.
 generate:
 	go run github.com/99designs/gqlgen generate
+	go run ./internal/infra
 	cd internal/clients/genqlient && go generate
 
 # The explorer's bundle again, after a change of web/explorer.
@@ -54,6 +56,7 @@ provision: provision-engine provision-s3 languages
 	@internal/provision/axe.sh
 	@internal/provision/graphql-http.sh
 	@internal/provision/compiler.sh
+	@internal/provision/cfn-lint.sh
 	@internal/provision/clients.sh
 	@internal/provision/frameworks.sh
 	@internal/provision/redis.sh

@@ -69,7 +69,7 @@ func (l *lambda) records() (label string, all []stream.Record) {
 		}
 		iterator = batch.Next
 		for _, r := range batch.Records {
-			if key, _ := r.Keys["SK"].(*types.AttributeValueMemberS); key != nil && key.Value == "C" { // the filter of infra/lambda.json
+			if key, _ := r.Keys["SK"].(*types.AttributeValueMemberS); key != nil && key.Value == "C" { // the filter of infra/count.json
 				all = append(all, r)
 			}
 		}

@@ -66,7 +66,7 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 	return response, nil
 }
 
-// scheduleSK is the sort key of the item that infra/lambda.json has a schedule write.
+// scheduleSK is the sort key of the item that infra/count.json has a schedule write.
 const scheduleSK = "SCHEDULE"
 
 // noteSchedule notes that an item of the schedule was processed. If that fails, the next one will be.

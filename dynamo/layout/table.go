@@ -11,7 +11,8 @@ import (
 // DefaultTable is the default name of the table.
 const DefaultTable = "comments"
 
-// Definition returns the definition of the table: keys, indexes, stream and on-demand billing.
+// Definition returns the definition of the table: keys, indexes, stream and on-demand billing. The files
+// in infra/ that describe the table are generated from it, by `make generate`.
 func Definition(table string) *dynamodb.CreateTableInput {
 	input := &dynamodb.CreateTableInput{
 		TableName:            aws.String(table),
@@ -49,7 +50,7 @@ func Definition(table string) *dynamodb.CreateTableInput {
 
 // projected returns the attributes that the indexes of comments hold beside their keys. DynamoDB
 // cannot change a projection, so those of later releases are among them. Of all indexes together they
-// may be 100, and infra/table.json has them in this order:
+// may be 100:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 func projected() []string {
 	return []string{

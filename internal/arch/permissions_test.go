@@ -1,7 +1,6 @@
 package arch
 
 import (
-	"encoding/json"
 	"go/types"
 	"maps"
 	"os"
@@ -23,20 +22,24 @@ const (
 // What the documents and templates allow is what the code calls, no less and no more.
 func TestPermissions(t *testing.T) {
 	p := loadProgram(t, dependenciesOf(t, commandPath, lambdaPath)...)
-	t.Run("role of the function", func(t *testing.T) {
-		want := map[string]string{"sqs:SendMessage": "Failures"} // what is given up on goes there
-		for _, action := range actionsIn(p.reach(p.function(t, lambdaPath+".main"))) {
-			want["dynamodb:"+action] = "table/${TableName}"
+	t.Run("role of the counting function", func(t *testing.T) {
+		want := map[string]bool{"sqs:SendMessage": true} // what is given up on goes there
+		for _, action := range actionsIn(p.reach(p.function(t, lambdaPath+".newFunction"))) {
+			want["dynamodb:"+action] = true
 		}
 		// Lambda itself reads the stream, as this role.
 		// https://docs.aws.amazon.com/lambda/latest/dg/services-dynamodb-eventsourcemapping.html
-		for _, action := range []string{"DescribeStream", "GetRecords", "GetShardIterator"} {
-			want["dynamodb:"+action] = "StreamArn"
+		for _, action := range []string{"DescribeStream", "GetRecords", "GetShardIterator", "ListStreams"} {
+			want["dynamodb:"+action] = true
 		}
-		want["dynamodb:ListStreams"] = `"*"`
-		if diff := cmp.Diff(want, granted(t, "../../infra/lambda.json", want)); diff != "" {
-			t.Errorf("infra/lambda.json grants other actions than the function takes (-takes +granted):\n%s", diff)
+		compareGrants(t, want, "count")
+	})
+	t.Run("role of the function that answers", func(t *testing.T) {
+		want := map[string]bool{}
+		for _, action := range actionsIn(p.reach(p.function(t, "(*"+commandPath+".Serve).Handler"))) {
+			want["dynamodb:"+action] = true
 		}
+		compareGrants(t, want, "api")
 	})
 	t.Run("doctor tries what a server does", func(t *testing.T) {
 		commands := actionsOfCommands(t, p)
@@ -66,38 +69,44 @@ func dependenciesOf(t *testing.T, paths ...string) []string {
 	return slices.Compact(all)
 }
 
-// granted are the actions that the policies of a template allow, each with what it is allowed on:
-// the part of the resource that is wanted, or the whole of another.
-func granted(t *testing.T, template string, wanted map[string]string) map[string]string {
+// compareGrants compares the actions that a function takes, beside writing its log, with those that its
+// role is granted: by the template, and by the policy of the same name in the module of Terraform.
+func compareGrants(t *testing.T, want map[string]bool, function string) {
 	t.Helper()
-	raw, err := os.ReadFile(template)
+	want["logs:CreateLogStream"], want["logs:PutLogEvents"] = true, true
+	template := read(t, "../../infra/"+function+".json")
+	role := between(template, `"Role": {`, `"Function": {`)
+	module := between(read(t, "../../infra/terraform/"+function+".tf"), `"aws_iam_role_policy" "`+function+`"`, "\n}\n") +
+		between(read(t, "../../infra/terraform/functions.tf"), `"aws_iam_role_policy" "logs"`, "\n}\n")
+	for where, policies := range map[string]string{"infra/" + function + ".json": role, "infra/terraform": module} {
+		got := map[string]bool{}
+		for _, action := range regexp.MustCompile(`"((?:dynamodb|sqs|logs|s3|kms|lambda):[A-Za-z*]+)"`).FindAllStringSubmatch(policies, -1) {
+			got[action[1]] = true
+		}
+		if everywhere := len(regexp.MustCompile(`Resource"?\s*[:=]\s*"\*"`).FindAllString(policies, -1)); want["dynamodb:ListStreams"] != (everywhere == 1) || everywhere > 1 {
+			t.Errorf("%s grants the function %s something on everything: only ListStreams has no resource of its own", where, function)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s grants the function %s other actions than it takes (-takes +granted):\n%s", where, function, diff)
+		}
+	}
+}
+
+// read returns the text of a file.
+func read(t *testing.T, path string) string {
+	t.Helper()
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parsed struct {
-		Resources map[string]struct {
-			Properties struct {
-				Policies []struct {
-					PolicyDocument struct {
-						Statement []struct{ Action, Resource json.RawMessage }
-					}
-				}
-			}
-		}
-	}
-	if err := json.Unmarshal(raw, &parsed); err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]string{}
-	for _, statement := range parsed.Resources["Role"].Properties.Policies[0].PolicyDocument.Statement {
-		for _, action := range regexp.MustCompile(`[a-z]+:[A-Za-z*]+`).FindAllString(string(statement.Action), -1) {
-			out[action] = string(statement.Resource)
-			if strings.Contains(out[action], wanted[action]) {
-				out[action] = wanted[action]
-			}
-		}
-	}
-	return out
+	return string(raw)
+}
+
+// between returns what stands between two marks.
+func between(text, from, to string) string {
+	_, rest, _ := strings.Cut(text, from)
+	found, _, _ := strings.Cut(rest, to)
+	return found
 }
 
 // actionsOfCommands are the actions that each command takes, as docs/operate/aws.md names it. What

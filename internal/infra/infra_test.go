@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/internal/doctest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/provisiontest"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// root is the root of the repository.
+const root = "../.."
+
+// What is committed is what would be generated.
+func TestGeneratedFilesAreCurrent(t *testing.T) {
+	for path, generate := range files() {
+		want, err := generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(filepath.Join(root, path)); !bytes.Equal(got, want) {
+			t.Errorf("%s is not what the definition of the table makes of it (%v): run make generate", path, err)
+		}
+	}
+}
+
+// cfn-lint finds nothing in the templates, that of SAM transformed.
+func TestTemplatesAreValid(t *testing.T) {
+	linter, err := filepath.Abs(filepath.Join(root, ".cache", "cfn-lint", "bin", "cfn-lint"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(linter); err != nil {
+		provisiontest.LeaveOut(t, fmt.Errorf("the check of templates for CloudFormation: cfn-lint is not in .cache/; %w", provisiontest.ErrNotInstalled))
+	}
+	run := exec.Command(linter, "table.json", "count.json", "api.json", "sam.json")
+	run.Dir = filepath.Join(root, "infra")
+	if said, err := run.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, said)
+	}
+}
+
+// Every parameter of the whole that a part has too is handed on to it, with the same default.
+func TestWholeHandsParametersOn(t *testing.T) {
+	type template struct {
+		Parameters map[string]struct{ Default any }
+		Resources  map[string]struct {
+			Properties struct {
+				Location   string
+				Parameters map[string]any
+			}
+		}
+	}
+	read := func(name string) (out template) {
+		raw, err := os.ReadFile(filepath.Join(root, "infra", name))
+		if err == nil {
+			err = json.Unmarshal(raw, &out)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	whole := read("sam.json")
+	for _, part := range whole.Resources {
+		for name, parameter := range read(part.Properties.Location).Parameters {
+			if given, known := whole.Parameters[name]; known && (part.Properties.Parameters[name] == nil || given.Default != parameter.Default) {
+				t.Errorf("sam.json does not hand %s on to %s, or has another default", name, part.Properties.Location)
+			}
+		}
+	}
+}
+
+// The commands in the guide name files, parameters and outputs that exist.
+func TestCommandsOfTheGuide(t *testing.T) {
+	guide := doctest.Read(t, "docs/operate/aws.md").Text
+	for _, path := range regexp.MustCompile(`\binfra/[a-z./-]+[a-z]`).FindAllString(guide, -1) {
+		if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+			t.Errorf("the guide names %s: %v", path, err)
+		}
+	}
+	templates := regexp.MustCompile(`(?s)deploy --template(?:-file)? (\S+)(.*?)\n[^ ]`)
+	for _, command := range templates.FindAllStringSubmatch(guide, -1) {
+		template, err := os.ReadFile(filepath.Join(root, command[1]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, parameter := range regexp.MustCompile(`\b([A-Z][A-Za-z]+)=`).FindAllStringSubmatch(command[2], -1) {
+			if !bytes.Contains(template, []byte(`"`+parameter[1]+`": {`)) {
+				t.Errorf("the guide gives %s the parameter %s, which it lacks", command[1], parameter[1])
+			}
+		}
+	}
+	variables, err := os.ReadFile(filepath.Join(root, "infra", "terraform", "variables.tf"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(guide, "\n| variable | default | meaning |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	for _, row := range strings.Split(table, "\n")[1:] {
+		for _, name := range regexp.MustCompile("`([a-z_]+)`").FindAllStringSubmatch(strings.Split(row, "|")[1], -1) {
+			if !bytes.Contains(variables, []byte(`variable "`+name[1]+`" {`)) {
+				t.Errorf("the guide names the variable %s, which the module lacks", name[1])
+			}
+		}
+	}
+}
