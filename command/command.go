@@ -43,6 +43,8 @@ type line struct {
 
 	Doctor Doctor `cmd:"" help:"Check configuration, permissions, table, stream, clocks and counts, and print what to do. Changes nothing."`
 
+	Cost Cost `cmd:"" help:"Print what a month costs on AWS, from what a shop does or what its servers measured. Needs no table."`
+
 	Author Author `cmd:"" help:"Export or erase everything that the table holds about an author."`
 
 	Pages Pages `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`

@@ -147,7 +147,7 @@ var (
 // sameEachTime is what a command printed, as far as it is the same each time: of what depends on
 // this run's other commands or on the machine's speed, the words.
 func sameEachTime(line, printed string) string {
-	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") {
+	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") || strings.Contains(line, " cost ") {
 		return milliseconds.ReplaceAllString(printed, "")
 	}
 	return numbers.ReplaceAllString(progress.ReplaceAllString(printed, ""), "#")
@@ -334,6 +334,9 @@ func newcomersFolder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(bin, filepath.Join(folder, "bin")); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(filepath.Join(filepath.Dir(bin), "docs"), filepath.Join(folder, "docs")); err != nil {
 		t.Fatal(err)
 	}
 	jsonl, err := os.ReadFile("testdata/api/kettle/data.jsonl")

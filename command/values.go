@@ -15,6 +15,7 @@ import (
 func valueMappers() []kong.Option {
 	return []kong.Option{
 		kong.KindMapper(reflect.Int, mapper("a whole number", strconv.Atoi)),
+		kong.KindMapper(reflect.Float64, mapper("a number", func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })),
 		kong.KindMapper(reflect.Uint32, mapper("a whole number from 0 on", func(text string) (uint32, error) {
 			n, err := strconv.ParseUint(text, 10, 32)
 			return uint32(n), err

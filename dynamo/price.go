@@ -87,3 +87,7 @@ func ViewerVoteUnits() float64 { return 1 }
 // WriteUnits returns the price of changing one comment, in read units: one write unit for the table
 // and one for each list index.
 func WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }
+
+// TypicalLookup returns what it takes to find a page in the index of page numbers, if it is that of the
+// table.
+func TypicalLookup() planner.LookupPrice { return assumedLookup }

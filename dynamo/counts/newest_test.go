@@ -26,7 +26,7 @@ func TestNewestTakesNoWriteUnit(t *testing.T) {
 		if more > 0 {
 			dearer++
 		}
-		if left := units*writeUnitBytes - before; more > 0 && left >= ofRatings || after < before+ofRatings {
+		if left := units*layout.WriteUnitBytes - before; more > 0 && left >= ofRatings || after < before+ofRatings {
 			t.Errorf("%d languages: %d bytes without and %d with it", languages, before, after)
 		}
 		if languages == 1 || languages == 6 || languages%10 == 0 {
@@ -38,7 +38,7 @@ func TestNewestTakesNoWriteUnit(t *testing.T) {
 
 func sizeOf(it layout.Item) int { return layout.SizeOf(it, slices.Collect(maps.Keys(it))) }
 
-func units(bytes int) int { return (bytes + writeUnitBytes - 1) / writeUnitBytes }
+func units(bytes int) int { return (bytes + layout.WriteUnitBytes - 1) / layout.WriteUnitBytes }
 
 // Positions that do not fit the counts are not known, and the next change of the product leaves
 // them out. Those of a product that has lost all of its comments begin anew.

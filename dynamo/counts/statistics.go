@@ -159,14 +159,10 @@ func (s statistics) next() int64 {
 // attrNewest is an attribute of the statistics.
 const attrNewest = "w" // B, the positions of the newest comments; missing if they are not known
 
-// writeUnitBytes is what one write unit writes.
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
-const writeUnitBytes = 1 << 10
-
 // addNewest adds the positions of the newest comments to the item of statistics. Those of single
 // cells are left out if they would take another write unit.
 func addNewest(to layout.Item, bounds *layout.Bounds, stats comment.Stats) {
-	room := writeUnitBytes - layout.SizeOf(to, slices.Collect(maps.Keys(to)))%writeUnitBytes
+	room := layout.WriteUnitBytes - layout.SizeOf(to, slices.Collect(maps.Keys(to)))%layout.WriteUnitBytes
 	if encoded := bounds.Encode(stats, room-len(attrNewest)); encoded != nil {
 		to[attrNewest] = layout.Binary(encoded)
 	}

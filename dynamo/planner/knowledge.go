@@ -80,6 +80,9 @@ var likelyComments = likelySizes{
 // 1. Two thirds of the comments have five stars, and there is more anger than indifference.
 var likelyRatings = [comment.MaxRating]float64{.09, .05, .08, .17, .61}
 
+// LikelyRatings returns the mean shares of the ratings, beginning with rating 1.
+func LikelyRatings() [comment.MaxRating]float64 { return likelyRatings }
+
 const (
 	// ratingsAlike says how alike products are in their ratings: the mean shares count as much as
 	// this number of comments of the product itself. It is the concentration of a Dirichlet

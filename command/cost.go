@@ -1,0 +1,265 @@
+package command
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/cost"
+	"github.com/talkback/talkback/internal/fetch"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/task"
+	"github.com/talkback/talkback/telemetry"
+)
+
+// Cost prints what a month of the service costs.
+type Cost struct {
+	Workloads []string      `arg:"" optional:"" name:"workload" complete:"files" help:"JSON files, each with what a shop does in a month. Of several, the bills stand side by side."`
+	Metrics   []string      `help:"Addresses of the metrics of all servers, instead of what a workload says of reads and writes." placeholder:"http://127.0.0.1:9090/metrics"`
+	During    time.Duration `help:"Read the metrics twice, so long after each other; 0 takes what they say since the servers began." default:"0s" placeholder:"10m"`
+	Prices    cost.Prices   `embed:"" prefix:"price-"`
+	JSON      bool          `name:"json" help:"Print the bills as a JSON array."`
+}
+
+// Run prints a bill for each workload, or one for what servers measured.
+func (c *Cost) Run(ctx context.Context, term Terminal) error {
+	if err := c.check(); err != nil {
+		return usage(err)
+	}
+	workloads, err := c.read()
+	if err != nil {
+		return err
+	}
+	bills, err := c.bills(ctx, workloads)
+	if err != nil {
+		return err
+	}
+	if c.JSON {
+		encoder := json.NewEncoder(term.Out)
+		encoder.SetIndent("", "  ")
+		return encoder.Encode(bills)
+	}
+	text := ""
+	if screen := output.ScreenOf(term.Out); len(bills) == 1 {
+		text = billText(bills[0], screen)
+	} else {
+		text = sideBySide(c.Workloads, bills, screen)
+	}
+	_, err = io.WriteString(term.Out, text)
+	return err
+}
+
+func (c *Cost) check() error {
+	switch {
+	case len(c.Workloads) == 0 && len(c.Metrics) == 0:
+		return errors.New("name a file with a workload, or --metrics with the address of a server's: docs/operate/cost.md has an example of each")
+	case len(c.Metrics) > 0 && len(c.Workloads) > 1:
+		return errors.New("--metrics takes one workload at most, for storage and servers")
+	case c.During < 0 || c.During > 0 && len(c.Metrics) == 0:
+		return fmt.Errorf("--during %v is how long --metrics are watched: give both, such as 10m", c.During)
+	}
+	return c.Prices.Check()
+}
+
+func (c *Cost) read() (all []cost.Workload, err error) {
+	for _, name := range c.Workloads {
+		file, err := os.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		w, err := cost.ReadWorkload(bytes.NewReader(file))
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		all = append(all, w)
+	}
+	return all, nil
+}
+
+func (c *Cost) bills(ctx context.Context, workloads []cost.Workload) (bills []cost.Bill, err error) {
+	if len(c.Metrics) == 0 {
+		for _, w := range workloads {
+			bills = append(bills, cost.Of(w, c.Prices))
+		}
+		return bills, nil
+	}
+	measured, err := c.measure(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var w *cost.Workload
+	if len(workloads) == 1 {
+		w = &workloads[0]
+	}
+	bill, err := cost.OfMeasured(measured, w, c.Prices)
+	return []cost.Bill{bill}, err
+}
+
+// Bounds of reading metrics: all series that there can be are 3.2 MB.
+const (
+	metricsTimeout = 10 * time.Second
+	metricsBytes   = 32 << 20
+)
+
+// measure reads the metrics of all servers once, or twice.
+func (c *Cost) measure(ctx context.Context) (cost.Measured, error) {
+	m := cost.Measured{Reads: map[string]layout.Units{}, Writes: map[string]layout.Units{}}
+	began := time.Now()
+	if c.During > 0 {
+		if err := c.addReadings(ctx, &m, -1); err != nil {
+			return m, err
+		}
+		if err := task.Wait(ctx, c.During); err != nil {
+			return m, err
+		}
+	}
+	err := c.addReadings(ctx, &m, 1)
+	if c.During > 0 {
+		m.Seconds = time.Since(began).Seconds()
+	}
+	return m, err
+}
+
+// addReadings adds what each server says now, so many times. Without an interval, what each says since it
+// began is brought to a second.
+func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64) error {
+	client := fetch.New(metricsTimeout, metricsBytes, nil)
+	for _, address := range c.Metrics {
+		answer, err := client.Get(ctx, address, nil)
+		if err != nil {
+			return fmt.Errorf("--metrics %s: %w: is the server running with --admin-listen, and this its address with /metrics?", withoutPassword(address), err)
+		}
+		reading, err := telemetry.ReadMetrics(bytes.NewReader(answer.Body))
+		if err == nil && !(reading.Has(readUnitsMetric) && reading.Has(uptimeMetric)) {
+			err = errors.New("these are the metrics of another program, or of a server that has read nothing yet")
+		}
+		if err != nil {
+			return fmt.Errorf("--metrics %s: %w: give the address of talkback serve --admin-listen, such as http://127.0.0.1:9090/metrics", withoutPassword(address), err)
+		}
+		share := times
+		if c.During == 0 {
+			m.Seconds = 1
+			reading.Each(uptimeMetric, func(_ map[string]string, seconds float64) { share = times / max(seconds, 1) })
+		}
+		addReading(m, reading, share)
+	}
+	return nil
+}
+
+// withoutPassword returns an address as messages may name it.
+func withoutPassword(address string) string {
+	parsed, err := url.Parse(address)
+	if err != nil {
+		return "(not an address)"
+	}
+	return parsed.Redacted()
+}
+
+// Metrics that tell what a server consumes.
+const (
+	readUnitsMetric  = "talkback_table_read_units_total"
+	writeUnitsMetric = "talkback_table_write_units_total"
+	callsMetric      = "db_client_operation_duration_seconds"
+	uptimeMetric     = "process_uptime_seconds"
+)
+
+func addReading(m *cost.Measured, reading telemetry.Reading, times float64) {
+	for name, to := range map[string]map[string]layout.Units{readUnitsMetric: m.Reads, writeUnitsMetric: m.Writes} {
+		reading.Each(name, func(labels map[string]string, units float64) {
+			purpose := labels["talkback_purpose"]
+			if to[purpose] == nil {
+				to[purpose] = layout.Units{}
+			}
+			to[purpose][layout.Index(labels["talkback_index"])] += units * times
+		})
+	}
+	reading.Each(callsMetric, func(labels map[string]string, calls float64) {
+		if labels["db_operation_name"] == "GetRecords" {
+			m.StreamReads += calls * times
+		}
+	})
+}
+
+// billText formats a bill for a screen.
+func billText(b cost.Bill, screen output.Screen) string {
+	out := screen.Fold(fmt.Sprintf("A month of %d hours in %s, by prices of %s\n\n", cost.Hours, b.Region, b.PricesOf))
+	table := output.NewTable("WHAT", "NUMBER", "EACH", "BILLED", "", "DOLLARS", "SHARE")
+	for _, l := range b.Lines {
+		share := 0.0
+		if b.Dollars > 0 {
+			share = 100 * l.Dollars / b.Dollars
+		}
+		table.Row(l.What, number(l.Number), number(l.Each), number(l.Units), l.Unit, dollars(l.Dollars), fmt.Sprintf("%.1f %%", share))
+	}
+	table.Row(screen.Head("together"), "", "", "", "", screen.Head(dollars(b.Dollars)), "")
+	out += table.On(screen) + "\n" + screen.Fold(billNotes(b))
+	if len(b.Limits) > 0 {
+		limits := output.NewTable("LIMIT", "BUSIEST SECOND", "MOST", "REACHED AT")
+		for _, l := range b.Limits {
+			limits.Row(l.What, number(l.Now), number(l.Most), number(l.Times)+" times the workload")
+		}
+		out += "\n" + limits.On(screen)
+	}
+	return out
+}
+
+// billNotes says what the lines do not.
+func billNotes(b cost.Bill) string {
+	p := b.Provisioned
+	out := fmt.Sprintf("Provisioned, reads and writes cost %s instead of %s, and all %s: %s read and %s write units with auto scaling, %.0f %% of them in use.\n",
+		dollars(p.Capacity), dollars(p.OnDemand), dollars(p.Dollars), number(p.ReadUnits), number(p.WriteUnits), 100*p.Utilisation)
+	out += fmt.Sprintf("Indexes take %.0f %% of what is written.", 100*b.IndexShare)
+	if b.GrowthGB > 0 {
+		out += fmt.Sprintf(" Storage grows by %s GB a month; this is month %d.", number(b.GrowthGB), b.Month)
+	}
+	return out + "\n"
+}
+
+// sideBySide formats the dollars of several bills, a column for each.
+func sideBySide(names []string, bills []cost.Bill, screen output.Screen) string {
+	heads, rows, sums := []string{"DOLLARS A MONTH"}, []string{}, map[string][]float64{}
+	for i, b := range bills {
+		heads = append(heads, strings.ToUpper(strings.TrimSuffix(names[i][strings.LastIndexByte(names[i], '/')+1:], ".json")))
+		for _, l := range b.Lines {
+			if sums[l.What] == nil {
+				rows, sums[l.What] = append(rows, l.What), make([]float64, len(bills))
+			}
+			sums[l.What][i] += l.Dollars
+		}
+	}
+	table := output.NewTable(heads...)
+	for _, what := range rows {
+		cells := []string{what}
+		for _, sum := range sums[what] {
+			cells = append(cells, dollars(sum))
+		}
+		table.Row(cells...)
+	}
+	together, provisioned := []string{"together"}, []string{"with provisioned capacity"}
+	for _, b := range bills {
+		together, provisioned = append(together, dollars(b.Dollars)), append(provisioned, dollars(b.Provisioned.Dollars))
+	}
+	table.Row(together...)
+	table.Row(provisioned...)
+	return table.On(screen)
+}
+
+func dollars(n float64) string { return output.English.Sprintf("%.2f", n) }
+
+// number formats a number with as many digits as an estimate is worth.
+func number(n float64) string {
+	n = cost.Round(n)
+	if n >= 100 || n == float64(int64(n)) {
+		return output.English.Sprintf("%.0f", n)
+	}
+	return strconv.FormatFloat(n, 'f', -1, 64)
+}

@@ -1,0 +1,98 @@
+package counts
+
+import (
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex/runs"
+	"github.com/talkback/talkback/stream"
+)
+
+// Move is a comment that comes, goes or changes its cell: nil is no cell.
+type Move struct{ From, To *comment.Cell }
+
+// MostTogether is how many comments of a product one transaction counts at most.
+const MostTogether = standingsPerRound
+
+// Bill returns the units of counting some moves of a product together, given its counts before. It
+// tallies them as a Counter does, and bills the transaction. Merges of the log of the page index come
+// on top.
+func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (writes layout.Units, reads float64) {
+	before := statistics{stats: stats.Clone(), others: comment.Stats{}, changes: 1}
+	before.head = runs.Start(headOf(stats), comment.FirstAt(now), now).Encode()
+	head, _ := runs.DecodeHead(before.head) // it was just encoded
+	l := ledger{product: product, statistics: before, markers: map[comment.ID]marker{}, page: head}
+	standings := make([]standing, len(moves))
+	for i, move := range moves {
+		var distinct [10]byte
+		distinct[0], distinct[1] = byte(i>>8), byte(i)
+		id := comment.IDOf(comment.PositionAt(now, distinct))
+		standings[i] = standing{ID: id, Cell: move.To, position: stream.PositionOf(now.Format(time.RFC3339), strconv.Itoa(i+1))}
+		if move.From != nil {
+			l.markers[id] = marker{exists: true, cell: move.From}
+		}
+	}
+	t := tallyUp(l, standings, maxItemsPerTransaction-1)
+	return l.bill(t.writes("", defaultLeaderShards, now)), l.reads(len(moves))
+}
+
+// headOf returns the counts of a head in the midst of its life: half of the comments that fill it.
+func headOf(stats comment.Stats) comment.Stats {
+	const half = 32
+	total := max(1, stats.Counts(comment.Filter{}).Total())
+	head := comment.Stats{}
+	for language, row := range stats {
+		for i, n := range row.Counts {
+			if part := int(math.Round(float64(n) * half / float64(total))); part > 0 {
+				head.Add(comment.Cell{Language: language, Rating: i + 1}, part)
+			}
+		}
+	}
+	return head
+}
+
+// bill returns the write units of a transaction.
+func (l ledger) bill(writes []types.TransactWriteItem) layout.Units {
+	units := layout.Units{}
+	statistics := statisticsItem(l.product, l.statistics, defaultLeaderShards)
+	for _, write := range writes {
+		var before, after layout.Item
+		switch {
+		case write.Put != nil:
+			after = write.Put.Item
+		case write.Delete != nil:
+			before = write.Delete.Key
+		}
+		switch r := layout.NewReader(after); {
+		case after[layout.AttrSK] == nil:
+		case r.Text(layout.AttrSK) == statisticsSK:
+			before = statistics
+		case after[layout.AttrPlace] != nil:
+			language := languageOfKey(after).Language
+			before = languageItem(leaderPlace{product: l.product, language: language, count: l.stats[language].Counts[comment.MaxRating-1]}, defaultLeaderShards)
+		}
+		units.Add(layout.WriteUnits(before, after, true), 1)
+	}
+	return units
+}
+
+// reads returns the read units of looking up the statistics, the settings, and markers.
+func (l ledger) reads(markers int) float64 {
+	it := statisticsItem(l.product, l.statistics, defaultLeaderShards)
+	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
+	return math.Ceil(float64(size)/layout.UnitBytes) + 1 + float64(markers)
+}
+
+// LeadersBill returns the read units of the first places of a leaderboard: the settings, and what is
+// read of each shard.
+func LeadersBill(first, productBytes int) float64 {
+	entry := maxLeaderBytes - 2*comment.MaxIDBytes + 2*productBytes
+	return layout.EventualUnits(1) + defaultLeaderShards*layout.EventualUnits(shardLimit(first, defaultLeaderShards)*entry)
+}

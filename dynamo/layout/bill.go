@@ -1,0 +1,127 @@
+package layout
+
+import (
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+)
+
+// What DynamoDB bills for items, by its own rules, from the definition of the table:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
+
+const (
+	// InTable stands for the table itself among its indexes.
+	InTable Index = "table"
+	// WriteUnitBytes is what one write unit writes.
+	WriteUnitBytes = 1 << 10
+	// overheadBytes is what storage adds to each item of the table and of an index.
+	overheadBytes = 100
+)
+
+// Units are read or write units, or bytes, of the table and its indexes.
+type Units map[Index]float64
+
+// Total returns the sum.
+func (u Units) Total() (sum float64) {
+	for _, index := range slices.Sorted(maps.Keys(u)) { // in one order, so that sums are the same each time
+		sum += u[index]
+	}
+	return sum
+}
+
+// Add adds other units, so many times.
+func (u Units) Add(other Units, times float64) {
+	for index, n := range other {
+		u[index] += n * times
+	}
+}
+
+// WriteUnits returns the write units that a write consumes which makes the second item of the first.
+// Either may be nil. In a transaction, the table's item counts twice, and entries of indexes once.
+func WriteUnits(before, after Item, inTransaction bool) Units {
+	units := Units{InTable: max(1, unitsOf(before, nil), unitsOf(after, nil))}
+	if inTransaction {
+		units[InTable] *= 2
+	}
+	for _, index := range definedIndexes {
+		if n := index.writes(before, after); n > 0 {
+			units[index.name] = n
+		}
+	}
+	return units
+}
+
+// StoredBytes returns what an item takes of the table and its indexes, as storage is billed.
+func StoredBytes(it Item) Units {
+	bytes := Units{InTable: float64(SizeOf(it, slices.Collect(maps.Keys(it))) + overheadBytes)}
+	for _, index := range definedIndexes {
+		if index.has(it) {
+			bytes[index.name] = float64(SizeOf(it, index.attrs) + overheadBytes)
+		}
+	}
+	return bytes
+}
+
+// defined is an index as the definition of the table has it.
+type defined struct {
+	name  Index
+	keys  []string // its own: partition key and sort key
+	attrs []string // all that its entries hold
+}
+
+var definedIndexes = func() (all []defined) {
+	for _, gsi := range Definition(DefaultTable).GlobalSecondaryIndexes {
+		index := defined{name: Index(*gsi.IndexName), attrs: append([]string{AttrPK, AttrSK}, gsi.Projection.NonKeyAttributes...)}
+		for _, key := range gsi.KeySchema {
+			index.keys = append(index.keys, *key.AttributeName)
+			if !slices.Contains(index.attrs, *key.AttributeName) {
+				index.attrs = append(index.attrs, *key.AttributeName)
+			}
+		}
+		all = append(all, index)
+	}
+	return all
+}()
+
+// Indexes returns the indexes of the table.
+func Indexes() (all []Index) {
+	for _, index := range definedIndexes {
+		all = append(all, index.name)
+	}
+	return all
+}
+
+// has reports whether an item has an entry in the index.
+func (d defined) has(it Item) bool {
+	return !slices.ContainsFunc(d.keys, func(key string) bool { return it[key] == nil })
+}
+
+// writes returns the write units of the index: an entry is put, deleted, changed, or moved by both.
+func (d defined) writes(before, after Item) float64 {
+	was, is := d.has(before), d.has(after)
+	same := func(attr string) bool { return reflect.DeepEqual(before[attr], after[attr]) }
+	switch {
+	case !was && !is, was && is && !slices.ContainsFunc(d.attrs, func(attr string) bool { return !same(attr) }):
+		return 0
+	case was && is && !slices.ContainsFunc(d.keys, func(attr string) bool { return !same(attr) }):
+		return max(unitsOf(before, d.attrs), unitsOf(after, d.attrs))
+	}
+	units := 0.0
+	if was {
+		units += unitsOf(before, d.attrs)
+	}
+	if is {
+		units += unitsOf(after, d.attrs)
+	}
+	return units
+}
+
+// unitsOf returns the write units of the named attributes of an item, of all if there are no names.
+func unitsOf(it Item, names []string) float64 {
+	if names == nil {
+		names = slices.Collect(maps.Keys(it))
+	}
+	return math.Ceil(float64(SizeOf(it, names)) / WriteUnitBytes)
+}

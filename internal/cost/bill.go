@@ -1,0 +1,206 @@
+package cost
+
+import (
+	"math"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// Bill is what a month costs.
+type Bill struct {
+	Region   string `json:"region"`
+	PricesOf string `json:"pricesOf"`
+	Month    int    `json:"month"`
+	Lines    []Line `json:"lines"`
+	// Dollars is the sum of all lines, on demand.
+	Dollars float64 `json:"dollars"`
+	// Provisioned is the same with provisioned capacity.
+	Provisioned Provisioned `json:"provisioned"`
+	// GrowthGB is how much more is stored after each month.
+	GrowthGB float64 `json:"growthGB"`
+	// IndexShare is the share of indexes in the write units of the table and its indexes.
+	IndexShare float64 `json:"indexShare"`
+	// Limits are what one product and one partition take; none if the bill is of measured units.
+	Limits []Limit `json:"limits,omitempty"`
+}
+
+// Provisioned is what provisioned capacity would cost in place of on demand.
+type Provisioned struct {
+	Utilisation float64 `json:"utilisation"`
+	// ReadUnits and WriteUnits are the mean capacity of the table and its indexes together.
+	ReadUnits  float64 `json:"readUnits"`
+	WriteUnits float64 `json:"writeUnits"`
+	Capacity   float64 `json:"capacityDollars"`
+	// OnDemand is what it takes the place of, and Dollars the whole bill with it.
+	OnDemand float64 `json:"onDemandDollars"`
+	Dollars  float64 `json:"dollars"`
+}
+
+// The units that lines are billed in.
+const (
+	readUnit, writeUnit = "read units", "write units"
+	storedUnit          = "GB"
+	streamUnit          = "stream reads"
+	requestUnit         = "requests"
+	timeUnit            = "GB-seconds"
+	hourUnit            = "hours"
+)
+
+// unitPrices are dollars for each unit.
+func (p Prices) unitPrices() map[string]float64 {
+	return map[string]float64{
+		readUnit: p.Reads / 1e6, writeUnit: p.Writes / 1e6, storedUnit: p.Storage, streamUnit: p.StreamReads / 1e6,
+		requestUnit: p.FunctionRequests / 1e6, timeUnit: p.FunctionTime / 1e6,
+	}
+}
+
+// sheet is a bill that is being written.
+type sheet struct {
+	bill          Bill
+	prices        Prices
+	reads, writes layout.Units
+}
+
+// add adds a line at the price of its unit.
+func (s *sheet) add(what string, number, each float64, unit string) {
+	s.priced(what, number, each, unit, s.prices.unitPrices()[unit])
+}
+
+func (s *sheet) priced(what string, number, each float64, unit string, price float64) {
+	if number*each == 0 {
+		return
+	}
+	units := number * each
+	s.bill.Lines = append(s.bill.Lines, Line{What: what, Number: number, Each: each, Units: units, Unit: unit, Price: price, Dollars: units * price})
+}
+
+// Of returns the bill of a workload.
+func Of(w Workload, prices Prices) Bill {
+	s := &sheet{prices: prices, reads: layout.Units{}, writes: layout.Units{}}
+	s.bill = Bill{Region: Region, PricesOf: PricesOf, Month: int(w.Month)}
+	kinds, read := w.reads()
+	for _, kind := range kinds {
+		s.add(kind.What, kind.Number, kind.Each, readUnit)
+	}
+	s.reads.Add(read, 1)
+	records := s.addDeeds(w.deeds())
+	s.addStorage(w)
+	s.addStream(w, records)
+	s.addMachines(w, records)
+	s.bill.Limits = w.limits()
+	return s.close(w.Utilisation)
+}
+
+// addDeeds adds what changes comments, and returns how many records of the stream it leaves. Counting is a
+// line of its own.
+func (s *sheet) addDeeds(deeds []deed) (records float64) {
+	counting, changes, read := layout.Units{}, 0.0, 0.0
+	for _, d := range deeds {
+		s.add(d.what, d.number, d.writes.Total(), writeUnit)
+		s.writes.Add(d.writes, d.number)
+		counting.Add(d.counting, d.number)
+		read += d.number * (d.reads + d.countingReads)
+		records += d.number * d.records
+		if len(d.counting) > 0 {
+			changes += d.number
+		}
+	}
+	if changes > 0 {
+		s.add("counting them", changes, counting.Total()/changes, writeUnit)
+	}
+	if read > 0 {
+		s.add("reads of writers and counting", 1, read, readUnit)
+	}
+	s.writes.Add(counting, 1)
+	s.reads.Add(layout.Units{layout.InTable: read}, 1)
+	return records
+}
+
+// addStorage adds what is stored at the end of the month.
+func (s *sheet) addStorage(w Workload) {
+	comments, votes := w.Stored()
+	each, vote := comments.Total(), votes.Total()
+	growth := (w.NewComments-w.Deletions)*each + w.Votes*vote
+	s.bill.GrowthGB = growth / gb
+	bytes := max(0, w.Comments*each+growth*w.Month)
+	s.add("the table and its indexes", 1, bytes/gb, storedUnit)
+	if w.Backups { // indexes are not backed up: https://aws.amazon.com/dynamodb/pricing/on-demand/
+		s.priced("point-in-time recovery", 1, bytes*comments[layout.InTable]/each/gb, storedUnit, s.prices.Backup)
+	}
+}
+
+// shards returns how many shards the stream has: one for each partition of the table, and a partition
+// for each 10 GB.
+func (w Workload) shards() float64 {
+	if w.Shards > 0 {
+		return w.Shards
+	}
+	comments, _ := w.Stored()
+	return max(leastPartitions, math.Ceil(w.Comments*comments[layout.InTable]/partitionBytes))
+}
+
+// addStream adds what reading the stream takes of servers: AWS Lambda reads it for nothing.
+func (s *sheet) addStream(w Workload, records float64) {
+	if w.CountingFunction {
+		return
+	}
+	heartbeats := seconds / stream.DefaultHeartbeat.Seconds()
+	each := layout.WriteUnits(nil, layout.CommentKey(w.example().ID), false).Total() // a lease and a heartbeat are small items
+	s.add("leases and heartbeats", 2*w.shards()*heartbeats, each, writeUnit)
+	s.writes.Add(layout.Units{layout.InTable: 2 * w.shards() * heartbeats * each}, 1)
+	const looks = 2 // the state and the leases, consistently
+	lookers := max(1, w.Servers)
+	s.add("looking at leases", lookers*heartbeats, looks, readUnit)
+	s.reads.Add(layout.Units{layout.InTable: looks * lookers * heartbeats}, 1)
+	polls := w.shards() * seconds / stream.DefaultPoll.Seconds()
+	s.add("reading the stream", max(0, polls-freeStreamReads), 1, streamUnit)
+}
+
+// addMachines adds servers or functions, and what leaves AWS.
+func (s *sheet) addMachines(w Workload, records float64) {
+	each := w.FunctionMB / 1024 * w.FunctionMS / 1000
+	if w.CountingFunction {
+		invocations := records + float64(3*Hours*time.Hour/stream.ScheduleLate)
+		s.add("counting function", invocations, 1, requestUnit)
+		s.add("its time", invocations, each, timeUnit)
+	}
+	if w.Servers > 0 {
+		s.priced("servers", w.Servers, Hours, hourUnit, w.ServerHour)
+	} else {
+		calls := w.Views*(1-w.Cached) + w.NewComments*(1+w.Held) + w.Edits + w.Deletions + w.Votes + w.Replies + w.Reports
+		s.add("API function", calls, 1, requestUnit)
+		s.add("its time", calls, each, timeUnit)
+	}
+	s.priced("transfer to the internet", 1, max(0, w.Views*w.AnswerBytes/gb-freeTransferGB), storedUnit, s.prices.Transfer)
+}
+
+// close adds up the bill, and compares provisioned capacity.
+func (s *sheet) close(utilisation float64) Bill {
+	onDemand := 0.0
+	for _, l := range s.bill.Lines {
+		s.bill.Dollars += l.Dollars
+		if l.Unit == readUnit || l.Unit == writeUnit {
+			onDemand += l.Dollars
+		}
+	}
+	if all := s.writes.Total(); all > 0 {
+		s.bill.IndexShare = 1 - s.writes[layout.InTable]/all
+	}
+	p := Provisioned{Utilisation: utilisation, ReadUnits: capacity(s.reads, utilisation), WriteUnits: capacity(s.writes, utilisation), OnDemand: onDemand}
+	p.Capacity = Hours * (p.ReadUnits*s.prices.ReadCapacity + p.WriteUnits*s.prices.WriteCapacity)
+	p.Dollars = s.bill.Dollars - onDemand + p.Capacity
+	s.bill.Provisioned = p
+	return s.bill
+}
+
+// capacity returns the mean capacity for units of a month: at least one unit for the table and for each
+// index, which have capacities of their own.
+func capacity(units layout.Units, utilisation float64) float64 {
+	all := 0.0
+	for _, index := range append(layout.Indexes(), layout.InTable) {
+		all += max(1, units[index]/seconds/utilisation)
+	}
+	return all
+}

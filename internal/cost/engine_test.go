@@ -1,0 +1,306 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/dynamo/votes"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex/table"
+	"github.com/talkback/talkback/stream"
+)
+
+// meter adds up what the engine says that calls consumed. Dynoxide bills a transaction as AWS does.
+type meter struct {
+	mu            sync.Mutex
+	reads, writes float64
+}
+
+func (*meter) Tried(string, int, string, time.Duration) {}
+func (*meter) Throttled(string)                         {}
+func (*meter) Hedged(bool)                              {}
+func (m *meter) Read(_, _ string, units float64)        { m.mu.Lock(); m.reads += units; m.mu.Unlock() }
+func (m *meter) Wrote(_, _ string, units float64)       { m.mu.Lock(); m.writes += units; m.mu.Unlock() }
+
+// shop is a small shop on the local engine.
+type shop struct {
+	t        *testing.T
+	w        Workload
+	meter    *meter
+	store    *dynamo.Store
+	counter  *counts.Counter
+	chance   *rand.Rand
+	stats    map[string]comment.Stats
+	position int
+	comments []comment.Comment
+	client   *dynamodb.Client
+	table    string
+}
+
+func newShop(t *testing.T, w Workload) *shop {
+	t.Helper()
+	s := &shop{t: t, w: w, meter: &meter{}, chance: rand.New(rand.NewPCG(1, 2)), stats: map[string]comment.Stats{}}
+	client, name := call.Observed(call.NewLocalClient(dynamotest.Dynoxide(t)), s.meter), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
+		t.Fatal(err)
+	}
+	s.client, s.table = client, name
+	pages := table.New(client, name)
+	s.counter = counts.NewCounter(client, name, counts.CounterOptions{Pages: pages})
+	s.store = dynamo.NewStore(client, name, dynamo.Options{PageNumbers: pages, Knowledge: func(q comment.Query) planner.Knowledge {
+		return planner.Knowledge{Stats: s.stats[q.Product], Trusted: true, Sizes: w.sizes()}
+	}})
+	var all []comment.Comment
+	for rank := 1.0; rank <= w.Products; rank++ {
+		for range int(max(1, w.Comments/harmonic(w.Products)/rank)) {
+			all = append(all, s.write(rank, comment.Approved))
+		}
+	}
+	if _, err := dynamo.NewLoader(client, name, 8).Load(t.Context(), all); err != nil {
+		t.Fatal(err)
+	}
+	s.count(all...)
+	return s
+}
+
+// product draws a product by its popularity.
+func (s *shop) product() float64 {
+	at := s.chance.Float64() * harmonic(s.w.Products)
+	for rank := 1.0; ; rank++ {
+		if at -= 1 / rank; at < 0 || rank == s.w.Products {
+			return rank
+		}
+	}
+}
+
+func nameOf(rank float64) string { return fmt.Sprintf("product-%06.0f", rank) }
+
+// write makes a comment like the workload's, with a likely language and rating.
+func (s *shop) write(rank float64, status comment.Status) comment.Comment {
+	c := s.w.example()
+	var distinct [10]byte
+	s.position++
+	distinct[0], distinct[1] = byte(s.position>>8), byte(s.position)
+	c.ID = comment.IDOf(comment.PositionAt(moment.Add(time.Duration(s.position)*time.Minute), distinct))
+	c.ProductID, c.Status, c.Rating, c.Language = nameOf(rank), status, 1, languages(1)[0]
+	_, share := math.Modf(float64(s.position) * math.Phi) // even, so that few comments have likely ratings
+	for ; c.Rating < comment.MaxRating && share > planner.LikelyRatings()[c.Rating-1]; c.Rating++ {
+		share -= planner.LikelyRatings()[c.Rating-1]
+	}
+	for i := 1; i < int(s.w.Languages) && s.chance.IntN(2) == 0; i++ {
+		c.Language = languages(int(s.w.Languages))[i]
+	}
+	const spread = 1.0 // of the logarithms of sizes, as of real reviews
+	c.Text = text(s.w.TextBytes*math.Exp(spread*s.chance.NormFloat64()-spread*spread/2), s.chance)
+	if status == comment.Pending {
+		c.Moderation = &comment.Moderation{Held: []comment.HoldReason{comment.HeldAlways}, Since: moment}
+	}
+	return c
+}
+
+// count counts new comments, as the stream tells of them.
+func (s *shop) count(added ...comment.Comment) {
+	s.t.Helper()
+	var records []stream.Record
+	for _, c := range added {
+		s.position++
+		records = append(records, stream.Record{
+			Position: stream.PositionOf("2026-06-01T00:00:00.000", fmt.Sprint(s.position)), Keys: layout.CommentKey(c.ID), New: layout.Encode(c),
+		})
+		if s.stats[c.ProductID] == nil {
+			s.stats[c.ProductID] = comment.Stats{}
+		}
+		s.stats[c.ProductID].Add(c.Cell(), 1)
+		s.comments = append(s.comments, c)
+	}
+	if err := s.counter.Handle(s.t.Context(), records); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// consumed returns what something consumes.
+func (s *shop) consumed(do func()) (reads, writes float64) {
+	reads, writes = s.meter.reads, s.meter.writes
+	do()
+	s.counter.AwaitMerges(s.t.Context())
+	return s.meter.reads - reads, s.meter.writes - writes
+}
+
+// must fails the test if a step does.
+func (s *shop) must(err error) {
+	s.t.Helper()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// What deeds write is what the engine bills for the same calls of the Store, exactly. What counting
+// writes and reads is a mean over products, so it is about that.
+func TestTheEngineBillsDeeds(t *testing.T) {
+	w := Typical()
+	w.Products, w.Comments, w.NewComments, w.Edits, w.Deletions, w.Votes, w.Replies, w.Reports = 8, 60, 1, 1, 1, 1, 1, 1
+	w.Held = .5
+	s := newShop(t, w)
+	ctx := t.Context()
+	c, held := s.comments[0], comment.Comment{}
+	edited := c
+	edited.Text, edited.Version, edited.UpdatedAt = text(w.TextBytes, s.chance), 2, &moment
+	replied := edited
+	replied.Reply = &comment.Reply{Text: text(w.ReplyBytes, s.chance), Name: shopName, CreatedAt: moment, Version: 1}
+	reported := replied
+	reported.Moderation = &comment.Moderation{Reports: 1}
+	by := map[string]func(){
+		"new comments":           func() { s.must(errOf(s.store.Add(ctx, s.write(1, comment.Approved), "key 1"))) },
+		"new comments that wait": func() { held, _ = s.store.Add(ctx, s.write(1, comment.Pending), "key 2") },
+		"their approval": func() {
+			approved := held
+			approved.Status, approved.Moderation = comment.Approved, nil
+			s.must(s.store.Decide(ctx, held, approved, comment.Decision{CommentID: held.ID, Position: held.ID.Position(), From: comment.Pending, To: comment.Approved, Version: 1}))
+		},
+		"edits of texts": func() { s.must(s.store.Replace(ctx, c, edited)) },
+		"replies":        func() { s.must(s.store.SetReply(ctx, edited, replied.Reply)) },
+		"reports": func() {
+			s.must(s.store.Report(ctx, replied, reported, comment.Report{By: customerID, Reason: "SPAM", At: moment}))
+		},
+		"votes": func() {
+			s.must(s.store.SetVote(ctx, c.ID, comment.CastVote{}, comment.CastVote{By: customerID, Vote: comment.Helpful, At: moment}))
+		},
+		"deletions": func() { s.must(s.store.Delete(ctx, reported)) },
+	}
+	for _, what := range []string{"new comments", "new comments that wait", "their approval", "edits of texts", "replies", "reports", "votes", "deletions"} {
+		for _, d := range w.deeds() {
+			if d.what != what {
+				continue
+			}
+			if _, wrote := s.consumed(by[what]); wrote != d.writes.Total() {
+				t.Errorf("%s: the engine bills %v write units, and a bill has %v: %v", what, wrote, d.writes.Total(), d.writes)
+			}
+		}
+	}
+}
+
+func errOf(_ comment.Comment, err error) error { return err }
+
+func TestTheEngineBillsCounting(t *testing.T) {
+	w := Typical()
+	w.Products, w.Comments = 40, 400
+	s := newShop(t, w)
+	const many = 80
+	var added []comment.Comment
+	for range many {
+		c, err := s.store.Add(t.Context(), s.write(s.product(), comment.Approved), "")
+		s.must(err)
+		added = append(added, c)
+	}
+	reads, writes := s.consumed(func() {
+		for _, c := range added {
+			s.count(c)
+		}
+	})
+	near(t, "write units of counting a comment", writes/many, w.counted(false).writes.Total(), .05)
+	near(t, "read units of counting a comment", reads/many, w.counted(false).reads, .05)
+}
+
+// near fails the test unless what was measured is within a share of what was expected.
+func near(t *testing.T, what string, got, want, share float64) {
+	t.Helper()
+	t.Logf("%s: the engine bills %.2f, a bill has %.2f", what, got, want)
+	if math.Abs(got-want) > share*want {
+		t.Errorf("%s: the engine bills %.2f, and a bill has %.2f, more than %.0f %% off", what, got, want, 100*share)
+	}
+}
+
+// What pages read is what the engine bills for pages of products, by their popularity.
+func TestTheEngineBillsPages(t *testing.T) {
+	w := Typical()
+	w.Products, w.Comments, w.Languages = 12, 1500, 2
+	s := newShop(t, w)
+	for _, page := range w.pages() {
+		total, views := 0.0, 0.0
+		for rank := 1.0; rank <= w.Products; rank++ {
+			read, _ := s.consumed(func() { s.view(page.what, nameOf(rank)) })
+			total += read / rank
+			views += 1 / rank
+		}
+		within := .06
+		if page.what == "pages by number" { // a last page is short or long, which evens out over more products
+			within = .12
+		}
+		near(t, page.what, total/views, page.units.Total(), within)
+	}
+}
+
+// view reads a page of a kind.
+func (s *shop) view(kind, product string) {
+	ctx := s.t.Context()
+	q := comment.Query{Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: int(s.w.PageSize)}}
+	statistics := []string{product}
+	total := s.stats[product].Counts(comment.Filter{}).Total()
+	switch kind {
+	case "lists of products":
+		statistics = nil
+		for rank := 1.0; rank <= s.w.ListSize; rank++ {
+			statistics = append(statistics, nameOf(rank))
+		}
+	case "leaderboards":
+		_, err := s.store.Leaders(ctx, "", int(s.w.Leaders))
+		s.must(err)
+		return
+	case "further pages":
+		statistics, q.Slice.After = nil, s.after(product, min(total-1, int(s.w.PageSize)))
+	case "pages by number":
+		q.Slice.Page = min(deepPage, (total-1)/q.Slice.Size+1)
+	case "filtered lists":
+		q.Filter, _ = comment.Filter{Languages: languages(1), Ratings: []int{4, 5}}.Normalize()
+	}
+	if kind != "lists of products" {
+		_, err := s.store.Comments(ctx, q)
+		s.must(err)
+	}
+	if statistics != nil {
+		_, _, err := s.store.StatsOf(ctx, statistics)
+		s.must(err)
+	}
+}
+
+// after returns the place of a product's comment, counted from the newest.
+func (s *shop) after(product string, n int) *comment.Place {
+	for _, c := range slices.Backward(s.comments) {
+		if c.ProductID == product {
+			if n--; n <= 0 {
+				return comment.At(c.ID.Position())
+			}
+		}
+	}
+	return nil
+}
+
+// A vote is counted by itself, of a comment that has some.
+func TestTheEngineBillsVotes(t *testing.T) {
+	w := Typical()
+	w.Products, w.Comments = 1, 1
+	s := newShop(t, w)
+	c := s.comments[0]
+	for i := range 5 {
+		s.must(s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: fmt.Sprint(i), Vote: comment.Helpful, At: moment}))
+	}
+	recounter := votes.NewRecounter(s.client, s.table, 0)
+	s.must(recounter.Recount(t.Context(), c.ID, votes.AllSlices))
+	s.must(s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: "another", Vote: comment.Helpful, At: moment}))
+	reads, writes := s.consumed(func() { s.must(recounter.Recount(t.Context(), c.ID, votes.AllSlices)) })
+	near(t, "write units of counting a vote", writes, voted(c).writes.Total(), 0)
+	near(t, "read units of counting a vote", reads, voted(c).reads, .05)
+}

@@ -1,0 +1,62 @@
+package cost
+
+import (
+	"errors"
+	"maps"
+	"slices"
+
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Measured is what servers consumed in some time, by the purposes of calls.
+type Measured struct {
+	// Seconds is how long it was measured.
+	Seconds float64
+	// Reads and Writes are units of the table and its indexes by purpose.
+	Reads, Writes map[string]layout.Units
+	// StreamReads is how often the stream was read.
+	StreamReads float64
+}
+
+// purposes are what purposes of calls are named in a bill.
+var purposes = map[string]string{
+	"PAGE": "pages", "SKIP": "comments before pages by number", "PROBE": "looks for further pages", "COUNT": "counts of dates",
+	"COMMENT": "comments by id, and writers", "STATISTICS": "statistics", "LEADERBOARD": "leaderboards", "PAGE_NUMBERS": "page numbers",
+	"COUNTING": "counting", "LEASE": "leases and heartbeats", "REBUILD": "rebuilds", "MAINTENANCE": "maintenance",
+}
+
+// OfMeasured returns the bill of a month like the time that was measured. What calls do not tell, such
+// as storage and servers, is that of the workload, and is left out if that is nil.
+func OfMeasured(m Measured, w *Workload, prices Prices) (Bill, error) {
+	if m.Seconds <= 0 {
+		return Bill{}, errors.New("no time passed between the readings: restarted servers begin anew, so measure again")
+	}
+	times := seconds / m.Seconds
+	s := &sheet{prices: prices, reads: layout.Units{}, writes: layout.Units{}}
+	s.bill = Bill{Region: Region, PricesOf: PricesOf, Month: 1}
+	s.addPurposes(m.Reads, times, readUnit, s.reads)
+	s.addPurposes(m.Writes, times, writeUnit, s.writes)
+	s.add("reading the stream", max(0, m.StreamReads*times-freeStreamReads), 1, streamUnit)
+	utilisation := Typical().Utilisation
+	if w != nil {
+		s.bill.Month, utilisation = int(w.Month), w.Utilisation
+		s.addStorage(*w)
+		s.addMachines(*w, 0)
+	}
+	return s.close(utilisation), nil
+}
+
+// addPurposes adds a line for each purpose.
+func (s *sheet) addPurposes(by map[string]layout.Units, times float64, unit string, all layout.Units) {
+	for _, purpose := range slices.Sorted(maps.Keys(by)) {
+		name, known := purposes[purpose]
+		if !known {
+			name = "else"
+		}
+		if unit == writeUnit {
+			name += ", written"
+		}
+		s.add(name, times, by[purpose].Total(), unit)
+		all.Add(by[purpose], times)
+	}
+}

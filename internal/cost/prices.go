@@ -1,0 +1,66 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+)
+
+// Region and PricesOf say where and when the default prices were published. On-demand reads and writes
+// have cost half of what they did before since 1 November 2024.
+//
+//	https://aws.amazon.com/dynamodb/pricing/on-demand/
+//	https://aws.amazon.com/dynamodb/pricing/provisioned/
+//	https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CostOptimization_StreamsUsage.html
+//	https://aws.amazon.com/lambda/pricing/
+const (
+	Region   = "us-east-1"
+	PricesOf = "2026-11-26"
+)
+
+// Prices are in dollars. The tags are those of flags.
+type Prices struct {
+	Reads            float64 `help:"Dollars for a million read units on demand (default: ${default})." default:"0.125" placeholder:"0.125"`
+	Writes           float64 `help:"Dollars for a million write units on demand (default: ${default})." default:"0.625" placeholder:"0.625"`
+	ReadCapacity     float64 `help:"Dollars for a provisioned read unit and hour (default: ${default})." default:"0.00013" placeholder:"0.00013"`
+	WriteCapacity    float64 `help:"Dollars for a provisioned write unit and hour (default: ${default})." default:"0.00065" placeholder:"0.00065"`
+	Storage          float64 `help:"Dollars for a GB of the table and its indexes and month (default: ${default})." default:"0.25" placeholder:"0.25"`
+	Backup           float64 `help:"Dollars for a GB of point-in-time recovery and month (default: ${default})." default:"0.20" placeholder:"0.20"`
+	StreamReads      float64 `help:"Dollars for a million reads of the stream, beyond the free ones (default: ${default})." default:"0.20" placeholder:"0.20"`
+	FunctionRequests float64 `help:"Dollars for a million invocations of a function (default: ${default})." default:"0.20" placeholder:"0.20"`
+	FunctionTime     float64 `help:"Dollars for a million GB-seconds of a function on arm64 (default: ${default})." default:"13.3334" placeholder:"13.3334"`
+	Transfer         float64 `help:"Dollars for a GB that leaves AWS, beyond the free ones (default: ${default})." default:"0.09" placeholder:"0.09"`
+}
+
+// What is free each month.
+const (
+	freeStreamReads = 2.5e6 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CostOptimization_StreamsUsage.html
+	freeTransferGB  = 100   // https://aws.amazon.com/ec2/pricing/on-demand/
+)
+
+// Check returns an error that names the flag of a price that is none.
+func (p Prices) Check() error {
+	value := reflect.ValueOf(p)
+	for i := range value.NumField() {
+		if n := value.Field(i).Float(); math.IsNaN(n) || n < 0 || n > maxNumber {
+			return fmt.Errorf("--price-%s %v is not a price: give dollars from 0 on, such as %s",
+				flagName(value.Type().Field(i).Name), n, value.Type().Field(i).Tag.Get("default"))
+		}
+	}
+	return nil
+}
+
+// flagName returns a field's name as the command line has it: ReadCapacity is read-capacity.
+func flagName(field string) string {
+	name := ""
+	for i, r := range field {
+		if r >= 'A' && r <= 'Z' {
+			if i > 0 {
+				name += "-"
+			}
+			r += 'a' - 'A'
+		}
+		name += string(r)
+	}
+	return name
+}

@@ -1,0 +1,210 @@
+// Package cost tells what a month of the service costs on AWS, from a description of what a shop does
+// or from what a server measured. It has no table of units: what a page reads is what the planner
+// expects of a catalogue like the shop's, and what a deed writes follows from the items that it leaves,
+// by DynamoDB's rules. What is measured instead is named where it stands.
+//
+// Start with bill.go; workload.go is what is described, reads.go and writes.go are the units, limits.go
+// is what one product and one partition take, measured.go what a server's metrics tell.
+package cost
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"reflect"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Workload is what a shop does in a month. Numbers are of a month unless their names say otherwise.
+type Workload struct {
+	// Products and Comments are what there is at the beginning. Comments are spread over the products
+	// by Zipf's law: the product of rank r has 1/r of the comments and views of the first.
+	Products float64 `json:"products"`
+	Comments float64 `json:"comments"`
+	// Hottest is the share of the most popular product in views and new comments at peaks, 0 for what
+	// Zipf's law gives it.
+	Hottest float64 `json:"hottest"`
+	// Month is the month that is billed, from 1: storage grows until its end.
+	Month float64 `json:"month"`
+	// Peak is how many times the mean the busiest second is.
+	Peak float64 `json:"peak"`
+
+	// Views are views of pages, and Kinds the shares of their kinds, which add up to 1.
+	Views float64 `json:"views"`
+	Kinds Kinds   `json:"kinds"`
+	// Cached is the share of views that a cache in front of the table answers.
+	Cached float64 `json:"cached"`
+
+	// NewComments are added, of which Held is the share that waits for a moderator; all else is about
+	// any comments.
+	NewComments float64 `json:"newComments"`
+	Held        float64 `json:"held"`
+	// Keyed is the share of new comments that are sent with an idempotency key.
+	Keyed     float64 `json:"keyed"`
+	Edits     float64 `json:"edits"`
+	Deletions float64 `json:"deletions"`
+	Votes     float64 `json:"votes"`
+	Replies   float64 `json:"replies"`
+	Reports   float64 `json:"reports"`
+
+	// PageSize, ListSize and Leaders are how many comments a page has, products a list, and places a
+	// leaderboard.
+	PageSize float64 `json:"pageSize"`
+	ListSize float64 `json:"listSize"`
+	Leaders  float64 `json:"leaders"`
+	// TextBytes and TitleBytes are mean sizes as customers write, ReplyBytes those of replies.
+	TextBytes  float64 `json:"textBytes"`
+	TitleBytes float64 `json:"titleBytes"`
+	ReplyBytes float64 `json:"replyBytes"`
+	// Languages is how many languages a product's comments are in; each has half as many as the one
+	// before. FilterLanguages and FilterRatings are how many a filtered list names.
+	Languages       float64 `json:"languages"`
+	FilterLanguages float64 `json:"filterLanguages"`
+	FilterRatings   float64 `json:"filterRatings"`
+
+	// Backups is whether the table has point-in-time recovery.
+	Backups bool `json:"backups"`
+	// Shards is how many shards the stream has, 0 for one for each partition of the table.
+	Shards float64 `json:"shards"`
+	// Servers answer the API, at ServerHour dollars an hour. Without any a function does.
+	Servers    float64 `json:"servers"`
+	ServerHour float64 `json:"serverHour"`
+	// CountingFunction is whether a function counts instead of the servers.
+	CountingFunction bool `json:"countingFunction"`
+	// FunctionMB and FunctionMS are the memory of a function and the duration of an invocation.
+	FunctionMB float64 `json:"functionMB"`
+	FunctionMS float64 `json:"functionMS"`
+	// AnswerBytes is what a view sends, to bill what leaves AWS; 0 bills none.
+	AnswerBytes float64 `json:"answerBytes"`
+	// Utilisation is how much of provisioned capacity is used on average.
+	Utilisation float64 `json:"utilisation"`
+}
+
+// Kinds are the shares of kinds of pages among views.
+type Kinds struct {
+	// Product is a product page: the newest comments and statistics.
+	Product float64 `json:"product"`
+	// Further are pages that a cursor leads to.
+	Further float64 `json:"further"`
+	// Numbered are pages by their number, and statistics.
+	Numbered float64 `json:"numbered"`
+	// Filtered are first pages of filtered lists, and statistics.
+	Filtered float64 `json:"filtered"`
+	// Lists are lists of products with the statistics of each.
+	Lists float64 `json:"lists"`
+	// Leaderboards are leaderboards.
+	Leaderboards float64 `json:"leaderboards"`
+}
+
+// Typical is a workload with what most shops need not say. It has no products, comments or views.
+func Typical() Workload {
+	return Workload{
+		Month: 1, Peak: 4, Kinds: Kinds{Product: 1}, Keyed: 1,
+		PageSize: comment.DefaultPageSize, ListSize: 24, Leaders: 10, TextBytes: 250, TitleBytes: 30, ReplyBytes: 150,
+		Languages: 3, FilterLanguages: 1, FilterRatings: 2,
+		Servers: 2, ServerHour: 0.0168, FunctionMB: 512, FunctionMS: 40, Utilisation: 0.5,
+	}
+}
+
+// maxNumber bounds all numbers. More is a slip.
+const maxNumber = 1e15
+
+// ReadWorkload reads a workload from JSON. What is left out is as in Typical.
+func ReadWorkload(r io.Reader) (Workload, error) {
+	w := Typical()
+	text, err := io.ReadAll(io.LimitReader(r, 1<<20))
+	if err != nil {
+		return w, err
+	}
+	var given struct{ Kinds json.RawMessage }
+	if json.Unmarshal(text, &given) == nil && given.Kinds != nil {
+		w.Kinds = Kinds{} // all or none
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&w); err != nil {
+		return w, inWords(err)
+	}
+	if decoder.More() {
+		return w, errors.New("something follows the workload: give one object")
+	}
+	return w, w.check()
+}
+
+// inWords says how to mend what could not be read.
+func inWords(err error) error {
+	var syntax *json.SyntaxError
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return errors.New("the JSON of the workload ends early: give an object such as {\"products\": 2000, \"comments\": 20000, \"views\": 100000}")
+	case errors.As(err, &syntax):
+		return fmt.Errorf("it is not JSON from byte %d on: numbers are written as 1000 or 1e3, and NaN is none", syntax.Offset)
+	case errors.As(err, &wrong) && wrong.Field == "":
+		return fmt.Errorf("it is JSON of another kind, %s: give one object of names and numbers", wrong.Value)
+	case errors.As(err, &wrong):
+		return fmt.Errorf("%s is %s: give a %s", wrong.Field, wrong.Value, strings.Replace(wrong.Type.String(), "float64", "number below 1e15", 1))
+	}
+	if name, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
+		return fmt.Errorf("nothing of a workload is named %s: %s", name, "docs/operate/cost.md lists the names")
+	}
+	return err
+}
+
+// check returns an error that names the first number that cannot be, and what it may be.
+func (w Workload) check() error {
+	if err := checkFields("", reflect.ValueOf(w)); err != nil {
+		return err
+	}
+	k := w.Kinds
+	sum := k.Product + k.Further + k.Numbered + k.Filtered + k.Lists + k.Leaderboards
+	switch {
+	case w.Views > 0 && math.Abs(sum-1) > 0.001:
+		return fmt.Errorf("the shares of kinds add up to %.3g, not 1: change them, or leave kinds out for product pages alone", sum)
+	case w.Products < 1:
+		return errors.New("products is missing: give how many products have comments, 1 or more")
+	case w.Comments < w.Products:
+		return fmt.Errorf("comments is %v, fewer than products: count only the products that have comments", w.Comments)
+	case w.Servers > 0 && w.Servers < 1 || w.Month < 1 || w.Peak < 1 || w.Languages < 1:
+		return errors.New("servers, month, peak and languages are 1 or more; no servers at all is 0")
+	case w.PageSize < 1 || w.PageSize > comment.MaxPageSize || w.Leaders < 1 || w.Leaders > comment.MaxLeaders:
+		return fmt.Errorf("pageSize is 1 to %d, and leaders 1 to %d", comment.MaxPageSize, comment.MaxLeaders)
+	case w.TextBytes > comment.MaxTextBytes || w.TitleBytes > comment.MaxTitleBytes || w.ReplyBytes > comment.MaxTextBytes:
+		return fmt.Errorf("textBytes and replyBytes are %d at most, and titleBytes %d", comment.MaxTextBytes, comment.MaxTitleBytes)
+	case w.FilterRatings > comment.MaxRating || w.FilterLanguages > w.Languages || w.Languages > comment.MaxLanguageRows:
+		return fmt.Errorf("a list is filtered by at most %d ratings, and by no more languages than there are, %d at most", comment.MaxRating, comment.MaxLanguageRows)
+	case w.Utilisation == 0:
+		return errors.New("utilisation is above 0: 0.5 is what auto scaling with a target of 70 % reaches where nights are quiet")
+	}
+	return nil
+}
+
+// shares are the names of numbers that are 1 at most.
+var shares = map[string]bool{"hottest": true, "cached": true, "held": true, "keyed": true, "utilisation": true}
+
+func checkFields(within string, value reflect.Value) error {
+	for i := range value.NumField() {
+		field := value.Field(i)
+		name := value.Type().Field(i).Tag.Get("json")
+		switch field.Kind() {
+		case reflect.Struct:
+			if err := checkFields(name+".", field); err != nil {
+				return err
+			}
+		case reflect.Float64:
+			most := maxNumber
+			if within != "" || shares[name] {
+				most = 1
+			}
+			if n := field.Float(); math.IsNaN(n) || n < 0 || n > most {
+				return fmt.Errorf("%s%s is %v: give a number from 0 to %v", within, name, n, most)
+			}
+		}
+	}
+	return nil
+}
