@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx,
 # PostgreSQL, a C compiler, shells and Python; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer component package provision-engine provision-s3 languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture clean
+.PHONY: run build lambda generate explorer component package provision-engine provision-s3 languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture docs clean
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -54,6 +54,7 @@ provision: provision-engine provision-s3 languages
 	@internal/provision/dynamodb-local.sh
 	@internal/provision/chromium.sh
 	@internal/provision/axe.sh
+	@internal/provision/docs.sh
 	@internal/provision/graphql-http.sh
 	@internal/provision/compiler.sh
 	@internal/provision/cfn-lint.sh
@@ -146,6 +147,11 @@ overload: provision-engine build
 # fonts-noto-cjk of Debian.
 picture: provision
 	@go test ./internal/endtoend -count 1 -run TestPicture -args -picture $(abspath docs)
+
+# The documents as a static site with search, in bin/docs, to be served at the root of a host.
+docs:
+	@internal/provision/docs.sh
+	node internal/docsite/build.mjs bin/docs
 
 # What was built and fetched. The data stays.
 clean:

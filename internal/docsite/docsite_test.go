@@ -1,0 +1,231 @@
+package docsite
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/google/go-cmp/cmp"
+	"github.com/talkback/talkback/internal/browsertest"
+	"github.com/talkback/talkback/internal/doctest"
+	"github.com/talkback/talkback/internal/provisiontest"
+	"golang.org/x/net/html"
+)
+
+var built = flag.String("site", "", "test the site in this folder in place of a new one")
+
+// The site is built once for all tests.
+func TestSite(t *testing.T) {
+	site := os.DirFS(build(t))
+	t.Run("links", func(t *testing.T) { checkLinks(t, site) })
+	t.Run("navigation", func(t *testing.T) { checkNavigation(t, site) })
+	server := httptest.NewServer(http.FileServerFS(site))
+	t.Cleanup(server.Close)
+	t.Run("search", func(t *testing.T) { search(t, server.URL) })
+	t.Run("pages", func(t *testing.T) { visit(t, server.URL) })
+}
+
+// build returns the folder of the site.
+func build(t *testing.T) string {
+	t.Helper()
+	root := doctest.Root(t)
+	if *built != "" {
+		return filepath.Join(root, *built)
+	}
+	const suite = "the documents as a site"
+	if _, err := os.Stat(filepath.Join(root, ".cache", "docs", "node_modules", "stamp")); errors.Is(err, fs.ErrNotExist) {
+		provisiontest.LeaveOut(t, fmt.Errorf("%s: VitePress is not in .cache/docs; %w", suite, provisiontest.ErrNotInstalled))
+	}
+	folder := t.TempDir()
+	run := exec.Command(provisiontest.Program(t, "node", suite), "build.mjs", folder)
+	if output, err := run.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, output)
+	}
+	return folder
+}
+
+// page is what links are checked by.
+type page struct {
+	targets, sidebar []string
+	ids              map[string]bool
+}
+
+// pagesOf reads each page of the site, by its address.
+func pagesOf(t *testing.T, site fs.FS) map[string]page {
+	t.Helper()
+	all := map[string]page{}
+	err := fs.WalkDir(site, ".", func(name string, _ fs.DirEntry, err error) error {
+		if path.Ext(name) != ".html" {
+			return err
+		}
+		file, err := site.Open(name)
+		if err != nil {
+			return err
+		}
+		defer func() { _ = file.Close() }()
+		root, err := html.Parse(file)
+		if err != nil {
+			return err
+		}
+		all["/"+name] = pageOf(root)
+		return nil
+	})
+	if err != nil || len(all) < 90 {
+		t.Fatalf("the site has %d pages: %v", len(all), err)
+	}
+	return all
+}
+
+func pageOf(root *html.Node) page {
+	p := page{ids: map[string]bool{}}
+	var sidebar *html.Node
+	for n := range root.Descendants() {
+		for _, attribute := range n.Attr {
+			switch {
+			case attribute.Key == "id":
+				p.ids[attribute.Val] = true
+				if attribute.Val == "VPSidebarNav" {
+					sidebar = n
+				}
+			case attribute.Key == "href" || attribute.Key == "src":
+				p.targets = append(p.targets, attribute.Val)
+			}
+		}
+	}
+	if sidebar != nil {
+		for n := range sidebar.Descendants() {
+			for _, attribute := range n.Attr {
+				if attribute.Key == "href" {
+					p.sidebar = append(p.sidebar, attribute.Val)
+				}
+			}
+		}
+	}
+	return p
+}
+
+// checkLinks follows every link within the site: to a file, and to a heading of a page.
+func checkLinks(t *testing.T, site fs.FS) {
+	pages := pagesOf(t, site)
+	for from, p := range pages {
+		for _, target := range p.targets {
+			address, err := url.Parse(target)
+			if err != nil {
+				t.Errorf("%s: the link to %q: %v", from, target, err)
+				continue
+			}
+			if address.IsAbs() {
+				if address.Scheme != "https" && address.Hostname() != "127.0.0.1" {
+					t.Errorf("%s links to %q, which is not HTTPS", from, target)
+				}
+				continue
+			}
+			to := from
+			if address.Path != "" {
+				to = (&url.URL{Path: from}).ResolveReference(address).Path
+			}
+			if strings.HasSuffix(to, "/") {
+				to += "index.html"
+			}
+			if _, err := fs.Stat(site, to[1:]); err != nil {
+				t.Errorf("%s links to %q: %v", from, target, err)
+			} else if address.Fragment != "" && !pages[to].ids[address.Fragment] {
+				t.Errorf("%s links to %q, and there is no such heading", from, target)
+			}
+		}
+	}
+}
+
+// checkNavigation compares the sidebar with docs/README.md, which every document is in.
+func checkNavigation(t *testing.T, site fs.FS) {
+	var want []string
+	for _, target := range doctest.Read(t, "docs/README.md").Links() {
+		if path.Ext(target) == ".md" {
+			want = append(want, strings.TrimSuffix(path.Join("/docs", target), ".md")+".html")
+		}
+	}
+	pages := pagesOf(t, site)
+	if diff := cmp.Diff(want, pages["/docs/tutorial.html"].sidebar); diff != "" {
+		t.Errorf("docs/README.md and the navigation differ (-want +got):\n%s", diff)
+	}
+	for name := range pages {
+		listed := name == "/index.html" || name == "/404.html" || name == "/docs/README.html" || strings.HasPrefix(name, "/source/")
+		if !listed && !slices.Contains(want, name) {
+			t.Errorf("docs/README.md does not list %s", name)
+		}
+	}
+}
+
+// search finds a word that is in one section of one document, by keyboard, and opens it.
+func search(t *testing.T, address string) {
+	ctx := browsertest.Open(t)
+	var at, heading string
+	browsertest.Visit(t, ctx, address,
+		browsertest.Click(".VPNavBarSearch button"),
+		browsertest.Until(`document.activeElement.id === 'localsearch-input'`, nil),
+		chromedp.KeyEvent("tombstone"),
+		browsertest.Until(`document.querySelector('.VPLocalSearchBox .results .result') !== null`, nil))
+	if err := chromedp.Run(ctx, chromedp.KeyEvent(kb.Enter), browsertest.Until(`location.pathname !== '/' && location.pathname`, &at),
+		browsertest.Until(`document.querySelector('.vp-doc h1')?.textContent`, &heading)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(at, "/") || heading == "" {
+		t.Errorf("the first hit leads to %q, %q", at, heading)
+	}
+}
+
+// visited are pages of each kind, with what has to be on them.
+var visited = map[string]string{
+	"/":                             `document.querySelectorAll('.annotated .picture span').length === document.querySelectorAll('.annotated li').length`,
+	"/README.html":                  `document.querySelector('h1').textContent.startsWith('Talkback')`,
+	"/docs/README.html":             `document.querySelectorAll('main li').length > 20`,
+	"/docs/guide/paging.html":       `document.querySelector('.language-graphql span[style*="--code-token-string"]') !== null`,
+	"/docs/design/overview.html":    `document.querySelectorAll('.diagram svg').length === 3`,
+	"/docs/operate/metrics.html":    `document.querySelector('main table') !== null`,
+	"/docs/page-stores.html":        `document.querySelector('main img') !== null`,
+	"/source/infra/nginx.conf.html": `document.querySelector('.language-nginx') !== null`,
+}
+
+// foreign are parts that VitePress draws: the button for searching has another name than it shows,
+// and the head of a group in the sidebar is a button with one inside.
+var foreign = []string{".VPNavBarSearch", "#VPSidebarNav .item[role=button]"}
+
+const (
+	loaded  = `[...document.images].every((image) => image.complete && image.naturalWidth > 0)`
+	shownAs = `document.documentElement.classList.contains('dark') === matchMedia('(prefers-color-scheme: dark)').matches`
+)
+
+// visit looks at pages in both schemes, narrow and wide.
+func visit(t *testing.T, address string) {
+	ctx := browsertest.Open(t)
+	for scheme, width := range map[string]int64{"light": 360, "dark": 1280} {
+		for name, has := range visited {
+			t.Run(scheme+name, func(t *testing.T) {
+				var wider int
+				browsertest.Visit(t, ctx, address+name,
+					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					chromedp.EmulateViewport(width, 800),
+					browsertest.Until(has, nil), browsertest.Until(loaded, nil), browsertest.Until(shownAs, nil),
+					chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wider))
+				if wider > 0 {
+					t.Errorf("a window of %d pixels scrolls sideways by %d", width, wider)
+				}
+				browsertest.Axe(t, ctx, foreign...)
+			})
+		}
+	}
+}
