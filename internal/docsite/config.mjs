@@ -39,6 +39,8 @@ export default {
   markdown: {
     anchor: { slugify },
     attrs: { disable: true }, // braces are text
+    // Shiki gives up a line after half a second, which a busy machine may take for its first.
+    codeTransformers: [{ preprocess: (_, options) => void (options.tokenizeTimeLimit = 0) }],
     config: (md) => md.use(render).use(heads),
     theme: createCssVariablesTheme({ name: 'talkback', variablePrefix: '--code-' }),
   },
