@@ -31,7 +31,7 @@ export function movedLinks(text, name, sources) {
   )
 }
 
-const languages = { '.conf': 'nginx', '.go': 'go', '.graphqls': 'graphql', '.json': 'json', '.mjs': 'js', '.sh': 'sh', '.yaml': 'yaml', '.yml': 'yaml' }
+const languages = { '.conf': 'nginx', '.go': 'go', '.graphqls': 'graphql', '.json': 'json', '.mjs': 'js', '.sh': 'sh', '.tf': 'hcl', '.yaml': 'yaml', '.yml': 'yaml' }
 
 /** sourcePage returns a document that shows a file of the repository, or what a folder holds. */
 export function sourcePage(root, name) {
