@@ -18,6 +18,7 @@ func files() map[string]func() ([]byte, error) {
 	return map[string]func() ([]byte, error){
 		"infra/table.json":         cloudFormation,
 		"infra/terraform/table.tf": terraform,
+		"infra/workbench.json":     workbench,
 	}
 }
 

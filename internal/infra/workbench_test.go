@@ -1,0 +1,130 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// sampleItems are the items of the model, in its JSON.
+func sampleItems(t *testing.T) (items []object) {
+	t.Helper()
+	if err := json.Unmarshal(sample, &items); err != nil {
+		t.Fatal(err)
+	}
+	return items
+}
+
+// Each item of the model is of a kind, and has no attribute that the kind lacks, nor one of another type.
+func TestSampleIsOfTheKinds(t *testing.T) {
+	shown := map[string]bool{}
+	for _, item := range sampleItems(t) {
+		k, ok := kindOf(item)
+		if !ok {
+			t.Errorf("%v, %v is of no kind", item[layout.AttrPK], item[layout.AttrSK])
+		}
+		shown[k.name] = true
+		for name, value := range item {
+			kind := slices.Collect(maps.Keys(value.(object)))[0]
+			if name != layout.AttrPK && name != layout.AttrSK && !slices.Contains(k.all(), attribute{name, kind}) {
+				t.Errorf("%s: attribute %q of type %s is not listed", k.name, name, kind)
+			}
+		}
+	}
+	// What only larger or troubled tables have, and those with --pages markers.
+	for _, k := range kinds {
+		rare := strings.HasPrefix(k.name, "page") || slices.Contains([]string{
+			"votes of a comment", "stores of page numbers", "leaderboards, and guards of their settings", "rebuild", "dead letter",
+		}, k.name)
+		if shown[k.name] == rare {
+			t.Errorf("%s: shown is %v, rare is %v", k.name, shown[k.name], rare)
+		}
+	}
+}
+
+// Every attribute of a comment is listed, and docs/design/table.md has the keys of every kind.
+func TestKindsAreThoseOfTheDocument(t *testing.T) {
+	for _, attr := range strings.Split(layout.TableProjection(true), ",") {
+		if attr != layout.AttrPK && !slices.ContainsFunc(kinds[0].all(), func(a attribute) bool { return a.name == attr }) {
+			t.Errorf("attribute %q of comments is not listed", attr)
+		}
+	}
+	document, err := os.ReadFile(filepath.Join(root, "docs", "design", "table.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, k := range kinds {
+		prefix, _, _ := strings.Cut(k.pk, "#")
+		if !strings.Contains(string(document), "`"+prefix) {
+			t.Errorf("docs/design/table.md does not have the key %s of %s", k.pk, k.name)
+		}
+	}
+}
+
+// The sample is a table that the program takes: its comments can be read, and its counts are theirs.
+func TestSampleIsATable(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	for _, item := range sampleItems(t) {
+		stored := value(t, object{"M": item}).(*types.AttributeValueMemberM).Value
+		if k, _ := kindOf(item); k.sk == layout.CommentSK && !layout.NoComment(stored) {
+			if _, err := layout.Decode(stored); err != nil {
+				t.Error(err)
+			}
+		}
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: stored}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := dynamo.CheckLayout(t.Context(), client, table); err != nil {
+		t.Error(err)
+	}
+	found, err := counts.NewVerifier(client, table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
+	if err != nil || found.Comments != 8 || found.Voted != 2 || len(found.Drifts)+len(found.Improper) > 0 {
+		t.Errorf("%+v, %v; want 8 comments, 2 of them with votes, and no drift", found, err)
+	}
+}
+
+// value returns a value in DynamoDB's JSON as the SDK has it.
+func value(t *testing.T, in object) types.AttributeValue {
+	t.Helper()
+	for kind, v := range in {
+		switch kind {
+		case "S":
+			return layout.Text(v.(string))
+		case "N":
+			return &types.AttributeValueMemberN{Value: v.(string)}
+		case "BOOL":
+			return layout.Flag(v.(bool))
+		case "B":
+			var b []byte
+			if err := json.Unmarshal([]byte(`"`+v.(string)+`"`), &b); err != nil {
+				t.Fatal(err)
+			}
+			return layout.Binary(b)
+		case "M":
+			out := layout.Item{}
+			for name, inner := range v.(object) {
+				out[name] = value(t, inner.(object))
+			}
+			return &types.AttributeValueMemberM{Value: out}
+		}
+	}
+	t.Fatalf("no type is known of %v", in)
+	return nil
+}
