@@ -135,7 +135,7 @@ func (f *EngineFlags) prepareTable(ctx context.Context, session *Session, create
 	if create {
 		return dynamo.CreateTable(ctx, session.Client, f.Table)
 	}
-	missing.Existing = dynamo.TableNames(ctx, session.Client)
+	missing.Existing, missing.Region = dynamo.TableNames(ctx, session.Client), session.region()
 	return missing
 }
 
@@ -150,5 +150,8 @@ func unreached(err error, session *Session) error {
 		return call
 	}
 	why, _ := callText(call)
+	if session.AWS {
+		return fmt.Errorf("DynamoDB in region %s does not answer (%s): check AWS_REGION, and that this machine reaches AWS", session.region(), why)
+	}
 	return fmt.Errorf("no engine answers at %s (%s): start it there, or name another by --endpoint", session.Address, why)
 }

@@ -38,6 +38,14 @@ type Session struct {
 	run   string         // names the run of a local engine, which ends with its process; empty for other engines
 }
 
+// region returns the region of AWS, empty for another engine.
+func (s *Session) region() string {
+	if !s.AWS {
+		return ""
+	}
+	return s.Client.Options().Region
+}
+
 // watchClock logs when the clock of this machine differs from the table's by more than counting and
 // cursors tolerate. Call it before anything uses the client.
 func (s *Session) watchClock(log *slog.Logger) {

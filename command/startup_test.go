@@ -58,6 +58,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		why       string
 		region    string
 		arguments []string
+		aws       string // what takes the place of DynamoDB on AWS
 	}{
 		{why: "the port is taken", arguments: []string{"--listen", taken.Addr().String()}},
 		{why: "no such address", arguments: []string{"--listen", "nonsense"}},
@@ -69,6 +70,8 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "two engines at once", arguments: []string{"--aws", "--endpoint", endpoint}},
 		{why: "no region", arguments: []string{"--aws"}},
 		{why: "no credentials", region: "eu-central-1", arguments: []string{"--aws"}},
+		{why: "a table in another region", region: "eu-central-1", aws: endpoint, arguments: []string{"--aws", "--table", "no-such-table"}},
+		{why: "a region that does not answer", region: "eu-nowhere-1", aws: "http://" + closed.Addr().String(), arguments: []string{"--aws"}},
 		{why: "no such table", arguments: []string{"--endpoint", endpoint, "--table", "no-such-table"}},
 		{why: "a table of another shape", arguments: []string{"--endpoint", endpoint, "--table", other}},
 		{why: "a certificate without its key", arguments: []string{"--tls-cert", "cert.pem"}},
@@ -93,6 +96,11 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		{why: "no such command", arguments: []string{"sing"}},
 	} {
 		t.Setenv("AWS_REGION", row.region)
+		if row.aws != "" {
+			for _, name := range []string{"AWS_ENDPOINT_URL_DYNAMODB", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"} {
+				t.Setenv(name, row.aws)
+			}
+		}
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		arguments := row.arguments
 		if arguments[0] != "--listen" {

@@ -193,6 +193,8 @@ type MissingTableError struct {
 	Table string
 	// Existing are names of existing tables, nil if unknown.
 	Existing []string
+	// Region is the region of AWS that was asked, empty for another engine.
+	Region string
 }
 
 // Error returns the message, which says what to do.
@@ -204,7 +206,11 @@ func (e *MissingTableError) Error() string {
 	case e.Existing != nil:
 		there = " (there is none at all)"
 	}
-	return fmt.Sprintf("table %q does not exist%s: name another by --table; talkback serve and talkback import make it with --create-table", e.Table, there)
+	where, another := "", "name another by --table"
+	if e.Region != "" {
+		where, another = " in "+e.Region, "set AWS_REGION if it is in another region, or name another by --table"
+	}
+	return fmt.Sprintf("table %q does not exist%s%s: %s; talkback serve and talkback import make it with --create-table", e.Table, where, there, another)
 }
 
 // maxTableNames bounds how many names TableNames returns.

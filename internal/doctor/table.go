@@ -16,14 +16,17 @@ import (
 )
 
 // Shape checks that the table can be reached, and is complete: its state, indexes, stream and
-// settings. protected says whether it should be protected from deletion. there is false if nothing
-// else about the table can be checked.
-func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, there bool) {
+// settings. A table on AWS should be protected from deletion. there is false if nothing else about the
+// table can be checked.
+func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there bool) {
 	output, err := e.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(e.Table)})
 	var missing *types.ResourceNotFoundException
 	switch {
 	case errors.As(err, &missing):
 		missing := &dynamo.MissingTableError{Table: e.Table, Existing: dynamo.TableNames(ctx, e.Client)}
+		if onAWS {
+			missing.Region = e.Client.Options().Region
+		}
 		found, cure, _ := strings.Cut(missing.Error(), ": ")
 		return []Finding{New("table", Problem, "%s", found).Cured("%s", cure)}, false
 	case err != nil:
@@ -39,7 +42,7 @@ func (e Examiner) Shape(ctx context.Context, protected bool) (all []Finding, the
 		return append(all, New("table", Problem, "%s", found).Cured("%s", cure)), false
 	}
 	all = append(all, New("table", OK, "%q has the key, indexes, attributes and stream that it needs", e.Table))
-	if protected && !aws.ToBool(output.Table.DeletionProtectionEnabled) {
+	if onAWS && !aws.ToBool(output.Table.DeletionProtectionEnabled) {
 		all = append(all, New("deletion protection", Warning, "off: a mistake can delete all comments").
 			Cured("aws dynamodb update-table --table-name %s --deletion-protection-enabled", e.Table))
 	}
