@@ -3,91 +3,102 @@ package command_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
+	"math"
 	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
-	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/sample"
+	"github.com/talkback/talkback/internal/cost"
 )
 
-// What a page was estimated to cost is no less than what the table then says it did, and for a page
-// of one partition not far from it.
-func TestEstimateAgainstTheTable(t *testing.T) {
-	a := newAPI(t, dynamotest.Dynoxide(t))
-	var comments []comment.Comment
-	for c := range sample.Comments() {
-		if c.ProductID == "espresso-machine" {
-			comments = append(comments, c)
-		}
-	}
-	a.load(comments...)
-	for _, filter := range []string{"", "ratings: [5]", "ratings: [1, 2]", `languages: ["de", "en"], ratings: [1, 5]`, `languages: ["en", "de", "fr", "ja"]`} {
-		for _, size := range []int{0, 1, 20, 100} {
-			estimated, paid := a.cost(t, fmt.Sprintf(`{ product(id: "espresso-machine") { comments(first: %d, filter: {%s}) { plan { readUnits } } } }`, size, filter))
-			if paid > estimated {
-				t.Errorf("first %d of {%s}: estimated %v, paid %v", size, filter, estimated, paid)
-			}
-			t.Logf("first %d of {%s}: estimated %v, paid %v", size, filter, estimated, paid)
-			if filter == "" && size == 100 && estimated > 5*paid {
-				t.Errorf("a page of 100 was estimated at %v, paid %v", estimated, paid)
-			}
-		}
-	}
-}
-
-// What counting a range was estimated to cost is no less than what the table then says it did, for
-// a product of as many comments as most have.
-func TestEstimateOfCounts(t *testing.T) {
-	a := newAPI(t, dynamotest.Dynoxide(t))
-	var comments []comment.Comment
-	for c := range sample.Comments() {
-		if c.ProductID == "espresso-machine" && len(comments) < 400 {
-			comments = append(comments, c)
-		}
-	}
-	a.load(comments...)
-	for _, filter := range []string{"", "ratings: [5]", `languages: ["de", "en"], ratings: [1, 5]`} {
-		for _, fields := range []string{"totalCount", "stats { total }", "totalCount stats { total }"} {
-			estimated, paid := a.cost(t, fmt.Sprintf(`{ product(id: "espresso-machine") { comments(first: 1, filter: {createdAfter: "2000-01-01T00:00:00Z" %s}) { %s plan { readUnits } } } }`, filter, fields))
-			if paid > estimated {
-				t.Errorf("%s of {%s}: estimated %v, paid %v", fields, filter, estimated, paid)
-			}
-			t.Logf("%s of {%s}, %d comments: estimated %v, paid %v", fields, filter, len(comments), estimated, paid)
-		}
-	}
-}
-
-// cost is what an operation was estimated to cost, and what it did cost.
-func (a *api) cost(t *testing.T, query string) (estimated, paid float64) {
+// metered is a server that consumes a read unit for a page in each of its seconds, twice as much
+// between the first two readings, and reads the stream each second.
+func metered(t *testing.T) string {
 	t.Helper()
-	body, err := json.Marshal(map[string]string{"query": query})
-	if err != nil {
-		t.Fatal(err)
-	}
-	response, err := http.Post(a.server.URL+"/graphql", "application/json", strings.NewReader(string(body)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer response.Body.Close()
-	raw, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var got struct {
-		Data struct {
-			Product struct {
-				Comments struct{ Plan struct{ ReadUnits float64 } }
-			}
+	var readings atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/other" {
+			fmt.Fprint(w, "# TYPE go_goroutines gauge\ngo_goroutines 7\n")
+			return
 		}
-		Extensions struct {
-			Cost struct{ EstimatedReadUnits float64 }
+		units := 1000 * readings.Add(1)
+		fmt.Fprintf(w, `# TYPE talkback_table_read_units_total counter
+talkback_table_read_units_total{talkback_index="all",talkback_purpose="PAGE"} %d
+# TYPE db_client_operation_duration_seconds histogram
+db_client_operation_duration_seconds_bucket{db_operation_name="GetRecords",le="+Inf"} 10000
+db_client_operation_duration_seconds_sum{db_operation_name="GetRecords"} 10
+db_client_operation_duration_seconds_count{db_operation_name="GetRecords"} 10000
+# TYPE process_uptime_seconds gauge
+process_uptime_seconds 1000
+`, units)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// billed runs cost and returns the bills as JSON has them.
+func billed(t *testing.T, arguments ...string) []cost.Bill {
+	t.Helper()
+	status, out, said := talkback(t.Context(), append([]string{"cost", "--json"}, arguments...)...)
+	if status != 0 {
+		t.Fatalf("status %d: %s", status, said)
+	}
+	var bills []cost.Bill
+	if err := json.Unmarshal([]byte(out), &bills); err != nil {
+		t.Fatal(err)
+	}
+	return bills
+}
+
+// Metrics since a server began are brought to a month, and add up over servers. Storage is that of a
+// workload.
+func TestCostOfMetrics(t *testing.T) {
+	const seconds = cost.Hours * 3600.0
+	alone := billed(t, "--metrics", metered(t)+"/metrics")[0]
+	if reads := alone.Lines[0]; reads.What != "pages" || math.Abs(reads.Units-seconds) > 1 {
+		t.Errorf("a unit a second: %+v", reads)
+	}
+	if polls := alone.Lines[1]; math.Abs(polls.Units-(10*seconds-2.5e6)) > 1 {
+		t.Errorf("ten reads of the stream a second, less those that are free: %+v", polls)
+	}
+	both := billed(t, "--metrics", metered(t)+"/metrics,"+metered(t)+"/metrics", "../docs/shops/small.json")[0]
+	if math.Abs(both.Lines[0].Units-2*seconds) > 1 || !strings.Contains(fmt.Sprint(both.Lines), "the table and its indexes") {
+		t.Errorf("two servers and a workload: %+v", both.Lines)
+	}
+	if watched := billed(t, "--metrics", metered(t)+"/metrics", "--during", "1ms")[0]; watched.Lines[0].Units < seconds {
+		t.Errorf("1,000 units between two readings: %+v", watched.Lines[0])
+	}
+}
+
+// Whatever cannot be billed is refused by a sentence with a cure.
+func TestCostRefuses(t *testing.T) {
+	wrong := filepath.Join(t.TempDir(), "wrong.json")
+	if err := os.WriteFile(wrong, []byte(`{"products": 2, "comments": 9, "held": 3}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	for _, row := range []struct {
+		arguments []string
+		want      string
+	}{
+		{nil, "docs/operate/cost.md has an example"},
+		{[]string{wrong}, "held is 3: give a number from 0 to 1"},
+		{[]string{"../docs/shops/small.json", "--price-reads", "NaN"}, "--price-reads NaN is not a price"},
+		{[]string{"../docs/shops/small.json", "--price-reads", "cheap"}, "is not a number: give one such as 0.125"},
+		{[]string{"../docs/shops/small.json", "--during", "1m"}, "give both"},
+		{[]string{"--metrics", gone.URL + "/metrics"}, "is the server running with --admin-listen"},
+		{[]string{"--metrics", metered(t) + "/other"}, "the metrics of another program"},
+		{[]string{"--metrics", strings.Replace(gone.URL, "http://", "http://me:secret@", 1)}, "me:xxxxx@"},
+		{[]string{"--metrics", "http://127.0.0.1:1/metrics", wrong, wrong}, "one workload at most"},
+	} {
+		status, _, said := talkback(t.Context(), append([]string{"cost"}, row.arguments...)...)
+		if status == 0 || !strings.Contains(strings.Join(strings.Fields(said), " "), row.want) || strings.Contains(said, "secret") {
+			t.Errorf("%q: status %d, %s; want %q in it", row.arguments, status, said, row.want)
 		}
 	}
-	if err := json.Unmarshal(raw, &got); err != nil || got.Extensions.Cost.EstimatedReadUnits == 0 {
-		t.Fatalf("%v\n%s", err, raw)
-	}
-	return got.Extensions.Cost.EstimatedReadUnits, got.Data.Product.Comments.Plan.ReadUnits
 }

@@ -110,8 +110,11 @@ func TestMeasured(t *testing.T) {
 	if b, err := OfMeasured(m, &w, listPrices); err != nil || b.Dollars < 24 {
 		t.Errorf("with two servers: %v dollars (%v)", b.Dollars, err)
 	}
-	if _, err := OfMeasured(Measured{}, nil, listPrices); err == nil {
-		t.Error("no time at all is billed")
+	m.Reads["PAGE"][layout.All] = -1
+	for _, m := range []Measured{{}, m} {
+		if _, err := OfMeasured(m, nil, listPrices); err == nil || !strings.Contains(err.Error(), "measure again") {
+			t.Errorf("%+v is billed: %v", m, err)
+		}
 	}
 }
 

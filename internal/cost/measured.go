@@ -2,6 +2,7 @@ package cost
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -30,6 +31,13 @@ var purposes = map[string]string{
 func OfMeasured(m Measured, w *Workload, prices Prices) (Bill, error) {
 	if m.Seconds <= 0 {
 		return Bill{}, errors.New("no time passed between the readings: restarted servers begin anew, so measure again")
+	}
+	for _, by := range []map[string]layout.Units{m.Reads, m.Writes} {
+		for purpose, units := range by {
+			if units.Total() < 0 {
+				return Bill{}, fmt.Errorf("fewer units were consumed for %s than before: a server was restarted, so measure again", purpose)
+			}
+		}
 	}
 	times := seconds / m.Seconds
 	s := &sheet{prices: prices, reads: layout.Units{}, writes: layout.Units{}}
