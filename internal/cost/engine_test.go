@@ -35,6 +35,12 @@ func (*meter) Hedged(bool)                              {}
 func (m *meter) Read(_, _ string, units float64)        { m.mu.Lock(); m.reads += units; m.mu.Unlock() }
 func (m *meter) Wrote(_, _ string, units float64)       { m.mu.Lock(); m.writes += units; m.mu.Unlock() }
 
+func (m *meter) now() (reads, writes float64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.reads, m.writes
+}
+
 // shop is a small shop on the local engine.
 type shop struct {
 	t        *testing.T
@@ -131,12 +137,14 @@ func (s *shop) count(added ...comment.Comment) {
 	}
 }
 
-// consumed returns what something consumes.
+// consumed returns what something consumes, with the merges that follow from it.
 func (s *shop) consumed(do func()) (reads, writes float64) {
-	reads, writes = s.meter.reads, s.meter.writes
+	s.counter.AwaitMerges(s.t.Context())
+	readsBefore, writesBefore := s.meter.now()
 	do()
 	s.counter.AwaitMerges(s.t.Context())
-	return s.meter.reads - reads, s.meter.writes - writes
+	reads, writes = s.meter.now()
+	return reads - readsBefore, writes - writesBefore
 }
 
 // must fails the test if a step does.
