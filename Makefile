@@ -1,16 +1,19 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx,
 # PostgreSQL, a C compiler, shells and Python; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer component package provision-engine provision-s3 languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture docs clean
+.PHONY: run build lambda generate explorer component package provision-engine provision-s3 languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture docs release release-tool clean
+
+# Clients of Redis and S3 have hundreds of commands, which spend their time waiting: not inlined, they take less room.
+export LEAN = -gcflags=github.com/redis/go-redis/v9=-l -gcflags=github.com/aws/aws-sdk-go-v2/service/s3=-l
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
 run: provision-engine build
 	@exec bin/talkback serve --sample-data
 
-# The program alone, in bin/, without debug information, which would be 24 MB more.
+# The program alone, in bin/, as releases have it: static, and without debug information, which would be 24 MB more.
 build:
-	go build -ldflags '-s -w' -o bin/talkback .
+	CGO_ENABLED=0 go build $(LEAN) -ldflags '-s -w' -o bin/talkback .
 
 # The function for AWS Lambda, in bin/bootstrap, and in bin/talkback-lambda.zip for infra/. The tags leave out ways to run
 # it that Lambda no longer uses, and gRPC's page of traces, whose templates keep every exported method.
@@ -35,6 +38,7 @@ component:
 # The npm package of the element, in bin/, of the version of the program. It ships what `make component` built.
 package: build
 	web/package/build.sh bin/talkback bin/package
+	rm -f bin/talkback-comments-*.tgz
 	npm pack --silent ./bin/package --pack-destination bin
 
 # The local engine, in bin/ beside the program, which looks for it there.
@@ -49,8 +53,17 @@ provision-s3:
 languages:
 	@internal/provision/languages.sh
 
+# The program that makes releases, in bin/.
+release-tool:
+	@internal/provision/release.sh
+
+# What is published of a version, in bin/release, from the commit that is checked out: archives and packages for each
+# system, the container image, the function, the npm package, and the documents as a site if they were built.
+release: build provision-engine release-tool lambda package
+	@bin/talkback-release -flags "$(LEAN)" -engine linux/amd64=bin/dynoxide -function bin/bootstrap -with bin/talkback-comments-*.tgz -with bin/docs
+
 # Everything that any test needs. What cannot be had here is said in a line that begins with "left out:".
-provision: provision-engine provision-s3 languages
+provision: provision-engine provision-s3 languages release-tool
 	@internal/provision/dynamodb-local.sh
 	@internal/provision/chromium.sh
 	@internal/provision/axe.sh

@@ -45,12 +45,15 @@ type line struct {
 
 	Cost Cost `cmd:"" help:"Print what a month costs on AWS, from what a shop does or what its servers measured. Needs no table."`
 
+	Health Health `cmd:"" help:"Ask the server of this machine whether it is ready, for supervisors: 0 if so, else 1."`
+
 	Author Author `cmd:"" help:"Export or erase everything that the table holds about an author."`
 
 	Pages Pages `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`
 
 	PrintVersion PrintVersion `cmd:"" name:"version" help:"Print the version."`
 	Completion   Completion   `cmd:"" help:"Print the script that completes command lines of talkback in a shell."`
+	Man          Man          `cmd:"" help:"Print the manual page, for man."`
 	Help         Help         `cmd:"" help:"Print the help of a command."`
 }
 

@@ -14,4 +14,7 @@ if [ -n "${CI:-}${RACE:-}" ] && { command -v cc || command -v gcc; } >/dev/null;
 	for package in $unwatched; do
 		race="$race -gcflags=$package=-race=false"
 	done
+else
+	export CGO_ENABLED=0 # as the program is built, whose packages tests then share
+	[ -n "${CI:-}${RACE:-}" ] || race=${LEAN:-}
 fi

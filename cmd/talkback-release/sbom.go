@@ -1,0 +1,54 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/hex"
+	"io"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	cdx "github.com/CycloneDX/cyclonedx-go"
+)
+
+// list writes which modules are in the program, as the compiler recorded them, in the CycloneDX
+// format.
+func (r *release) list(b build) error {
+	program := cdx.Component{
+		BOMRef: "program", Type: cdx.ComponentTypeApplication, Name: "talkback", Version: r.version,
+		Licenses: &cdx.Licenses{{License: &cdx.License{ID: "Apache-2.0"}}},
+	}
+	standard := moduleOf(&debug.Module{Path: "std", Version: strings.TrimPrefix(b.info.GoVersion, "go")})
+	components := []cdx.Component{standard}
+	for _, m := range b.info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		components = append(components, moduleOf(m))
+	}
+	if b.engine != "" {
+		components = append(components, cdx.Component{BOMRef: "engine", Type: cdx.ComponentTypeApplication, Name: filepath.Base(b.engine)})
+	}
+	needs := make([]string, len(components))
+	for i, c := range components {
+		needs[i] = c.BOMRef
+	}
+	bom := cdx.NewBOM()
+	bom.Metadata = &cdx.Metadata{Timestamp: r.time.Format(time.RFC3339), Component: &program}
+	bom.Components = &components
+	bom.Dependencies = &[]cdx.Dependency{{Ref: program.BOMRef, Dependencies: &needs}}
+	return create(r.name(b.os, b.arch)+".cdx.json", func(to io.Writer) error {
+		return cdx.NewBOMEncoder(to, cdx.BOMFileFormatJSON).SetPretty(true).Encode(bom)
+	})
+}
+
+// moduleOf returns a module as a component, with its sum of go.sum.
+func moduleOf(m *debug.Module) cdx.Component {
+	url := "pkg:golang/" + m.Path + "@" + m.Version
+	c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version}
+	if sum, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(m.Sum, "h1:")); err == nil && m.Sum != "" {
+		c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA256, Value: hex.EncodeToString(sum)}}
+	}
+	return c
+}

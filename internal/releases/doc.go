@@ -1,0 +1,2 @@
+// Package releases tests what `make release` publishes.
+package releases

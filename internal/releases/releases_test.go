@@ -1,0 +1,216 @@
+package releases
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/provisiontest"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+// made returns the files of a release of a program for linux/amd64, by their names without the
+// version.
+func made(t *testing.T, program string) map[string][]byte {
+	t.Helper()
+	root, err := provisiontest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	bin := func(name string) string { return filepath.Join(root, "bin", name) }
+	for _, needed := range []string{"talkback-release", "talkback", program} {
+		if _, err := os.Stat(bin(needed)); err != nil {
+			provisiontest.LeaveOut(t, fmt.Errorf("releases: there is no bin/%s; %w", needed, provisiontest.ErrNotInstalled))
+		}
+	}
+	out := t.TempDir()
+	command := exec.Command(bin("talkback-release"), "-root", root, "-out", out, "-program", bin("talkback"),
+		"-systems", "linux/amd64", "-built", "linux/amd64="+bin(program), "-engine", "linux/amd64="+provisiontest.DynoxideBinary(t),
+		"-with", filepath.Join(root, "docs", "design"), "-with", bin("no such file"))
+	command.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
+	if said, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	entries, err := os.ReadDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string][]byte{}
+	for _, entry := range entries {
+		name := entry.Name()
+		if parts := strings.SplitN(name, "_", 3); len(parts) == 3 {
+			name = parts[2]
+		}
+		if files[name], err = os.ReadFile(filepath.Join(out, entry.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+// Two releases are the same to the byte. The program is one that is packed sooner than ours.
+func TestSameBytesTwice(t *testing.T) {
+	one, other := made(t, "talkback-release"), made(t, "talkback-release")
+	if len(one) < 7 {
+		t.Errorf("a release has %d files", len(one))
+	}
+	for name, content := range one {
+		if !bytes.Equal(content, other[name]) {
+			t.Errorf("%s differs", name)
+		}
+	}
+}
+
+func TestRelease(t *testing.T) {
+	files := made(t, "talkback")
+	want := []string{"SHA256SUMS", "design.tar.gz", "image.tar", "linux_amd64.cdx.json", "linux_amd64.deb", "linux_amd64.rpm", "linux_amd64.tar.gz"}
+	if diff := cmp.Diff(want, slices.Sorted(maps.Keys(files))); diff != "" {
+		t.Error(diff)
+	}
+	t.Run("sums", func(t *testing.T) {
+		for line := range strings.Lines(string(files["SHA256SUMS"])) {
+			sum, name, _ := strings.Cut(strings.TrimSpace(line), "  ")
+			content := files[strings.SplitN(name, "_", 3)[2]]
+			if fmt.Sprintf("%x", sha256.Sum256(content)) != sum {
+				t.Errorf("the sum of %s is another", name)
+			}
+		}
+	})
+	t.Run("archive", func(t *testing.T) { ofArchive(t, files["linux_amd64.tar.gz"]) })
+	t.Run("deb", func(t *testing.T) {
+		tool := provisiontest.Program(t, "dpkg-deb", "packages for Debian")
+		name := write(t, files["linux_amd64.deb"])
+		contains(t, run(t, tool, "--info", name), "Package: talkback", "Architecture: amd64", "Depends: passwd", "conffiles")
+		contains(t, run(t, tool, "--contents", name), installed...)
+	})
+	t.Run("rpm", func(t *testing.T) {
+		tool := provisiontest.Program(t, "rpm", "packages for Red Hat")
+		name := write(t, files["linux_amd64.rpm"])
+		contains(t, run(t, tool, "--checksig", "--nosignature", name), "digests OK")
+		contains(t, run(t, tool, "-qp", "--nosignature", "--qf", "%{NAME} %{ARCH} %{LICENSE}\n", "--scripts", name), "talkback x86_64 Apache-2.0", "useradd", "disable --now")
+		contains(t, run(t, tool, "-qplv", "--nosignature", name), installed...)
+	})
+	t.Run("list of modules", func(t *testing.T) { ofList(t, files["linux_amd64.cdx.json"]) })
+	t.Run("image", func(t *testing.T) { ofImage(t, files["image.tar"]) })
+}
+
+// installed is what packages put where.
+var installed = []string{
+	"/etc/talkback/talkback.env", "/usr/lib/talkback/talkback\n", "/usr/lib/talkback/dynoxide\n", "/usr/bin/talkback -> ../lib/talkback/talkback",
+	"/usr/lib/systemd/system/talkback.service", "/usr/share/man/man1/talkback.1.gz", "/usr/share/bash-completion/completions/talkback",
+	"/_talkback", "/usr/share/fish/vendor_completions.d/talkback.fish", "/usr/share/doc/talkback/copyright",
+}
+
+func ofArchive(t *testing.T, content []byte) {
+	zipped, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	page := ""
+	for archive := tar.NewReader(zipped); ; {
+		head, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, name, _ := strings.Cut(head.Name, "/")
+		names = append(names, fmt.Sprintf("%s %o", name, head.Mode))
+		if name == "talkback.1" {
+			text, _ := io.ReadAll(archive)
+			page = string(text)
+		}
+		if head.ModTime.Unix() != 1700000000 {
+			t.Errorf("%s is of %v", name, head.ModTime)
+		}
+	}
+	want := []string{
+		"LICENSE 644", "README.md 644", "completions/talkback.bash 644", "completions/talkback.fish 644", "completions/talkback.zsh 644",
+		"dynoxide 755", "talkback 755", "talkback.1 644", "talkback.env 644", "talkback.service 644",
+	}
+	if diff := cmp.Diff(want, names); diff != "" {
+		t.Error(diff)
+	}
+	contains(t, page, ".TH TALKBACK 1", "--create-table", "explain")
+}
+
+// The list names each module of the program once, and what it says of a dependency exists.
+func ofList(t *testing.T, content []byte) {
+	var list struct {
+		BOMFormat    string
+		Components   []struct{ BOMRef, Name, Version string }
+		Dependencies []struct{ DependsOn []string }
+	}
+	content = bytes.ReplaceAll(content, []byte(`"bom-ref"`), []byte(`"BOMRef"`))
+	if err := json.Unmarshal(content, &list); err != nil || list.BOMFormat != "CycloneDX" {
+		t.Fatalf("%v: %.100s", err, content)
+	}
+	var refs []string
+	versions := map[string]string{}
+	for _, c := range list.Components {
+		refs = append(refs, c.BOMRef)
+		versions[c.Name] = c.Version
+	}
+	if diff := cmp.Diff(refs, list.Dependencies[0].DependsOn); diff != "" {
+		t.Error(diff)
+	}
+	root, _ := provisiontest.ModuleRoot()
+	info, err := buildinfo.ReadFile(filepath.Join(root, "bin", "talkback"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, module := range info.Deps {
+		if versions[module.Path] != module.Version {
+			t.Errorf("%s is listed with version %q, not %s", module.Path, versions[module.Path], module.Version)
+		}
+	}
+	if len(versions) != len(info.Deps)+2 {
+		t.Errorf("%d names are listed for %d modules, the standard library and the engine", len(versions), len(info.Deps))
+	}
+}
+
+func run(t *testing.T, program string, arguments ...string) string {
+	t.Helper()
+	said, err := exec.Command(program, arguments...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %v: %v\n%s", program, arguments, err, said)
+	}
+	return string(said)
+}
+
+func write(t *testing.T, content []byte) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+func contains(t *testing.T, text string, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			t.Errorf("there is no %q in\n%.3000s", part, text)
+		}
+	}
+}
