@@ -1,6 +1,7 @@
 package main
 
 import (
+	"archive/zip"
 	"bytes"
 	"encoding/json"
 	"fmt"
@@ -113,5 +114,48 @@ func TestCommandsOfTheGuide(t *testing.T) {
 				t.Errorf("the guide names the variable %s, which the module lacks", name[1])
 			}
 		}
+	}
+}
+
+// What templates and the example set are variables that the program reads.
+func TestVariablesExist(t *testing.T) {
+	configuration := doctest.Read(t, "docs/operate/configure.md").Text
+	for _, path := range []string{"count.json", "api.json", "terraform/count.tf", "terraform/api.tf", "terraform/examples/shop/main.tf"} {
+		text, err := os.ReadFile(filepath.Join(root, "infra", path))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, name := range regexp.MustCompile(`TALKBACK_[A-Z_]*[A-Z]`).FindAllString(string(text), -1) {
+			if name != "TALKBACK_FUNCTION" && !strings.Contains(configuration, "`"+name+"`") {
+				t.Errorf("infra/%s sets %s, which docs/operate/configure.md does not have", path, name)
+			}
+		}
+	}
+}
+
+// The same program makes the same archive, from which Lambda can run it.
+func TestArchiveIsReproducible(t *testing.T) {
+	folder := t.TempDir()
+	program := filepath.Join(folder, "program")
+	if err := os.WriteFile(program, []byte("a program"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var archives [2][]byte
+	for i := range archives {
+		path := filepath.Join(folder, "archive.zip")
+		err := pack(program, path)
+		if err == nil {
+			archives[i], err = os.ReadFile(path)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	packed, err := zip.NewReader(bytes.NewReader(archives[0]), int64(len(archives[0])))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if f := packed.File[0]; f.Name != "bootstrap" || f.Mode() != 0o755 || !bytes.Equal(archives[0], archives[1]) {
+		t.Errorf("%s has mode %v, and both archives are equal: %v", f.Name, f.Mode(), bytes.Equal(archives[0], archives[1]))
 	}
 }
