@@ -15,10 +15,12 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/imports"
+	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/detector"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
+	"github.com/talkback/talkback/internal/tableexport"
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
@@ -27,7 +29,7 @@ type Import struct {
 	CreateFlags
 	PagesFlag
 
-	File       string   `arg:"" optional:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input."`
+	File       string   `arg:"" optional:"" complete:"files" help:"File of reviews: TSV, CSV or JSON Lines, plain or gzip, or a file of export; - for standard input. Or an export of DynamoDB to S3, which is restored: s3://BUCKET/PREFIX, or a folder that it was copied to."`
 	From       string   `help:"System whose export the file is: ${preset_names}. Only the columns that are known of such exports are read, beside those of --map." enum:"none,${presets}" default:"none" placeholder:"NAME"`
 	Format     string   `help:"Format of the file: tsv, csv or jsonl; auto decides by its name, then by its first line (default: ${default})." enum:"auto,tsv,csv,jsonl" default:"auto" placeholder:"csv"`
 	Map        []string `help:"Column of a field: id, product, rating, language, title, text, author, authorName, createdAt, status, reply, replyName, replyDate, verified, votes or media. Common column names are recognized; an empty column leaves the field out. Repeatable." sep:"none" placeholder:"FIELD=COLUMN"`
@@ -50,6 +52,7 @@ type Import struct {
 	Undo       string            `help:"Remove the comments that the import of this name added, but those that were edited, replied to or decided about since. Reads the whole table." placeholder:"NAME"`
 	Calls      int               `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 	Restore    bool              `help:"Take lines of talkback export as they are: ids, authors, dates and versions. Only for a file that you exported yourself."`
+	Replace    bool              `help:"With --restore or an export of DynamoDB, make the table what that is: replace comments that differ, and delete those that it lacks. For a table that nobody writes to yet; takes some 50 bytes of memory for each comment."`
 	Revive     bool              `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
 	MaxRejects string            `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
 	DryRun     bool              `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
@@ -71,6 +74,12 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return listImports(ctx, flags, term)
 	case c.Undo != "":
 		return undoImport(ctx, c.Undo, target, c.NoCount, flags, term)
+	}
+	if tableexport.Is(c.File) {
+		if err := c.checkTable(); err != nil {
+			return usage(err)
+		}
+		return tableRestore{c.File, c.Calls, c.Replace, c.DryRun, c.CreateTable, c.NoCount, target}.run(ctx, flags, term)
 	}
 	options, err := c.Options()
 	if err != nil {
@@ -128,6 +137,10 @@ func (c *Import) checkMode() error {
 		return errors.New("--list and --undo read no file: leave it out")
 	case !c.List && c.Undo == "" && c.File == "":
 		return errors.New("name the file of reviews to import, - for standard input; --list prints earlier imports, and --undo takes one back")
+	case c.Replace && !c.Restore && !tableexport.Is(c.File):
+		return errors.New("--replace makes the table what an export is: add --restore, or use --update for a file of reviews")
+	case c.Replace && c.Revive:
+		return errors.New("--replace writes deleted comments again if the export has them: leave out --revive")
 	case c.Update && c.Revive:
 		return errors.New("--update changes comments that are there, and --revive writes deleted ones: give one")
 	case c.Undo+c.Name == "":
@@ -136,6 +149,16 @@ func (c *Import) checkMode() error {
 		return errors.New("--restore makes a table what it was, and has no name: leave out --name")
 	}
 	return imports.CheckName(cmp.Or(c.Undo, c.Name))
+}
+
+// checkTable returns an error if flags are given that say how a file of reviews is read.
+func (c *Import) checkTable() error {
+	c.Restore = true // it can be nothing else
+	if c.Revive || c.Name+c.Rejects+c.MaxRejects != "" || c.MediaBase != "" || c.Format != "" && c.Format != "auto" {
+		return errors.New("an export of DynamoDB is restored as it is: leave out --name, --format, --media-base, --rejects, --max-rejects and --revive")
+	}
+	_, err := c.Options()
+	return err
 }
 
 // name returns the name of the import: that of its file, unless it is given.
@@ -191,10 +214,14 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 	if c.Update {
 		loader.Update = importer.Updating(work.Input.Preview().Mapping.Has)
 	}
+	replacing := restorer(session, c.Calls, c.Replace)
+	if c.Replace {
+		work.Loader = importer.Replacing{Loader: replacing}
+	}
 	registry := imports.NewRegistry(session.Client, session.Table)
 	waited, err := counted(ctx, session, target, c.NoCount, "All rows are in", term, func(ctx context.Context) error {
 		if c.Restore {
-			return work.Run(ctx) // without marks: the table becomes what it was
+			return c.restoreFile(ctx, work, replacing, term)
 		}
 		begun, err := registry.Begin(ctx, c.name())
 		if err != nil {
@@ -210,6 +237,17 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 		return cmp.Or(failed, err)
 	})
 	return printReport(term.Out, work, waited, err)
+}
+
+// restoreFile restores a file of talkback export, without marks: the table becomes what it was.
+func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader *restore.Loader, term Terminal) error {
+	if err := work.Run(ctx); err != nil {
+		return err
+	}
+	if work.Rejected() > 0 && c.Replace {
+		return errors.New("rows were rejected, so it is not known what the file lacks: nothing was deleted; mend the file")
+	}
+	return removeOthers(ctx, loader, false, term)
 }
 
 // endTimeout bounds how long an import that was stopped notes what it wrote.

@@ -12,7 +12,7 @@ import (
 func Update(before, after Item) (expression string, values Item) {
 	values = Item{}
 	var set, remove []string
-	for _, attr := range attributesOf(before, after) {
+	for _, attr := range AttributesOf(before, after) {
 		switch value := after[attr]; {
 		case reflect.DeepEqual(before[attr], value):
 		case value == nil:
@@ -31,8 +31,8 @@ func Update(before, after Item) (expression string, values Item) {
 	return expression, values
 }
 
-// attributesOf returns the names of the attributes of two items, sorted.
-func attributesOf(a, b Item) []string {
+// AttributesOf returns the names of the attributes of two items, sorted.
+func AttributesOf(a, b Item) []string {
 	var names []string
 	for _, it := range []Item{a, b} {
 		for name := range it {

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"errors"
+	"maps"
 	"strconv"
 	"strings"
 	"time"
@@ -16,8 +17,8 @@ const (
 	// VoteSKPrefix starts the sort key of a vote. A hash of the customer follows, whose first digit is
 	// the vote's slice.
 	VoteSKPrefix = "V#"
-	// voteSumsSK is the sort key of the sums of slices of a comment with many votes.
-	voteSumsSK = "T"
+	// VoteSumsSK is the sort key of the sums of slices of a comment with many votes.
+	VoteSumsSK = "T"
 	attrSums   = "sums"    // S, the counts of each slice
 	attrSteps  = "changes" // N, rises with each write
 )
@@ -112,7 +113,7 @@ type VoteSums struct {
 // VoteSumsKey returns the primary key of the sums of a comment.
 func VoteSumsKey(id comment.ID) Item {
 	out := CommentKey(id)
-	out[AttrSK] = Text(voteSumsSK)
+	out[AttrSK] = Text(VoteSumsSK)
 	return out
 }
 
@@ -239,4 +240,22 @@ func helpfulKeys(it Item, id comment.ID) Item {
 func Casts(it Item, v comment.CastVote) bool {
 	_, there, err := DecodeVote(it)
 	return err == nil && there.Vote == v.Vote && there.At.Equal(v.At.Truncate(time.Millisecond))
+}
+
+// WithVotesOf returns a comment's item of a copy with the votes that were counted in this table, as the
+// item that is there says, beside those that the copy says were imported.
+func WithVotesOf(copied, there Item) Item {
+	is, was, out := ReadVotes(copied), ReadVotes(there), maps.Clone(copied)
+	shown := is.Imported
+	shown.Helpful += max(0, was.Shown.Helpful-was.Imported.Helpful)
+	shown.NotHelpful += max(0, was.Shown.NotHelpful-was.Imported.NotHelpful)
+	delete(out, attrVotes)
+	if shown != (comment.VoteCounts{}) {
+		out[attrVotes] = Text(votesText(shown))
+	}
+	follow := helpfulKeys(out, IDOfKey(copied)) // from the traits as they were copied
+	delete(out, attrHelpful)
+	delete(out, AttrTraits)
+	maps.Copy(out, follow)
+	return out
 }

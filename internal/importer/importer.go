@@ -112,6 +112,9 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 // Wrote returns how many comments were added and changed so far.
 func (m *Import) Wrote() (written, updated int) { return m.done.Written, m.done.Updated }
 
+// Rejected returns how many rows were rejected so far.
+func (m *Import) Rejected() int { return m.done.rejected }
+
 // checkLimit returns ErrTooManyRejects if too many of the rows were rejected.
 func (m *Import) checkLimit(rows int, end bool) error {
 	if m.Limit.exceeded(m.done.rejected, rows, end) {

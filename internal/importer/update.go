@@ -1,7 +1,12 @@
 package importer
 
 import (
+	"context"
+
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -48,4 +53,21 @@ func reply(before comment.Comment, wanted *comment.Reply) (next *comment.Reply, 
 	again := *wanted
 	again.Version = version
 	return &again, 0
+}
+
+// Replacing is a Loader that makes comments what they are in an export.
+type Replacing struct{ Loader *restore.Loader }
+
+// Load implements Loader.
+func (r Replacing) Load(ctx context.Context, comments []comment.Comment) (dynamo.LoadCounts, error) {
+	items, there := make([]layout.Item, 0, len(comments)), map[comment.ID]bool{}
+	for _, c := range comments {
+		if !there[c.ID] {
+			there[c.ID], items = true, append(items, layout.Encode(c))
+		}
+	}
+	did, err := r.Loader.Load(ctx, items)
+	return dynamo.LoadCounts{
+		Written: did.Written, Updated: did.Replaced, Existing: did.Existing, Erased: did.Erased, Repeated: len(comments) - len(items),
+	}, err
 }

@@ -1,0 +1,110 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/tableexport"
+	"github.com/talkback/talkback/pageindex/keeper"
+)
+
+// tableRestore restores an export of DynamoDB.
+type tableRestore struct {
+	address                          string
+	calls                            int
+	replace, dryRun, create, noCount bool
+	target                           keeper.Target
+}
+
+// run reads the export to its end before it writes anything.
+func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal) error {
+	export, err := tableexport.Open(ctx, c.address)
+	if err != nil {
+		return err
+	}
+	check, err := export.Check(ctx, dynamo.LayoutVersion, output.NewProgress(term.Err, export.Items, "items checked"))
+	if err != nil {
+		return err
+	}
+	text := output.English.Sprintf("Table %s as it was at %s: %d comments, %d deleted ones, %d votes, reports and other items; %d items are counted anew",
+		output.Printable(export.Table), export.Time.Format(time.RFC3339), check.Comments, check.Deleted, check.Beside, check.Derived)
+	if _, err := fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text)); err != nil {
+		return err
+	}
+	if !c.dryRun {
+		err = c.write(ctx, export, check, flags, term)
+	}
+	if err != nil || len(check.Improper) == 0 {
+		return err
+	}
+	_, err = fmt.Fprint(term.Err, output.ScreenOf(term.Err).Fold(improperText(check.Improper)))
+	return errors.Join(err, errors.New(output.English.Sprintf("%d items are invalid, as they were when they were exported: repair or delete them by the keys above", len(check.Improper))))
+}
+
+// write writes the items of an export, and waits until they are counted.
+func (c tableRestore) write(ctx context.Context, export *tableexport.Export, check *restore.Check, flags *EngineFlags, term Terminal) (err error) {
+	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.create || flags.local()}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	loader, progress := restorer(session, c.calls, c.replace), output.NewProgress(term.Err, int64(check.Comments+check.Deleted+check.Beside), "items")
+	var done restore.Counts
+	var took time.Duration
+	waited, err := counted(ctx, session, c.target, c.noCount, "All items are in", term, func(ctx context.Context) (err error) {
+		if done, err = export.Restore(ctx, check, loader, progress); err == nil {
+			took = progress.End()
+			err = removeOthers(ctx, loader, true, term)
+		}
+		return err
+	})
+	progress.End()
+	text := output.English.Sprintf("%d items written + %d already there", done.Written, done.Existing)
+	if done.Replaced > 0 {
+		text += output.English.Sprintf(" + %d replaced", done.Replaced)
+	}
+	if done.Erased > 0 {
+		text += output.English.Sprintf(" + %d of erased authors left out", done.Erased)
+	}
+	switch {
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted")
+		fallthrough
+	case err != nil && took == 0:
+		return fmt.Errorf("the restore stopped: %w\n%s of %d\nThe table is not complete. Run it again: it continues where it stopped", err, text, check.Comments+check.Deleted+check.Beside)
+	case err != nil:
+		return fmt.Errorf("%s, but it is not known whether all are counted: %w\nRun it again", text, err)
+	}
+	text += fmt.Sprintf(", in %.1f s", took.Seconds())
+	if waited > 0 {
+		text += fmt.Sprintf(", all counted after another %.1f s", waited.Seconds())
+	}
+	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text))
+	return err
+}
+
+// restorer returns what writes items as they were.
+func restorer(session *Session, calls int, replace bool) *restore.Loader {
+	loader := restore.NewLoader(session.Client, session.Table, calls)
+	loader.Replace, loader.Marks = replace, erasure.NewMarks(session.Client, session.Table)
+	return loader
+}
+
+// removeOthers removes what the copy lacks, with --replace.
+func removeOthers(ctx context.Context, loader *restore.Loader, beside bool, term Terminal) error {
+	if !loader.Replace {
+		return nil
+	}
+	removed, err := loader.RemoveOthers(ctx, beside)
+	if err != nil || removed == 0 {
+		return err
+	}
+	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(output.English.Sprintf("%d items that the copy lacks are removed", removed)))
+	return err
+}

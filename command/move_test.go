@@ -1,0 +1,425 @@
+package command_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/exporttest"
+	"github.com/talkback/talkback/internal/s3test"
+)
+
+// customer writes to a service, and remembers what was acknowledged.
+type customer struct {
+	t      *testing.T
+	author string
+	token  string
+	url    *atomic.Pointer[string] // of the servers, as a proxy knows it
+	writes *atomic.Int64           // that were acknowledged, of all customers
+	seeds  []comment.Comment       // which all customers vote about
+
+	comments map[string]*acknowledged // by id
+	live     []string                 // ids that are not deleted
+	votes    map[string]string        // by id of a seed
+}
+
+// acknowledged is how a comment must be.
+type acknowledged struct {
+	Text    string
+	Version int
+	Reply   struct{ Text string }
+
+	gone bool
+}
+
+// says posts an operation, and returns the comment of its payload, or the code of its error.
+func (c *customer) says(token, operation string, input map[string]any) (got *struct {
+	ID      string
+	Version int
+}, code string) {
+	body, err := json.Marshal(map[string]any{"query": operation, "variables": map[string]any{"input": input}})
+	if err != nil {
+		c.t.Error(err)
+		return nil, "BROKEN"
+	}
+	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, *c.url.Load()+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		c.t.Error(err)
+		return nil, "BROKEN"
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Authorization", "Bearer "+token)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		c.t.Error(err)
+		return nil, "BROKEN"
+	}
+	defer response.Body.Close()
+	var out struct {
+		Data struct {
+			Payload struct {
+				Comment *struct {
+					ID      string
+					Version int
+				}
+				UserErrors []struct{ Code string }
+			}
+		}
+		Errors []struct{ Extensions struct{ Code string } }
+	}
+	if err := json.NewDecoder(response.Body).Decode(&out); err != nil {
+		c.t.Error(err)
+		return nil, "BROKEN"
+	}
+	switch {
+	case len(out.Errors) > 0:
+		return nil, out.Errors[0].Extensions.Code
+	case len(out.Data.Payload.UserErrors) > 0:
+		return nil, out.Data.Payload.UserErrors[0].Code
+	}
+	c.writes.Add(1)
+	return out.Data.Payload.Comment, ""
+}
+
+// write writes until writing is refused.
+func (c *customer) write() {
+	for i := 0; ; i++ {
+		switch code := c.step(i); code {
+		case "", "THROTTLED":
+		case "FORBIDDEN":
+			return
+		default:
+			c.t.Errorf("write %d: %s", i, code)
+			return
+		}
+	}
+}
+
+// step makes one write.
+func (c *customer) step(i int) (code string) {
+	text := fmt.Sprint("text ", i)
+	kind := i % 6
+	if len(c.live) == 0 {
+		kind = 0
+	}
+	switch kind {
+	case 0, 1:
+		got, code := c.says(c.token, `mutation ($input: AddCommentInput!) { payload: addComment(input: $input) { comment { id version } userErrors { code } } }`,
+			map[string]any{"productId": "globe", "rating": 1 + i%5, "language": "en", "text": text, "author": map[string]any{"id": c.author, "name": "Ada"}})
+		if code == "" {
+			c.comments[got.ID], c.live = &acknowledged{Text: text, Version: 1}, append(c.live, got.ID)
+		}
+		return code
+	case 2:
+		id := c.live[i%len(c.live)]
+		got, code := c.says(c.token, `mutation ($input: EditCommentInput!) { payload: editComment(input: $input) { comment { id version } userErrors { code } } }`,
+			map[string]any{"id": id, "version": c.comments[id].Version, "text": text})
+		if code == "" {
+			c.comments[id].Text, c.comments[id].Version = text, got.Version
+		}
+		return code
+	case 3:
+		id, vote := string(c.seeds[i%len(c.seeds)].ID), []string{"HELPFUL", "NOT_HELPFUL", "NONE"}[i%7%3]
+		if _, code = c.says(c.token, `mutation ($input: VoteOnCommentInput!) { payload: voteOnComment(input: $input) { comment { id version } userErrors { code } } }`,
+			map[string]any{"id": id, "vote": vote}); code == "" {
+			c.votes[id] = vote
+		}
+		return code
+	case 4:
+		id := c.live[len(c.live)-1]
+		if c.comments[id].Reply.Text != "" {
+			return ""
+		}
+		if _, code = c.says(moderatorToken, `mutation ($input: ReplyToCommentInput!) { payload: replyToComment(input: $input) { comment { id version } userErrors { code } } }`,
+			map[string]any{"id": id, "text": text, "name": "Shop"}); code == "" {
+			c.comments[id].Reply.Text = text
+		}
+		return code
+	}
+	id := c.live[0]
+	if _, code = c.says(c.token, `mutation ($input: DeleteCommentInput!) { payload: deleteComment(input: $input) { comment { id version } userErrors { code } } }`, map[string]any{"id": id}); code == "" {
+		c.comments[id].gone, c.live = true, c.live[1:]
+	}
+	return code
+}
+
+// moved is a way to copy a table.
+type moved struct {
+	name  string
+	votes bool // who voted is copied too
+	copy  func(t *testing.T, from, to *exporter, more ...string)
+}
+
+var ways = []moved{
+	{"by talkback export", false, func(t *testing.T, from, to *exporter, more ...string) {
+		file := filepath.Join(t.TempDir(), "all.jsonl.gz")
+		from.must("export", "--all", file)
+		to.must("import", append([]string{file, "--restore", "--create-table"}, more...)...)
+	}},
+	{"by DynamoDB's export", true, func(t *testing.T, from, to *exporter, more ...string) {
+		folder := t.TempDir()
+		exporttest.Write(t, folder, "", from.table, exporttest.Scan(t, call.NewLocalClient(from.endpoint), from.table))
+		to.must("import", append([]string{folder, "--create-table"}, more...)...)
+	}},
+}
+
+// A table is moved as docs/operate/migrate.md says, while customers write: nothing that was acknowledged is
+// lost, and writing is refused only while the second copy is made.
+func TestMoveWhileCustomersWrite(t *testing.T) {
+	for _, way := range ways {
+		t.Run(way.name, func(t *testing.T) { moveWhileCustomersWrite(t, way) })
+	}
+}
+
+func moveWhileCustomersWrite(t *testing.T, way moved) {
+	a := guarded(t)
+	guard := a.authorizer
+	defer a.consume(a.session.Client)()
+	seeds := commenttest.Many(commenttest.Rand(t), "seeds", 3)
+	for i := range seeds {
+		seeds[i].ImportedVotes, seeds[i].Votes, seeds[i].Status, seeds[i].Moderation = comment.VoteCounts{}, comment.VoteCounts{}, comment.Approved, nil
+	}
+	a.load(seeds...)
+	var url atomic.Pointer[string]
+	url.Store(&a.server.URL)
+	var writes atomic.Int64
+	var writing sync.WaitGroup
+	customers := make([]*customer, 3)
+	for i := range customers {
+		author := fmt.Sprint("u", i)
+		c := &customer{t: t, author: author, token: tokenOf(t, author, time.Hour), url: &url, writes: &writes, seeds: seeds, comments: map[string]*acknowledged{}, votes: map[string]string{}}
+		customers[i] = c
+		writing.Go(c.write)
+	}
+	more := func(n int64) {
+		before := writes.Load()
+		eventually(t, "customers write more", func() bool { return writes.Load() >= before+n || t.Failed() })
+	}
+	from := &exporter{t: t, endpoint: a.session.Address, table: a.session.Table, out: io.Discard}
+	to := &exporter{t: t, endpoint: from.endpoint, table: dynamotest.TableName(t), out: io.Discard}
+	more(60)
+	way.copy(t, from, to)
+	more(60)
+
+	began := time.Now()
+	a.authorizer = auth.Closed{} // the servers are restarted without tokens
+	a.useClient(a.session.Client)
+	url.Store(&a.server.URL)
+	writing.Wait()
+	from.must("verify")
+	way.copy(t, from, to, "--replace")
+	b := &api{tb: t, session: &command.Session{Client: a.session.Client, Table: to.table, Address: from.endpoint}, authorizer: guard}
+	b.useClient(b.session.Client)
+	t.Logf("%d writes were acknowledged; writing was refused for %v", writes.Load(), time.Since(began))
+
+	to.must("verify")
+	b.checkAcknowledged(customers, way.votes)
+	if way.votes {
+		if diff := cmp.Diff(restorable(t, a.session.Client, from.table), restorable(t, a.session.Client, to.table)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	url.Store(&b.server.URL)
+	if code := customers[0].step(0); code != "" {
+		t.Errorf("a write after the move: %s", code)
+	}
+}
+
+// checkAcknowledged checks that what customers know of their writes is there, and nothing else.
+func (a *api) checkAcknowledged(customers []*customer, voters bool) {
+	a.tb.Helper()
+	total, votes := 0, map[string][2]int{}
+	for _, c := range customers {
+		a.header = "Bearer " + c.token
+		for id, want := range c.comments {
+			var got struct{ Node *acknowledged }
+			a.mustAsk(`query ($id: ID!) { node(id: $id) { ... on Comment { text version reply { text } } } }`, map[string]any{"id": id}, &got)
+			switch {
+			case want.gone && got.Node != nil:
+				a.tb.Errorf("deleted comment %s is back", id)
+			case !want.gone && (got.Node == nil || *got.Node != *want):
+				a.tb.Errorf("comment %s is %+v, want %+v", id, got.Node, *want)
+			case !want.gone:
+				total++
+			}
+		}
+		for id, vote := range c.votes {
+			var got struct {
+				Node struct{ Votes struct{ ViewerVote string } }
+			}
+			a.mustAsk(`query ($id: ID!) { node(id: $id) { ... on Comment { votes { viewerVote } } } }`, map[string]any{"id": id}, &got)
+			if voters && got.Node.Votes.ViewerVote != vote {
+				a.tb.Errorf("the vote about %s is %s, want %s", id, got.Node.Votes.ViewerVote, vote)
+			}
+			n := votes[id]
+			switch vote {
+			case "HELPFUL":
+				n[0]++
+			case "NOT_HELPFUL":
+				n[1]++
+			}
+			votes[id] = n
+		}
+	}
+	for id, want := range votes {
+		var got struct {
+			Node struct {
+				Votes struct{ Helpful, NotHelpful int }
+			}
+		}
+		a.mustAsk(`query ($id: ID!) { node(id: $id) { ... on Comment { votes { helpful notHelpful } } } }`, map[string]any{"id": id}, &got)
+		if n := got.Node.Votes; n.Helpful != want[0] || n.NotHelpful != want[1] {
+			a.tb.Errorf("the votes about %s are %v, want %v", id, n, want)
+		}
+	}
+	var got struct {
+		Product struct{ Stats struct{ Total int } }
+	}
+	a.mustAsk(`{ product(id: "globe") { stats { total } } }`, nil, &got)
+	if got.Product.Stats.Total != total {
+		a.tb.Errorf("%d comments are counted, want %d", got.Product.Stats.Total, total)
+	}
+}
+
+// restorable returns the items of a table that a restore brings back, by key.
+func restorable(t *testing.T, client *dynamodb.Client, table string) map[string]string {
+	t.Helper()
+	out := map[string]string{}
+	for _, it := range exporttest.Scan(t, client, table) {
+		if kind := restore.KindOf(it); kind == restore.Comment || kind == restore.Beside {
+			text, err := json.Marshal(dynamotest.JSON(it))
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := layout.NewReader(it)
+			out[r.Text(layout.AttrPK)+"/"+r.Text(layout.AttrSK)] = string(text)
+		}
+	}
+	return out
+}
+
+// A restore that is killed goes on when it is run again, overwrites nothing, and with --replace makes the
+// table what the export is. A damaged export changes nothing.
+func TestTableIsRestored(t *testing.T) {
+	t.Parallel()
+	endpoint := dynamotest.Dynoxide(t)
+	client := call.NewLocalClient(endpoint)
+	from, to := newExporter(t, endpoint), newExporter(t, endpoint)
+	comments := commenttest.Many(commenttest.Rand(t), "cup", 120)
+	for i := range comments {
+		comments[i].ImportedVotes, comments[i].Votes = comment.VoteCounts{}, comment.VoteCounts{}
+		if i < 50 {
+			comments[i].Votes.Helpful = 1 // the vote below
+		}
+	}
+	from.fill(comments)
+	for i, c := range comments[:50] {
+		put(t, client, from.table, layout.VoteItem(c.ID, fmt.Sprintf("%02x", i), comment.CastVote{By: fmt.Sprint("u", i), Vote: comment.Helpful, At: c.CreatedAt()}))
+	}
+	put(t, client, from.table, layout.Tombstone("c_01HZ0000000000000000000000", "mark", time.Now()))
+	from.must("rebuild")
+	from.must("verify")
+	local := exporttest.Write(t, t.TempDir(), "", from.table, exporttest.Scan(t, client, from.table))
+
+	for _, pass := range []int32{0, 60} {
+		kill(t, to, "PutItem", pass, "import", local, "--calls", "1", "--no-count")
+	}
+	if there := len(restorable(t, client, to.table)); there == 0 || there >= 171 {
+		t.Errorf("after two restores that were killed, %d items are there", there)
+	}
+	to.must("import", local)
+	want := restorable(t, client, from.table)
+	if diff := cmp.Diff(want, restorable(t, client, to.table)); diff != "" {
+		t.Error(diff)
+	}
+	to.must("verify")
+
+	edited := comments[7]
+	edited.Text, edited.Version = "Edited since.", edited.Version+1
+	put(t, client, to.table, layout.Encode(edited))
+	put(t, client, to.table, layout.Encode(commenttest.Many(commenttest.Rand(t), "pot", 1)[0]))
+	put(t, client, to.table, layout.VoteItem(comments[60].ID, "ff", comment.CastVote{By: "late", Vote: comment.Helpful, At: time.Now()}))
+	before := restorable(t, client, to.table)
+	to.must("import", local)
+	if after := restorable(t, client, to.table); len(after) != len(before) || !strings.Contains(fmt.Sprint(after), "Edited since.") {
+		t.Error("a restore without --replace changed what was there")
+	}
+	to.must("import", local, "--replace")
+	after := restorable(t, client, to.table)
+	for key, item := range after {
+		if want[key] == "" && !strings.Contains(item, `"e":`) {
+			t.Errorf("%s is there, which the export lacks", key)
+		}
+	}
+	for key, item := range want {
+		if after[key] != item {
+			t.Errorf("%s is %s, want %s", key, after[key], item)
+		}
+	}
+	to.must("verify")
+}
+
+// An export in a bucket is restored as one in a folder is. A dry run needs no table.
+func TestTableIsRestoredFromABucket(t *testing.T) {
+	server := s3test.Start(t)
+	server.Environment(t)
+	endpoint := dynamotest.Dynoxide(t)
+	from, i := newExporter(t, endpoint), newImporter(t, endpoint)
+	from.fill(commenttest.Many(commenttest.Rand(t), "cup", 3))
+	client := call.NewLocalClient(endpoint)
+	dir := exporttest.Write(t, server.Path(""), "backup", from.table, exporttest.Scan(t, client, from.table))
+	found := "Table " + from.table + " as it was at 2026-11-04T07:28:34Z: 3 comments, 0 deleted ones, 0 votes, reports and other items; 0 items are counted anew\n"
+	for _, row := range []struct {
+		status    int
+		out, said string
+		arguments []string
+	}{
+		{0, found, "", []string{"--dry-run"}},
+		{0, found + "3 items written + 0 already there, in", "", nil},
+		{0, found + "0 items written + 3 already there, in", "", []string{"--restore"}},
+		{2, "", "an export of DynamoDB is restored as it is: leave out --name", []string{"--name", "x"}},
+		{2, "", "leave out --from, --map", []string{"--language", "en"}},
+		{2, "", "leave out --revive", []string{"--replace", "--revive"}},
+	} {
+		status, out, said := i.run(t.Context(), append([]string{"s3://pages/backup"}, row.arguments...)...)
+		if status != row.status || !strings.HasPrefix(strings.Join(strings.Fields(out), " "), strings.TrimSpace(strings.ReplaceAll(row.out, "\n", " "))) || !strings.Contains(said, row.said) {
+			t.Errorf("%v: status %d\n%s%s", row.arguments, status, out, said)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "data", "file1.json.gz")); err != nil {
+		t.Fatal(err)
+	}
+	empty := newImporter(t, endpoint)
+	if status, _, said := empty.run(t.Context(), "s3://pages/backup"); status != 1 || !strings.Contains(said, "nothing was restored: data/file1.json.gz is missing from s3://pages/backup") {
+		t.Errorf("status %d, %s", status, said)
+	}
+}
+
+// put puts an item as another program would.
+func put(t *testing.T, client *dynamodb.Client, table string, it layout.Item) {
+	t.Helper()
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
+		t.Fatal(err)
+	}
+}

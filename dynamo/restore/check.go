@@ -1,0 +1,81 @@
+package restore
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// mostImproper bounds how many items are named that are not as Talkback writes them.
+const mostImproper = 1000
+
+// Check takes note of all items of a copy, before anything is written. The zero Check has seen none.
+type Check struct {
+	// Comments, Deleted and Beside are how many comments, tombstones and other items are restored, and
+	// Derived how many are left out.
+	Comments, Deleted, Beside, Derived int
+	// Improper are comments that cannot be read. They are restored as they are.
+	Improper []layout.Improper
+
+	unknown int
+	example string // what the key of an unknown item begins with
+	version int64  // of the layout, 0 if no item says so
+}
+
+// Add takes note of an item.
+func (c *Check) Add(it layout.Item) error {
+	switch KindOf(it) {
+	case Comment:
+		c.addComment(it)
+	case Beside:
+		c.Beside++
+	case Derived:
+		c.Derived++
+	case Layout:
+		c.version = layout.NewReader(it).OptionalNumber(layout.AttrVersion)
+	default:
+		if c.unknown++; c.unknown == 1 {
+			c.example = keyBegins(it)
+		}
+	}
+	return nil
+}
+
+func (c *Check) addComment(it layout.Item) {
+	if layout.NoComment(it) {
+		c.Deleted++
+		return
+	}
+	c.Comments++
+	if _, err := layout.Decode(it); err != nil && len(c.Improper) < mostImproper {
+		c.Improper = append(c.Improper, layout.NewImproper(it, err.Error()))
+	}
+}
+
+// Err returns why the copy cannot be restored by a program that knows one layout; nil if it can.
+func (c *Check) Err(table string, version int64) error {
+	switch {
+	case c.version != 0 && c.version != version:
+		return fmt.Errorf("table %q had layout %d when it was exported; this release knows layout %d: restore it with the release that wrote it, and move from there as docs/operate/migrate.md says", table, c.version, version)
+	case c.unknown > 0 && c.Comments == 0:
+		return fmt.Errorf("table %q is no table of Talkback: none of its items is a comment, and the keys of %s", table, c.unknownText())
+	case c.unknown > 0:
+		return fmt.Errorf("this release does not know all items of table %q: the keys of %s; use the release that wrote them", table, c.unknownText())
+	case c.Comments > 0 && len(c.Improper) == min(c.Comments, mostImproper):
+		return fmt.Errorf("no comment of table %q can be read by this release, for instance %s; use the release that wrote them", table, c.Improper[0])
+	}
+	return nil
+}
+
+func (c *Check) unknownText() string {
+	return fmt.Sprintf("%d begin with letters such as %q", c.unknown, c.example)
+}
+
+// keyBegins returns the first letters of a partition key, which say what kind of item it is. The rest
+// may be about a person.
+func keyBegins(it layout.Item) string {
+	pk := layout.NewReader(it).OptionalText(layout.AttrPK)
+	begins, _, _ := strings.Cut(pk, "#")
+	return begins[:min(len(begins), len("STATISTICS"))]
+}

@@ -1,0 +1,348 @@
+package restore
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// DefaultCalls is the default number of parallel calls of a Loader.
+const DefaultCalls = 16
+
+// Client is the part of the SDK's client that a Loader uses.
+type Client interface {
+	call.BatchGetter
+	dynamodb.ScanAPIClient
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// Counts says what became of items. Each is counted once.
+type Counts struct {
+	// Written were not there, Replaced were another, and Existing stay as they are.
+	Written, Replaced, Existing int
+	// Erased are of authors who were erased from the table, and are left out.
+	Erased int
+}
+
+// Add adds counts.
+func (n *Counts) Add(more Counts) {
+	n.Written += more.Written
+	n.Replaced += more.Replaced
+	n.Existing += more.Existing
+	n.Erased += more.Erased
+}
+
+// Loader writes items of a copy to a table. Each write has a condition, so that one that takes effect
+// long after its answer was lost changes nothing that came since.
+type Loader struct {
+	// Replace makes items what they are in the copy. Without it, what is there stays as it is.
+	Replace bool
+	// Marks are the authors whose items are not written. Nil leaves out none.
+	Marks *erasure.Marks
+
+	client Client
+	table  string
+	calls  int
+	mu     sync.Mutex
+	seen   map[[16]byte]struct{} // the keys of all items that were loaded, with Replace
+}
+
+// NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the number
+// of parallel calls; 0 means DefaultCalls.
+func NewLoader(client Client, table string, calls int) *Loader {
+	if calls < 1 {
+		calls = DefaultCalls
+	}
+	return &Loader{client: client, table: table, calls: calls, seen: map[[16]byte]struct{}{}}
+}
+
+// keyOf returns the primary key of an item.
+func keyOf(it layout.Item) layout.Item {
+	return layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]}
+}
+
+// digest stands for a key in a set: 16 bytes, however long the key is.
+func digest(it layout.Item) [16]byte {
+	r := layout.NewReader(it)
+	sum := sha256.Sum256([]byte(r.Text(layout.AttrPK) + "\x00" + r.Text(layout.AttrSK)))
+	return [16]byte(sum[:16])
+}
+
+// Load writes items, whose keys differ. On an error the counts say how far it came, and loading the same
+// items again continues from there.
+func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, err error) {
+	there, err := l.look(ctx, items)
+	if err != nil {
+		return total, err
+	}
+	var group errgroup.Group
+	group.SetLimit(l.calls)
+	var mu sync.Mutex
+	for _, it := range items {
+		group.Go(func() error {
+			did, err := l.restore(ctx, it, there[digest(it)])
+			mu.Lock()
+			defer mu.Unlock()
+			total.Add(did)
+			return err
+		})
+	}
+	err = group.Wait()
+	return total, call.Wrap(err, "restore of %d items", len(items))
+}
+
+// look returns what is there under the keys of items, only the keys without Replace.
+func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]layout.Item, error) {
+	there := make(map[[16]byte]layout.Item, len(items))
+	for at := 0; at < len(items); at += call.MaxKeysPerGet {
+		part := items[at:min(len(items), at+call.MaxKeysPerGet)]
+		want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
+		for _, it := range part {
+			want.Keys = append(want.Keys, keyOf(it))
+			if l.Replace {
+				l.seen[digest(it)] = struct{}{}
+			}
+		}
+		if !l.Replace {
+			want.ProjectionExpression = aws.String(layout.AttrPK + "," + layout.AttrSK)
+		}
+		for len(want.Keys) > 0 {
+			got, err := call.Retried(ctx, func() (call.Got, error) {
+				got, err := call.GetItems(ctx, l.client, l.table, want)
+				if err == nil && len(got.Items) == 0 && len(got.Left) > 0 {
+					err = call.ErrBusy
+				}
+				return got, call.Wrap(err, "BatchGetItem of %d keys", len(want.Keys))
+			})
+			if err != nil {
+				return nil, err
+			}
+			for _, it := range got.Items {
+				there[digest(it)] = it
+			}
+			want.Keys = got.Left
+		}
+	}
+	return there, nil
+}
+
+// restore writes one item, unless what is there stays.
+func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts, err error) {
+	var fresh, changed bool
+	if there == nil {
+		fresh, err = l.put(ctx, it)
+	}
+	if err == nil && !fresh && l.Replace {
+		changed, err = l.replace(ctx, it, there)
+	}
+	switch {
+	case errors.Is(err, errErased):
+		return Counts{Erased: 1}, nil
+	case err != nil:
+		return did, err
+	case fresh:
+		return Counts{Written: 1}, nil
+	case changed:
+		return Counts{Replaced: 1}, nil
+	}
+	return Counts{Existing: 1}, nil
+}
+
+// errErased is for an item by an author who was erased.
+var errErased = errors.New("the author was erased")
+
+// guarded makes a write, unless the item is by an author who was erased from the table. An erasure relies
+// on how old the marks may be at the write, and how long it may take.
+func (l *Loader) guarded(ctx context.Context, it layout.Item, write func(context.Context) error) error {
+	if author, known := authorOf(it); known && l.Marks != nil {
+		if erased, err := l.Marks.Erased(ctx, author); erased || err != nil {
+			return cmp.Or(err, errErased)
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, erasure.PutTimeout)
+	defer cancel()
+	return write(ctx)
+}
+
+// authorOf returns a comment with the author of an item: of a comment, a vote or a report.
+func authorOf(it layout.Item) (c comment.Comment, known bool) {
+	writer := layout.NewReader(it).OptionalText(layout.AttrWriter)
+	switch KindOf(it) {
+	case Comment:
+		c, err := layout.Decode(it)
+		return c, err == nil
+	case Beside:
+		if writer != "" {
+			return comment.Comment{ID: layout.IDOfKey(it), Author: comment.Author{ID: writer[1:]}}, true
+		}
+	}
+	return c, false
+}
+
+// put writes an item where nothing is, and reports whether it did, now or by a try whose answer was lost.
+func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err error) {
+	again := false
+	err = call.Retry(ctx, func() (progress bool, err error) {
+		err = l.guarded(ctx, it, func(ctx context.Context) error {
+			_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{
+				TableName: aws.String(l.table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+			}, call.NoRetries)
+			return err
+		})
+		var refused *types.ConditionalCheckFailedException
+		if errors.As(err, &refused) {
+			written = again
+			return false, nil
+		}
+		written, again = err == nil, true
+		return false, call.Wrap(err, "PutItem")
+	})
+	return written, err
+}
+
+// replace makes what is there the item, and reports whether that changed anything. Votes that were
+// counted in this table stay.
+func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bool, err error) {
+	err = call.Retry(ctx, func() (progress bool, err error) {
+		if there == nil {
+			if there, err = l.read(ctx, it); err != nil {
+				return false, err
+			}
+		}
+		want := it
+		if KindOf(it) == Comment && !layout.NoComment(it) && !layout.NoComment(there) {
+			want = layout.WithVotesOf(it, there)
+		}
+		if reflect.DeepEqual(there, want) {
+			return false, nil
+		}
+		done, err := l.update(ctx, there, want)
+		if err == nil && !done {
+			err = call.ErrBusy // look again what came first
+		}
+		changed, there = changed || done, nil
+		return done, err
+	})
+	return changed, err
+}
+
+func (l *Loader) read(ctx context.Context, it layout.Item) (layout.Item, error) {
+	there, err := l.look(ctx, []layout.Item{it})
+	if err != nil {
+		return nil, err
+	}
+	if found := there[digest(it)]; found != nil {
+		return found, nil
+	}
+	return keyOf(it), nil
+}
+
+// update makes an item another one, if the attributes that differ are still as they were read.
+func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, err error) {
+	names, values := map[string]string{}, layout.Item{}
+	var set, remove, same []string
+	for i, attr := range layout.AttributesOf(was, want) {
+		before, after := was[attr], want[attr]
+		if reflect.DeepEqual(before, after) {
+			continue
+		}
+		name, old, value := fmt.Sprintf("#a%d", i), fmt.Sprintf(":old%d", i), fmt.Sprintf(":new%d", i)
+		names[name] = attr
+		if before == nil {
+			same = append(same, "attribute_not_exists("+name+")")
+		} else {
+			same, values[old] = append(same, name+" = "+old), before
+		}
+		if after == nil {
+			remove = append(remove, name)
+		} else {
+			set, values[value] = append(set, name+" = "+value), after
+		}
+	}
+	var expression []string
+	if len(set) > 0 {
+		expression = append(expression, "SET "+strings.Join(set, ", "))
+	}
+	if len(remove) > 0 {
+		expression = append(expression, "REMOVE "+strings.Join(remove, ", "))
+	}
+	input := &dynamodb.UpdateItemInput{
+		TableName: aws.String(l.table), Key: keyOf(want), UpdateExpression: aws.String(strings.Join(expression, " ")),
+		ConditionExpression: aws.String(strings.Join(same, " AND ")), ExpressionAttributeNames: names,
+	}
+	if len(values) > 0 { // DynamoDB takes no empty ones
+		input.ExpressionAttributeValues = values
+	}
+	err = l.guarded(ctx, want, func(ctx context.Context) error {
+		_, err := l.client.UpdateItem(ctx, input, call.NoRetries)
+		return err
+	})
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return false, nil
+	}
+	return err == nil, call.Wrap(err, "UpdateItem")
+}
+
+// RemoveOthers removes what the copy lacks, once all of it was loaded with Replace: comments become
+// tombstones. Without beside, only comments are removed. It returns how many items are gone.
+func (l *Loader) RemoveOthers(ctx context.Context, beside bool) (removed int, err error) {
+	input := &dynamodb.ScanInput{
+		TableName: aws.String(l.table), ConsistentRead: aws.Bool(true),
+		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK + "," + layout.AttrDeleted),
+	}
+	for {
+		output, err := call.Retried(ctx, func() (*dynamodb.ScanOutput, error) {
+			output, err := l.client.Scan(ctx, input)
+			return output, call.Wrap(err, "Scan")
+		})
+		if err != nil {
+			return removed, err
+		}
+		for _, it := range output.Items {
+			kind := KindOf(it)
+			_, kept := l.seen[digest(it)]
+			if kept || kind != Comment && !(beside && kind == Beside) || kind == Comment && layout.NoComment(it) {
+				continue
+			}
+			if err := l.remove(ctx, it, kind); err != nil {
+				return removed, err
+			}
+			removed++
+		}
+		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
+			return removed, nil
+		}
+	}
+}
+
+// remove deletes an item, and leaves a tombstone of a comment.
+func (l *Loader) remove(ctx context.Context, it layout.Item, kind Kind) error {
+	return call.Retry(ctx, func() (progress bool, err error) {
+		if kind == Comment {
+			_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: layout.Tombstone(layout.IDOfKey(it), rand.Text(), time.Now())})
+			return false, call.Wrap(err, "PutItem of a tombstone")
+		}
+		_, err = l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: keyOf(it)})
+		return false, call.Wrap(err, "DeleteItem")
+	})
+}

@@ -1,0 +1,114 @@
+package tableexport
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"path"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go"
+
+	"github.com/talkback/talkback/internal/output"
+)
+
+// scheme begins an address in S3.
+const scheme = "s3://"
+
+// bucket is a prefix in a bucket of Amazon S3, or of a service like it.
+type bucket struct {
+	client       *s3.Client
+	name, prefix string
+}
+
+// openBucket returns the place at s3://BUCKET/PREFIX.
+func openBucket(ctx context.Context, address string) (place, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, fmt.Errorf("%s is no address of an export: give s3://BUCKET/PREFIX", output.Printable(address))
+	}
+	cfg, err := config.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the AWS configuration cannot be used (%w): see AWS_PROFILE and AWS_REGION", err)
+	}
+	if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+		return nil, errors.New("no AWS credentials were found: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or give this machine a role")
+	}
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle = o.BaseEndpoint != nil                                    // such a service has no domain for each bucket
+		o.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // the manifest has checksums
+		o.Region = cmp.Or(o.Region, "us-east-1")
+	})
+	return &bucket{client, u.Host, strings.Trim(u.Path, "/")}, nil
+}
+
+// String implements place.
+func (b *bucket) String() string {
+	return output.Printable(strings.TrimSuffix(scheme+b.name+"/"+b.prefix, "/"))
+}
+
+func (b *bucket) open(ctx context.Context, name string, from int64) (io.ReadCloser, error) {
+	in := &s3.GetObjectInput{Bucket: &b.name, Key: aws.String(path.Join(b.prefix, name))}
+	if from > 0 {
+		in.Range = aws.String(fmt.Sprintf("bytes=%d-", from))
+	}
+	out, err := b.client.GetObject(ctx, in)
+	if err != nil {
+		return nil, b.reason(name, err)
+	}
+	return out.Body, nil
+}
+
+func (b *bucket) folders(ctx context.Context, dir string) (names []string, err error) {
+	prefix := path.Join(b.prefix, dir)
+	if prefix != "" {
+		prefix += "/"
+	}
+	pages := s3.NewListObjectsV2Paginator(b.client, &s3.ListObjectsV2Input{Bucket: &b.name, Prefix: &prefix, Delimiter: aws.String("/")})
+	for pages.HasMorePages() {
+		page, err := pages.NextPage(ctx)
+		if err != nil {
+			return nil, b.reason("the list of "+prefix, err)
+		}
+		for _, common := range page.CommonPrefixes {
+			names = append(names, path.Base(aws.ToString(common.Prefix)))
+		}
+	}
+	return names, nil
+}
+
+// cures are what to do about refusals of S3, by error code.
+var cures = map[string]string{
+	"NoSuchBucket":                       "there is no such bucket: check its name",
+	"AccessDenied":                       "the bucket refuses it: grant s3:GetObject on its objects and s3:ListBucket on the bucket, and kms:Decrypt if the export is encrypted by a key of yours",
+	"PermanentRedirect":                  "the bucket is in another region: set AWS_REGION to it",
+	"AuthorizationHeaderMalformed":       "the bucket is in another region: set AWS_REGION to it",
+	"IllegalLocationConstraintException": "the bucket is in another region: set AWS_REGION to it",
+	"ExpiredToken":                       "the credentials have expired: log in again, or give others",
+	"InvalidAccessKeyId":                 "AWS does not accept the credentials: give others by AWS_PROFILE, or by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+	"SignatureDoesNotMatch":              "AWS does not accept the credentials: give others by AWS_PROFILE, or by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+}
+
+// reason says in a sentence why a file cannot be read.
+func (b *bucket) reason(name string, err error) error {
+	var refused smithy.APIError
+	if !errors.As(err, &refused) {
+		return fmt.Errorf("%s in %s cannot be read: %w", name, b, err)
+	}
+	switch code := refused.ErrorCode(); {
+	case code == "NoSuchKey" || code == "NotFound":
+		err = fs.ErrNotExist
+	case cures[code] != "":
+		err = errors.New(cures[code])
+	default:
+		err = fmt.Errorf("S3 answers %s", output.Printable(code))
+	}
+	return fmt.Errorf("%s in %s cannot be read: %w", name, b, err)
+}

@@ -1,0 +1,151 @@
+package tableexport
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/md5"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+
+	"github.com/aws/aws-sdk-go-v2/feature/dynamodb/attributevalue"
+
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// longestLine bounds a line. An item has at most 400 KB, of which JSON makes six times as much.
+const longestLine = 4 << 20
+
+// Each calls use for each item, file after file, and returns the first error. It returns an error as well
+// if a file is not what the manifest says; use has seen some of its items by then.
+func (e *Export) Each(ctx context.Context, use func(layout.Item) error) error {
+	for _, f := range e.files {
+		if err := e.readFile(ctx, f, use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// readFile reads a data file. The checksum tells more than the entity tag, which is another one for a copy.
+func (e *Export) readFile(ctx context.Context, f file, use func(layout.Item) error) error {
+	name := path.Join("data", path.Base(f.Key)) // the prefix may be another one since the export
+	body := &steady{ctx: ctx, place: e.place, name: path.Join(e.dir, name)}
+	defer body.close()
+	sum := md5.New()
+	stored := io.TeeReader(body, sum)
+	count, used, err := eachLine(ctx, stored, use)
+	if used != nil {
+		return used
+	}
+	if _, drained := io.Copy(io.Discard, stored); drained != nil {
+		err = drained
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%s is missing from %s: copy the whole folder, or export again", name, e)
+	case body.failed != nil:
+		return body.failed
+	case base64.StdEncoding.EncodeToString(sum.Sum(nil)) != f.MD5:
+		return fmt.Errorf("%s in %s is damaged or cut off, for it does not have the checksum of %s: copy it again, or export again", name, e, filesName)
+	case err != nil:
+		return fmt.Errorf("%s in %s has the checksum of %s, and cannot be read: %w; export again", name, e, filesName, err)
+	case count != f.ItemCount:
+		return fmt.Errorf("%s in %s has %d items, and %s says %d: export again", name, e, count, filesName, f.ItemCount)
+	}
+	return nil
+}
+
+// eachLine reads compressed lines. used is an error of use, or of the context.
+func eachLine(ctx context.Context, stored io.Reader, use func(layout.Item) error) (count int64, used, err error) {
+	zip, err := gzip.NewReader(bufio.NewReaderSize(stored, 64<<10))
+	if err == io.EOF { // of an empty partition
+		return 0, nil, nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	lines := bufio.NewScanner(zip)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		count++
+		it, err := itemOf(lines.Bytes())
+		if err != nil {
+			return count, nil, fmt.Errorf("line %d: %w", count, err)
+		}
+		if err := errors.Join(ctx.Err(), use(it)); err != nil {
+			return count, err, nil
+		}
+	}
+	return count, nil, lines.Err()
+}
+
+// itemOf reads a line such as {"Item":{"PK":{"S":"C#01K9..."}}}. Its error holds nothing of the line.
+func itemOf(line []byte) (layout.Item, error) {
+	var in struct{ Item json.RawMessage }
+	if json.Unmarshal(line, &in) != nil || len(in.Item) == 0 {
+		return nil, errors.New("it is no item")
+	}
+	it, err := attributevalue.UnmarshalMapJSON(in.Item)
+	if err != nil || len(it) == 0 {
+		return nil, errors.New("it is no item in DynamoDB JSON")
+	}
+	return it, nil
+}
+
+// steady reads a file, and goes on where it stopped when a connection breaks.
+type steady struct {
+	ctx    context.Context
+	place  place
+	name   string
+	body   io.ReadCloser
+	offset int64
+	breaks int   // since the last byte
+	failed error // the last one of too many breaks
+}
+
+// mostBreaks is how often a connection may break without a byte between.
+const mostBreaks = 5
+
+// Read implements io.Reader.
+func (s *steady) Read(p []byte) (n int, err error) {
+	for {
+		if s.body == nil {
+			if s.body, err = s.place.open(s.ctx, s.name, s.offset); err != nil {
+				s.failed = err
+				return 0, err
+			}
+		}
+		n, err = s.body.Read(p)
+		s.offset += int64(n)
+		if err == nil || err == io.EOF {
+			return n, err
+		}
+		s.close()
+		if n > 0 {
+			s.breaks = 0
+			return n, nil
+		}
+		if s.breaks++; s.breaks == mostBreaks || s.ctx.Err() != nil {
+			s.failed = fmt.Errorf("%s in %s cannot be read: %w", s.name, s.place, err)
+			return 0, s.failed
+		}
+	}
+}
+
+// close closes the body that is open.
+func (s *steady) close() {
+	if s.body != nil {
+		_ = s.body.Close() // it was only read
+		s.body = nil
+	}
+}

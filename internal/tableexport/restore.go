@@ -1,0 +1,73 @@
+package tableexport
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/restore"
+	"github.com/talkback/talkback/internal/output"
+)
+
+// batch is how many items are written at once.
+const batch = 1600
+
+// Loader writes items of an export, as restore.Loader does.
+type Loader interface {
+	Load(context.Context, []layout.Item) (restore.Counts, error)
+}
+
+// Check reads the whole export and returns what is in it. It returns an error if a file is damaged, or if
+// a program that knows one layout cannot restore the items.
+func (e *Export) Check(ctx context.Context, version int64, progress *output.Progress) (*restore.Check, error) {
+	check, seen := &restore.Check{}, 0
+	err := e.Each(ctx, func(it layout.Item) error {
+		seen++
+		progress.Show(seen, int64(seen))
+		return check.Add(it)
+	})
+	progress.End()
+	if err == nil {
+		err = check.Err(e.Table, version)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("nothing was restored: %w", err)
+	}
+	return check, nil
+}
+
+// Restore writes all items that are restored: comments first, then the others. After an error the counts
+// say how far it came; it can be run again, and goes on.
+func (e *Export) Restore(ctx context.Context, check *restore.Check, loader Loader, progress *output.Progress) (done restore.Counts, err error) {
+	seen := 0
+	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {
+		if kind == restore.Beside && check.Beside == 0 {
+			continue
+		}
+		var next []layout.Item
+		load := func() error {
+			did, err := loader.Load(ctx, next)
+			done.Add(did)
+			seen += len(next)
+			progress.Show(seen, int64(seen))
+			next = next[:0]
+			return err
+		}
+		err := e.Each(ctx, func(it layout.Item) error {
+			if restore.KindOf(it) != kind {
+				return nil
+			}
+			if next = append(next, it); len(next) < batch {
+				return nil
+			}
+			return load()
+		})
+		if err == nil {
+			err = load()
+		}
+		if err != nil {
+			return done, err
+		}
+	}
+	return done, nil
+}
