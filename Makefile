@@ -156,7 +156,7 @@ overload: OUT ?= docs/overload
 overload: provision-engine build
 	@. internal/provision/tmp.sh && go test -v ./internal/overload -count 1 -run 'TestMeasure|TestCrowds' -timeout 20m -args -program $(abspath bin/talkback) $(if $(FIRST),-first $(FIRST)) -out $(abspath $(OUT))
 
-# The pictures of a product page and its form in README, of the sample data. Japanese and Chinese need fonts, such as
+# The pictures of a product page and its form in README, and of a theme in the guide, of the sample data. Japanese and Chinese need fonts, such as
 # fonts-noto-cjk of Debian.
 picture: provision
 	@go test ./internal/endtoend -count 1 -run TestPicture -args -picture $(abspath docs)

@@ -211,19 +211,29 @@ func (s static) addExplorer(files fs.FS, folder string) error {
 	})
 }
 
-// addElement adds the script of the element, which is gzipped, and its texts. Its style stands in its
+// addElement adds the scripts of the element, which are gzipped, and its texts. Its style stands in its
 // pages. Pages of any origin may load them, the script as a module or with a hash of its content too.
 func (s static) addElement(files fs.FS) error {
-	packed, err := fs.ReadFile(files, "component/dist/talkback.js.gz")
+	err := eachFile(files, "component/dist", func(name string, packed []byte) error {
+		name, isScript := strings.CutSuffix(name, ".gz")
+		if !isScript {
+			return nil
+		}
+		script, err := packedAsset(name, packed)
+		if err != nil {
+			return err
+		}
+		address := "/talkback/" + name // the inside of the drawer
+		if name == "talkback.js" {
+			address = "/" + name
+		}
+		script.policy, script.cache, script.anywhere = homePolicy, mustAsk, true
+		s[address] = script
+		return nil
+	})
 	if err != nil {
 		return err
 	}
-	script, err := packedAsset("talkback.js", packed)
-	if err != nil {
-		return err
-	}
-	script.policy, script.cache, script.anywhere = homePolicy, mustAsk, true
-	s["/talkback.js"] = script
 	for _, lang := range product.Languages() {
 		if err := s.addContent(product.TextsPath(lang), product.ElementTexts(lang)); err != nil {
 			return err

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -42,6 +44,14 @@ func TestPicture(t *testing.T) {
 	b.until(idle)
 	b.do(chromedp.MouseEvent(input.MouseMoved, 1190, 600)) // over nothing that shows it
 	b.screenshot(filepath.Join(*pictureFolder, "product-page.webp"), false)
+	b.do(emulation.SetDeviceMetricsOverride(1200, 800, 1, false), chromedp.Evaluate(`{
+		const element = document.querySelector('talkback-comments');
+		element.style.cssText = `+strconv.Quote("--talkback-motion: 0s;"+exampleTheme(t))+`;
+		document.body.style.background = '#171324';
+		element.scrollIntoView();
+	}`, nil))
+	b.screenshot(filepath.Join(*pictureFolder, "theme.webp"), false)
+	b.do(chromedp.Evaluate("document.body.style.background = document.querySelector('talkback-comments').style.cssText = ''", nil))
 	b.mouse(".write > .button")
 	b.until(root + ".querySelector('.write form') !== null")
 	b.mouse(".write .rate label:nth-child(4) input")
@@ -50,6 +60,21 @@ func TestPicture(t *testing.T) {
 		chromedp.Evaluate(root+".querySelector('.write').scrollIntoView(); "+root+".activeElement.blur()", nil))
 	b.screenshot(filepath.Join(*pictureFolder, "form.webp"), false)
 	b.quiet()
+}
+
+// exampleTheme returns the dark theme of the guide.
+func exampleTheme(t *testing.T) string {
+	t.Helper()
+	guide, err := os.ReadFile("../../docs/guide/component.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, theme, _ := strings.Cut(string(guide), "in violet. */\ntalkback-comments {")
+	theme, _, found := strings.Cut(theme, "}")
+	if !found {
+		t.Fatal("the guide has no dark theme")
+	}
+	return theme
 }
 
 // screens writes screenshots of every state at every width, light and dark. They are looked at, not

@@ -50,6 +50,8 @@ func TestInABrowser(t *testing.T) {
 		{"writing", writes},
 		{"votes", votes},
 		{"votes of visitors", visitorsVote},
+		{"a foreign theme", foreignTheme},
+		{"examples of themes", examplesOfThemes},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
 	}

@@ -1,10 +1,11 @@
-// Builds the component into a folder, which the Go program embeds: the script, gzipped, and the style sheet as text, which
-// the server puts into the pages that it renders.
+// Builds the component into a folder, which the Go program embeds: the script and the inside of the drawer, gzipped, and the
+// style sheet as text, which the server puts into the pages that it renders.
 //
 //   node build.mjs [folder]        the folder is dist/ unless named
 //
 // The same sources give the same bytes on every machine: nothing here reads a clock, a host name or an absolute path.
 import * as esbuild from 'esbuild';
+import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -26,8 +27,8 @@ const common = {
 };
 
 // The style sheet with what it imports, such as the tokens of the look.
-async function bundleStyles() {
-  const { outputFiles } = await esbuild.build({ ...common, entryPoints: ['src/component.css'], target: 'es2023' });
+async function bundleStyles(entry) {
+  const { outputFiles } = await esbuild.build({ ...common, entryPoints: [entry], target: 'es2023' });
   return outputFiles[0].text.trim();
 }
 
@@ -35,7 +36,7 @@ async function bundleStyles() {
 const stylesAsText = (text) => ({
   name: 'styles-as-text',
   setup(build) {
-    build.onLoad({ filter: /component\.css$/ }, () => ({ contents: text, loader: 'text' }));
+    build.onLoad({ filter: /\.css$/ }, () => ({ contents: text, loader: 'text' }));
   },
 });
 
@@ -50,16 +51,18 @@ const operationAsText = {
   },
 };
 
-// The texts without those that only the page around the element has.
-const textsOfTheElement = {
-  name: 'texts-of-the-element',
+// Texts of a script: not those that only the page around the element has, and those of the drawer's inside only there.
+const ofThePage = /^(site|page|missing)\b/;
+const ofThePlan = /^plan\.(?!cost|units|waves)/;
+const textsThat = (wanted) => ({
+  name: 'texts',
   setup(build) {
     build.onLoad({ filter: /texts\/en\.json$/ }, ({ path }) => {
       const texts = JSON.parse(readFileSync(path, 'utf8'));
-      return { contents: JSON.stringify(texts, Object.keys(texts).filter((key) => !/^(site|page|missing)\b/.test(key))), loader: 'json' };
+      return { contents: JSON.stringify(texts, Object.keys(texts).filter(wanted)), loader: 'json' };
     });
   },
-};
+});
 
 // Names of the languages with most readers. Those of the others come from the browser, which may write them a little otherwise than
 // the server does.
@@ -74,17 +77,40 @@ const namesOfLanguages = {
   },
 };
 
-async function bundleScript(styles) {
+const scripts = { ...common, target: 'es2023', jsx: 'automatic', jsxImportSource: 'preact' };
+
+async function bundleScript(styles, plan) {
   const { outputFiles } = await esbuild.build({
-    ...common,
+    ...scripts,
     entryPoints: [{ in: 'src/main.ts', out: 'talkback' }],
     // A classic script: pages of other origins load it without CORS, and it knows where it came from.
     format: 'iife',
-    target: 'es2023',
-    jsx: 'automatic',
-    jsxImportSource: 'preact',
-    plugins: [stylesAsText(styles), operationAsText, textsOfTheElement, namesOfLanguages],
+    define: { PLAN_SCRIPT: JSON.stringify(plan) },
+    plugins: [stylesAsText(styles), operationAsText, textsThat((key) => !ofThePage.test(key) && !ofThePlan.test(key)), namesOfLanguages],
     banner: { js: licence('preact') },
+  });
+  return outputFiles[0].text;
+}
+
+// The element hands its own Preact to the inside of the drawer.
+const preactOfTheElement = {
+  name: 'preact-of-the-element',
+  setup(build) {
+    build.onResolve({ filter: /^preact(\/|$)/ }, () => ({ path: 'preact', namespace: 'given' }));
+    build.onLoad({ filter: /./, namespace: 'given' }, () => ({ contents: 'export const { Fragment, jsx, jsxs } = preact;' }));
+  },
+};
+
+// The inside of the drawer, a module that makes it.
+async function bundlePlan(styles) {
+  const { outputFiles } = await esbuild.build({
+    ...scripts,
+    entryPoints: [{ in: 'src/plan.tsx', out: 'plan' }],
+    format: 'iife',
+    globalName: 'made',
+    plugins: [stylesAsText(styles), preactOfTheElement, textsThat((key) => ofThePlan.test(key))],
+    banner: { js: 'export default (preact) => {' },
+    footer: { js: 'return made; };' },
   });
   return outputFiles[0].text;
 }
@@ -104,10 +130,15 @@ async function gzip(text) {
   return packed;
 }
 
-const styles = await bundleStyles();
-const script = await gzip(await bundleScript(styles));
+const styles = await bundleStyles('src/component.css');
+const plan = await bundlePlan(await bundleStyles('src/plan.css'));
+const planName = `plan-${createHash('sha256').update(plan).digest('hex').slice(0, 12)}.js`;
+const files = { [planName]: await gzip(plan), 'talkback.js': await gzip(await bundleScript(styles, planName)) };
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 writeFileSync(join(target, 'component.css'), styles);
-writeFileSync(join(target, 'talkback.js.gz'), script);
-console.log(`talkback.js: ${script.length} bytes gzipped, component.css: ${Buffer.byteLength(styles)} bytes`);
+for (const [name, packed] of Object.entries(files)) {
+  writeFileSync(join(target, `${name}.gz`), packed);
+  console.log(`${name}: ${packed.length} bytes gzipped`);
+}
+console.log(`component.css: ${Buffer.byteLength(styles)} bytes`);

@@ -2,7 +2,7 @@
 # Fails unless the sources here are well-typed and dist/ is what they make: installs what package-lock.json says, builds into a
 # folder of its own, and compares. To bring dist/ up to date: npm ci --ignore-scripts && npm run build
 #
-# What is compared is the unpacked script: another release of Node may well pack the same bytes differently.
+# What is compared are the unpacked scripts: another release of Node may well pack the same bytes differently.
 set -eu
 cd "$(dirname "$0")"
 
@@ -17,6 +17,8 @@ ls dist > "$fresh/committed"
 ls "$fresh/dist" > "$fresh/built"
 diff "$fresh/committed" "$fresh/built"
 cmp dist/component.css "$fresh/dist/component.css"
-gunzip -c dist/talkback.js.gz > "$fresh/committed.js"
-gunzip -c "$fresh/dist/talkback.js.gz" | cmp - "$fresh/committed.js" || { echo "talkback.js differs" >&2; exit 1; }
+for packed in dist/*.gz; do
+	gunzip -c "$packed" > "$fresh/committed.js"
+	gunzip -c "$fresh/$packed" | cmp - "$fresh/committed.js" || { echo "$packed differs" >&2; exit 1; }
+done
 echo "dist/ is up to date"

@@ -74,8 +74,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 	pages.Plans = true
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
-	mux.HandleFunc("GET /talkback.js", script(t))
-	mux.HandleFunc("GET /talkback/{file}", texts)
+	serveElement(t, mux)
 	mux.HandleFunc("GET /products/{id}", func(w http.ResponseWriter, r *http.Request) {
 		r.Header.Set("Accept-Language", language)
 		made := pages.Product(r, s.address)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -32,8 +33,7 @@ func openShop(t *testing.T) shop {
 	s := shop{service: newService(t)}
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
-	mux.HandleFunc("GET /talkback.js", script(t))
-	mux.HandleFunc("GET /talkback/{file}", texts)
+	serveElement(t, mux)
 	mux.HandleFunc("GET /shop/{product...}", func(w http.ResponseWriter, r *http.Request) { s.page(w, r, "") })
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
@@ -84,13 +84,27 @@ func texts(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(product.ElementTexts(lang))
 }
 
-func script(t *testing.T) http.HandlerFunc {
+// serveElement serves the script, the inside of its drawer, and its texts, as the program does.
+func serveElement(t *testing.T, mux *http.ServeMux) {
 	t.Helper()
-	packed, err := os.ReadFile("dist/talkback.js.gz")
+	plans, err := filepath.Glob("dist/plan-*.js.gz")
+	if err != nil || len(plans) != 1 {
+		t.Fatalf("want one script of the drawer's inside, there are %q: %v", plans, err)
+	}
+	mux.HandleFunc("GET /talkback.js", script(t, "dist/talkback.js.gz"))
+	mux.HandleFunc("GET /talkback/"+strings.TrimSuffix(filepath.Base(plans[0]), ".gz"), script(t, plans[0]))
+	mux.HandleFunc("GET /talkback/{file}", texts)
+}
+
+// script serves a packed script to pages of every origin.
+func script(t *testing.T, name string) http.HandlerFunc {
+	t.Helper()
+	packed, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Access-Control-Allow-Origin", "*")
 		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
 		w.Header().Set("Content-Encoding", "gzip")
 		_, _ = w.Write(packed)

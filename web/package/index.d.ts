@@ -38,6 +38,10 @@ export interface TalkbackCommentsAttributes {
   'filter'?: string;
   'mode'?: 'more';
   'navigate'?: boolean | '';
+  /** Parts that are not shown, and highlights not asked for: histogram, highlights. */
+  'hide'?: string;
+  /** Where the button to write is, if not in both places. */
+  'write-button'?: 'top' | 'end';
   'explain'?: boolean | '';
   'customer-name'?: string;
   'strings'?: Strings | string;

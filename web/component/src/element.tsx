@@ -4,6 +4,7 @@ import type { Answer } from './answer';
 import sheet from './component.css';
 import { type Desk, waits, type Written } from './desk';
 import { visitorToken } from './forms/visitor';
+import { loadInside } from './inside';
 import { Session } from './session';
 import { baseOf, load, type Strings, stringsOf, Texts } from './texts';
 import { linkTo, listOf, type View } from './view';
@@ -25,7 +26,7 @@ type Need = 'begin' | 'choose' | 'ask' | 'draw';
 /** What each attribute needs when it changes. */
 const needs: Readonly<Record<string, Need>> = {
   product: 'begin', endpoint: 'begin', lang: 'begin', 'page-size': 'begin', order: 'choose', filter: 'choose',
-  explain: 'draw', mode: 'draw', 'customer-name': 'draw', strings: 'draw',
+  hide: 'ask', explain: 'draw', mode: 'draw', 'customer-name': 'draw', strings: 'draw',
 };
 
 /** What a page may have set before the element was defined. */
@@ -195,6 +196,7 @@ export class TalkbackComments extends Base {
       if (this.#root === drawn) hydrate(<Body view={this.#view()} />, drawn);
       else this.#draw();
       this.#enhanced = true;
+      this.#onToggle();
       this.#change('draw'); // the server drew for everyone, in our own words
       if (this.#desk?.client.signedIn()) this.#change('ask');
     });
@@ -228,7 +230,7 @@ export class TalkbackComments extends Base {
       this.#mute = false;
       ready();
     };
-    const coming = load(tag, new URL('talkback/', scriptAddress || this.#endpoint));
+    const coming = load(tag, this.#folder);
     this.#mute = coming !== null;
     if (!coming) return done();
     if (this.#root && !this.#root.hasChildNodes()) render(<Skeleton />, this.#root);
@@ -254,7 +256,8 @@ export class TalkbackComments extends Base {
       written: (change) => this.#written(desk, change),
       seen: (change) => this.#session?.amend(change),
     };
-    return new Session({ product, pageSize: this.#pageSize, client }, choice, {
+    const highlights = () => !this.getAttribute('hide')?.includes('highlights');
+    return new Session({ product, pageSize: this.#pageSize, client, highlights }, choice, {
       changed: () => {
         this.#keepAddress();
         this.#draw();
@@ -340,6 +343,7 @@ export class TalkbackComments extends Base {
   #listen(root: HTMLElement): void {
     root.addEventListener('click', this.#onClick);
     root.addEventListener('submit', this.#onSubmit);
+    root.addEventListener('toggle', this.#onToggle, true); // which does not bubble
   }
 
   // Links and forms work without this script. With it, the element follows them itself.
@@ -355,6 +359,12 @@ export class TalkbackComments extends Base {
     this.#said = '';
     if (link.matches('.more')) return void this.#more();
     void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages') !== null);
+  };
+
+  /** Loads what is in the drawer once it is open, which it may have been before the script came. */
+  #onToggle = (): void => {
+    const shadow = this.shadowRoot;
+    if (shadow?.querySelector('.plan[open]')) void loadInside(this.#folder, shadow).then(() => this.#draw());
   };
 
   /** Opens the form, or leads to it, or to what says how to sign in. */
@@ -446,6 +456,11 @@ export class TalkbackComments extends Base {
     const given = this.getAttribute('endpoint');
     const [address, base] = given === null ? ['/graphql', scriptAddress || document.baseURI] : [given, document.baseURI];
     return new URL(URL.canParse(address, base) ? address : `about:invalid#${address}`, base).href;
+  }
+
+  /** Where the texts of languages are, and the inside of the drawer. */
+  get #folder(): URL {
+    return new URL('talkback/', scriptAddress || this.#endpoint);
   }
 
   get #language(): string {

@@ -10,6 +10,8 @@ export interface Settings {
   readonly product: string;
   readonly pageSize: number;
   readonly client: Client;
+  /** Whether the best and the worst comment are shown above the first page. */
+  highlights(): boolean;
 }
 
 /** What the page around the element is told. */
@@ -84,7 +86,8 @@ export class Session {
     this.#underWay.abort();
     const { signal } = (this.#underWay = new AbortController());
     const { product, pageSize, client } = this.settings;
-    const variables = { ...variablesOf(product, choice, pageSize), ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }) };
+    const asked = variablesOf(product, choice, pageSize);
+    const variables = { ...asked, highlights: asked.highlights && this.settings.highlights(), ...(client.signedIn() && { voter: true, ...(isFirst(choice) && { own: true }) }) };
     // What a refused choice leads to: the first page of its list, else all comments.
     const instead = choice.page > 1 ? changed(choice, {}) : everything;
     this.busy = true;

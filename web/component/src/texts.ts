@@ -13,7 +13,8 @@ type Values = Readonly<Record<string, string>>;
 
 /** The languages whose texts are files beside the script. English ones are in it. */
 const served = ['ar', 'de', 'es', 'fr', 'it', 'ja', 'nl', 'pl', 'pt', 'sv', 'zh'];
-const loaded: Record<string, Values> = { en };
+const english: Record<string, string> = { ...en };
+const loaded: Record<string, Values> = { en: english };
 const loading: Record<string, Promise<void>> = {};
 
 const names: Values = autonyms;
@@ -40,6 +41,11 @@ export function load(tag: string, folder: URL): Promise<void> | null {
     .finally(() => delete loading[language]));
 }
 
+/** Takes up English texts that came with a part of the element. */
+export function learn(texts: Values): void {
+  Object.assign(english, texts);
+}
+
 /** The texts of a language. A language that has none gets English ones. */
 export class Texts {
   readonly locale: string;
@@ -54,7 +60,7 @@ export class Texts {
     // Whoever gives the texts of another language speaks that.
     const given = strings['comments.other'] ? /^[a-z]{2,3}\b/.exec(tag.toLowerCase())?.[0] : '';
     this.locale = (language === 'en' && given) || (loaded[language] ? language : 'en');
-    this.#texts = { ...en, ...loaded[this.locale], ...strings };
+    this.#texts = { ...loaded[this.locale], ...strings };
     // Most shops write Arabic with the digits of other languages, as the server does.
     this.#format = { en: 'en-GB', ar: 'ar-u-nu-latn' }[this.locale] ?? this.locale;
     this.#number = new Intl.NumberFormat(this.#format, { maximumFractionDigits: 20 });
@@ -69,7 +75,7 @@ export class Texts {
 
   /** The text of a key, with values in place of {names}. */
   say(key: Key, values: Values = {}): string {
-    return (this.#texts[key] ?? key).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
+    return (this.#texts[key] ?? english[key] ?? key).replace(/\{(\w+)\}/g, (hole, name: string) => values[name] ?? hole);
   }
 
   /** A text that has a number, {n}, such as "1 comment" and "2 comments". */
@@ -80,7 +86,7 @@ export class Texts {
   /** The form of a key that fits a number. */
   keyFor(key: CountedKey, n: number): Key {
     const form = `${key}.${this.#plural.select(n)}`;
-    return (form in this.#texts ? form : `${key}.other`) as Key;
+    return (form in this.#texts || form in english ? form : `${key}.other`) as Key;
   }
 
   /** A text in three parts, so that the number in its middle can be an element. Some have a word for it: "two comments". */
@@ -144,7 +150,7 @@ export function baseOf(tag: string): string {
 export function stringsOf(json: string | null): Strings {
   try {
     const given = Object.entries(JSON.parse(json || '{}') as object);
-    const isOurs = (key: string) => Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other'));
+    const isOurs = (key: string) => key.startsWith('plan.') || Object.hasOwn(en, key.replace(/\.(zero|two|few|many)$/, '.other'));
     const wrong = given.filter(([key, text]) => !isOurs(key) || typeof text !== 'string').map(([key]) => key);
     if (wrong.length > 0) console.error(`<talkback-comments> has no text or got no string for: ${wrong.join(', ')}`);
     return Object.fromEntries(given.filter(([key]) => !wrong.includes(key)));
