@@ -56,7 +56,7 @@ type Import struct {
 	Revive     bool              `help:"Write comments again that were deleted since an earlier import. Without it, they stay deleted."`
 	MaxRejects string            `help:"Fail when more rows than this are rejected: a number of rows, or a share such as 1%. Default: fail only if all rows are rejected." placeholder:"1%"`
 	DryRun     bool              `help:"Read the whole file, print what would become of its rows, and write nothing. Needs no table."`
-	Yes        bool              `help:"Import without a question after the report. Only a terminal is asked."`
+	Yes        bool              `help:"Import, or take an import back, without a question after the report. Only a terminal is asked."`
 	NoCount    bool              `help:"Do not count the comments, nor wait until they are counted: leave that to a server, talkback stream or an AWS Lambda function."`
 }
 
@@ -73,7 +73,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	case c.List:
 		return listImports(ctx, flags, term)
 	case c.Undo != "":
-		return undoImport(ctx, c.Undo, target, c.NoCount, flags, term)
+		return c.undo(ctx, target, flags, term)
 	}
 	if tableexport.Is(c.File) {
 		if err := c.checkTable(); err != nil {
@@ -186,7 +186,7 @@ func (c *Import) report(ctx context.Context, in *importer.Input, rejects *import
 	if c.Yes || preview.Rows() == 0 || c.File == reviewfile.StandardInput || !asks(term) {
 		return nil
 	}
-	return confirm(ctx, term)
+	return confirm(ctx, term, "Import these rows?", "imported")
 }
 
 // preview reads the rows for a report. What is no regular file can be read only once.

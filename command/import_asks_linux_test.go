@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // On a terminal, nothing is written without a yes. Only then is there an engine to be missed.
@@ -32,6 +33,28 @@ func TestImportAsks(t *testing.T) {
 			t.Errorf("%q: status %d, %s", answer, status, said.String())
 		}
 	}
+}
+
+// Nor is an import taken back, of which is told first what that costs.
+func TestUndoAsks(t *testing.T) {
+	i := newImporter(t, dynamotest.Dynoxide(t))
+	file := write(t, "cups.csv", threeReviews)
+	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
+	keyboard, screen := pseudoTerminal(t)
+	if _, err := io.WriteString(keyboard, "\n"); err != nil {
+		t.Fatal(err)
+	}
+	go func() { _, _ = io.Copy(io.Discard, keyboard) }() // until the terminal is closed
+	var said bytes.Buffer
+	status := command.Main(t.Context(), []string{"import", "--endpoint", i.endpoint, "--table", i.table, "--undo", "cups.csv"}, command.Terminal{
+		In: screen, Out: screen, Err: &said, Logger: slog.New(slog.DiscardHandler),
+	})
+	for _, want := range []string{"cups.csv added 3 comments. To find them, this reads the whole table", "nothing was removed: the answer was not y"} {
+		if status != 1 || !strings.Contains(said.String(), want) {
+			t.Errorf("status %d, %s; want %q", status, said.String(), want)
+		}
+	}
+	i.want("3 comments are removed\n", "--undo", "cups.csv")
 }
 
 // pseudoTerminal returns both ends of a terminal.

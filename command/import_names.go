@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
@@ -48,28 +48,56 @@ func importsText(all []imports.Import, screen output.Screen) string {
 	return table.On(screen)
 }
 
-// undoImport removes the comments of an import, and waits until that is counted, unless others count.
-func undoImport(ctx context.Context, name string, target keeper.Target, others bool, flags *EngineFlags, term Terminal) (err error) {
+// undo removes the comments of an import, after a report of what that costs, and waits until it is
+// counted, unless others count.
+func (c *Import) undo(ctx context.Context, target keeper.Target, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	registry := imports.NewRegistry(session.Client, session.Table)
+	if err := c.reportUndo(ctx, session, registry, term); err != nil {
+		return err
+	}
 	var done imports.Undone
 	progress := output.NewProgress(term.Err, -1, "comments")
-	_, err = counted(ctx, session, target, others, "All are removed", term, func(ctx context.Context) (err error) {
-		done, err = imports.NewRegistry(session.Client, session.Table).Undo(ctx, name, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
+	_, err = counted(ctx, session, target, c.NoCount, "All are removed", term, func(ctx context.Context) (err error) {
+		done, err = registry.Undo(ctx, c.Undo, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
 		return err
 	})
 	progress.End()
 	if err != nil {
-		if comment.KindOf(err) == comment.NotFound {
-			return err
-		}
 		return fmt.Errorf("%s, and then it stopped: %w. Run it again: it goes on where it stopped", undoneText(done), err)
 	}
 	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(undoneText(done)))
 	return err
+}
+
+// reportUndo says what taking back an import reads and removes, and asks a terminal whether to go on.
+func (c *Import) reportUndo(ctx context.Context, session *Session, registry *imports.Registry, term Terminal) error {
+	m, err := registry.Find(ctx, c.Undo)
+	if err != nil {
+		return err
+	}
+	items, units, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(undoReport(m, items, units)))
+	if err != nil || c.Yes || !asks(term) {
+		return err
+	}
+	return confirm(ctx, term, "Take this import back?", "removed")
+}
+
+// undoReport says what taking back an import reads and removes. Engines that do not count tell no items.
+func undoReport(m imports.Import, items int64, units float64) string {
+	size := ""
+	if items > 0 {
+		size = output.English.Sprintf(": about %d items, %.0f read units", items, units)
+	}
+	return output.English.Sprintf("%s added %d comments. To find them, this reads the whole table%s", output.Printable(m.Name), m.Written, size)
 }
 
 // undoneText says what became of the comments of an import.

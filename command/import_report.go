@@ -19,15 +19,15 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// confirm asks a terminal whether to go on, after the report.
-func confirm(ctx context.Context, t Terminal) error {
-	fmt.Fprint(t.Err, "Import these rows? [y/N] ")
+// confirm asks a terminal whether to go on. What was not done is told unless the answer is y.
+func confirm(ctx context.Context, t Terminal, question, not string) error {
+	fmt.Fprint(t.Err, question+" [y/N] ")
 	answer, err := task.Await(ctx, func() (string, error) { return bufio.NewReader(t.In).ReadString('\n') })
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("nothing was imported: the answer was not y")
+		return fmt.Errorf("nothing was %s: the answer was not y", not)
 	}
 	return nil
 }

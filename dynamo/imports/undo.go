@@ -30,10 +30,7 @@ type Undone struct {
 // Each becomes a tombstone, as a deleted comment does: a put of the import may arrive late, and must
 // not bring it back.
 func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (done Undone, err error) {
-	m, err := r.get(ctx, name)
-	if err == nil && m.number == 0 {
-		err = comment.Errorf(comment.NotFound, "there is no import %q: talkback import --list prints all", name)
-	}
+	m, err := r.Find(ctx, name)
 	if err != nil {
 		return done, err
 	}
@@ -73,6 +70,15 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 	}
 	_, err = r.update(ctx, namePrefix+name, "SET "+attrUndone+" = :now", layout.Item{":now": layout.Time(time.Now())})
 	return done, err
+}
+
+// Find returns an import by its name.
+func (r *Registry) Find(ctx context.Context, name string) (Import, error) {
+	m, err := r.get(ctx, name)
+	if err == nil && m.number == 0 {
+		err = comment.Errorf(comment.NotFound, "there is no import %q: talkback import --list prints all", name)
+	}
+	return m, err
 }
 
 // remove replaces a comment of an import with a tombstone, and reports whether it is gone. One that was

@@ -65,8 +65,10 @@ func oneRequestForEachChange(t *testing.T, ctx context.Context, s shop) {
 		click(".bar[href='?rating=5']"),
 		says(".result", "26 of 130 comments, average 5.0"),
 		focused(".bar[aria-current]"),
+		says(".chip[href*='only=verified'] .count", "13"),
 		click(".bar[href='?rating=5&rating=4']"),
 		says(".result", "78 of 130 comments, average 4.3"),
+		says(".chip[href*='only=verified'] .count", "39"),     // as many as are listed
 		holds("location.search === '' && history.length > 0"), // the address is the shop's own
 		click(".chip[href*='language=de']"),
 		holds(root+".querySelector('.chip[aria-current]') !== null"),
@@ -262,6 +264,7 @@ func speaksLanguages(t *testing.T, ctx context.Context, s shop) {
 		says(".list time", "24 maja 2026"),
 		holds(root+".querySelector('.root[lang=pl][dir=ltr]') !== null"),
 	)
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=zh-TW", says(".result", "130 comments")) // ours is simplified
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=da",
 		says(".result", "130 comments"),
 		chromedp.Evaluate("document.querySelector('talkback-comments').strings = { 'comments.one': '{n} anmeldelse', 'comments.other': '{n} anmeldelser' }", nil),

@@ -60,23 +60,36 @@ func (t *texts) filters(s state, p *product) *filterView {
 	chips := t.chips(s, p.languages())
 	v.Languages = chips[:min(len(chips), shownLanguages)]
 	v.More = chips[len(v.Languages):]
-	v.Traits = t.traits(s, p.Stats)
+	v.Traits = t.traits(s, p)
 	v.MoreOpen = slices.ContainsFunc(v.More, func(c chipView) bool { return c.Chosen })
 	return v
 }
 
-// traits are the traits to choose from: those that any comments have, and those that are chosen.
-func (t *texts) traits(s state, of *stats) (choices []choiceView) {
-	counts := map[string]int{}
-	if of != nil {
-		counts["verified"], counts["media"] = of.Verified, of.WithMedia
+// traits are the traits to choose from: those that any comments have, and those that are chosen. They are
+// counted among the comments of the list, if its counts are known.
+func (t *texts) traits(s state, p *product) (choices []choiceView) {
+	all, matching := p.Stats, p.Stats
+	if p.List != nil && p.List.Stats != nil {
+		matching = p.List.Stats
 	}
 	for _, trait := range traits {
-		if chosen := slices.Contains(s.Only, trait); chosen || counts[trait] > 0 {
-			choices = append(choices, choiceView{Href: s.toggleTrait(trait).href(), Chosen: chosen, Label: t.say("only." + trait), Count: t.number(counts[trait])})
+		chosen := slices.Contains(s.Only, trait)
+		if chosen || all.has(trait) > 0 {
+			choices = append(choices, choiceView{Href: s.toggleTrait(trait).href(), Chosen: chosen, Label: t.say("only." + trait), Count: t.number(matching.has(trait))})
 		}
 	}
 	return choices
+}
+
+// has returns how many comments have a trait.
+func (s *stats) has(trait string) int {
+	switch {
+	case s == nil:
+		return 0
+	case trait == "verified":
+		return s.Verified
+	}
+	return s.WithMedia
 }
 
 // chips are the languages to choose from: those of the comments, then those that are chosen beside.

@@ -78,9 +78,21 @@ func NewChooser(tags ...string) func(acceptLanguage string) string {
 		if err != nil {
 			return tags[0]
 		}
-		_, index, _ := matcher.Match(wanted...)
+		_, index, _ := matcher.Match(withoutTraditional(wanted)...)
 		return tags[index]
 	}
+}
+
+// withoutTraditional removes Traditional Chinese, since our Chinese is simplified, and the "zh" that browsers
+// put behind it.
+func withoutTraditional(wanted []language.Tag) []language.Tag {
+	traditional := false
+	return slices.DeleteFunc(wanted, func(tag language.Tag) bool {
+		base, _ := tag.Base()
+		script, _ := tag.Script()
+		traditional = traditional || script.String() == "Hant"
+		return base.String() == "zh" && traditional && (script.String() == "Hant" || tag.String() == "zh")
+	})
 }
 
 // textsFor returns the texts that suit an Accept-Language header best.

@@ -25,7 +25,7 @@ const patience = 8_000;
 /** The language that a tag is of: one that has texts, else English. */
 function languageOf(tag: string): string {
   const base = tag.toLowerCase().split('-')[0] ?? '';
-  return served.includes(base) ? base : 'en';
+  return served.includes(base) && !/^zh-(hant|tw|hk|mo)\b/i.test(tag) ? base : 'en'; // our Chinese is simplified
 }
 
 /** Loads the texts for a tag from a folder; null if they are there. Without an answer, English ones stand for them. It never throws. */

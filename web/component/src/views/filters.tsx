@@ -75,12 +75,14 @@ function Toggle({ view, chosen, change, language, label, count }: ToggleProps) {
   );
 }
 
-/** The traits that any comments have, and those that are chosen. */
+/** The traits that any comments have, and those that are chosen, counted among the comments of the list. */
 function Traits({ view }: Props) {
   const { choice: { only }, texts } = view;
-  const stats = productOf(view)?.stats;
-  const counts = { verified: stats?.verified ?? 0, media: stats?.withMedia ?? 0 };
-  const shown = traits.filter((trait) => only.includes(trait) || counts[trait] > 0);
+  const { stats, list } = productOf(view) ?? {};
+  const of = (found: { verified: number; withMedia: number } | null | undefined) => ({ verified: found?.verified ?? 0, media: found?.withMedia ?? 0 });
+  const all = of(stats);
+  const counts = of(list?.stats ?? stats);
+  const shown = traits.filter((trait) => only.includes(trait) || all[trait] > 0);
   if (shown.length === 0) return null;
   const toggle = (trait: (typeof traits)[number]) => {
     const chosen = toggled(only, trait);
