@@ -73,7 +73,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	case c.List:
 		return listImports(ctx, flags, term)
 	case c.Undo != "":
-		return c.undo(ctx, target, flags, term)
+		return undoImport(ctx, c.Undo, c.Yes, target, c.NoCount, flags, term)
 	}
 	if tableexport.Is(c.File) {
 		if err := c.checkTable(); err != nil {

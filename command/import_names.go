@@ -48,22 +48,22 @@ func importsText(all []imports.Import, screen output.Screen) string {
 	return table.On(screen)
 }
 
-// undo removes the comments of an import, after a report of what that costs, and waits until it is
+// undoImport removes the comments of an import, after a report of what that costs, and waits until it is
 // counted, unless others count.
-func (c *Import) undo(ctx context.Context, target keeper.Target, flags *EngineFlags, term Terminal) (err error) {
+func undoImport(ctx context.Context, name string, yes bool, target keeper.Target, others bool, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	registry := imports.NewRegistry(session.Client, session.Table)
-	if err := c.reportUndo(ctx, session, registry, term); err != nil {
+	if err := reportUndo(ctx, session, registry, name, yes, term); err != nil {
 		return err
 	}
 	var done imports.Undone
 	progress := output.NewProgress(term.Err, -1, "comments")
-	_, err = counted(ctx, session, target, c.NoCount, "All are removed", term, func(ctx context.Context) (err error) {
-		done, err = registry.Undo(ctx, c.Undo, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
+	_, err = counted(ctx, session, target, others, "All are removed", term, func(ctx context.Context) (err error) {
+		done, err = registry.Undo(ctx, name, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
 		return err
 	})
 	progress.End()
@@ -75,8 +75,8 @@ func (c *Import) undo(ctx context.Context, target keeper.Target, flags *EngineFl
 }
 
 // reportUndo says what taking back an import reads and removes, and asks a terminal whether to go on.
-func (c *Import) reportUndo(ctx context.Context, session *Session, registry *imports.Registry, term Terminal) error {
-	m, err := registry.Find(ctx, c.Undo)
+func reportUndo(ctx context.Context, session *Session, registry *imports.Registry, name string, yes bool, term Terminal) error {
+	m, err := registry.Find(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *Import) reportUndo(ctx context.Context, session *Session, registry *imp
 		return err
 	}
 	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(undoReport(m, items, units)))
-	if err != nil || c.Yes || !asks(term) {
+	if err != nil || yes || !asks(term) {
 		return err
 	}
 	return confirm(ctx, term, "Take this import back?", "removed")
