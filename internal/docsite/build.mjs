@@ -52,7 +52,12 @@ if (!out || (existsSync(out) && !statSync(out).isDirectory())) {
 }
 const folder = mkdtempSync(join(tools, 'site-'))
 process.on('exit', () => rmSync(folder, { recursive: true, force: true }))
-stage(folder)
+try {
+  stage(folder)
+} catch (error) {
+  console.error(error.message) // what a document lacks
+  process.exit(1)
+}
 const built = spawnSync(process.execPath, [join(tools, 'node_modules/vitepress/bin/vitepress.js'), 'build', folder, '--outDir', resolve(out)], {
   stdio: ['ignore', 'pipe', 'pipe'],
   encoding: 'utf8',
