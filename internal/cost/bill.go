@@ -87,7 +87,7 @@ func Of(w Workload, prices Prices) Bill {
 	s.reads.Add(read, 1)
 	records := s.addDeeds(w.deeds())
 	s.addStorage(w)
-	s.addStream(w, records)
+	s.addStream(w)
 	s.addMachines(w, records)
 	s.bill.Limits = w.limits()
 	return s.close(w.Utilisation)
@@ -142,7 +142,7 @@ func (w Workload) shards() float64 {
 }
 
 // addStream adds what reading the stream takes of servers: AWS Lambda reads it for nothing.
-func (s *sheet) addStream(w Workload, records float64) {
+func (s *sheet) addStream(w Workload) {
 	if w.CountingFunction {
 		return
 	}
@@ -164,14 +164,14 @@ func (s *sheet) addMachines(w Workload, records float64) {
 	if w.CountingFunction {
 		invocations := records + float64(3*Hours*time.Hour/stream.ScheduleLate)
 		s.add("counting function", invocations, 1, requestUnit)
-		s.add("its time", invocations, each, timeUnit)
+		s.add("time of the counting function", invocations, each, timeUnit)
 	}
 	if w.Servers > 0 {
 		s.priced("servers", w.Servers, Hours, hourUnit, w.ServerHour)
 	} else {
 		calls := w.Views*(1-w.Cached) + w.NewComments*(1+w.Held) + w.Edits + w.Deletions + w.Votes + w.Replies + w.Reports
 		s.add("API function", calls, 1, requestUnit)
-		s.add("its time", calls, each, timeUnit)
+		s.add("time of the API function", calls, each, timeUnit)
 	}
 	s.priced("transfer to the internet", 1, max(0, w.Views*w.AnswerBytes/gb-freeTransferGB), storedUnit, s.prices.Transfer)
 }

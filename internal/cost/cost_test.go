@@ -40,6 +40,7 @@ func TestWrongWorkloads(t *testing.T) {
 		{`{"products": 2, "comments": 9, "views": 1, "kinds": {"product": 0.5, "lists": 0.4}}`, "add up to 0.9, not 1"},
 		{`{"products": 2, "comments": 9, "kinds": {"product": 2}}`, "kinds.product is 2"},
 		{`{"products": 2, "comments": 9, "servers": 0.5}`, "1 or more"},
+		{`{"products": 2, "comments": 9, "servers": 0}`, "set countingFunction to true"},
 		{`{"products": 2, "comments": 9, "filterRatings": 6}`, "at most 5 ratings"},
 		{`{"products": 2, "comments": 9, "pageSize": 0}`, "pageSize is 1 to 100"},
 		{`{"products": 2, "comments": 9, "utilisation": 0}`, "utilisation is above 0"},

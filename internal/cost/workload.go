@@ -178,6 +178,8 @@ func (w Workload) check() error {
 		return fmt.Errorf("textBytes and replyBytes are %d at most, and titleBytes %d", comment.MaxTextBytes, comment.MaxTitleBytes)
 	case w.FilterRatings > comment.MaxRating || w.FilterLanguages > w.Languages || w.Languages > comment.MaxLanguageRows:
 		return fmt.Errorf("a list is filtered by at most %d ratings, and by no more languages than there are, %d at most", comment.MaxRating, comment.MaxLanguageRows)
+	case w.Servers == 0 && !w.CountingFunction:
+		return errors.New("without servers, a function has to count: set countingFunction to true")
 	case w.Utilisation == 0:
 		return errors.New("utilisation is above 0: 0.5 is what auto scaling with a target of 70 % reaches where nights are quiet")
 	}
