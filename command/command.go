@@ -64,7 +64,7 @@ type line struct {
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
 	exit := -1
-	parser, err := newParser(&l, term, func(status int) { exit = status })
+	parser, err := newParser(&l, &l.Engine, term, func(status int) { exit = status })
 	if err != nil {
 		panic(err) // invalid struct tags, which any test of this package finds
 	}
@@ -87,8 +87,8 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	return finish(chosen.Run(term), term)
 }
 
-// newParser makes the parser of a command line.
-func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error) {
+// newParser makes the parser of a command line, whose commands get the flags of its engine.
+func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int)) (*kong.Kong, error) {
 	return kong.New(l, append(valueMappers(),
 		kong.Name("talkback"),
 		kong.Description("Product comments as a data service: a GraphQL API over one DynamoDB table."),
@@ -105,7 +105,7 @@ func newParser(l *line, term Terminal, exit func(status int)) (*kong.Kong, error
 			"client_read_units": strconv.Itoa(defaultReadUnits), "client_writes": strconv.Itoa(defaultWrites),
 			"presets": strings.Join(reviewfile.Presets(), ","), "preset_names": strings.Join(reviewfile.Presets(), ", "), "version": version(), "pages": keeper.Forms(pageWords, pageKinds),
 		},
-		kong.Bind(&l.Engine),
+		kong.Bind(engine),
 	)...)
 }
 

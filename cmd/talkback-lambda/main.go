@@ -1,13 +1,15 @@
-// Command talkback-lambda is a function of AWS Lambda that counts comments, from the events that
-// Lambda makes of the table's stream. The environment variable TALKBACK_TABLE names the table; the
-// default is comments. TALKBACK_PAGES says where page numbers are kept, as for talkback serve; the
-// default is the table. Region and credentials are those of the function. The OTEL_ variables say
-// where traces and metrics go, by default nowhere.
+// Command talkback-lambda is a function of AWS Lambda. By default, and with TALKBACK_FUNCTION=count,
+// it counts comments, from the events that Lambda makes of the table's stream. The environment
+// variable TALKBACK_TABLE then names the table; the default is comments. TALKBACK_PAGES says where
+// page numbers are kept, as for talkback serve; the default is the table. With TALKBACK_FUNCTION=api
+// it answers HTTP requests as talkback serve does, whose variables it reads. Region and credentials
+// are those of the function. The OTEL_ variables say where traces and metrics go, by default nowhere.
 package main
 
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"os"
 	"strings"
@@ -28,16 +30,28 @@ import (
 
 func main() {
 	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	invoke, err := newFunctionOfEnvironment(context.Background(), logger)
+	function, err := newFunctionOfEnvironment(context.Background(), logger)
 	if err != nil {
 		logger.Error("the function cannot start", "error", err)
 		os.Exit(1)
 	}
-	lambda.Start(invoke)
+	lambda.Start(function)
 }
 
-// newFunctionOfEnvironment makes the function that the environment describes.
-func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (invoke, error) {
+// newFunctionOfEnvironment makes the function that the environment names.
+func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, error) {
+	switch name, set := os.LookupEnv("TALKBACK_FUNCTION"); {
+	case !set || name == "count":
+		return newCountOfEnvironment(ctx, logger)
+	case name == "api":
+		return newAPI(ctx, logger)
+	default:
+		return nil, fmt.Errorf("TALKBACK_FUNCTION is %.20q: give count, which is the default, or api", name)
+	}
+}
+
+// newCountOfEnvironment makes the function that counts, as the environment describes it.
+func newCountOfEnvironment(ctx context.Context, logger *slog.Logger) (invoke, error) {
 	client, err := call.NewAWSClient(ctx)
 	if err != nil {
 		return nil, err

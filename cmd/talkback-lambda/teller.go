@@ -4,8 +4,6 @@ import (
 	"context"
 	"log/slog"
 	"runtime/debug"
-	"sync"
-	"time"
 
 	"github.com/aws/aws-lambda-go/events"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -68,10 +66,6 @@ func (t teller) entries(journal stream.Journal) stream.Journal {
 	return stream.ObservedJournal(journal, t.metrics.Stream)
 }
 
-// flushTimeout bounds how long an invocation takes longer for what it tells: the report to Lambda
-// comes after it, for which the function has kept two seconds.
-const flushTimeout = time.Second
-
 // after returns a function like another one, which has sent what it tells before it returns. Between
 // two invocations, the process stands still.
 func (t teller) after(invoke invoke) invoke {
@@ -80,12 +74,7 @@ func (t teller) after(invoke invoke) invoke {
 	}
 	return func(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 		response, err := invoke(ctx, event)
-		ctx, cancel := context.WithTimeout(ctx, flushTimeout)
-		defer cancel()
-		var sending sync.WaitGroup // what fails is logged
-		sending.Go(func() { t.traces.Flush(ctx) })
-		sending.Go(func() { t.metrics.Flush(ctx) })
-		sending.Wait()
+		telemetry.Flush(ctx, t.traces, t.metrics) // the report to Lambda comes after it, for which there are two seconds
 		return response, err
 	}
 }

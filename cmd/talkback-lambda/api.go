@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/httpapi/gateway"
+)
+
+// api is the function that answers HTTP requests. It implements lambda.Handler.
+type api struct {
+	gateway *gateway.Gateway
+	flush   func(context.Context)
+}
+
+// newAPI makes the function of the environment.
+func newAPI(ctx context.Context, logger *slog.Logger) (api, error) {
+	function, err := command.NewFunction(ctx, command.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Logger: logger, LogsJSON: true})
+	if err != nil {
+		return api{}, err
+	}
+	return api{gateway.New(function, logger), function.Flush}, nil
+}
+
+// sendWithin is the time of an invocation that is reserved for sending the answer to Lambda.
+const sendWithin = 200 * time.Millisecond
+
+// Invoke answers an event, and has sent what it tells before it returns.
+func (a api) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	answer, err := a.gateway.Invoke(ctx, payload)
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-sendWithin))
+		defer cancel()
+	}
+	a.flush(ctx)
+	return answer, err
+}

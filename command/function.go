@@ -1,0 +1,125 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"net/http"
+	"os"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/pageindex/keeper"
+	"github.com/talkback/talkback/telemetry"
+)
+
+// Function is the API as talkback serve answers it, for a process of AWS Lambda: without a port, and
+// without anything that goes on between two requests. Comments are counted elsewhere.
+type Function struct {
+	http.Handler
+	traces  *telemetry.Traces
+	metrics *telemetry.Metrics
+}
+
+// Flush sends what was measured and traced. The process may stand still afterwards.
+func (f *Function) Flush(ctx context.Context) { telemetry.Flush(ctx, f.traces, f.metrics) }
+
+// unfit are the flags of talkback serve that do not fit a function, and why.
+var unfit = []struct {
+	why   string
+	flags []string
+}{
+	{"AWS Lambda takes the connections, and ends the process between two requests", []string{
+		"listen", "tls-cert", "tls-key", "max-connections", "max-arriving", "max-unsent", "drain-timeout", "drain-delay",
+	}},
+	{"a process answers one request at a time: bound their number by the function's reserved concurrency", []string{"max-in-flight", "min-in-flight"}},
+	{"no port of it can be reached: send metrics by OTEL_EXPORTER_OTLP_ENDPOINT", []string{"admin-listen"}},
+	{"its disk does not stay, so there is no local engine: leave the variable out for DynamoDB of the function's region", []string{"data", "engine"}},
+	{"its start must be short: run talkback serve with it once, on a machine of yours", []string{"create-table", "sample-data"}},
+	{"it follows no stream, so a page that it keeps would be late: cache at a CDN", []string{"page-age"}},
+	{"its log is read by programs, as lines of JSON", []string{"log-format"}},
+}
+
+// functionLine are the flags of a function. All come from the environment.
+type functionLine struct {
+	Engine EngineFlags `embed:""`
+	Log    LogFlags    `embed:""`
+	Serve  Serve       `cmd:"" default:"withargs"`
+}
+
+// NewFunction makes the API of the environment: the variables are those of talkback serve. It reads
+// the table, and begins to measure and to trace. Its error is one sentence that names the cure.
+func NewFunction(ctx context.Context, term Terminal) (*Function, error) {
+	var l functionLine
+	parser, err := newParser(&l, &l.Engine, term, func(int) {})
+	if err != nil {
+		return nil, err
+	}
+	chosen, err := parser.Parse(nil)
+	if err != nil {
+		return nil, unparsed(err, parser.Model, nil)
+	}
+	warnOfMisspelt(term.Err, parser.Model, os.Environ())
+	if err := cmp.Or(refuseBlank(chosen), refuseUnfit(chosen)); err != nil {
+		return nil, err
+	}
+	l.Log.LogFormat = "json"
+	l.Engine.AWS = l.Engine.Endpoint == ""
+	term = l.Log.apply(term)
+	f, err := l.Serve.function(ctx, &l.Engine, term)
+	if err != nil {
+		return nil, errors.New(output.PrintableLines(plainly(err, term.Logger)))
+	}
+	return f, nil
+}
+
+// refuseUnfit refuses variables of flags that do not fit a function.
+func refuseUnfit(chosen *kong.Context) error {
+	given := map[string]string{}
+	for _, flag := range chosen.Flags() {
+		if value := variableOf(flag); value != "" && value != "json" {
+			given[flag.Name] = flag.Envs[0]
+		}
+	}
+	for _, reason := range unfit {
+		for _, name := range reason.flags {
+			if variable := given[name]; variable != "" {
+				return usagef("%s does not fit a function: %s", variable, reason.why)
+			}
+		}
+	}
+	return nil
+}
+
+// function wires what answers requests, as Run does, but for the server and for what counts.
+func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal) (_ *Function, err error) {
+	const name = "talkback-lambda"
+	c.NoCount = true
+	target, err := keeper.Parse(c.Pages, pageWords, keeper.Networked())
+	if err != nil {
+		return nil, usage(err)
+	}
+	around, err := c.prepare(ctx, nil, flags.Table, nil, term)
+	if err != nil {
+		return nil, err
+	}
+	session, err := flags.Open(ctx, Opening{Owner: name}, term)
+	if err != nil {
+		return nil, err
+	}
+	session.watchClock(term.Logger)
+	session.trace(around.traces)
+	c.measured.ofCalls(session)
+	pages, err := openPages(ctx, target, session, name, term.Logger)
+	if err != nil {
+		return nil, err
+	}
+	c.Watermark = watermarkOf(session)
+	store := c.Store(session, pages.found, term.Logger)
+	f := &Function{Handler: c.Handler(store, newEraser(session, name), around.authorizer, term), traces: around.traces}
+	if c.measured != nil {
+		f.metrics = c.measured.Metrics
+	}
+	return f, nil
+}

@@ -1,0 +1,125 @@
+// Package gateway answers the events by which AWS Lambda hands over HTTP requests: those of function
+// URLs and of HTTP APIs of API Gateway, which have one form, and those of application load balancers.
+package gateway
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"time"
+)
+
+// answerWithin is the time of an invocation that is reserved for the answer. A function that is cut
+// off answers nothing, and its client would not learn that time was too short.
+const answerWithin = 500 * time.Millisecond
+
+// Gateway answers events by a handler of HTTP. It implements lambda.Handler, and is safe for
+// concurrent use.
+type Gateway struct {
+	handler http.Handler
+	log     *slog.Logger
+}
+
+// New makes the gateway of a handler. The logger gets its panics.
+func New(handler http.Handler, logger *slog.Logger) *Gateway { return &Gateway{handler, logger} }
+
+// Invoke answers an event. One that holds no HTTP request fails with an error, which Lambda shows to
+// who sent it.
+func (g *Gateway) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
+	f, err := formOf(payload)
+	if err != nil {
+		return nil, err
+	}
+	if end, bounded := ctx.Deadline(); bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-answerWithin))
+		defer cancel()
+	}
+	a := &answer{header: http.Header{}}
+	r, err := f.request(payload)
+	var refused *refusal
+	switch {
+	case errors.As(err, &refused):
+		a.refuse(refused)
+	case err != nil:
+		return nil, noRequest(payload)
+	default:
+		g.serve(a, r.WithContext(ctx))
+	}
+	return a.within(f)
+}
+
+// serve has the handler answer a request. A panic becomes an answer: it would end the process, and
+// the next request would wait for another one.
+func (g *Gateway) serve(a *answer, r *http.Request) {
+	defer func() {
+		if fault := recover(); fault != nil {
+			if fault != http.ErrAbortHandler {
+				g.log.ErrorContext(r.Context(), "a request panicked", "panic", fmt.Sprint(fault), "stack", string(debug.Stack()))
+			}
+			a.refuse(panicked)
+		}
+	}()
+	g.handler.ServeHTTP(a, r)
+	a.end(r.Method)
+}
+
+// refusal is the answer to a request that no handler answers. It has the form of a GraphQL error.
+type refusal struct {
+	status        int
+	code, message string
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.message }
+
+var (
+	badBody  = &refusal{http.StatusBadRequest, "BAD_REQUEST", "the body is not base64, though its event says so"}
+	badHead  = &refusal{http.StatusBadRequest, "BAD_REQUEST", "the method or the address cannot be read: send a request of HTTP"}
+	oldForm  = &refusal{http.StatusInternalServerError, "INTERNAL", "this function takes events of payload format 2.0: use a function URL, an HTTP API with that format, or an application load balancer"}
+	panicked = &refusal{http.StatusInternalServerError, "INTERNAL", "something went wrong"}
+	tooLarge = refusal{http.StatusInternalServerError, "ANSWER_TOO_LARGE", "the answer is larger than the %d MB that can be sent from here: ask for less at a time, such as smaller pages, and accept gzip"}
+)
+
+// within returns the JSON of the answer in a form, or of a refusal if that is too large to be sent.
+func (a *answer) within(f form) ([]byte, error) {
+	sent, err := json.Marshal(f.response(a))
+	if err != nil || len(sent) <= f.limit {
+		return sent, err
+	}
+	refused := tooLarge
+	refused.message = fmt.Sprintf(refused.message, f.limit>>20)
+	a.refuse(&refused)
+	return json.Marshal(f.response(a))
+}
+
+// noRequest is the error for an event that holds no HTTP request. It names the service that sent the
+// event, if records of it do.
+func noRequest(payload []byte) error {
+	var event struct {
+		Records []struct {
+			Source string `json:"eventSource"`
+		}
+	}
+	from := ""
+	if err := json.Unmarshal(payload, &event); err == nil && len(event.Records) > 0 {
+		from = fmt.Sprintf(" but comes from %.40q", event.Records[0].Source)
+	}
+	return fmt.Errorf("the event is no HTTP request%s: invoke this function by a function URL, by an HTTP API of API Gateway with payload format 2.0, or by an application load balancer; one that counts comments has TALKBACK_FUNCTION=count", from)
+}
+
+// decoded is a body as an event holds it, which is base64 if that says so.
+func decoded(body string, inBase64 bool) error {
+	if !inBase64 {
+		return nil
+	}
+	if _, err := base64.StdEncoding.DecodeString(body); err != nil {
+		return badBody
+	}
+	return nil
+}
