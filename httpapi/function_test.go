@@ -38,10 +38,10 @@ func TestThroughFunction(t *testing.T) {
 	} {
 		t.Run(row.form, func(t *testing.T) {
 			t.Parallel()
-			suite := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run",
+			suite := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.timeout=5m", "-test.run",
 				"^(TestCORS|TestCrossSite|TestETags|TestNothing|TestCompression|TestAnswerTypes|TestStatuses|TestBodies|TestContentTypes|TestParameters|TestHead|TestMethods|TestBounds|TestClientsAreLimited|TestWhatIsNotLimited|TestPages|TestInFlight|TestTimeIsOver|TestObservers)",
 				"-test.skip", row.unseen)
-			suite.Env = append(os.Environ(), "TALKBACK_TEST_FUNCTION="+row.form)
+			suite.Env = append(os.Environ(), "TALKBACK_TEST_FUNCTION="+row.form, "AWS_LAMBDA_MAX_CONCURRENCY=64")
 			out, err := suite.CombinedOutput()
 			if passed := strings.Count(string(out), "\n--- PASS: "); err != nil || passed < 20 {
 				t.Errorf("%d tests passed, %v\n%s", passed, err, out)

@@ -1,7 +1,9 @@
 package gateway
 
 import (
+	"bytes"
 	"crypto/tls"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,7 +14,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-lambda-go/events"
-	"github.com/awslabs/aws-lambda-go-api-proxy/core"
 )
 
 // The largest answers, as JSON, that Lambda and a load balancer take.
@@ -62,13 +63,14 @@ func requested(payload []byte) (*http.Request, error) {
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, err
 	}
-	if err := decoded(event.Body, event.IsBase64Encoded); err != nil {
+	r, err := newRequest(event.RequestContext.HTTP.Method, event.RawPath, event.RawQueryString, event.Body, event.IsBase64Encoded)
+	if err != nil {
 		return nil, err
 	}
-	event.RawPath = escaped(event.RawPath)
-	r, err := new(core.RequestAccessorV2).EventToRequest(event)
-	if err != nil {
-		return nil, badHead
+	r.Host = event.RequestContext.DomainName
+	setHeaders(r, event.Headers)
+	if len(event.Cookies) > 0 {
+		r.Header.Set("Cookie", strings.Join(event.Cookies, "; "))
 	}
 	hops := hopsOf(r.Header)
 	source := event.RequestContext.HTTP.SourceIP
@@ -80,25 +82,20 @@ func requested(payload []byte) (*http.Request, error) {
 	return r, nil
 }
 
-// balanced is the request of a load balancer. The adapter escapes parameters, though a balancer hands
-// them over as it got them.
+// balanced is the request of a load balancer.
 func balanced(payload []byte) (*http.Request, error) {
 	var event events.ALBTargetGroupRequest
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, err
 	}
-	if err := decoded(event.Body, event.IsBase64Encoded); err != nil {
+	r, err := newRequest(event.HTTPMethod, event.Path, rawQuery(event), event.Body, event.IsBase64Encoded)
+	if err != nil {
 		return nil, err
 	}
-	query := rawQuery(event)
-	event.QueryStringParameters, event.MultiValueQueryStringParameters = nil, nil
-	event.Path = escaped(event.Path)
-	r, err := new(core.RequestAccessorALB).EventToRequest(event)
-	if err != nil {
-		return nil, badHead
+	setHeaders(r, event.Headers)
+	for name, values := range event.MultiValueHeaders {
+		r.Header[http.CanonicalHeaderKey(name)] = values
 	}
-	r.URL.RawQuery = query
-	r.RequestURI = r.URL.RequestURI()
 	source, hops := "", hopsOf(r.Header)
 	if n := len(hops); n > 0 {
 		source, hops = hops[n-1], hops[:n-1]
@@ -110,7 +107,40 @@ func balanced(payload []byte) (*http.Request, error) {
 	return r, nil
 }
 
-// rawQuery joins the parameters that a load balancer cut apart. It keeps no order among their names.
+// newRequest makes a request, without headers, as net/http does that read it from a connection.
+func newRequest(method, path, query, body string, inBase64 bool) (*http.Request, error) {
+	raw := []byte(body)
+	if inBase64 {
+		var err error
+		if raw, err = base64.StdEncoding.DecodeString(body); err != nil {
+			return nil, badBody
+		}
+	}
+	address := escaped(path)
+	if query != "" {
+		address += "?" + query
+	}
+	target, err := url.ParseRequestURI(address)
+	if err != nil {
+		return nil, badHead
+	}
+	r, err := http.NewRequest(method, "/", bytes.NewReader(raw))
+	if err != nil {
+		return nil, badHead
+	}
+	r.URL, r.RequestURI = target, address
+	return r, nil
+}
+
+// setHeaders gives a request headers of one value each. Lambda joined those that were given twice.
+func setHeaders(r *http.Request, headers map[string]string) {
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+}
+
+// rawQuery joins the parameters that a load balancer cut apart, and did not unescape. It keeps no
+// order among their names.
 func rawQuery(event events.ALBTargetGroupRequest) string {
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(event.QueryStringParameters)) {
@@ -124,8 +154,9 @@ func rawQuery(event events.ALBTargetGroupRequest) string {
 	return strings.Join(pairs, "&")
 }
 
-// escaped is a path as an address has it. An HTTP API may have unescaped it.
+// escaped is a path as an address has it. Some gateways unescape it.
 func escaped(path string) string {
+	path = "/" + strings.TrimPrefix(path, "/")
 	if _, err := url.PathUnescape(path); err != nil {
 		return (&url.URL{Path: path}).EscapedPath()
 	}
@@ -167,7 +198,6 @@ func arrive(r *http.Request, source string, hops []string) {
 		r.Host = host
 	}
 	r.Header.Del("Host")
-	r.Proto, r.ProtoMajor, r.ProtoMinor = "HTTP/1.1", 1, 1
 }
 
 // requested is the answer for a function URL or an HTTP API.

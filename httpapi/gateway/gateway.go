@@ -4,7 +4,6 @@ package gateway
 
 import (
 	"context"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -111,15 +110,4 @@ func noRequest(payload []byte) error {
 		from = fmt.Sprintf(" but comes from %.40q", event.Records[0].Source)
 	}
 	return fmt.Errorf("the event is no HTTP request%s: invoke this function by a function URL, by an HTTP API of API Gateway with payload format 2.0, or by an application load balancer; one that counts comments has TALKBACK_FUNCTION=count", from)
-}
-
-// decoded is a body as an event holds it, which is base64 if that says so.
-func decoded(body string, inBase64 bool) error {
-	if !inBase64 {
-		return nil
-	}
-	if _, err := base64.StdEncoding.DecodeString(body); err != nil {
-		return badBody
-	}
-	return nil
 }

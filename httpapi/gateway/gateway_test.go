@@ -53,7 +53,7 @@ func TestRequests(t *testing.T) {
 		{url + `, "rawPath": "/products/50% off"}`, `POST https://api.example/products/50%25%20off from 192.0.2.7:0: `, "a path that the gateway unescaped"},
 		{url + `, "headers": {"host": "shop.example", "x-forwarded-for": "198.51.100.1,192.0.2.7"}}`, `POST https://shop.example/graphql from 192.0.2.7:0 for 198.51.100.1: `, "a proxy in front"},
 		{url + `, "headers": {"x-forwarded-for": "198.51.100.1"}}`, `POST https://api.example/graphql from 192.0.2.7:0 for 198.51.100.1: `, "a header that only the proxy wrote"},
-		{url + `, "headers": {"accept": "a,b"}, "cookies": ["c=1", "d=2"]}`, `POST https://api.example/graphql from 192.0.2.7:0 Accept [a b] Cookie [c=1 d=2]: `, "several values"},
+		{url + `, "headers": {"accept": "a,b"}, "cookies": ["c=1", "d=2"]}`, `POST https://api.example/graphql from 192.0.2.7:0 Accept [a,b] Cookie [c=1; d=2]: `, "several values"},
 		{strings.Replace(url, "192.0.2.7", "2001:db8::1", 1) + `}`, `POST https://api.example/graphql from [2001:db8::1]:0: `, "IPv6"},
 		{strings.Replace(url, "192.0.2.7", "", 1) + `, "headers": {"x-forwarded-for": "127.0.0.1"}}`, `POST https://api.example/graphql from 0.0.0.0:0 for 127.0.0.1: `, "no address"},
 		{balancer + `, "headers": {"host": "shop.example", "x-forwarded-for": "127.0.0.1, 192.0.2.7", "x-forwarded-proto": "https"}, "queryStringParameters": {"query": "%7Ba%7D"}}`,

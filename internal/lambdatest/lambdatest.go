@@ -66,23 +66,19 @@ func (l *Lambda) Address() string { return strings.TrimPrefix(l.server.URL, "htt
 // Ready is closed when the function has started.
 func (l *Lambda) Ready() <-chan struct{} { return l.asked }
 
-// atOnce is how many events a function of this process takes at a time, as on Lambda's managed
-// instances.
-const atOnce = 16
-
 // environment guards the environment, from which aws-lambda-go reads where its runtime API is.
 var environment sync.Mutex
 
-// Run starts a handler as the function, in this process.
+// Run starts a handler as the function, in this process. It takes as many events at a time as the
+// process was started with in AWS_LAMBDA_MAX_CONCURRENCY, as on Lambda's managed instances; one
+// without it.
 func Run(tb testing.TB, handler lambda.Handler) *Lambda {
 	tb.Helper()
 	environment.Lock()
 	defer environment.Unlock()
 	l := New()
-	for name, value := range map[string]string{"AWS_LAMBDA_RUNTIME_API": l.Address(), "AWS_LAMBDA_MAX_CONCURRENCY": strconv.Itoa(atOnce)} {
-		if err := os.Setenv(name, value); err != nil {
-			tb.Fatal(err)
-		}
+	if err := os.Setenv("AWS_LAMBDA_RUNTIME_API", l.Address()); err != nil {
+		tb.Fatal(err)
 	}
 	go lambda.Start(handler)
 	<-l.asked
