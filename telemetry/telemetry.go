@@ -11,7 +11,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
@@ -82,20 +81,6 @@ func (m *Metrics) Flush(ctx context.Context) {
 	if m != nil {
 		_ = m.provider.ForceFlush(ctx) // what fails is logged already
 	}
-}
-
-// flushWithin bounds how long an invocation takes longer for what it tells.
-const flushWithin = time.Second
-
-// Flush sends what was traced and measured so far, both at once, for a second at most. It is for a
-// process that stands still afterwards; nil traces and metrics send nothing.
-func Flush(ctx context.Context, traces *Traces, metrics *Metrics) {
-	ctx, cancel := context.WithTimeout(ctx, flushWithin)
-	defer cancel()
-	var sending sync.WaitGroup // what fails is logged
-	sending.Go(func() { traces.Flush(ctx) })
-	sending.Go(func() { metrics.Flush(ctx) })
-	sending.Wait()
 }
 
 // Stop sends what was not sent yet, and ends measuring. Nothing is sent beyond the context.
