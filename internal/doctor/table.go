@@ -27,8 +27,9 @@ func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there b
 		if onAWS {
 			missing.Region = e.Client.Options().Region
 		}
-		found, cure, _ := strings.Cut(missing.Error(), ": ")
-		return []Finding{New("table", Problem, "%s", found).Cured("%s", cure)}, false
+		text := missing.Error()
+		at := strings.LastIndex(text, ": ") // what exists may stand behind another colon
+		return []Finding{New("table", Problem, "%s", text[:at]).Cured("%s", text[at+2:])}, false
 	case err != nil:
 		return []Finding{e.refused("DescribeTable", Problem, err)}, false
 	}

@@ -154,6 +154,14 @@ func TestTablesInTrouble(t *testing.T) {
 	})
 }
 
+// A table that is missing on AWS may be in another region.
+func TestTableInAnotherRegion(t *testing.T) {
+	all, there := examiner(dynamotest.Dynoxide(t), dynamotest.TableName(t), "").Shape(t.Context(), true)
+	if there || len(all) != 1 || !strings.Contains(all[0].Found, "does not exist in ") || !strings.HasPrefix(all[0].Cure, "set AWS_REGION if it is in another region") {
+		t.Errorf("%+v", all)
+	}
+}
+
 // A table whose stream was switched off is said to be that, and as well as new once the cure was
 // followed.
 func TestStreamIsSwitchedOnAgain(t *testing.T) {
