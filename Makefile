@@ -75,6 +75,7 @@ provision: provision-engine provision-s3 languages release-tool
 	@internal/provision/frameworks.sh
 	@internal/provision/redis.sh
 	@internal/provision/nginx.sh
+	@internal/provision/deployment.sh
 	@internal/provision/postgres.sh
 	@internal/provision/programs.sh
 

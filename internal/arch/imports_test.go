@@ -159,6 +159,7 @@ var own = map[string]struct {
 	"internal/overload":      {nil, "it measures from outside; its tests start what they measure"},
 	"internal/scale":         {nil, "it reckons from outside; its tests ask what is sold and what is stored"},
 	"internal/releases":      {nil, "it looks at a release from outside"},
+	"internal/deployment":    {nil, "its tests start the program as the files of infra say"},
 	"internal/pagesbench":    {nil, "it measures from outside; its tests open what they measure"},
 	"telemetry":              {[]string{"telemetry/spans"}, "it measures without knowing what is measured; the commands plug the two together"},
 	"internal/plot":          {nil, "lines are drawn without knowing what they measure"},

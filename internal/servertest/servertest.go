@@ -21,7 +21,7 @@ import (
 
 // Bounds of waits. Only a failing test uses them up.
 const (
-	readyWithin = 20 * time.Second
+	readyWithin = 2 * time.Minute
 	stopWithin  = 2 * time.Second
 )
 
