@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -71,8 +72,9 @@ const (
 	customer    = "Ada Lovelace"
 )
 
-// sentences are texts of the sample in English, one after the other.
-var sentences = func() string {
+// sentences are texts of the sample in English, one after the other. They are made when they are
+// first needed: it takes 80 ms, and every start of the program would wait for them.
+var sentences = sync.OnceValue(func() string {
 	var out strings.Builder
 	for c := range sample.Comments() {
 		if c.Language == "en" && c.Text != "" && out.Len() < comment.MaxTextBytes {
@@ -80,13 +82,14 @@ var sentences = func() string {
 		}
 	}
 	return out.String()
-}()
+})
 
 // text returns a text of about a size, from somewhere in the sentences.
 func text(bytes float64, r *rand.Rand) string {
-	n := min(int(bytes), len(sentences))
-	from := r.IntN(len(sentences) - n + 1)
-	return strings.ToValidUTF8(sentences[from:from+n], "")
+	all := sentences()
+	n := min(int(bytes), len(all))
+	from := r.IntN(len(all) - n + 1)
+	return strings.ToValidUTF8(all[from:from+n], "")
 }
 
 // example returns a comment of the workload's mean size.
