@@ -104,7 +104,9 @@ func TestCompose(t *testing.T) {
 	const written = `{"query": "mutation {addComment(input: {productId: \"p\", rating: 5, language: \"en\", title: \"Good\", text: \"Very good\", author: {id: \"a\", name: \"A\"}}) {comment {id} userErrors {message}}}"}`
 	until(t, address+"/graphql", written, func(answer string) bool { return strings.Contains(answer, `"userErrors":[]`) })
 	const question = `{"query": "{product(id: \"p\") {stats {total} comments(first: 1, page: 1) {nodes {id}}}}"}`
-	counted := func(answer string) bool { return strings.Contains(answer, `"total":1}`) && strings.Contains(answer, `"id":"`) }
+	counted := func(answer string) bool {
+		return strings.Contains(answer, `"total":1}`) && strings.Contains(answer, `"id":"`)
+	}
 	for _, s := range servers {
 		until(t, "http://"+s.api+"/graphql", question, counted)
 		until(t, "http://"+s.admin+"/metrics", "", func(answer string) bool { return strings.Contains(answer, "process_uptime_seconds ") })
