@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/MicahParks/jwkset"
 	"github.com/golang-jwt/jwt/v5"
@@ -29,6 +30,8 @@ const (
 type keySet struct {
 	byID map[string][]jwt.VerificationKey // several keys may have one id: RFC 7517, section 4.5
 	all  []jwt.VerificationKey
+
+	fetched time.Time // when the fetch of them began
 }
 
 // readKeys reads a set of keys. Keys that cannot be used here are left out, since an issuer may

@@ -20,7 +20,7 @@ import (
 // redirect, and take an empty set for the end of all keys; jwkset reads the single key.
 const (
 	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken
-	// away is still accepted.
+	// away is still accepted, but for a fetch that is due.
 	refreshEvery = 15 * time.Minute
 	// refetchAfter is how long after a fetch an unknown key causes another.
 	refetchAfter = time.Minute
@@ -61,6 +61,7 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 
 // key returns the keys that may have signed a token.
 func (r *remoteKeys) key(token *jwt.Token) (any, error) {
+	r.catchUp()
 	keys := r.choose(token)
 	if len(keys) == 0 {
 		r.refetch(refetchAfter)
@@ -92,11 +93,27 @@ func (r *remoteKeys) refresh() {
 	}
 }
 
+// catchUp fetches keys that refresh has not: a process of AWS Lambda stands still between two
+// requests, in the middle of a fetch too. While the address does not answer, one request a minute
+// waits for it, and the others go on.
+func (r *remoteKeys) catchUp() {
+	if r.settings.Now().Sub(r.known.Load().fetched) < refreshEvery+refetchAfter || !r.mu.TryLock() {
+		return
+	}
+	defer r.mu.Unlock()
+	r.refetchLocked(refetchAfter)
+}
+
 // refetch fetches the keys unless a fetch began within an age. Calls during a fetch wait for its
 // outcome. If it fails, the known keys stay, and the error is logged: at most once a minute.
 func (r *remoteKeys) refetch(age time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.refetchLocked(age)
+}
+
+// refetchLocked is refetch for a caller that holds the lock.
+func (r *remoteKeys) refetchLocked(age time.Duration) {
 	if r.settings.Now().Sub(r.fetched) < age {
 		return
 	}
@@ -106,6 +123,7 @@ func (r *remoteKeys) refetch(age time.Duration) {
 		r.failed(err)
 		return
 	}
+	keys.fetched = r.fetched
 	r.known.Store(keys)
 }
 

@@ -218,6 +218,34 @@ func TestKeyHostIsDown(t *testing.T) {
 	}
 }
 
+// A process that stood still, as on AWS Lambda, fetches the keys before it believes a token again.
+func TestKeysAfterStandingStill(t *testing.T) {
+	before, after := signers(t)["ES256"], signers(t)["ES256"]
+	host := newKeyHost(t)
+	host.set(map[string]any{"old": before.public}, false)
+	g, c, _ := remoteGuard(t, "ES256", host.URL)
+	old, fresh := "Bearer "+before.token(t, claims(nil), "old"), "Bearer "+after.token(t, claims(nil), "new")
+	host.set(map[string]any{"new": after.public}, false)
+	c.advance(15 * time.Minute)
+	if got := mayWrite(t, g, old); got != allowed {
+		t.Errorf("before the next fetch is late: %d", got)
+	}
+	c.advance(time.Minute)
+	if got := mayWrite(t, g, old); got != comment.Unauthenticated {
+		t.Errorf("a token of a key that was taken away: %d", got)
+	}
+	host.set(nil, true)
+	c.advance(16 * time.Minute)
+	for range 20 {
+		if got := mayWrite(t, g, fresh); got != allowed {
+			t.Errorf("when the host is down: %d", got)
+		}
+	}
+	if fetches := host.fetches.Load(); fetches != 3 {
+		t.Errorf("the keys were fetched %d times, want 3", fetches)
+	}
+}
+
 // Fetching ends with the server.
 func TestFetchingEnds(t *testing.T) {
 	s := signers(t)["EdDSA"]

@@ -40,10 +40,11 @@ func NewFunction(handler Handler, journal Journal, logger *slog.Logger) *Functio
 // Invoke processes the records of an event. It reports the first record that must come again, if
 // any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered, as
 // by other readers of the stream, and does not hold up the others. An event that does not tell
-// which records it holds fails as a whole with an error.
+// which records it holds fails as a whole with an error, which is logged: Lambda does not log it.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := eventRecords(event)
 	if err != nil {
+		f.log.Error("an event is not of the table's stream", "error", err)
 		return events.DynamoDBEventResponse{}, err
 	}
 	if end, bounded := ctx.Deadline(); bounded {
@@ -107,6 +108,9 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 // eventRecords returns the records of an event, in its order. They equal the records, with the same
 // positions, that a reader of the stream itself would get. So both may work on one table.
 func eventRecords(event events.DynamoDBEvent) ([]Record, error) {
+	if event.Records == nil {
+		return nil, errors.New("the event has no records: the function must be given the stream of the table; one that answers HTTP requests has TALKBACK_FUNCTION=api")
+	}
 	records := make([]Record, len(event.Records))
 	for i, r := range event.Records {
 		_, label, _ := strings.Cut(r.EventSourceArn, "/stream/")

@@ -299,10 +299,22 @@ func TestReportBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// An event without records is no failure.
+// An event whose list of records is empty is no failure. One of another kind is, such as an HTTP
+// request or the console's test event, and the log says so.
 func TestEmptyEvent(t *testing.T) {
-	failed, _ := invoke(t, t.Context(), events.DynamoDBEvent{}, func(context.Context, []stream.Record) error { return nil })
-	if len(failed) > 0 {
-		t.Errorf("reported: %v", failed)
+	for event, empty := range map[string]bool{
+		`{"Records": []}`: true, `{}`: false, `{"key1": "value1"}`: false,
+		`{"version": "2.0", "rawPath": "/graphql", "body": "secret", "requestContext": {"http": {"method": "POST"}}}`: false,
+	} {
+		var parsed events.DynamoDBEvent
+		if err := json.Unmarshal([]byte(event), &parsed); err != nil {
+			t.Fatal(err)
+		}
+		var said bytes.Buffer
+		handler := handlerFunc(func(context.Context, []stream.Record) error { return nil })
+		response, err := stream.NewFunction(handler, &fakeJournal{}, slog.New(slog.NewTextHandler(&said, nil))).Invoke(t.Context(), parsed)
+		if (err == nil) != empty || len(response.BatchItemFailures) > 0 || strings.Contains(said.String(), "TALKBACK_FUNCTION=api") == empty || strings.Contains(said.String(), "secret") {
+			t.Errorf("%s: %v, %v, and the log has: %s", event, response, err, said.String())
+		}
 	}
 }

@@ -52,7 +52,7 @@ func formOf(payload []byte) (form, error) {
 		return form{requested, func(a *answer) any { return a.requested() }, lambdaBytes}, nil
 	case event.HTTPMethod != "": // of a REST API, or of an HTTP API with format 1.0
 		old := func([]byte) (*http.Request, error) { return nil, oldForm }
-		return form{old, func(a *answer) any { return a.balanced(false) }, lambdaBytes}, nil
+		return form{old, func(a *answer) any { return a.old() }, lambdaBytes}, nil
 	}
 	return form{}, noRequest(payload)
 }
@@ -207,6 +207,12 @@ func (a *answer) requested() events.APIGatewayV2HTTPResponse {
 	joined := a.joined()
 	delete(joined, "Set-Cookie")
 	return events.APIGatewayV2HTTPResponse{StatusCode: a.status, Headers: joined, Body: body, IsBase64Encoded: inBase64, Cookies: cookies}
+}
+
+// old is the answer for a REST API, which takes no fields but these.
+func (a *answer) old() events.APIGatewayProxyResponse {
+	body, inBase64 := a.text()
+	return events.APIGatewayProxyResponse{StatusCode: a.status, Headers: a.joined(), Body: body, IsBase64Encoded: inBase64}
 }
 
 // balanced is the answer for a load balancer, with lists of headers if the request had those: it

@@ -124,6 +124,9 @@ func TestRefusals(t *testing.T) {
 		if got.StatusCode != row.status || !strings.Contains(said, row.want) || strings.Contains(said, "secret") {
 			t.Errorf("%s: %d %s, want %d with %q", row.event, got.StatusCode, said, row.status, row.want)
 		}
+		if balanced := strings.Contains(row.event, `"elb"`); err == nil && balanced != (got.StatusDescription != "") {
+			t.Errorf("%s: the status is described as %q, which only a load balancer takes", row.event, got.StatusDescription)
+		}
 		if err == nil && (!strings.Contains(said, `"code":`) || got.Headers["Content-Type"] == "") {
 			t.Errorf("%s: %v %s, want an error of GraphQL", row.event, got.Headers, said)
 		}

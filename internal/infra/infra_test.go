@@ -51,6 +51,38 @@ func TestTemplatesAreValid(t *testing.T) {
 	}
 }
 
+// By default the table outlives its stack, and one that takes its place, and can be restored.
+func TestTableIsKept(t *testing.T) {
+	raw, err := cloudFormation()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var template struct {
+		Parameters map[string]struct{ Default string }
+		Resources  struct {
+			Comments struct {
+				DeletionPolicy, UpdateReplacePolicy string
+				Properties                          struct {
+					DeletionProtectionEnabled        map[string]string
+					PointInTimeRecoverySpecification struct{ PointInTimeRecoveryEnabled map[string]string }
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(raw, &template); err != nil {
+		t.Fatal(err)
+	}
+	table := template.Resources.Comments
+	if table.DeletionPolicy != "Retain" || table.UpdateReplacePolicy != "Retain" {
+		t.Errorf("the table is lost with its stack: %+v", table)
+	}
+	for _, by := range []map[string]string{table.Properties.DeletionProtectionEnabled, table.Properties.PointInTimeRecoverySpecification.PointInTimeRecoveryEnabled} {
+		if template.Parameters[by["Ref"]].Default != "true" {
+			t.Errorf("a protection is off by default: %v", by)
+		}
+	}
+}
+
 // Every parameter of the whole that a part has too is handed on to it, with the same default.
 func TestWholeHandsParametersOn(t *testing.T) {
 	type template struct {
