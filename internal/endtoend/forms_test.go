@@ -324,7 +324,7 @@ func lostAnswers(t *testing.T, browser context.Context, s *site) {
 	s.meet(nil)
 	b.enters("#new-text", "after")
 	b.mouse(".write .primary")
-	b.shows(".trouble", "An earlier attempt was published, with other words. Publish again to add these as another comment.")
+	b.shows(".trouble", "An earlier attempt was saved, with other words. Publish again to add these as another comment.")
 	b.mouse(".write .primary")
 	s.writtenIs(t, product, func(all []stored) bool { return len(all) == 2 })
 	b.nothingKept()
