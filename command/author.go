@@ -148,7 +148,7 @@ func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byt
 		return reviewfile.AppendVote(lines, record.CommentID, *record.Vote)
 	}
 	d.comments++
-	if lines, err = reviewfile.Append(lines, *record.Comment); err != nil {
+	if lines, err = reviewfile.AppendPartial(lines, *record.Comment); err != nil {
 		return nil, err
 	}
 	for _, decision := range record.Decisions {

@@ -123,7 +123,7 @@ func TestAuthorExport(t *testing.T) {
 	}
 	want := map[string]bool{}
 	for _, c := range []comment.Comment{a.held, a.rejected} {
-		line, err := reviewfile.Append(nil, c)
+		line, err := reviewfile.AppendPartial(nil, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -145,7 +145,7 @@ func TestAuthorExportOfImported(t *testing.T) {
 		t.Errorf("without --scan it says %q", said)
 	}
 	out, _ := a.author(0, "export", "42", "--imported", "--scan")
-	want, err := reviewfile.Append(nil, a.imported)
+	want, err := reviewfile.AppendPartial(nil, a.imported)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -113,16 +113,16 @@ const (
 // measure reads the metrics of all servers once, or twice.
 func (c *Cost) measure(ctx context.Context) (cost.Measured, error) {
 	m := cost.Measured{Reads: map[string]layout.Units{}, Writes: map[string]layout.Units{}}
-	began := time.Now()
+	began, uptimes := time.Now(), map[string]float64{}
 	if c.During > 0 {
-		if err := c.addReadings(ctx, &m, -1); err != nil {
+		if err := c.addReadings(ctx, &m, -1, uptimes); err != nil {
 			return m, err
 		}
 		if err := task.Wait(ctx, c.During); err != nil {
 			return m, err
 		}
 	}
-	err := c.addReadings(ctx, &m, 1)
+	err := c.addReadings(ctx, &m, 1, uptimes)
 	if c.During > 0 {
 		m.Seconds = time.Since(began).Seconds()
 	}
@@ -130,8 +130,9 @@ func (c *Cost) measure(ctx context.Context) (cost.Measured, error) {
 }
 
 // addReadings adds what each server says now, so many times. Without an interval, what each says since it
-// began is brought to a second.
-func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64) error {
+// began is brought to a second. uptimes are those of the reading before: a server that was restarted since
+// counts anew.
+func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64, uptimes map[string]float64) error {
 	client := fetch.New(metricsTimeout, metricsBytes, nil)
 	for _, address := range c.Metrics {
 		answer, err := client.Get(ctx, address, nil)
@@ -145,10 +146,13 @@ func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64)
 		if err != nil {
 			return fmt.Errorf("--metrics %s: %w: give the address of talkback serve --admin-listen, such as http://127.0.0.1:9090/metrics", withoutPassword(address), err)
 		}
-		share := times
-		if c.During == 0 {
-			m.Seconds = 1
-			reading.Each(uptimeMetric, func(_ map[string]string, seconds float64) { share = times / max(seconds, 1) })
+		share, uptime := times, 0.0
+		reading.Each(uptimeMetric, func(_ map[string]string, seconds float64) { uptime = seconds })
+		if before, twice := uptimes[address]; twice && uptime-before < max(0, c.During.Seconds()-1) {
+			return fmt.Errorf("--metrics %s: the server was restarted between the readings: measure again", withoutPassword(address))
+		}
+		if uptimes[address] = uptime; c.During == 0 {
+			m.Seconds, share = 1, times/max(uptime, 1)
 		}
 		addReading(m, reading, share)
 	}

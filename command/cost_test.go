@@ -25,7 +25,10 @@ func metered(t *testing.T) string {
 			fmt.Fprint(w, "# TYPE go_goroutines gauge\ngo_goroutines 7\n")
 			return
 		}
-		units := 1000 * readings.Add(1)
+		units, uptime := 1000*readings.Add(1), int64(1000)
+		if r.URL.Path == "/restarted" {
+			uptime = 10_000 / units
+		}
 		fmt.Fprintf(w, `# TYPE talkback_table_read_units_total counter
 talkback_table_read_units_total{talkback_index="all",talkback_purpose="PAGE"} %d
 # TYPE db_client_operation_duration_seconds histogram
@@ -33,8 +36,8 @@ db_client_operation_duration_seconds_bucket{db_operation_name="GetRecords",le="+
 db_client_operation_duration_seconds_sum{db_operation_name="GetRecords"} 10
 db_client_operation_duration_seconds_count{db_operation_name="GetRecords"} 10000
 # TYPE process_uptime_seconds gauge
-process_uptime_seconds 1000
-`, units)
+process_uptime_seconds %d
+`, units, uptime)
 	}))
 	t.Cleanup(server.Close)
 	return server.URL
@@ -93,6 +96,7 @@ func TestCostRefuses(t *testing.T) {
 		{[]string{"../docs/shops/small.json", "--during", "1m"}, "give both"},
 		{[]string{"--metrics", gone.URL + "/metrics"}, "is the server running with --admin-listen"},
 		{[]string{"--metrics", metered(t) + "/other"}, "the metrics of another program"},
+		{[]string{"--metrics", metered(t) + "/restarted", "--during", "1ms"}, "the server was restarted between the readings: measure again"},
 		{[]string{"--metrics", strings.Replace(gone.URL, "http://", "http://me:secret@", 1)}, "me:xxxxx@"},
 		{[]string{"--metrics", "http://127.0.0.1:1/metrics", wrong, wrong}, "one workload at most"},
 	} {

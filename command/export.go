@@ -199,7 +199,10 @@ func (c *Export) export(ctx context.Context, session *Session, out *output.File,
 	}
 	progress.Expect(about)
 	compress := c.Gzip || strings.HasSuffix(strings.ToLower(c.File), ".gz")
-	form, feed := fileForm[comment.Comment]{appendTo: reviewfile.Append}, c.feed()
+	form, feed := fileForm[comment.Comment]{appendTo: reviewfile.AppendPartial}, c.feed()
+	if c.All && c.Product == "" {
+		form.appendTo = reviewfile.Append
+	}
 	if c.isFeed() {
 		if form.head, err = feed.Head(); err != nil {
 			return exported{}, err

@@ -204,18 +204,18 @@ func TestExportOfAllStates(t *testing.T) {
 		for i := range comments {
 			comments[i] = commenttest.Moderated(r, comments[i])
 			c := comments[i]
-			lines["--all"] = append(lines["--all"], lineOf(t, c))
+			lines["--all"] = append(lines["--all"], lineOf(t, c, reviewfile.Append))
 			if c.ProductID == "p" {
-				lines["--all --product=p"] = append(lines["--all --product=p"], lineOf(t, c))
+				lines["--all --product=p"] = append(lines["--all --product=p"], lineOf(t, c, reviewfile.AppendPartial))
 			}
 			if c.Status != comment.Approved {
 				hidden++
 				continue
 			}
 			c.Moderation = nil
-			lines[""] = append(lines[""], lineOf(t, c))
+			lines[""] = append(lines[""], lineOf(t, c, reviewfile.AppendPartial))
 			if c.ProductID == "p" {
-				lines["--product=p"] = append(lines["--product=p"], lineOf(t, c))
+				lines["--product=p"] = append(lines["--product=p"], lineOf(t, c, reviewfile.AppendPartial))
 			}
 		}
 		from.fill(comments)
@@ -239,9 +239,9 @@ func TestExportOfAllStates(t *testing.T) {
 }
 
 // lineOf returns the line of a comment in an export.
-func lineOf(t *testing.T, c comment.Comment) string {
+func lineOf(t *testing.T, c comment.Comment, form func([]byte, comment.Comment) ([]byte, error)) string {
 	t.Helper()
-	line, err := reviewfile.Append(nil, c)
+	line, err := form(nil, c)
 	if err != nil {
 		t.Fatal(err)
 	}

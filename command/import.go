@@ -216,7 +216,7 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 	}
 	replacing := restorer(session, c.Calls, c.Replace)
 	if c.Replace {
-		work.Loader = importer.Replacing{Loader: replacing}
+		work.Loader, replacing.Lines = importer.Replacing{Loader: replacing}, true
 	}
 	registry := imports.NewRegistry(session.Client, session.Table)
 	waited, err := counted(ctx, session, target, c.NoCount, "All rows are in", term, func(ctx context.Context) error {
@@ -247,7 +247,7 @@ func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader 
 	if work.Rejected() > 0 && c.Replace {
 		return errors.New("rows were rejected, so it is not known what the file lacks: nothing was deleted; mend the file")
 	}
-	return removeOthers(ctx, loader, false, term)
+	return removeOthers(ctx, loader, term)
 }
 
 // endTimeout bounds how long an import that was stopped notes what it wrote.
@@ -284,7 +284,7 @@ func importedText(summary string, screen output.Screen) string {
 // Options returns how the flags say to read the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
 	o := reviewfile.Options{
-		Format: reviewfile.FormatOf(c.File), From: strings.TrimPrefix(c.From, "none"), Customers: c.Customers, Restore: c.Restore, MediaBase: c.MediaBase, AuthorsAsTheyAre: c.AsTheyAre,
+		Format: reviewfile.FormatOf(c.File), From: strings.TrimPrefix(c.From, "none"), Customers: c.Customers, Restore: c.Restore, Whole: c.Replace, MediaBase: c.MediaBase, AuthorsAsTheyAre: c.AsTheyAre,
 	}
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)

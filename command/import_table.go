@@ -37,6 +37,9 @@ func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal
 	if _, err := fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text)); err != nil {
 		return err
 	}
+	if c.replace && check.Comments == 0 {
+		return fmt.Errorf("nothing was restored: %w", restore.ErrNoComments)
+	}
 	if !c.dryRun {
 		err = c.write(ctx, export, check, flags, term)
 	}
@@ -60,7 +63,7 @@ func (c tableRestore) write(ctx context.Context, export *tableexport.Export, che
 	waited, err := counted(ctx, session, c.target, c.noCount, "All items are in", term, func(ctx context.Context) (err error) {
 		if done, err = export.Restore(ctx, check, loader, progress); err == nil {
 			took = progress.End()
-			err = removeOthers(ctx, loader, true, term)
+			err = removeOthers(ctx, loader, term)
 		}
 		return err
 	})
@@ -97,11 +100,11 @@ func restorer(session *Session, calls int, replace bool) *restore.Loader {
 }
 
 // removeOthers removes what the copy lacks, with --replace.
-func removeOthers(ctx context.Context, loader *restore.Loader, beside bool, term Terminal) error {
+func removeOthers(ctx context.Context, loader *restore.Loader, term Terminal) error {
 	if !loader.Replace {
 		return nil
 	}
-	removed, err := loader.RemoveOthers(ctx, beside)
+	removed, err := loader.RemoveOthers(ctx)
 	if err != nil || removed == 0 {
 		return err
 	}

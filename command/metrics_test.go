@@ -8,12 +8,16 @@ import (
 	"math"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/telemetry"
 )
 
 // scrape returns the values of all series of an admin listener, by their names with labels.
@@ -197,4 +201,17 @@ func (s *server) plan(t *testing.T, query string) planOfPage {
 		t.Fatalf("%v: %s", err, text)
 	}
 	return answer.Data.Product.Comments.Plan
+}
+
+// Units of each index of the table are measured apart.
+func TestIndexesAreMeasured(t *testing.T) {
+	for _, row := range telemetry.Instruments() {
+		for _, a := range row.Attributes {
+			for _, index := range layout.Indexes() {
+				if a.Key == "talkback.index" && !slices.Contains(a.Values, string(index)) {
+					t.Errorf("%s folds %s into %s", row.Name, index, telemetry.Other)
+				}
+			}
+		}
+	}
 }

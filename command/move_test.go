@@ -380,6 +380,57 @@ func TestTableIsRestored(t *testing.T) {
 	to.must("verify")
 }
 
+// What cannot tell all that a table has deletes nothing of it. What was erased stays so, and what a line does
+// not tell stays.
+func TestReplaceKeeps(t *testing.T) {
+	t.Parallel()
+	endpoint := dynamotest.Dynoxide(t)
+	client := call.NewLocalClient(endpoint)
+	e := newExporter(t, endpoint)
+	comments := commenttest.Many(commenttest.Rand(t), "cup", 12)
+	e.fill(comments)
+	marked := layout.Encode(comments[0])
+	marked[layout.AttrImport], marked[layout.AttrKeyHash] = layout.Text("7:1:0:"), layout.Binary([]byte("hash"))
+	put(t, client, e.table, marked)
+	folder := t.TempDir()
+	none := filepath.Join(folder, "none.jsonl")
+	if err := os.WriteFile(none, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	older := exporttest.Write(t, filepath.Join(folder, "older"), "", e.table, exporttest.Scan(t, client, e.table))
+	mark := layout.StreamKey("ERASED", "digest")
+	mark["un"] = layout.Time(time.Now())
+	put(t, client, e.table, mark)
+	before := restorable(t, client, e.table)
+	for says, arguments := range map[string][]string{
+		"the copy has no comments":                         {none, "--restore"},
+		"nothing was restored: the copy has no comments":   {exporttest.Write(t, filepath.Join(folder, "empty"), "", e.table, nil)},
+		"public.jsonl: written by an export without --all": {filepath.Join(folder, "public.jsonl"), "--restore"},
+		"one.jsonl: written by an export without --all":    {filepath.Join(folder, "one.jsonl"), "--restore"},
+		"": {filepath.Join(folder, "all.jsonl"), "--restore"},
+	} {
+		switch filepath.Base(arguments[0]) {
+		case "public.jsonl":
+			e.must("export", arguments[0])
+		case "one.jsonl":
+			e.must("export", "--all", "--product", "cup", arguments[0])
+		case "all.jsonl":
+			e.must("export", "--all", arguments[0])
+		}
+		status, said := e.run(t.Context(), "import", append(arguments, "--replace", "--no-count")...)
+		if (status == 0) != (says == "") || !strings.Contains(strings.Join(strings.Fields(said), " "), says) {
+			t.Errorf("%v: status %d, %s; want %q", arguments, status, said, says)
+		}
+		if diff := cmp.Diff(before, restorable(t, client, e.table)); diff != "" {
+			t.Errorf("%v: %s", arguments, diff)
+		}
+	}
+	e.must("import", older, "--replace", "--no-count")
+	if diff := cmp.Diff(before, restorable(t, client, e.table)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // An export in a bucket is restored as one in a folder is. A dry run needs no table.
 func TestTableIsRestoredFromABucket(t *testing.T) {
 	server := s3test.Start(t)

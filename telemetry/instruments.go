@@ -64,7 +64,7 @@ var (
 		"DescribeStream", "GetShardIterator", "GetRecords",
 	}}
 	system    = Attribute{"db.system.name", []string{"aws.dynamodb"}}
-	index     = Attribute{"talkback.index", []string{"table", "all", "byLang", "byRating", "byLangAndRating", "boards"}}
+	index     = Attribute{"talkback.index", []string{"table", "all", "byLang", "byRating", "byLangAndRating", "boards", "byAuthor", "byHelpful", "byMedia"}}
 	knowledge = Attribute{"talkback.knowledge", []string{"cold", "warm"}}
 	purpose   = Attribute{"talkback.purpose", []string{
 		"PAGE", "SKIP", "PROBE", "COUNT", "COMMENT", "STATISTICS", "LEADERBOARD", "PAGE_NUMBERS",

@@ -131,5 +131,16 @@ func counters(e *comment.Erasure) map[string]*int {
 	}
 }
 
+// Outlasts reports whether an item is of an erasure, and stays when the table is made what an older copy of
+// it was. The copy may lack it, or have the mark of an earlier erasure of the author.
+func Outlasts(there, copied layout.Item) bool {
+	pk := layout.NewReader(there).OptionalText(layout.AttrPK)
+	if pk != markPK && pk != jobPK || copied == nil {
+		return pk == markPK || pk == jobPK
+	}
+	now, then := layout.NewReader(there).OptionalTime(attrUntil), layout.NewReader(copied).OptionalTime(attrUntil)
+	return pk == markPK && len(there) > 2 && (now.IsZero() || !then.IsZero() && then.Before(now))
+}
+
 // millisecond returns the time as items hold it.
 func millisecond(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }

@@ -56,14 +56,17 @@ func (n *Counts) Add(more Counts) {
 type Loader struct {
 	// Replace makes items what they are in the copy. Without it, what is there stays as it is.
 	Replace bool
+	// Lines says, with Replace, that the copy is lines of talkback export. What those do not tell of a
+	// comment stays, and so do all other items.
+	Lines bool
 	// Marks are the authors whose items are not written. Nil leaves out none.
 	Marks *erasure.Marks
 
-	client Client
-	table  string
-	calls  int
-	mu     sync.Mutex
-	seen   map[[16]byte]struct{} // the keys of all items that were loaded, with Replace
+	client   Client
+	table    string
+	calls    int
+	seen     map[[16]byte]struct{} // the keys of all items that were loaded, with Replace
+	comments int                   // of these, that are not deleted
 }
 
 // NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the number
@@ -90,6 +93,9 @@ func digest(it layout.Item) [16]byte {
 // Load writes items, whose keys differ. On an error the counts say how far it came, and loading the same
 // items again continues from there.
 func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, err error) {
+	if l.Replace {
+		l.remember(items)
+	}
 	there, err := l.look(ctx, items)
 	if err != nil {
 		return total, err
@@ -110,6 +116,16 @@ func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, e
 	return total, call.Wrap(err, "restore of %d items", len(items))
 }
 
+// remember takes note of items that the copy has.
+func (l *Loader) remember(items []layout.Item) {
+	for _, it := range items {
+		l.seen[digest(it)] = struct{}{}
+		if KindOf(it) == Comment && !layout.NoComment(it) {
+			l.comments++
+		}
+	}
+}
+
 // look returns what is there under the keys of items, only the keys without Replace.
 func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]layout.Item, error) {
 	there := make(map[[16]byte]layout.Item, len(items))
@@ -118,9 +134,6 @@ func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]la
 		want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 		for _, it := range part {
 			want.Keys = append(want.Keys, keyOf(it))
-			if l.Replace {
-				l.seen[digest(it)] = struct{}{}
-			}
 		}
 		if !l.Replace {
 			want.ProjectionExpression = aws.String(layout.AttrPK + "," + layout.AttrSK)
@@ -183,19 +196,22 @@ func (l *Loader) guarded(ctx context.Context, it layout.Item, write func(context
 	return write(ctx)
 }
 
-// authorOf returns a comment with the author of an item: of a comment, a vote or a report.
+// authorOf returns a comment with the author and the time of an item: of a comment, a vote or a report.
 func authorOf(it layout.Item) (c comment.Comment, known bool) {
-	writer := layout.NewReader(it).OptionalText(layout.AttrWriter)
-	switch KindOf(it) {
-	case Comment:
+	if KindOf(it) == Comment {
 		c, err := layout.Decode(it)
 		return c, err == nil
-	case Beside:
-		if writer != "" {
-			return comment.Comment{ID: layout.IDOfKey(it), Author: comment.Author{ID: writer[1:]}}, true
-		}
 	}
-	return c, false
+	if _, vote, err := layout.DecodeVote(it); err == nil {
+		return by(vote.By, vote.At), true
+	}
+	_, report, err := layout.DecodeReport(it)
+	return by(report.By, report.At), err == nil
+}
+
+// by returns a comment that a customer could have written at a time.
+func by(customer string, at time.Time) comment.Comment {
+	return comment.Comment{ID: comment.IDOf(comment.FirstAt(at)), Author: comment.Author{ID: customer}}
 }
 
 // put writes an item where nothing is, and reports whether it did, now or by a try whose answer was lost.
@@ -231,6 +247,12 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 		want := it
 		if KindOf(it) == Comment && !layout.NoComment(it) && !layout.NoComment(there) {
 			want = layout.WithVotesOf(it, there)
+			if l.Lines {
+				keepUntold(want, there)
+			}
+		}
+		if erasure.Outlasts(there, it) {
+			return false, nil
 		}
 		if reflect.DeepEqual(there, want) {
 			return false, nil
@@ -243,6 +265,16 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 		return done, err
 	})
 	return changed, err
+}
+
+// keepUntold keeps what no line tells: which import added a comment, by which --undo finds it, and the hash
+// of its idempotency key, by which an erasure finds that.
+func keepUntold(want, there layout.Item) {
+	for _, attr := range []string{layout.AttrImport, layout.AttrKeyHash} {
+		if there[attr] != nil {
+			want[attr] = there[attr]
+		}
+	}
 }
 
 func (l *Loader) read(ctx context.Context, it layout.Item) (layout.Item, error) {
@@ -303,9 +335,15 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 	return err == nil, call.Wrap(err, "UpdateItem")
 }
 
+// ErrNoComments refuses to make a table empty.
+var ErrNoComments = errors.New("the copy has no comments, and --replace would delete all of the table: check whether it is the right one; for an empty table, make a new one")
+
 // RemoveOthers removes what the copy lacks, once all of it was loaded with Replace: comments become
-// tombstones. Without beside, only comments are removed. It returns how many items are gone.
-func (l *Loader) RemoveOthers(ctx context.Context, beside bool) (removed int, err error) {
+// tombstones. What erasures left stays. It returns how many items are gone.
+func (l *Loader) RemoveOthers(ctx context.Context) (removed int, err error) {
+	if l.comments == 0 {
+		return 0, ErrNoComments
+	}
 	input := &dynamodb.ScanInput{
 		TableName: aws.String(l.table), ConsistentRead: aws.Bool(true),
 		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK + "," + layout.AttrDeleted),
@@ -321,7 +359,7 @@ func (l *Loader) RemoveOthers(ctx context.Context, beside bool) (removed int, er
 		for _, it := range output.Items {
 			kind := KindOf(it)
 			_, kept := l.seen[digest(it)]
-			if kept || kind != Comment && !(beside && kind == Beside) || kind == Comment && layout.NoComment(it) {
+			if kept || kind != Comment && (l.Lines || kind != Beside) || kind == Comment && layout.NoComment(it) || erasure.Outlasts(it, nil) {
 				continue
 			}
 			if err := l.remove(ctx, it, kind); err != nil {

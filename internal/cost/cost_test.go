@@ -111,8 +111,8 @@ func TestMeasured(t *testing.T) {
 	if b, err := OfMeasured(m, &w, listPrices); err != nil || b.Dollars < 24 {
 		t.Errorf("with two servers: %v dollars (%v)", b.Dollars, err)
 	}
-	m.Reads["PAGE"][layout.All] = -1
-	for _, m := range []Measured{{}, m} {
+	for _, units := range []float64{0, -1, math.NaN(), math.Inf(1)} {
+		m := Measured{Seconds: math.Abs(units), Reads: map[string]layout.Units{"PAGE": {layout.All: units}}}
 		if _, err := OfMeasured(m, nil, listPrices); err == nil || !strings.Contains(err.Error(), "measure again") {
 			t.Errorf("%+v is billed: %v", m, err)
 		}

@@ -34,8 +34,8 @@ func OfMeasured(m Measured, w *Workload, prices Prices) (Bill, error) {
 	}
 	for _, by := range []map[string]layout.Units{m.Reads, m.Writes} {
 		for purpose, units := range by {
-			if units.Total() < 0 {
-				return Bill{}, fmt.Errorf("fewer units were consumed for %s than before: a server was restarted, so measure again", purpose)
+			if !(units.Total() >= 0 && units.Total() <= maxNumber) {
+				return Bill{}, fmt.Errorf("%v units were consumed for %s: a server was restarted, or these are no metrics of one; measure again", units.Total(), purpose)
 			}
 		}
 	}

@@ -38,11 +38,20 @@ type exported struct {
 	UpdatedAt  *string `json:"updatedAt"`
 	Version    int     `json:"version"`
 	extras
+	Partial bool `json:"partial,omitempty"`
 }
 
 // Append appends the line of a comment, with its line end. A Reader of JSON Lines reads the same
 // comment from it.
-func Append(line []byte, c comment.Comment) ([]byte, error) {
+func Append(line []byte, c comment.Comment) ([]byte, error) { return appendExported(line, c, false) }
+
+// AppendPartial is Append for a file that lacks comments of the table, or what only moderators see. Each
+// line says so: see Options.Whole.
+func AppendPartial(line []byte, c comment.Comment) ([]byte, error) {
+	return appendExported(line, c, true)
+}
+
+func appendExported(line []byte, c comment.Comment, partial bool) ([]byte, error) {
 	e := exported{
 		Talkback:   exportVersion,
 		ID:         string(c.ID),
@@ -58,6 +67,7 @@ func Append(line []byte, c comment.Comment) ([]byte, error) {
 		UpdatedAt:  timeText(c.UpdatedAt),
 		Version:    c.Version,
 		extras:     extrasOf(c),
+		Partial:    partial,
 	}
 	return appendJSON(line, e)
 }
@@ -66,12 +76,24 @@ func Append(line []byte, c comment.Comment) ([]byte, error) {
 // hold one, in the name of any customer.
 var errExported = errors.New("written by talkback export: --restore takes it as it is, with its authors, dates and versions")
 
+// errPartial is the reason for a line of a file that does not hold all of a table, where all is needed.
+var errPartial = errors.New("written by an export without --all, or of one product or author, and --replace deletes what a file lacks: take a file of talkback export --all, or leave out --replace")
+
+// isPartial reports whether a row is of a file that does not hold all of a table.
+func isPartial(rec record) bool { return rec.exported["partial"] == true }
+
 // restorer makes comments of rows that Talkback wrote.
-type restorer struct{ dates dateParser }
+type restorer struct {
+	dates dateParser
+	whole bool // Options.Whole
+}
 
 func (r *restorer) comment(rec record) (comment.Comment, error) {
 	if rec.exported == nil {
 		return comment.Comment{}, errors.New("not written by talkback export: import it without --restore")
+	}
+	if r.whole && isPartial(rec) {
+		return comment.Comment{}, errPartial
 	}
 	m := members{object: rec.exported}
 	if version := m.number(exportMark); m.err == nil && (version < 1 || version > exportVersion) {

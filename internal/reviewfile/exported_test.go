@@ -87,6 +87,30 @@ func TestExportedLine(t *testing.T) {
 	}
 }
 
+// A line of a file that lacks some of the table is refused where all is needed, also below others.
+func TestPartialLines(t *testing.T) {
+	partial, err := reviewfile.AppendPartial(nil, exportedComment())
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := appended(t, exportedComment())
+	read := func(lines []byte, whole bool) error {
+		reader, err := reviewfile.NewReader(bytes.NewReader(lines), reviewfile.Options{Format: reviewfile.JSONLines, Restore: true, Whole: whole})
+		for err == nil {
+			_, err = reader.Next()
+		}
+		return err
+	}
+	if err := read(append(partial, whole...), false); err != io.EOF {
+		t.Error(err)
+	}
+	for _, lines := range [][]byte{partial, append(bytes.Repeat(whole, 200), partial...)} {
+		if err := read(lines, true); err == nil || !strings.Contains(err.Error(), "take a file of talkback export --all") {
+			t.Error(err)
+		}
+	}
+}
+
 // A line that was edited by hand is accepted as long as it does not contradict itself.
 func TestExportedLinesThatWereChanged(t *testing.T) {
 	line := strings.TrimSpace(string(appended(t, exportedComment())))

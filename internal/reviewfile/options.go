@@ -71,6 +71,8 @@ type Options struct {
 	// Restore says that Talkback's own export wrote the lines. They are taken as they are, with
 	// their authors and versions, so a file that a stranger wrote must not be read like this.
 	Restore bool
+	// Whole refuses, with Restore, lines of a file that does not hold all of a table.
+	Whole bool
 }
 
 // oneLanguage reports whether all rows have the same language, whatever a column says.

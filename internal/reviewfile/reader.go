@@ -44,7 +44,7 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 			return nil, err
 		}
 	}
-	reader := &Reader{options: options, convert: converter{options: options, languageOf: map[string]comment.Language{}, dates: dateParser{zone: options.Zone}}}
+	reader := &Reader{options: options, convert: converter{options: options, languageOf: map[string]comment.Language{}, dates: dateParser{zone: options.Zone}}, restore: restorer{whole: options.Whole}}
 	for value, language := range options.LanguageOf {
 		reader.convert.languageOf[strings.ToLower(value)] = language
 	}
@@ -56,6 +56,9 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 		return reader, nil
 	}
 	if options.Restore {
+		if options.Whole && slices.ContainsFunc(reader.ahead, func(p pending) bool { return isPartial(p.record) }) {
+			return nil, errPartial
+		}
 		return reader, nil
 	}
 	if slices.ContainsFunc(reader.ahead, func(p pending) bool { return p.record.exported != nil }) {

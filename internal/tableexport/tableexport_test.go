@@ -57,7 +57,25 @@ func TestEach(t *testing.T) {
 		server.Environment(t)
 		exporttest.Write(t, server.Path(""), "a/b", "shop", items)
 		readAs(t, items, "s3://pages/a/b", "s3://pages/a/b/", "s3://pages/a/b/AWSDynamoDB/"+exporttest.ID)
+		atEnd(t, filepath.Join(server.Path(""), "a", "b", "AWSDynamoDB", exporttest.ID))
 	})
+}
+
+// atEnd reads a file on after its last byte, as after a connection that broke there.
+func atEnd(t *testing.T, dir string) {
+	t.Helper()
+	whole, err := os.Stat(filepath.Join(dir, summaryName))
+	if err != nil {
+		t.Fatal(err)
+	}
+	at, err := openBucket(t.Context(), "s3://pages/a/b/AWSDynamoDB/"+exporttest.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rest, err := io.ReadAll(&steady{ctx: t.Context(), place: at, name: summaryName, offset: whole.Size()})
+	if err != nil || len(rest) > 0 {
+		t.Errorf("after the last byte: %q, %v", rest, err)
+	}
 }
 
 func readAs(t *testing.T, want []layout.Item, names ...string) {

@@ -1,0 +1,52 @@
+package restore
+
+import (
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// A vote and a report are as old as they are, and not as their comment: who was erased and came back keeps
+// those about older comments.
+func TestAuthorOf(t *testing.T) {
+	old, late := comment.IDOf(comment.FirstAt(time.UnixMilli(1e12))), time.UnixMilli(2e12).UTC()
+	for name, it := range map[string]layout.Item{
+		"vote":   layout.VoteItem(old, "0f", comment.CastVote{By: "u1", Vote: comment.Helpful, At: late}),
+		"report": layout.ReportItem(old, "0f", comment.Report{By: "u1", Reason: "SPAM", At: late}),
+	} {
+		if c, known := authorOf(it); !known || c.Author.ID != "u1" || !c.CreatedAt().Equal(late) {
+			t.Errorf("%s: %v by %q at %v", name, known, c.Author.ID, c.CreatedAt())
+		}
+	}
+	if _, known := authorOf(layout.StreamKey("IMPORTS", "NUMBERS")); known {
+		t.Error("an item of an import has an author")
+	}
+}
+
+// The later of two marks of an erased author stays, and one that a copy lacks.
+func TestOutlasts(t *testing.T) {
+	mark := func(until int64) layout.Item {
+		it := layout.StreamKey("ERASED", "digest")
+		it["rq"] = layout.Number(1)
+		if until > 0 {
+			it["un"] = layout.Number(until)
+		}
+		return it
+	}
+	job := layout.StreamKey("ERASING", "digest")
+	for _, row := range []struct {
+		there, copied layout.Item
+		want          bool
+	}{
+		{mark(5), nil, true}, {mark(5), mark(4), true}, {mark(0), mark(4), true}, {job, nil, true},
+		{mark(5), mark(6), false}, {mark(5), mark(0), false}, {job, job, false}, {keyOf(mark(5)), mark(4), false},
+		{layout.StreamKey("IMPORTS", "N#a"), nil, false},
+	} {
+		if got := erasure.Outlasts(row.there, row.copied); got != row.want {
+			t.Errorf("%v outlasts %v: %v", row.there, row.copied, got)
+		}
+	}
+}
