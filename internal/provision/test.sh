@@ -33,7 +33,7 @@ rm -f "$failed"
 # A pipe's exit status is that of its last command, so that of go test is handed on in a file.
 # Vet is off because lint.sh has run it.
 tests() {
-	go test -vet=off -parallel 4 -timeout 30m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
+	go test -vet=off -parallel 4 -timeout 60m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
 }
 show() {
 	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
