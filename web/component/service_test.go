@@ -461,7 +461,7 @@ func statsOf(comments []made) object {
 	for rating := 5; rating >= 1; rating-- {
 		ratings = append(ratings, object{"rating": rating, "count": counts[rating]})
 	}
-	stats := object{"total": len(comments), "average": nil, "ratings": ratings, "verified": (len(comments) + 1) / 2, "withMedia": 0}
+	stats := object{"total": len(comments), "average": nil, "ratings": ratings, "verified": len(comments) / 2, "withMedia": 0}
 	if len(comments) > 0 {
 		stats["average"] = math.Round(float64(sum)/float64(len(comments))*1000) / 1000
 	}
