@@ -78,9 +78,11 @@ func NewFunction(ctx context.Context, term Terminal) (*Function, error) {
 func refuseUnfit(chosen *kong.Context) error {
 	given := map[string]string{}
 	for _, flag := range chosen.Flags() {
-		if value := variableOf(flag); value != "" && value != "json" {
-			given[flag.Name] = flag.Envs[0]
+		value := variableOf(flag)
+		if value == "" || flag.Name == "log-format" && value == "json" {
+			continue
 		}
+		given[flag.Name] = flag.Envs[0]
 	}
 	for _, reason := range unfit {
 		for _, name := range reason.flags {

@@ -60,7 +60,7 @@ func TestFunctionRefuses(t *testing.T) {
 		{"ADMIN_LISTEN=:80", "OTEL_EXPORTER_OTLP_ENDPOINT"},
 		{"DATA=data", "local engine"}, {"ENGINE=/bin/true", "local engine"},
 		{"CREATE_TABLE=true", "on a machine of yours"}, {"SAMPLE_DATA=true", "on a machine of yours"},
-		{"PAGE_AGE=2s", "CDN"}, {"LOG_FORMAT=text", "lines of JSON"},
+		{"PAGE_AGE=2s", "CDN"}, {"LOG_FORMAT=text", "lines of JSON"}, {"LISTEN=json", "takes the connections"},
 		{"PAGES=sqlite:/tmp/pages", "redis://"},
 		{"TABLE=no-such-table", `"no-such-table"`},
 		{"MODERATOR_TOKEN=", "TALKBACK_MODERATOR_TOKEN is set but empty"},
