@@ -51,8 +51,9 @@ func (n *Counts) Add(more Counts) {
 	n.Erased += more.Erased
 }
 
-// Loader writes items of a copy to a table. Each write has a condition, so that one that takes effect
-// long after its answer was lost changes nothing that came since.
+// Loader writes items of a copy to a table. Each write of Load has a condition, so that one that takes
+// effect long after its answer was lost changes nothing that came since. Those of RemoveOthers have
+// none: nothing else may write meanwhile.
 type Loader struct {
 	// Replace makes items what they are in the copy. Without it, what is there stays as it is.
 	Replace bool
