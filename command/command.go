@@ -101,6 +101,7 @@ func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int))
 			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
 			"lease_time":    stream.DefaultExpiry.String(),
 			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_arriving": strconv.Itoa(httpapi.DefaultMaxArriving),
+			"max_persisted":   strconv.Itoa(defaultPersisted),
 			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(counts.MaxLeaderShards),
 			"client_read_units": strconv.Itoa(defaultReadUnits), "client_writes": strconv.Itoa(defaultWrites),
 			"presets": strings.Join(reviewfile.Presets(), ","), "preset_names": strings.Join(reviewfile.Presets(), ", "), "version": version(), "pages": keeper.Forms(pageWords, pageKinds),

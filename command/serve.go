@@ -79,6 +79,8 @@ type Serve struct {
 
 	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
 
+	Persisted PersistedFlags `embed:"" group:"Which operations clients may send by name:"`
+
 	Site SiteFlags `embed:"" group:"What product pages show:"`
 
 	// Watermark reads up to when changes are counted. If it is nil, no partition is skipped.
@@ -92,6 +94,7 @@ type Serve struct {
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
 	clients     *httpapi.ClientLimits
+	named       named
 	site        web.Options        // what Site says
 	measured    *measured          // nil if nothing is measured
 	observers   []httpapi.Observer // of requests
@@ -194,6 +197,10 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 		return nil, err
 	}
 	c.measured.ofClients(c.clients)
+	s.ends = append(s.ends, end)
+	if c.named, end, err = c.Persisted.open(c.documentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
+		return nil, err
+	}
 	s.ends = append(s.ends, end)
 	if s.traces, err = startTraces(ctx, term); err != nil {
 		return nil, err
@@ -377,6 +384,8 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		MaxUnsent:        int(c.MaxUnsent),
 		Connections:      c.connections,
 		Clients:          c.clients,
+		Trusted:          c.named.trusted,
+		Automatic:        c.named.automatic,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),

@@ -30,6 +30,7 @@ func newExecutor(o Options) *executor.Executor {
 	})
 	e.SetDefaultRulesFn(o.validationRules)
 	e.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
+	e.Use(&named{o.Trusted, o.Automatic})
 	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
 	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
 	if o.Fields != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -79,6 +80,11 @@ type Options struct {
 	Observers []Observer
 	// Clients bounds what each client may use over time. Without it, nothing does.
 	Clients *ClientLimits
+	// Trusted are the documents that clients may name instead of sending them. Optional.
+	Trusted *persisted.Trusted
+	// Automatic remembers queries that clients register, where there are no trusted documents. Without
+	// either, clients send every text.
+	Automatic *persisted.Automatic
 	// Origins are those whose pages may call the API and read its answers. Without any, only pages
 	// of this server may.
 	Origins []Origin

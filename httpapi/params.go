@@ -1,6 +1,6 @@
 package httpapi
 
-// This file reads requests: the body of a POST and the parameters of a GET become the same four
+// This file reads requests: the body of a POST and the parameters of a GET become the same
 // members. It is strict where two readers could understand a request differently: names in another
 // case, members given twice, text after the end. Otherwise a proxy could check something different
 // from what is executed. Unknown members are ignored.
@@ -23,7 +23,9 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 		return nil, refused
 	}
 	switch {
-	case !slices.Contains(given.names, "query"):
+	case given.hasQuery && given.documentID != "":
+		return nil, queryAndID
+	case !given.hasQuery && given.documentID == "" && given.Extensions[persistedQuery] == nil:
 		return nil, noQuery
 	case len(given.Query) > maxQuery:
 		return nil, queryTooLong.with(maxQuery)
@@ -32,6 +34,8 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	if !ok {
 		return nil, halfPair
 	}
+	known := requestOf(r.Context())
+	known.documentID, known.sent = given.documentID, given.Query
 	given.Query = joined
 	return &given.RawParams, nil
 }
@@ -39,7 +43,9 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 // members are the members of a request that were read so far.
 type members struct {
 	graphql.RawParams
-	names []string
+	names      []string
+	hasQuery   bool
+	documentID string
 }
 
 func (m *members) readRequest(r *http.Request, maxQuery int) *refusal {
@@ -130,27 +136,28 @@ func (m *members) readMember(name string, in jsonReader) error {
 	return nil
 }
 
-var memberNames = []string{"query", "operationName", "variables", "extensions"}
+var memberNames = []string{"query", "operationName", "variables", "extensions", "documentId"}
 
 // set sets a member unless it is unknown. It refuses one that is given twice, or of another type.
-// Null counts as absent, except for the query.
+// Null counts as absent.
 func (m *members) set(name string, value any) *refusal {
 	switch {
 	case !slices.Contains(memberNames, name):
 		return nil
 	case slices.Contains(m.names, name):
 		return givenTwice.with(name)
-	case value == nil && name == "query":
-		return noQuery
 	}
 	m.names = append(m.names, name)
 	ok, want := false, "an object or null"
 	switch name {
 	case "query":
-		m.Query, ok = value.(string)
-		want = "a string"
+		m.Query, m.hasQuery = value.(string)
+		ok, want = m.hasQuery, "a string"
 	case "operationName":
 		m.OperationName, ok = value.(string)
+		want = "a string or null"
+	case "documentId":
+		m.documentID, ok = value.(string)
 		want = "a string or null"
 	case "variables":
 		m.Variables, ok = value.(map[string]any)

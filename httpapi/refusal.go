@@ -31,6 +31,7 @@ var (
 	badMember     = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `%q must be %s`}
 	givenTwice    = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `%q is given more than once: give it once`}
 	noQuery       = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there is no operation: send its text as "query"; /playground is the place to try some`}
+	queryAndID    = &refusal{status: http.StatusBadRequest, code: "BAD_REQUEST", message: `there are a "query" and a "documentId": send one of the two`}
 	batch         = &refusal{status: http.StatusBadRequest, code: "BATCH_NOT_ALLOWED", message: "the body is a list, and lists of operations are not taken: send one request for each, side by side, or one operation with several fields"}
 
 	crossSite = &refusal{status: http.StatusForbidden, code: "CSRF_REFUSED", message: "a page of another site sent this: open the address directly, or allow the page's origin by --cors-origin"}

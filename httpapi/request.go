@@ -18,8 +18,12 @@ type request struct {
 	exchange *Exchange       // nil if the request is not observed
 	limited  *limitedRequest // nil if its client is not limited
 	body     []byte          // of a POST that has arrived
+	inside   bool            // a page of this server asks
 	units    float64         // read from the table, once the answer is built
 	writes   int             // comments written by then
+
+	documentID string // of the document that the client names instead of sending it
+	sent       string // the text of the operation, as it was sent
 }
 
 type requestKey struct{}
@@ -59,6 +63,6 @@ func recorded(next http.Handler) http.Handler {
 // the request for the page.
 func recordedInside(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: RequestID(r.Context())}))
+		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: RequestID(r.Context()), inside: true}))
 	})
 }

@@ -69,14 +69,19 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 	if _, known := g.Documents.Get(ctx, request.Query); known {
 		return nil
 	}
-	if err := g.Limits.checkText(request.Query); err != nil {
+	return g.Limits.CheckQuery(request.Query)
+}
+
+// CheckQuery checks text and document of a query. It says nothing about one that cannot be parsed.
+func (l Limits) CheckQuery(text string) *gqlerror.Error {
+	if err := l.checkText(text); err != nil {
 		return err
 	}
-	doc, err := parser.ParseQuery(&ast.Source{Input: request.Query})
+	doc, err := parser.ParseQuery(&ast.Source{Input: text})
 	if err != nil {
 		return nil //nolint:nilerror // the server parses it again and reports the error
 	}
-	return g.Limits.checkDocument(doc)
+	return l.checkDocument(doc)
 }
 
 // MutateOperationContext reads the operation and checks what it may cost, before anything is read

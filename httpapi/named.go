@@ -1,0 +1,187 @@
+package httpapi
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+
+	"github.com/talkback/talkback/httpapi/persisted"
+)
+
+// named finds the texts of operations that clients name instead of sending them, and refuses texts
+// that may not be sent. It is an extension of gqlgen's executor, and must be the first: what it
+// refuses is not parsed.
+type named struct {
+	trusted   *persisted.Trusted   // nil for none
+	automatic *persisted.Automatic // nil for none; without effect beside trusted documents
+}
+
+var _ interface {
+	graphql.HandlerExtension
+	graphql.OperationParameterMutator
+	graphql.OperationContextMutator
+} = (*named)(nil)
+
+// Codes and messages of Apollo's protocol, which its clients look for to the letter.
+var (
+	unknownQuery   = coded("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound")
+	noQueries      = coded("PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported")
+	wrongHash      = coded("PERSISTED_QUERY_HASH_MISMATCH", "extensions.persistedQuery.sha256Hash is not the SHA-256 of the query: send that of its bytes in UTF-8, in lower-case hexadecimal digits")
+	badPersisted   = coded("BAD_REQUEST", `extensions.persistedQuery cannot be read: send {"version": 1, "sha256Hash": "the SHA-256 of the query in hexadecimal digits"}`)
+	noDocuments    = coded("DOCUMENT_NOT_FOUND", "this server has no trusted documents: send the text of the operation as query, or start the server with --trusted-documents")
+	unknownID      = coded("DOCUMENT_NOT_FOUND", "no trusted document has this id: add the manifest of this client to --trusted-documents, and send SIGHUP to the server")
+	untrusted      = coded("DOCUMENT_NOT_TRUSTED", "this server runs trusted documents only: send the documentId of one, or add the manifest of this client to --trusted-documents, and send SIGHUP to the server")
+	persistedQuery = "persistedQuery"
+)
+
+func coded(code, message string) gqlerror.Error {
+	return gqlerror.Error{Message: message, Extensions: map[string]any{"code": code}}
+}
+
+// ExtensionName implements [graphql.HandlerExtension].
+func (*named) ExtensionName() string { return "Named" }
+
+// Validate implements [graphql.HandlerExtension].
+func (*named) Validate(graphql.ExecutableSchema) error { return nil }
+
+// MutateOperationParameters sets the text of an operation that the client names. Pages of this server
+// may send any text.
+func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
+	known := requestOf(ctx)
+	if known.inside {
+		return nil
+	}
+	text, err := n.textOf(ctx, known, params)
+	if err != nil {
+		params.Query = "" // nothing else is to look into it
+		return err
+	}
+	if params.Query == "" {
+		params.Query, _ = joinPairs(text)
+	}
+	return nil
+}
+
+// textOf returns the text of an operation.
+func (n *named) textOf(ctx context.Context, known *request, params *graphql.RawParams) (string, *gqlerror.Error) {
+	hash, ok := hashIn(params.Extensions)
+	switch {
+	case !ok:
+		return "", fresh(badPersisted)
+	case known.documentID != "":
+		return n.document(known.documentID)
+	case params.Query == "" && hash != "":
+		return n.query(ctx, hash)
+	}
+	sent := known.sent
+	if sent == "" {
+		sent = params.Query
+	}
+	return sent, n.take(ctx, hash, sent)
+}
+
+// hashIn returns the hash of Apollo's protocol, empty if there is none. ok says that it can be read.
+func hashIn(extensions map[string]any) (hash string, ok bool) {
+	given := extensions[persistedQuery]
+	if given == nil {
+		return "", true
+	}
+	object, _ := given.(map[string]any)
+	hash, _ = object["sha256Hash"].(string)
+	return hash, hash != "" && fmt.Sprint(object["version"]) == "1"
+}
+
+// document returns the text of a trusted document.
+func (n *named) document(id string) (string, *gqlerror.Error) {
+	if n.trusted == nil {
+		return "", fresh(noDocuments)
+	}
+	if text, found := n.trusted.Find(id); found {
+		return text, nil
+	}
+	return "", fresh(unknownID)
+}
+
+// query returns the text with a hash. A client that is told that there are no such queries sends its
+// texts from then on.
+func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error) {
+	if n.trusted != nil {
+		text, err := n.document(hash)
+		if err != nil && !n.trusted.Only {
+			return "", fresh(noQueries)
+		}
+		return text, err
+	}
+	if n.automatic == nil {
+		return "", fresh(noQueries)
+	}
+	if text, found := n.automatic.Find(ctx, hash); found {
+		return text, nil
+	}
+	return "", fresh(unknownQuery)
+}
+
+// take checks a text that was sent. One with a hash is noted, to be remembered once it is validated.
+func (n *named) take(ctx context.Context, hash, text string) *gqlerror.Error {
+	switch {
+	case n.trusted != nil && n.trusted.Only && !n.trusted.Holds(text):
+		return fresh(untrusted)
+	case n.trusted != nil, n.automatic == nil, hash == "":
+		return nil
+	case persisted.HashOf(text) != hash:
+		return fresh(wrongHash)
+	}
+	graphql.GetOperationContext(ctx).Stats.SetExtension(persistedQuery, registration{hash, text})
+	return nil
+}
+
+type registration struct{ hash, text string }
+
+// MutateOperationContext remembers the text of an operation that can run, and no other: a client that
+// sends anything does not fill the memory with it.
+func (n *named) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
+	if noted, ok := operation.Stats.GetExtension(persistedQuery).(registration); ok {
+		n.automatic.Add(ctx, noted.hash, noted.text)
+	}
+	return nil
+}
+
+// fresh returns a copy of an error, which the executor may change.
+func fresh(err gqlerror.Error) *gqlerror.Error { return &err }
+
+// DocumentCheck returns a function that says why the text of a document could not run on a server with
+// these options, whatever its variables are.
+func DocumentCheck(o Options) func(text string) error {
+	o = o.withDefaults()
+	schema := o.Schema.Schema()
+	withoutDefer(schema)
+	return func(text string) error {
+		text, whole := joinPairs(text)
+		switch {
+		case !whole:
+			return halfPair
+		case len(text) > o.MaxQuery:
+			return fmt.Errorf("it is longer than %d bytes: raise --max-query", o.MaxQuery)
+		}
+		if err := o.Limits.CheckQuery(text); err != nil {
+			return errors.New(err.Message)
+		}
+		document, err := parser.ParseQuery(&ast.Source{Input: text})
+		if err != nil {
+			return err
+		}
+		if len(document.Operations) == 0 {
+			return errors.New("it has no operation")
+		}
+		if errs := validator.ValidateWithRules(schema, document, o.validationRules()); len(errs) > 0 {
+			return errs[0]
+		}
+		return nil
+	}
+}

@@ -1,0 +1,245 @@
+package persisted
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/internal/redistest"
+)
+
+// write writes files, and returns their names.
+func write(t *testing.T, texts ...string) (names []string) {
+	t.Helper()
+	folder := t.TempDir()
+	for i, text := range texts {
+		name := filepath.Join(folder, fmt.Sprintf("manifest-%d.json", i))
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
+}
+
+func anything(string) error { return nil }
+
+const apollo = `{"format": "apollo-persisted-query-manifest", "version": 1, "operations": [{"id": "a", "name": "A", "type": "query", "body": "query A { a }"}]}`
+
+func TestManifests(t *testing.T) {
+	hash := HashOf("query A { a }")
+	for _, row := range []struct {
+		files []string
+		finds string // an id, of the text query A { a }
+		fails string
+	}{
+		{[]string{apollo}, "a", ""},
+		{[]string{apollo}, hash, ""},
+		{[]string{apollo}, "sha256:" + hash, ""},
+		{[]string{`{"r": "query A { a }"}`}, "r", ""},
+		{[]string{`{"operations": "query A { a }"}`}, "operations", ""},
+		{[]string{apollo, `{"r": "query A { a }"}`, `{}`}, "r", ""},
+		{[]string{`{"` + hash + `": "query A { a }"}`}, "sha256:" + hash, ""},
+		{[]string{apollo, `{"a": "query A { b }"}`}, "", `have different documents with the id "a"`},
+		{[]string{`{"sha256:12": "query A { a }"}`}, "", "not the SHA-256"},
+		{[]string{`{"": "query A { a }"}`}, "", "needs an id"},
+		{[]string{`{"a": "x", "a": "y"}`}, "", "build it anew"},
+		{[]string{`{"a": {"name": "A"}}`}, "", `member "a" is not the text`},
+		{[]string{`{"operations": [], "version": 1}`}, "", "not the format"},
+		{[]string{strings.Replace(apollo, `"version": 1`, `"version": 2`, 1)}, "", "not the format"},
+		{[]string{apollo[:40]}, "", "build it anew"},
+		{[]string{`[]`}, "", "build it anew"},
+		{[]string{``}, "", "build it anew"},
+	} {
+		names := write(t, row.files...)
+		trusted, err := OpenTrusted(names, false, anything)
+		if row.fails != "" {
+			if err == nil || !strings.Contains(err.Error(), row.fails) || !strings.Contains(err.Error(), names[len(names)-1]) {
+				t.Errorf("%v: %v, want %q and the file", row.files, err, row.fails)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%v: %v", row.files, err)
+			continue
+		}
+		if text, found := trusted.Find(row.finds); !found || text != "query A { a }" || !trusted.Holds(text) {
+			t.Errorf("%v: %s is %q", row.files, row.finds, text)
+		}
+	}
+	if _, err := OpenTrusted([]string{"no/such.json"}, false, anything); err == nil || !strings.Contains(err.Error(), "no/such.json") {
+		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// A manifest that cannot be served leaves all documents as they were.
+func TestReload(t *testing.T) {
+	names := write(t, `{"a": "query A { a }"}`)
+	trusted, err := OpenTrusted(names, false, func(text string) error {
+		if text == "bad" {
+			return errors.New("it does not fit")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct{ text, fails, finds string }{
+		{`{"b": "bad"}`, `the document "b" cannot be served: it does not fit`, "a"},
+		{`{"b"`, "build it anew", "a"},
+		{`{"b": "query B { b }"}`, "", "b"},
+	} {
+		if err := os.WriteFile(names[0], []byte(row.text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := trusted.Reload(); (err == nil) != (row.fails == "") || err != nil && !strings.Contains(err.Error(), row.fails) {
+			t.Errorf("%s: %v, want %q", row.text, err, row.fails)
+		}
+		if _, found := trusted.Find(row.finds); !found || trusted.Len() != 1 {
+			t.Errorf("after %s: %s is not found", row.text, row.finds)
+		}
+	}
+}
+
+// Automatic finds what was added latest, and never holds more bytes than it may.
+func TestAutomaticAgainstModel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		limit := rapid.IntRange(0, 5000).Draw(t, "limit")
+		a := NewAutomatic(limit, nil)
+		var model []string // the latest last
+		use := func(text string) (known bool) {
+			for i, other := range model {
+				if other == text {
+					model = append(append(model[:i:i], model[i+1:]...), text)
+					return true
+				}
+			}
+			return false
+		}
+		text := func(t *rapid.T) string {
+			return strings.Repeat("x", 100*rapid.IntRange(0, 9).Draw(t, "length"))
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"add": func(t *rapid.T) {
+				added := text(t)
+				a.Add(t.Context(), HashOf(added), added)
+				if (query{text: added}).size() > limit || use(added) {
+					return
+				}
+				model = append(model, added)
+				for held := size(model); held > limit; held = size(model) {
+					model = model[1:]
+				}
+			},
+			"find": func(t *rapid.T) {
+				wanted := text(t)
+				got, found := a.Find(t.Context(), HashOf(wanted))
+				if known := use(wanted); found != known || found && got != wanted {
+					t.Fatalf("found %v, want %v", found, known)
+				}
+			},
+			"": func(t *rapid.T) {
+				if a.held != size(model) || a.held > limit || len(a.byHash) != len(model) {
+					t.Fatalf("%d bytes in %d queries, want %d in %d of %d", a.held, len(a.byHash), size(model), len(model), limit)
+				}
+			},
+		})
+	})
+}
+
+func size(texts []string) (bytes int) {
+	for _, text := range texts {
+		bytes += query{text: text}.size()
+	}
+	return bytes
+}
+
+// elsewhere is a store that answers anything.
+type elsewhere map[string]string
+
+// Find implements Shared.
+func (e elsewhere) Find(_ context.Context, hash string) string { return e[hash] }
+
+// Add implements Shared.
+func (e elsewhere) Add(_ context.Context, hash, text string) { e[hash] = text }
+
+// What one server learns, another one finds; a store that answers with another text is not believed.
+func TestShared(t *testing.T) {
+	store := elsewhere{}
+	one, other := NewAutomatic(1000, store), NewAutomatic(1000, store)
+	one.Add(t.Context(), HashOf("{ a }"), "{ a }")
+	if text, found := other.Find(t.Context(), HashOf("{ a }")); !found || text != "{ a }" {
+		t.Errorf("found %q", text)
+	}
+	store[HashOf("{ b }")] = "{ forged }"
+	if text, found := other.Find(t.Context(), HashOf("{ b }")); found {
+		t.Errorf("found %q", text)
+	}
+}
+
+// A Redis that is away costs a request nothing but its first attempt, and the log one line.
+func TestRedisAway(t *testing.T) {
+	var log strings.Builder
+	store, err := OpenRedis("redis://127.0.0.1:1/0", "comments", slog.New(slog.NewTextHandler(&log, nil)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer store.Close()
+	for range 100 {
+		store.Add(t.Context(), HashOf("{ a }"), "{ a }")
+		if text := store.Find(t.Context(), HashOf("{ a }")); text != "" {
+			t.Fatalf("found %q", text)
+		}
+	}
+	if lines := strings.Count(log.String(), "is away"); lines != 1 {
+		t.Errorf("%d lines: %s", lines, log.String())
+	}
+	store.lose(errors.New("again"), time.Now())
+	if !store.away(time.Now()) || store.away(time.Now().Add(pause)) {
+		t.Error("it is not left alone for a while")
+	}
+	if _, err := OpenRedis("http://x", "comments", slog.Default()); err == nil {
+		t.Error("a wrong URL is taken")
+	}
+}
+
+// Two servers share what one of them learned. In Redis a new query may take the place of another one,
+// so there is a bound on what clients can fill.
+func TestRedisIsShared(t *testing.T) {
+	server := redistest.Start(t)
+	open := func() *Automatic {
+		store, err := OpenRedis(server.URL()+"/0?dial_timeout=1m&read_timeout=1m&write_timeout=1m", "comments", slog.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		store.patience = time.Minute
+		t.Cleanup(func() { _ = store.Close() })
+		return NewAutomatic(1<<20, store)
+	}
+	one, other := open(), open()
+	one.Add(t.Context(), HashOf("{ a }"), "{ a }")
+	if text, found := other.Find(t.Context(), HashOf("{ a }")); !found || text != "{ a }" {
+		t.Errorf("found %q", text)
+	}
+	if text, found := other.Find(t.Context(), HashOf("{ b }")); found {
+		t.Errorf("found %q, which nobody sent", text)
+	}
+	key, _ := keyOf("talkback:queries:comments:", HashOf("{ a }"))
+	server.Must(t, "SET", key, "{another}")
+	if text, found := open().Find(t.Context(), HashOf("{ a }")); found {
+		t.Errorf("found %q in its place", text)
+	}
+	long := strings.Repeat("x", longestShared+1)
+	one.Add(t.Context(), HashOf(long), long)
+	if _, found := other.Find(t.Context(), HashOf(long)); found {
+		t.Error("a text that is too long is shared")
+	}
+}

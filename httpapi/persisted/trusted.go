@@ -1,0 +1,97 @@
+package persisted
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"sync/atomic"
+)
+
+// prefix begins an id that is the SHA-256 of its document, as appendix A of GraphQL over HTTP has it.
+const prefix = "sha256:"
+
+// Trusted are the documents of manifests. It is safe for concurrent use.
+type Trusted struct {
+	// Only says that no other operation runs.
+	Only bool
+
+	files []string
+	check func(text string) error
+	now   atomic.Pointer[documents]
+}
+
+// documents do not change.
+type documents struct {
+	byID  map[string]string
+	texts map[string]bool
+}
+
+// OpenTrusted reads manifests. check says why the text of a document could not run, nil if it could.
+// An error names the file, and the document if it is about one.
+func OpenTrusted(files []string, only bool, check func(text string) error) (*Trusted, error) {
+	t := &Trusted{Only: only, files: files, check: check}
+	return t, t.Reload()
+}
+
+// Reload reads the manifests again. After an error, the documents are those of before.
+func (t *Trusted) Reload() error {
+	read := &documents{map[string]string{}, map[string]bool{}}
+	origin := map[string]string{} // the file of an id
+	for _, file := range t.files {
+		listed, err := readManifest(file)
+		if err != nil {
+			return err
+		}
+		for _, d := range listed {
+			if other, known := read.byID[d.id]; known && other != d.text && origin[d.id] != "" {
+				return fmt.Errorf("%s and %s have different documents with the id %q: build both anew, or give one of them", origin[d.id], file, d.id)
+			}
+			if err := t.add(read, d); err != nil {
+				return fmt.Errorf("%s: the document %q cannot be served: %w", file, d.id, err)
+			}
+			origin[d.id] = file
+		}
+	}
+	t.now.Store(read)
+	return nil
+}
+
+// add adds a document under its id and under its SHA-256.
+func (t *Trusted) add(read *documents, d document) error {
+	hash := prefix + HashOf(d.text)
+	if d.id == "" {
+		return fmt.Errorf("it needs an id that is not empty")
+	}
+	if strings.HasPrefix(d.id, prefix) && d.id != hash {
+		return fmt.Errorf("its id is not the SHA-256 of its text, which is %s", hash)
+	}
+	if err := t.check(d.text); err != nil {
+		return err
+	}
+	read.byID[d.id], read.byID[hash] = d.text, d.text
+	read.texts[d.text] = true
+	return nil
+}
+
+// Find returns the text of the document with an id of a manifest, or with a SHA-256, with or without
+// "sha256:" before it.
+func (t *Trusted) Find(id string) (text string, found bool) {
+	now := t.now.Load()
+	if text, found = now.byID[id]; !found {
+		text, found = now.byID[prefix+id]
+	}
+	return text, found
+}
+
+// Holds reports whether a text is that of a document, to the byte.
+func (t *Trusted) Holds(text string) bool { return t.now.Load().texts[text] }
+
+// Len returns how many documents there are.
+func (t *Trusted) Len() int { return len(t.now.Load().texts) }
+
+// HashOf returns the SHA-256 of a text, in lower-case hexadecimal digits.
+func HashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:])
+}
