@@ -8,8 +8,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/talkback/talkback/graph"
-	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/persisted"
 )
 
@@ -83,11 +81,4 @@ func onHangup(call func()) (stop func()) {
 		signal.Stop(caught)
 		cancel()
 	}
-}
-
-// documentCheck returns a function that says why a document could not run on this server.
-func (c *Serve) documentCheck() func(text string) error {
-	return httpapi.DocumentCheck(httpapi.Options{
-		Schema: graph.NewExecutableSchema(graph.Config{}), Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
-	})
 }

@@ -211,6 +211,13 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	return s, nil
 }
 
+// documentCheck returns a function that says why a document could not run on this server.
+func (c *Serve) documentCheck() func(text string) error {
+	return httpapi.DocumentCheck(httpapi.Options{
+		Schema: graph.NewExecutableSchema(graph.Config{}), Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
+	})
+}
+
 // answer opens the API and answers until the context ends.
 func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, server *server, opening *httpapi.Opening, around *surroundings, term Terminal) error {
 	store, runner := c.wire(ctx, session, pages, term)

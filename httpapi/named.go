@@ -2,14 +2,10 @@ package httpapi
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
-	"github.com/vektah/gqlparser/v2/parser"
-	"github.com/vektah/gqlparser/v2/validator"
 
 	"github.com/talkback/talkback/httpapi/persisted"
 )
@@ -154,34 +150,3 @@ func (n *named) MutateOperationContext(ctx context.Context, operation *graphql.O
 
 // fresh returns a copy of an error, which the executor may change.
 func fresh(err gqlerror.Error) *gqlerror.Error { return &err }
-
-// DocumentCheck returns a function that says why the text of a document could not run on a server with
-// these options, whatever its variables are.
-func DocumentCheck(o Options) func(text string) error {
-	o = o.withDefaults()
-	schema := o.Schema.Schema()
-	withoutDefer(schema)
-	return func(text string) error {
-		text, whole := joinPairs(text)
-		switch {
-		case !whole:
-			return halfPair
-		case len(text) > o.MaxQuery:
-			return fmt.Errorf("it is longer than %d bytes: raise --max-query", o.MaxQuery)
-		}
-		if err := o.Limits.CheckQuery(text); err != nil {
-			return errors.New(err.Message)
-		}
-		document, err := parser.ParseQuery(&ast.Source{Input: text})
-		if err != nil {
-			return err
-		}
-		if len(document.Operations) == 0 {
-			return errors.New("it has no operation")
-		}
-		if errs := validator.ValidateWithRules(schema, document, o.validationRules()); len(errs) > 0 {
-			return errs[0]
-		}
-		return nil
-	}
-}

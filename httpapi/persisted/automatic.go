@@ -23,7 +23,7 @@ type Automatic struct {
 }
 
 // Shared remembers queries for several servers. It may forget any, and takes little time even when it
-// is away. Whoever asks it checks the hash.
+// is away. The caller checks the hash of what it finds.
 type Shared interface {
 	Find(ctx context.Context, hash string) (text string)
 	Add(ctx context.Context, hash, text string)

@@ -169,7 +169,7 @@ var own = map[string]struct {
 	}, "a file is understood as the command import understands it, which also fills the table that is measured"},
 	"command": {[]string{
 		"auth", "comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/imports", "dynamo/layout", "dynamo/leases", "dynamo/restore", "graph",
-		"httpapi", "httpapi/concurrency", "httpapi/limits", "internal/cost", "internal/counting", "internal/detector", "internal/doctor", "internal/engine", "internal/fetch",
+		"httpapi", "httpapi/concurrency", "httpapi/limits", "httpapi/persisted", "internal/cost", "internal/counting", "internal/detector", "internal/doctor", "internal/engine", "internal/fetch",
 		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/tableexport", "internal/task", "loaders", "moderation",
 		"pageindex", "pageindex/objects", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite",
 		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/spans", "web", "web/catalog", "web/product",
