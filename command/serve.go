@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/subgraph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
@@ -51,6 +52,7 @@ type Serve struct {
 	PageAge          time.Duration  `help:"Cache first pages for this long, which relieves the table when many clients read one product; 0 caches none (default: ${default})." placeholder:"2s" default:"0s"`
 	SampleData       bool           `help:"Put sample data into an empty table, and serve its pictures."`
 	NoCount          bool           `help:"Do not count comments in this process: leave that to talkback stream, another server, or an AWS Lambda function."`
+	Federation       bool           `help:"Be a subgraph of Apollo Federation 2: answer _service and _entities, for gateways."`
 	NoIntrospection  bool           `help:"Refuse introspection queries, and suggest no names for misspelled ones."`
 
 	MaxBody        uint32           `help:"Largest request body in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
@@ -347,7 +349,7 @@ func (c *Serve) concurrency() *concurrency.Limiter {
 
 // Handler wires what answers requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
-	schema := graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{
+	resolver := &resolvers.Resolver{
 		Comments: store, Own: store, Leaders: store,
 		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Approvals: store, Policy: c.Policy, MediaBase: c.MediaBase, HideEdits: c.Moderation.Edits == "hide"},
 		Replier:  &auth.Replier{Store: store, Authorizer: authorizer, ShopName: c.ShopName},
@@ -359,7 +361,14 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
 
 		MediaBase: c.MediaBase,
-	}})
+	}
+	config, fields := graph.Config{Resolvers: resolver}, direct.Fields(c.MediaBase)
+	full := graph.NewExecutableSchema(config).Schema()
+	config.Schema = subgraph.Alone(full)
+	if c.Federation {
+		config.Schema, fields = subgraph.Schema(full), resolver.Subgraph(subgraph.SDL(full), fields)
+	}
+	schema := graph.NewExecutableSchema(config)
 	pages := c.site
 	pages.MediaOrigin = c.MediaBase.Origin()
 	if !c.NoIntrospection {
@@ -374,7 +383,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	}
 	return httpapi.New(httpapi.Options{
 		Schema:           schema,
-		Fields:           direct.Fields(c.MediaBase),
+		Fields:           fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: store, Stats: store, Own: store, Votes: store, Latest: store, Freshness: freshness, Batches: c.measured.ofBatches()},
 		Authenticate:     auth.WithToken,

@@ -39,6 +39,9 @@ type Product struct {
 // IsNode marks a product as a Node.
 func (Product) IsNode() {}
 
+// IsEntity marks a product as an entity of Apollo Federation.
+func (Product) IsEntity() {}
+
 // AuthorIDPrefix starts the global ids of authors.
 const AuthorIDPrefix = "author:"
 
@@ -54,6 +57,9 @@ type Author struct {
 	// for one.
 	Imported bool
 }
+
+// IsEntity marks an author as an entity of Apollo Federation.
+func (Author) IsEntity() {}
 
 // GlobalID returns an ID that is unique among all authors, products and comments, such as
 // "author:customer:42" or "author:imported:42".
@@ -115,6 +121,12 @@ type Comment struct {
 
 // IsNode marks a comment as a Node.
 func (Comment) IsNode() {}
+
+// IsEntity marks a comment as an entity of Apollo Federation.
+func (Comment) IsEntity() {}
+
+// GlobalID returns the ID as text, as the schema has it.
+func (c Comment) GlobalID() string { return string(c.ID) }
 
 // Product returns the product that the comment is about.
 func (c Comment) Product() Product { return Product{ID: c.ProductID} }

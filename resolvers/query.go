@@ -29,7 +29,7 @@ func (queryResolver) Product(ctx context.Context, id string) (*comment.Product, 
 
 // Products returns several products. A malformed id gives null and an error of its own.
 func (queryResolver) Products(ctx context.Context, ids []string) ([]*comment.Product, error) {
-	if err := checkCount(ids); err != nil {
+	if err := checkCount(len(ids), "ids"); err != nil {
 		return nil, err
 	}
 	products := make([]*comment.Product, len(ids))
@@ -66,24 +66,10 @@ func (r queryResolver) Node(ctx context.Context, id string) (comment.Node, error
 // Nodes returns several products and comments. One that cannot be fetched gives null and an error
 // of its own.
 func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, error) {
-	if err := checkCount(ids); err != nil {
+	if err := checkCount(len(ids), "ids"); err != nil {
 		return nil, err
 	}
-	nodes := make([]comment.Node, len(ids))
-	errs := make([]error, len(ids))
-	var group errgroup.Group
-	for i, id := range ids {
-		group.Go(func() error {
-			nodes[i], errs[i] = r.nodeByID(ctx, id)
-			return nil
-		})
-	}
-	_ = group.Wait() // each has an error of its own
-	for i, err := range errs {
-		if err != nil {
-			addElementError(ctx, i, err)
-		}
-	}
+	nodes := each(ctx, ids, r.nodeByID)
 	expectStatsOfNodes(ctx, nodes...)
 	return nodes, nil
 }
@@ -152,26 +138,50 @@ func (r *Resolver) commentByID(ctx context.Context, text string) (*comment.Comme
 	return &public, nil
 }
 
-// nodeByID returns the product or the comment of an id. It returns an untyped nil: a nil pointer in
-// the interface would count as a node.
+// nodeByID returns the product or the comment of an id.
 func (r *Resolver) nodeByID(ctx context.Context, id string) (comment.Node, error) {
 	if !comment.IsID(id) {
-		product, err := productByID(id)
-		if err != nil {
-			return nil, err
-		}
-		return product, nil
+		return node(productByID(id))
 	}
-	c, err := r.commentByID(ctx, id)
-	if c == nil || err != nil {
-		return nil, err
-	}
-	return c, nil
+	return node(r.commentByID(ctx, id))
 }
 
-func checkCount(ids []string) error {
-	if len(ids) > maxIDs {
-		return comment.Errorf(comment.BadInput, "%d ids are too many: ask for at most %d at once", len(ids), maxIDs)
+// node returns what was found as a node. It returns an untyped nil: a nil pointer in the interface would
+// count as a node.
+func node[T any, P interface {
+	*T
+	comment.Node
+}](found P, err error) (comment.Node, error) {
+	if found == nil || err != nil {
+		return nil, err
+	}
+	return found, nil
+}
+
+// each finds the node of each key, all at once. One that cannot be fetched gives nil and an error of its
+// own.
+func each[K any](ctx context.Context, keys []K, find func(context.Context, K) (comment.Node, error)) []comment.Node {
+	nodes := make([]comment.Node, len(keys))
+	errs := make([]error, len(keys))
+	var group errgroup.Group
+	for i, key := range keys {
+		group.Go(func() error {
+			nodes[i], errs[i] = find(ctx, key)
+			return nil
+		})
+	}
+	_ = group.Wait() // each has an error of its own
+	for i, err := range errs {
+		if err != nil {
+			addElementError(ctx, i, err)
+		}
+	}
+	return nodes
+}
+
+func checkCount(n int, what string) error {
+	if n > maxIDs {
+		return comment.Errorf(comment.BadInput, "%d %s are too many: ask for at most %d at once", n, what, maxIDs)
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/resolvers"
+	"github.com/talkback/talkback/resolvers/direct"
 )
 
 // readTime is how long each read of a shop takes. The time of a request then tells how many reads
@@ -134,8 +135,10 @@ func (*shop) Viewer(context.Context) comment.Viewer { return comment.Viewer{} }
 func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duration) {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
+	resolver := &resolvers.Resolver{Comments: s, Leaders: s, Author: s}
 	handler := httpapi.New(httpapi.Options{
-		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: s}}),
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
+		Fields:           resolver.Subgraph("", direct.Fields("")),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: s, Stats: s, Freshness: s.freshness},
 		Pages:            func(http.Handler) http.Handler { return http.NotFoundHandler() },
@@ -202,6 +205,7 @@ func TestStatisticsOfManyProductsAreOneCall(t *testing.T) {
 		{"the same product over and over", `{ products(ids: ["p1", "p1", "p1"]) { stats { total } } product(id: "p1") { comments { stats { total } } } }`, 1, 1},
 		{"fragments and aliases", `query { a: products(ids: ` + ids(0, 30) + `) { ...F } b: products(ids: ` + ids(30, 30) + `) { ...F } } fragment F on Product { c: comments(first: 1) { t: totalCount } }`, 1, 60},
 		{"nodes of both kinds", `{ nodes(ids: [` + commentIDs(40) + `, "p1", "p2"]) { ... on Comment { product { stats { total } } } ... on Product { languages { count } } } }`, 1, 42},
+		{"entities", `{ _entities(representations: ` + representations(100) + `) { ... on Product { stats { total } comments(first: 1) { totalCount } } } }`, 1, 100},
 		{"a comment", `{ comment(id: ` + commentIDs(1) + `) { product { comments { totalCount } stats { total } } } }`, 1, 1},
 		{"a leaderboard", `{ leaderboard(first: 100) { product { stats { total } comments(first: 1) { totalCount } } } }`, 1, 100},
 		{"three hundred", `{ a: products(ids: ` + ids(0, 100) + `) { stats { total } } b: products(ids: ` + ids(100, 100) + `) { stats { total } } c: products(ids: ` + ids(200, 100) + `) { stats { total } } }`, 3, 300},

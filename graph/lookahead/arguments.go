@@ -50,7 +50,7 @@ func NullGiven(field *ast.Field, variables map[string]any) (argument, variable s
 // is none.
 func nullWithin(value *ast.Value, variables map[string]any) (variable string) {
 	if value.Kind == ast.Variable {
-		if given, told := variables[value.Raw]; told && given == nil && value.ExpectedType.NonNull {
+		if given, told := variables[value.Raw]; told && given == nil && value.ExpectedType != nil && value.ExpectedType.NonNull {
 			return value.Raw
 		}
 		return ""
@@ -70,6 +70,8 @@ func (f *Field) readArguments(given arguments) {
 		f.countIDs(given.named("id"))
 	case Nodes, Products:
 		f.countIDs(given.named("ids"))
+	case Entities:
+		f.countIDs(idsOf(list(given.named("representations"))))
 	case Queue:
 		f.Queued = integer(given.named("first"), comment.DefaultPageSize)
 	case Writes:
@@ -100,6 +102,17 @@ func (f *Field) countIDs(argument any) {
 			f.CommentIDs++
 		}
 	}
+}
+
+// idsOf returns the ids of representations, nil for one without.
+func idsOf(representations []any) []any {
+	ids := make([]any, len(representations))
+	for i, representation := range representations {
+		if keys, ok := representation.(map[string]any); ok {
+			ids[i] = keys["id"]
+		}
+	}
+	return ids
 }
 
 // pageOf reads the arguments of a connection of comments.

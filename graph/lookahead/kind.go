@@ -20,6 +20,8 @@ const (
 	Nodes
 	// Products names a product for each of several ids.
 	Products
+	// Entities fetches a comment, or names a product, for each of several representations.
+	Entities
 	// Leaderboard reads the leading products.
 	Leaderboard
 	// Write changes a comment.
@@ -93,6 +95,7 @@ var kinds = map[string]map[string]Kind{
 		"nodes":       Nodes,
 		"products":    Products,
 		"leaderboard": Leaderboard,
+		"_entities":   Entities,
 	},
 	"Mutation": {
 		"addComment":      Write,

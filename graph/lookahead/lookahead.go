@@ -38,7 +38,7 @@ type Field struct {
 	// Page is the page that a field of the kind Comments or OwnComments asks for, nil for other kinds.
 	// One of OwnComments has a size only.
 	Page *Page
-	// IDs is how many ids the kinds OneNode, Nodes and Products name, and CommentIDs how many of
+	// IDs is how many ids the kinds OneNode, Nodes, Products and Entities name, and CommentIDs how many of
 	// these are ids of comments.
 	IDs, CommentIDs int
 	// Leaders is how many products a Leaderboard is to list. The field refuses a number that is out

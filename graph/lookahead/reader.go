@@ -10,8 +10,8 @@ import (
 // Reader reads the operations of one schema. It is safe for concurrent use.
 type Reader struct {
 	kinds map[*ast.FieldDefinition]Kind
-	// implements has the name of each object type with the names of its interfaces, in the order in
-	// which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
+	// implements has the name of each object type with the names of its interfaces and unions, in the
+	// order in which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
 	implements map[string][]string
 	roots      map[ast.Operation]*ast.Definition
 }
@@ -25,7 +25,10 @@ func NewReader(schema *ast.Schema) *Reader {
 	}
 	for name, definition := range schema.Types {
 		if definition.Kind == ast.Object {
-			r.implements[name] = append([]string{name}, definition.Interfaces...)
+			r.implements[name] = []string{name}
+			for _, of := range schema.GetImplements(definition) {
+				r.implements[name] = append(r.implements[name], of.Name)
+			}
 		}
 	}
 	return r

@@ -1,6 +1,7 @@
 package coercion
 
 import (
+	"slices"
 	"strconv"
 
 	"github.com/vektah/gqlparser/v2/ast"
@@ -48,7 +49,11 @@ func wrongLiteral(value *ast.Value) wrong {
 	leaf := value.Definition.Kind == ast.Scalar || value.Definition.Kind == ast.Enum
 	own := value.Definition.Kind == ast.Scalar && !value.Definition.BuiltIn
 	switch {
-	case value.Kind == ast.ObjectValue && leaf:
+	case value.Definition.Name == anything && value.ExpectedType.Elem == nil:
+		if !slices.Contains([]ast.ValueKind{ast.ObjectValue, ast.Variable, ast.NullValue}, value.Kind) {
+			return outOfThese
+		}
+	case value.Kind == ast.ObjectValue && leaf && value.Definition.Name != anything:
 		return anObject
 	case value.Kind == ast.ListValue && own && value.ExpectedType.Elem == nil:
 		return aList

@@ -66,6 +66,9 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 	case "Boolean":
 		condition, ok := value.(bool)
 		return unless(ok, condition, value)
+	case anything:
+		keys, ok := value.(map[string]any)
+		return unless(ok, keys, value)
 	}
 	return own(value)
 }
@@ -78,8 +81,11 @@ func unless(ok bool, read, value any) (any, wrong) {
 	return read, ""
 }
 
-// own leaves a value to the custom scalar that it is for, which checks it. None of them is a list
-// or an object.
+// anything is the scalar of Apollo Federation for representations, which are objects.
+const anything = "_Any"
+
+// own leaves a value to the custom scalar that it is for, which checks it. None of them but anything is
+// a list or an object.
 func own(value any) (any, wrong) {
 	switch kind := kindOf(value); kind {
 	case aString, aBoolean, aNumber:

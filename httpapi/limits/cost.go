@@ -121,6 +121,7 @@ type priced struct{ *lookahead.Field }
 var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.OneNode:     func(f priced, _ *place) float64 { return f.comments() },
 	lookahead.Nodes:       func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
+	lookahead.Entities:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
 	lookahead.Products:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
 	lookahead.Leaderboard: priced.leaders,
 	lookahead.MostHelpful: priced.mostHelpful,

@@ -121,6 +121,8 @@ func TestCost(t *testing.T) {
 		{"and so may each single language", product(`de: stats(lang: "de") { total } en: stats(lang: "en") { total }`), nil, 2},
 		{"first where they are multiplied", `{ products(ids: ["a", "b"]) { comments(first: 100) { nodes { product { stats { total } } } totalCount } stats { total } } }`, nil, 2*13 + 1},
 		{"below an empty page, and beside it", `{ products(ids: ["a", "b"]) { comments(first: 0) { nodes { product { stats { total } } } } stats { total } } }`, nil, 1 + 1},
+		{"entities", `query($r: [_Any!]!) { _entities(representations: $r) { ... on Product { comments(first: 20) { nodes { id } } } } }`,
+			map[string]any{"r": []any{map[string]any{"__typename": "Comment", "id": "c_01HWSAVBG0ZZZZZZZZZZZZZZZZ"}, map[string]any{"id": 7}}}, 1 + 2*3},
 		{"of the products of comments", `{ nodes(ids: [` + id + `, ` + id + `]) { ... on Comment { product { stats { total } } } } }`, nil, 2 + 1},
 		{"of two root fields", `{ a: product(id: "a") { stats { total } } b: product(id: "b") { stats { total } } c: product(id: "c") { stats { total } } }`, nil, 2},
 		{"a range of dates is counted: 400 comments of 1 KB", product(`comments(filter: {createdAfter: "2024-05-01T00:00:00Z"}) { totalCount }`), nil, 3 + 50},

@@ -46,8 +46,10 @@ func averages(schema *ast.Schema) map[*ast.FieldDefinition]float64 {
 	}
 }
 
-// asksSchema reports whether a field is introspection.
-func asksSchema(field *ast.Field) bool { return field.Name == "__schema" || field.Name == "__type" }
+// asksSchema reports whether a field is introspection, or asks a subgraph for its schema.
+func asksSchema(field *ast.Field) bool {
+	return field.Name == "__schema" || field.Name == "__type" || field.Name == "_service"
+}
 
 // checkIntrospection refuses introspection.
 func checkIntrospection(set ast.SelectionSet) *gqlerror.Error {

@@ -132,7 +132,7 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 	if out, err := generate.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	for _, name := range []string{"graph/generated.go", "graph/models_gen.go"} {
+	for _, name := range []string{"graph/generated.go", "graph/models_gen.go", "graph/federation.go"} {
 		committed, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +151,7 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 // is bound to.
 func copyModule(t *testing.T, dir string) {
 	t.Helper()
-	for _, name := range []string{"go.mod", "go.sum", "gqlgen.yml", "schema.graphqls", "tools.go"} {
+	for _, name := range []string{"go.mod", "go.sum", "gqlgen.yml", "schema.graphqls", "federation.graphqls", "tools.go"} {
 		raw, err := os.ReadFile(filepath.Join("../..", name))
 		if err != nil {
 			t.Fatal(err)

@@ -21,7 +21,7 @@ type productStats struct {
 
 // products are in the list of a shop's category page, say, with how they are rated.
 var products = &object[productStats]{
-	types: []string{"Product", "Node"},
+	types: []string{"Product", "Node", "_Entity"},
 	fields: map[string]field[*productStats]{
 		"id":        text("ID", func(p *productStats) string { return p.id }),
 		"stats":     {typ: counts.name() + "!", arguments: []string{"lang"}, writer: statsOf},

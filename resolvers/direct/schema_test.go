@@ -32,7 +32,11 @@ func checkObject[T any](t *testing.T, schema *ast.Schema, o *object[T]) int {
 		t.Errorf("the schema has no type %s", o.name())
 		return 1
 	}
-	if want := append([]string{definition.Name}, definition.Interfaces...); !slices.Equal(o.types, want) {
+	want := []string{definition.Name}
+	for _, of := range schema.GetImplements(definition) {
+		want = append(want, of.Name)
+	}
+	if !slices.Equal(o.types, want) {
 		t.Errorf("%s: fragments on %v apply, want %v", o.name(), o.types, want)
 	}
 	for name, field := range o.fields {

@@ -30,7 +30,7 @@ var (
 	}
 
 	comments = &object[comment.Comment]{
-		types: []string{"Comment", "Node"},
+		types: []string{"Comment", "Node", "_Entity"},
 		fields: map[string]field[*comment.Comment]{
 			"id":        code("ID", func(c *comment.Comment) string { return string(c.ID) }),
 			"rating":    number(func(c *comment.Comment) int { return c.Rating }),
@@ -62,7 +62,7 @@ var (
 	}
 
 	authors = &object[comment.Author]{
-		types: []string{"Author"},
+		types: []string{"Author", "_Entity"},
 		fields: map[string]field[*comment.Author]{
 			"id":         text("ID", func(a *comment.Author) string { return a.GlobalID() }),
 			"customerId": optionalText("ID", func(a *comment.Author) *string { return a.CustomerID() }),

@@ -1,0 +1,47 @@
+package command_test
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/command"
+	"github.com/talkback/talkback/dynamo/call"
+)
+
+// Only a subgraph can be asked for entities and for its schema. Without introspection it keeps the schema
+// back, and still answers gateways.
+func TestFederation(t *testing.T) {
+	const (
+		service  = `{ _service { sdl } }`
+		entities = `{ _entities(representations: [{__typename: "Product", id: "vase"}]) { ... on Product { id } } }`
+	)
+	for _, row := range []struct {
+		why, query, want string
+		serve            command.Serve
+	}{
+		{"a subgraph's schema", service, `@key(fields: \"id\")`, command.Serve{Federation: true}},
+		{"its entities", entities, `{"data":{"_entities":[{"id":"vase"}]}`, command.Serve{Federation: true}},
+		{"what collides can be asked directly", `{ product(id: "vase") { id } }`, `{"data":{"product":{"id":"vase"}}`, command.Serve{Federation: true}},
+		{"its schema without introspection", service, "INTROSPECTION_OFF", command.Serve{Federation: true, NoIntrospection: true}},
+		{"its entities without introspection", entities, `{"data":{"_entities":[{"id":"vase"}]}`, command.Serve{Federation: true, NoIntrospection: true}},
+		{"no subgraph's schema", service, `Cannot query field \"_service\"`, command.Serve{}},
+		{"no subgraph's entities", entities, `Cannot query field \"_entities\"`, command.Serve{}},
+		{"no subgraph's types", `{ __type(name: "_Entity") { name } a: __type(name: "FieldSet") { name } }`, `{"data":{"__type":null,"a":null}`, command.Serve{}},
+	} {
+		row.serve.OperationTimeout = time.Minute
+		store := row.serve.Store(&command.Session{Client: call.NewLocalClient("http://127.0.0.1:1"), Table: "none"}, nil, slog.New(slog.DiscardHandler))
+		handler := row.serve.Handler(store, nil, &auth.Guard{}, command.Terminal{Logger: slog.New(slog.DiscardHandler)})
+		server := httptest.NewServer(handler)
+		var got json.RawMessage
+		(&api{tb: t, server: server}).asked(row.query, nil, &got)
+		if !strings.Contains(string(got), row.want) {
+			t.Errorf("%s: %s", row.why, got)
+		}
+		server.Close()
+	}
+}

@@ -1,0 +1,72 @@
+package subgraph_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/graph/subgraph"
+	"github.com/talkback/talkback/internal/schematest"
+)
+
+var full = graph.NewExecutableSchema(graph.Config{}).Schema()
+
+// A server that is no subgraph shows what schema.graphqls has, and nothing else.
+func TestAlone(t *testing.T) {
+	alone, file := subgraph.Alone(full), schematest.Load(t)
+	same(t, "types", alone.Types, file.Types)
+	same(t, "directives", alone.Directives, file.Directives)
+	for _, field := range alone.Query.Fields {
+		if file.Query.Fields.ForName(field.Name) == nil {
+			t.Errorf("Query.%s is not in schema.graphqls", field.Name)
+		}
+	}
+	if len(alone.Query.Fields) != len(file.Query.Fields) || alone.Types["Query"] != alone.Query {
+		t.Error("Query has other fields than in schema.graphqls")
+	}
+}
+
+func same[T any](t *testing.T, what string, got, want map[string]T) {
+	t.Helper()
+	for name := range got {
+		if _, known := want[name]; !known && name != "defer" { // which gqlgen declares, and httpapi takes away
+			t.Errorf("%s: %s is not in schema.graphqls", what, name)
+		}
+	}
+	for name := range want {
+		if _, known := got[name]; !known {
+			t.Errorf("%s: %s is missing", what, name)
+		}
+	}
+}
+
+// A subgraph has what the specification of subgraphs asks for. Its text has all of the schema but the
+// fields that collide.
+func TestSubgraph(t *testing.T) {
+	shown := subgraph.Schema(full)
+	if shown.Query.Fields.ForName("_entities") == nil || shown.Query.Fields.ForName("_service") == nil || shown.Types["Entity"] != nil {
+		t.Error("the schema is not that of a subgraph")
+	}
+	const spec = `
+		directive @link(url: String!, import: [String!]) repeatable on SCHEMA
+		directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
+		directive @shareable repeatable on OBJECT | FIELD_DEFINITION`
+	sdl, err := gqlparser.LoadSchema(&ast.Source{Input: subgraph.SDL(full)}, &ast.Source{Input: spec})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range schematest.Load(t).Query.Fields {
+		colliding := strings.Contains("product products node nodes", field.Name)
+		if has := sdl.Query.Fields.ForName(field.Name) != nil; has == colliding {
+			t.Errorf("Query.%s: in the text %v", field.Name, has)
+		}
+	}
+	for _, entity := range []string{"Product", "Comment", "Author"} {
+		if sdl.Types[entity].Directives.ForName("key") == nil {
+			t.Errorf("%s has no key", entity)
+		}
+	}
+}
