@@ -142,7 +142,7 @@ func TestWhichErrorsPass(t *testing.T) {
 		{api("TransactionCanceledException"), false, "the same, in a transaction"},
 		{errors.New("no language and rating"), false, "the record has nothing that can be counted"},
 	} {
-		if got := passes(row.err); got != row.passes {
+		if got := Passes(row.err); got != row.passes {
 			t.Errorf("%v passes: %v: %s", row.err, got, row.why)
 		}
 	}

@@ -81,7 +81,7 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 			}
 		case ctx.Err() != nil:
 			return failures, done, ctx.Err()
-		case passes(err):
+		case Passes(err):
 			return failures, done, err
 		default:
 			size = len(chunk) / 2
@@ -107,7 +107,7 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 		case ctx.Err() != nil:
 			return nil, nil, err
 		case errors.As(err, &named):
-		case passes(err) || len(records) > 1:
+		case Passes(err) || len(records) > 1:
 			return nil, nil, err
 		default:
 			named = RecordErrors{0: err}
@@ -115,7 +115,7 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 		all, were := records, at
 		failures, records, at = nil, nil, nil
 		for _, i := range slices.Sorted(maps.Keys(named)) {
-			if passes(named[i]) {
+			if Passes(named[i]) {
 				waiting[were[i]] = named[i]
 				continue
 			}
@@ -131,10 +131,10 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 	}
 }
 
-// passes reports whether the same records may succeed later. A failed call to AWS passes, unless
+// Passes reports whether the same records may succeed later. A failed call to AWS passes, unless
 // AWS calls the request invalid. Otherwise a missing permission or credential would have every
 // record dead-lettered.
-func passes(err error) bool {
+func Passes(err error) bool {
 	switch comment.KindOf(err) {
 	case comment.Throttled, comment.Unavailable, comment.Timeout, comment.Canceled:
 		return true

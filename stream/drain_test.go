@@ -17,7 +17,7 @@ func Drain(ctx context.Context, c *Consumer) error {
 			leases, err = c.Leases.List(ctx, state.Label)
 		}
 		switch {
-		case err != nil && !passes(err):
+		case err != nil && !Passes(err):
 			return err
 		case err == nil && fence == nil:
 			fence = FenceOf(leases)

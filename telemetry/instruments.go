@@ -68,7 +68,7 @@ var (
 	knowledge = Attribute{"talkback.knowledge", []string{"cold", "warm"}}
 	purpose   = Attribute{"talkback.purpose", []string{
 		"PAGE", "SKIP", "PROBE", "COUNT", "COMMENT", "STATISTICS", "LEADERBOARD", "PAGE_NUMBERS",
-		"COUNTING", "LEASE", "REBUILD", "MAINTENANCE",
+		"COUNTING", "LEASE", "OUTBOX", "REBUILD", "MAINTENANCE",
 	}}
 )
 

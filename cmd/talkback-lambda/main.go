@@ -22,6 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
 	pagetable "github.com/talkback/talkback/pageindex/table"
@@ -93,7 +94,8 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	}
 	counter := counts.NewCounter(call.For(client, call.ForCounting), table, counting)
 	journal := leases.NewLeases(call.For(client, call.ForLeases), table)
-	return tell.after(stream.NewFunction(tell.batches(handler{counter}), tell.entries(journal), logger).Invoke), nil
+	events := outbox.New(call.For(client, call.ForOutbox), table)
+	return tell.after(stream.NewFunction(tell.batches(events.After(handler{counter})), tell.entries(journal), logger).Invoke), nil
 }
 
 // handler counts. Nothing goes on after Handle: between two invocations, the process stands still.

@@ -15,6 +15,7 @@ const (
 	ForPageNumbers  = "PAGE_NUMBERS"
 	ForCounting     = "COUNTING"
 	ForLeases       = "LEASE"
+	ForOutbox       = "OUTBOX"
 	ForRebuild      = "REBUILD"
 	ForMaintenance  = "MAINTENANCE"
 )

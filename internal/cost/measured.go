@@ -23,7 +23,7 @@ type Measured struct {
 var purposes = map[string]string{
 	"PAGE": "pages", "SKIP": "comments before pages by number", "PROBE": "looks for further pages", "COUNT": "counts of dates",
 	"COMMENT": "comments by id, and writers", "STATISTICS": "statistics", "LEADERBOARD": "leaderboards", "PAGE_NUMBERS": "page numbers",
-	"COUNTING": "counting", "LEASE": "leases and heartbeats", "REBUILD": "rebuilds", "MAINTENANCE": "maintenance",
+	"COUNTING": "counting", "LEASE": "leases and heartbeats", "OUTBOX": "events", "REBUILD": "rebuilds", "MAINTENANCE": "maintenance",
 }
 
 // OfMeasured returns the bill of a month like the time that was measured. What calls do not tell, such

@@ -123,6 +123,12 @@ func value(t *testing.T, in object) types.AttributeValue {
 				out[name] = value(t, inner.(object))
 			}
 			return &types.AttributeValueMemberM{Value: out}
+		case "L":
+			out := &types.AttributeValueMemberL{}
+			for _, inner := range v.([]any) {
+				out.Value = append(out.Value, value(t, inner.(object)))
+			}
+			return out
 		}
 	}
 	t.Fatalf("no type is known of %v", in)

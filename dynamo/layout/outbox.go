@@ -1,0 +1,128 @@
+package layout
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+)
+
+// Stage is what the image of a comment's item says, of which the outbox tells.
+type Stage struct {
+	Status comment.Status
+	// Version is the version of the comment.
+	Version int
+	// Votes are the helpful and the other votes, as stored.
+	Votes string
+	// Reports is how many reports came since the last decision.
+	Reports int64
+	// Reply tells the versions of the shop's reply apart.
+	Reply string
+	// Cell is what the comment is counted as, empty if it is in no list.
+	Cell string
+}
+
+// StageOf reads the image of a comment's item, which may be missing or a tombstone: then it is the zero
+// Stage. What cannot be read counts as missing.
+func StageOf(it Item) (s Stage) {
+	if NoComment(it) {
+		return Stage{}
+	}
+	r := NewReader(it)
+	s = Stage{Status: comment.Approved, Version: r.Version(), Votes: r.OptionalText(attrVotes), Reports: r.OptionalNumber(AttrReports)}
+	if !Listed(it) {
+		s.Status, _, _ = parseState(r.OptionalText(AttrState))
+	} else {
+		s.Cell = CellText(comment.Cell{Language: comment.Language(r.Text(AttrLanguage)), Rating: int(r.Number(AttrRating)), Traits: r.Traits()})
+	}
+	if r.has(attrReply) {
+		reply, deletion := r.reply()
+		s.Reply = strconv.Itoa(deletion)
+		if reply != nil {
+			s.Reply = "v" + strconv.Itoa(reply.Version)
+		}
+	}
+	return s
+}
+
+// Items of the outbox: a partition for each lane, whose sort keys are numbers, and one for what is
+// known of all.
+const (
+	outboxPK = "OUT"
+	// OutboxStartPrefix starts the sort key of the item that says with which number a lane began.
+	OutboxStartPrefix = "START#"
+	// OutboxWantPrefix starts the sort key of an item that says who wants events.
+	OutboxWantPrefix = "WANT#"
+	// AttrOutboxStart is N, the number with which a lane began: a time in milliseconds since 1970.
+	AttrOutboxStart = "n"
+
+	attrOutboxLabel   = "l" // S, the label of the stream of all records
+	attrOutboxEntries = "e" // L of S, the entries
+	attrOutboxMissing = "b" // BOOL, events before this item may be missing
+)
+
+// OutboxKey returns the primary key of an item about the whole outbox.
+func OutboxKey(sortKey string) Item { return Item{AttrPK: Text(outboxPK), AttrSK: Text(sortKey)} }
+
+// OutboxLanePK returns the partition key of a lane.
+func OutboxLanePK(lane int) *types.AttributeValueMemberS {
+	return Text(outboxPK + "#" + strconv.Itoa(lane))
+}
+
+// OutboxSK returns the sort key of an item of a lane. Keys sort as their numbers do.
+func OutboxSK(number uint64) string { return fmt.Sprintf("%016x", number) }
+
+// Outbox is an item of a lane.
+type Outbox struct {
+	Number uint64
+	// Label is the label of the stream of all records of Entries.
+	Label   string
+	Entries []string
+	// Missing says that events that would be before the item may not be in the log.
+	Missing bool
+	// Expires is when the item may be deleted.
+	Expires time.Time
+}
+
+// OutboxItem returns an item of a lane.
+func OutboxItem(lane int, o Outbox) Item {
+	entries := &types.AttributeValueMemberL{}
+	for _, e := range o.Entries {
+		entries.Value = append(entries.Value, Text(e))
+	}
+	out := Item{
+		AttrPK: OutboxLanePK(lane), AttrSK: Text(OutboxSK(o.Number)),
+		attrOutboxLabel: Text(o.Label), attrOutboxEntries: entries, AttrTTL: Number(o.Expires.Unix()),
+	}
+	if o.Missing {
+		out[attrOutboxMissing] = Flag(true)
+	}
+	return out
+}
+
+// DecodeOutbox reads an item of a lane.
+func DecodeOutbox(it Item) (o Outbox, err error) {
+	r := NewReader(it)
+	o = Outbox{Label: r.Text(attrOutboxLabel), Expires: time.Unix(r.Number(AttrTTL), 0), Missing: it[attrOutboxMissing] != nil}
+	sk := r.Text(AttrSK)
+	if o.Number, err = strconv.ParseUint(sk, 16, 64); err != nil || OutboxSK(o.Number) != sk {
+		r.fail(AttrSK)
+	}
+	entries, ok := it[attrOutboxEntries].(*types.AttributeValueMemberL)
+	if !ok {
+		r.fail(attrOutboxEntries)
+		return o, r.Err()
+	}
+	for _, e := range entries.Value {
+		text, ok := e.(*types.AttributeValueMemberS)
+		if !ok {
+			r.fail(attrOutboxEntries)
+			break
+		}
+		o.Entries = append(o.Entries, text.Value)
+	}
+	return o, r.Err()
+}

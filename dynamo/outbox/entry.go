@@ -1,0 +1,130 @@
+package outbox
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+const (
+	// Lanes is how many lanes the log has.
+	Lanes = 4
+	// Keep is how long events are kept.
+	Keep = 14 * 24 * time.Hour
+
+	// entriesPerItem and bytesPerItem bound an item, so that ten events of a burst cost one write unit.
+	entriesPerItem = 10
+	bytesPerItem   = layout.WriteUnitBytes - 100 // the key, the names and the label take the rest
+)
+
+// LaneOf returns the lane of a comment.
+func LaneOf(id comment.ID) int {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(id)) // never fails: see its documentation
+	return int(hash.Sum32() % Lanes)
+}
+
+// Letters that stand behind those of kinds, for a comment that is in lists and for one that was.
+const (
+	letterShown    = "L"
+	letterWasShown = "W"
+)
+
+// encode returns an entry as an item holds it, without the label of its stream. The product comes last,
+// as it may hold spaces.
+func (e entry) encode() string {
+	flags := e.kinds
+	if e.shown {
+		flags += letterShown
+	}
+	if e.wasShown {
+		flags += letterWasShown
+	}
+	_, sequence, _ := strings.Cut(string(e.position), "/")
+	ulid := strings.TrimPrefix(string(e.comment), comment.IDPrefix)
+	return fmt.Sprintf("%s %s %s %d %d %s", strings.TrimLeft(sequence, "0"), flags, ulid, e.version, e.at.Unix(), e.product)
+}
+
+var errEntry = errors.New("an entry of the outbox cannot be read")
+
+// decodeEntry reads what encode returned.
+func decodeEntry(label, text string) (entry, error) {
+	parts := strings.SplitN(text, " ", 6)
+	if len(parts) < 6 {
+		return entry{}, errEntry
+	}
+	id, err := comment.ParseID(comment.IDPrefix + parts[2])
+	version, noVersion := strconv.Atoi(parts[3])
+	at, noTime := strconv.ParseInt(parts[4], 10, 64)
+	if errors.Join(err, noVersion, noTime) != nil {
+		return entry{}, errEntry
+	}
+	return entry{
+		position: stream.PositionOf(label, parts[0]), kinds: strings.Trim(parts[1], letterShown+letterWasShown), product: parts[5],
+		comment: id, version: version, at: time.Unix(at, 0).UTC(),
+		shown: strings.Contains(parts[1], letterShown), wasShown: strings.Contains(parts[1], letterWasShown),
+	}, nil
+}
+
+// fit returns how many of the entries go into one item: the first, and more of the same stream as long as
+// the item costs one write unit.
+func fit(entries []entry) int {
+	bytes := 0
+	for i, e := range entries {
+		bytes += len(e.encode()) + 1
+		if i > 0 && (bytes > bytesPerItem || i == entriesPerItem || e.position.Label() != entries[0].position.Label()) {
+			return i
+		}
+	}
+	return len(entries)
+}
+
+// itemOf makes an item of entries that fit.
+func itemOf(number uint64, entries []entry, now time.Time) layout.Outbox {
+	out := layout.Outbox{Number: number, Expires: now.Add(Keep)}
+	for _, e := range entries {
+		out.Label = e.position.Label()
+		out.Entries = append(out.Entries, e.encode())
+	}
+	return out
+}
+
+// entriesIn returns the entries of an item, without those that somebody damaged.
+func entriesIn(o layout.Outbox) (out []entry) {
+	for _, text := range o.Entries {
+		if e, err := decodeEntry(o.Label, text); err == nil {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// Within an item, events are numbered in their order. Numbers of events are those of their items,
+// shifted, so that a position is one number for each lane.
+const (
+	indexBits = 7
+	wholeItem = 1<<indexBits - 1 // the position behind all events of an item
+)
+
+func numberOf(item uint64, index int) uint64 { return item<<indexBits | uint64(index) }
+
+// behind returns the position behind all events of an item.
+func behind(item uint64) uint64 { return numberOf(item, wholeItem) }
+
+// eventsIn returns the events of an item, with their numbers.
+func eventsIn(o layout.Outbox) (out []Event) {
+	for _, e := range entriesIn(o) {
+		for _, event := range e.events() {
+			event.Number = numberOf(o.Number, len(out))
+			out = append(out, event)
+		}
+	}
+	return out
+}

@@ -1,0 +1,207 @@
+// Package outbox tells what happened to comments: the processes that read the table's stream append it
+// to a log in the table, from which hooks, subscriptions and purges of caches are fed.
+//
+// event.go says what happened, from the two images of a record of the stream: a pure function. The log
+// has lanes, and each comment is in one of them, so that all that happened to it is in order. entry.go
+// is how the log is stored, handler.go and lane.go append to it, read.go and tail.go read it. Nothing is
+// appended until somebody wants it: interest.go.
+package outbox
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"reflect"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// Kind is a kind of events.
+type Kind string
+
+// The kinds of events. All but StatisticsChanged are about a comment.
+const (
+	// Added is a new comment, which may wait for a moderator.
+	Added Kind = "comment.added"
+	// Approved is a comment that was in no list and now is in lists.
+	Approved Kind = "comment.approved"
+	// Edited is a new version of a comment. An edit that waits beside its comment is none yet.
+	Edited Kind = "comment.edited"
+	// Held is a comment that was in lists and now waits for a moderator.
+	Held Kind = "comment.held"
+	// Rejected is a comment that a moderator rejected.
+	Rejected Kind = "comment.rejected"
+	// Deleted is a comment that was deleted, or taken back by its author.
+	Deleted Kind = "comment.deleted"
+	// Voted is a change of the number of votes about a comment.
+	Voted Kind = "comment.voted"
+	// Reported is a report about a comment.
+	Reported Kind = "comment.reported"
+	// Replied is a reply of the shop that was written, edited or deleted.
+	Replied Kind = "comment.replied"
+	// StatisticsChanged is a change of the statistics of a product by a change of this comment. They are
+	// counted before the event is appended.
+	StatisticsChanged Kind = "statistics.changed"
+)
+
+// letters are the letters of kinds in an entry, in the order of the events of one record.
+var letters = []struct {
+	letter byte
+	kind   Kind
+}{
+	{'a', Added}, {'e', Edited}, {'p', Approved}, {'h', Held}, {'r', Rejected}, {'d', Deleted},
+	{'v', Voted}, {'f', Reported}, {'o', Replied}, {'s', StatisticsChanged},
+}
+
+// Kinds returns all kinds, in the order in which events of one change come.
+func Kinds() (all []Kind) {
+	for _, l := range letters {
+		all = append(all, l.kind)
+	}
+	return all
+}
+
+// Event is one thing that happened. It holds no text and nothing of an author.
+type Event struct {
+	// ID is the same whenever the record that the event is of is handled again. It has letters, digits
+	// and an underscore.
+	ID   string
+	Kind Kind
+	// Product is the product of the comment.
+	Product string
+	// Comment is the id of the comment, also of StatisticsChanged.
+	Comment comment.ID
+	// Version is the version of the comment after the change, before it if the comment was deleted.
+	Version int
+	// At is when it happened, to the second.
+	At time.Time
+	// Shown and WasShown say whether the comment is in lists after the change, and was before. A reader
+	// that serves the public must not tell it of a comment that has neither.
+	Shown, WasShown bool
+	// Number is the place of the event in its lane: later ones have higher numbers. It is 0 of an event
+	// that was not read from the log.
+	Number uint64
+}
+
+// entry is what a record of the stream says: all events of one change.
+type entry struct {
+	position        stream.Position
+	kinds           string // letters
+	product         string
+	comment         comment.ID
+	version         int
+	at              time.Time
+	shown, wasShown bool
+}
+
+// Of returns the events of a record of the stream; none if it is not about a comment, or says what an
+// import did, which may be millions of comments.
+func Of(record stream.Record) []Event {
+	e, ok := entryOf(record)
+	if !ok {
+		return nil
+	}
+	return e.events()
+}
+
+func (e entry) events() []Event {
+	out := make([]Event, 0, len(e.kinds))
+	for _, l := range letters {
+		if strings.IndexByte(e.kinds, l.letter) >= 0 {
+			out = append(out, Event{
+				ID: eventID(e.position, l.letter), Kind: l.kind, Product: e.product, Comment: e.comment, Version: e.version,
+				At: e.at, Shown: e.shown, WasShown: e.wasShown,
+			})
+		}
+	}
+	return out
+}
+
+// eventID returns the id of an event. It is a hash, as positions hold full stops, which separate the
+// parts of what a hook signs.
+func eventID(position stream.Position, letter byte) string {
+	sum := sha256.Sum256(append([]byte(position), letter))
+	return "evt_" + hex.EncodeToString(sum[:16])
+}
+
+// entryOf returns what a record says; false if that is nothing. An item that cannot be read as a comment
+// of a product says nothing: counting reports it.
+func entryOf(record stream.Record) (entry, bool) {
+	old, now := record.Old, record.New
+	image := now
+	if layout.NoComment(image) {
+		image = old
+	}
+	if layout.NoComment(image) || imported(old, now) {
+		return entry{}, false
+	}
+	id, err := layout.CommentOfKey(image)
+	if err != nil {
+		return entry{}, false
+	}
+	product, err := layout.ProductOf(image)
+	if err != nil {
+		return entry{}, false
+	}
+	e := entry{
+		position: record.Position, product: product, comment: id, version: layout.NewReader(image).Version(),
+		at: record.Created.UTC(), shown: layout.Listed(now), wasShown: layout.Listed(old),
+	}
+	e.kinds = kindsOf(old, now)
+	return e, e.kinds != ""
+}
+
+// imported reports whether a change was made by an import, or takes one back: each leaves a mark of its
+// own.
+func imported(old, now layout.Item) bool {
+	mark := now[layout.AttrImport]
+	return mark != nil && (layout.NoComment(now) || !reflect.DeepEqual(old[layout.AttrImport], mark))
+}
+
+// kindsOf returns the letters of the events of a change of an item.
+func kindsOf(old, now layout.Item) string {
+	before, after := layout.StageOf(old), layout.StageOf(now)
+	var kinds []byte
+	switch {
+	case layout.NoComment(old):
+		kinds = append(kinds, 'a')
+	case layout.NoComment(now):
+		kinds = append(kinds, 'd')
+	case before.Status == after.Status:
+	case after.Status == comment.Approved:
+		kinds = append(kinds, 'p')
+	case after.Status == comment.Rejected:
+		kinds = append(kinds, 'r')
+	case after.Status == comment.Withdrawn:
+		kinds = append(kinds, 'd')
+	case before.Status == comment.Approved:
+		kinds = append(kinds, 'h')
+	}
+	if !layout.NoComment(old) && !layout.NoComment(now) {
+		kinds = append(kinds, changesOf(before, after)...)
+	}
+	if before.Cell != after.Cell {
+		kinds = append(kinds, 's')
+	}
+	return string(kinds)
+}
+
+// changesOf returns the letters of what changed beside the status of a comment.
+func changesOf(before, after layout.Stage) (kinds []byte) {
+	if after.Version > before.Version {
+		kinds = append(kinds, 'e')
+	}
+	if after.Votes != before.Votes {
+		kinds = append(kinds, 'v')
+	}
+	if after.Reports > before.Reports {
+		kinds = append(kinds, 'f')
+	}
+	if after.Reply != before.Reply {
+		kinds = append(kinds, 'o')
+	}
+	return kinds
+}

@@ -1,0 +1,80 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/internal/task"
+	"github.com/talkback/talkback/stream"
+)
+
+// After returns a handler that hands records to another one, which counts them, and then appends their
+// events: a reader of the log that reads a comment's product finds it counted. Records that wait hold
+// up later ones of the same comment. A record that can never be counted has no events.
+//
+// While nobody wants events, nothing is appended, and all that is done is a look for that: half a read
+// unit every few seconds in which comments change.
+func (o *Outbox) After(count stream.Handler) stream.Handler { return handler{o, count} }
+
+type handler struct {
+	out   *Outbox
+	count stream.Handler
+}
+
+// Handle implements stream.Handler.
+func (h handler) Handle(ctx context.Context, records []stream.Record) error {
+	var failed stream.RecordErrors
+	err := h.count.Handle(ctx, records)
+	if err != nil && !errors.As(err, &failed) {
+		return err
+	}
+	lanes, failed := sorted(records, failed)
+	if len(lanes) > 0 {
+		if err := h.out.append(ctx, lanes); err != nil {
+			return err
+		}
+	}
+	if len(failed) > 0 {
+		return failed
+	}
+	return nil
+}
+
+// sorted returns what records say, by lane. Of the records that failed, those that wait have later ones
+// of the same item wait too.
+func sorted(records []stream.Record, failed stream.RecordErrors) (map[int][]entry, stream.RecordErrors) {
+	lanes, waiting := map[int][]entry{}, map[string]error{}
+	for i, record := range records {
+		e, ok := entryOf(record)
+		if !ok {
+			continue
+		}
+		key := record.Key()
+		if failed[i] == nil && waiting[key] != nil {
+			failed[i] = waiting[key]
+		}
+		switch reason := failed[i]; {
+		case reason == nil:
+			lane := LaneOf(e.comment)
+			lanes[lane] = append(lanes[lane], e)
+		case stream.Passes(reason):
+			waiting[key] = reason
+		}
+	}
+	return lanes, failed
+}
+
+// append appends to several lanes at once, if somebody wants that.
+func (o *Outbox) append(ctx context.Context, lanes map[int][]entry) error {
+	wanted, err := o.Wanted(ctx)
+	if err != nil || !wanted.Any() {
+		return err
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	for i, entries := range lanes {
+		group.Go(task.Guarded(func() error { return o.lanes[i].append(ctx, entries) }))
+	}
+	return group.Wait()
+}

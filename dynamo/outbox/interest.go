@@ -1,0 +1,103 @@
+package outbox
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Notice is how long after Want it may take until all processes append: what happens later is in the
+// log. Until then a process may still not know, so events may be missing.
+const Notice = 8 * time.Second
+
+// lookEvery is the time between two looks of a process at who wants events.
+const lookEvery = 5 * time.Second
+
+// Want notes that somebody wants events from now on: for some time, or for good if that is 0. The name
+// is that of a use, such as "hooks", not that of a process, and several processes may use one name. A
+// use that ends with its processes, such as subscriptions, notes itself again well before the time is
+// over: every third of it. Each call takes one or two write units and half a read unit.
+//
+// If nobody wanted events before, events are missing up to now, and Batch.Missing says so to who reads
+// on from an earlier position.
+func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) error {
+	return call.Retry(ctx, func() (bool, error) { return false, o.want(ctx, name, lasts) })
+}
+
+func (o *Outbox) want(ctx context.Context, name string, lasts time.Duration) error {
+	before, err := o.readWanted(ctx)
+	if err != nil {
+		return err
+	}
+	item := layout.OutboxKey(layout.OutboxWantPrefix + name)
+	if lasts > 0 {
+		item[layout.AttrTTL] = layout.Number(o.now().Add(lasts).Unix())
+	}
+	if _, err := o.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(o.table), Item: item}); err != nil {
+		return call.Wrap(err, "PutItem of who wants events")
+	}
+	o.mu.Lock()
+	o.looked = time.Time{}
+	o.mu.Unlock()
+	if before.Any() {
+		return nil
+	}
+	for _, lane := range o.lanes {
+		if err := lane.mark(ctx, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Unwant takes back what Want noted for good.
+func (o *Outbox) Unwant(ctx context.Context, name string) error {
+	return call.Retry(ctx, func() (bool, error) {
+		_, err := o.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(o.table), Key: layout.OutboxKey(layout.OutboxWantPrefix + name)})
+		return false, call.Wrap(err, "DeleteItem of who wants events")
+	})
+}
+
+// Wanted returns who wants events, as of some seconds ago at most.
+func (o *Outbox) Wanted(ctx context.Context) (Wanted, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !o.looked.IsZero() && o.now().Sub(o.looked) < lookEvery {
+		return o.wanted, nil
+	}
+	began := o.now()
+	wanted, err := o.readWanted(ctx)
+	if err == nil {
+		o.wanted, o.looked = wanted, began
+	}
+	return wanted, err
+}
+
+func (o *Outbox) readWanted(ctx context.Context) (Wanted, error) {
+	input := &dynamodb.QueryInput{
+		TableName: aws.String(o.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :all AND begins_with(" + layout.AttrSK + ", :want)"),
+		ExpressionAttributeValues: layout.Item{":all": layout.OutboxKey("")[layout.AttrPK], ":want": layout.Text(layout.OutboxWantPrefix)},
+	}
+	output, err := o.client.Query(ctx, input)
+	if err != nil {
+		return nil, call.Wrap(err, "Query of who wants events")
+	}
+	out := Wanted{}
+	for _, it := range output.Items {
+		r := layout.NewReader(it)
+		var until time.Time
+		if seconds := r.OptionalNumber(layout.AttrTTL); seconds != 0 {
+			until = time.Unix(seconds, 0)
+		}
+		if until.IsZero() || o.now().Before(until) {
+			out[strings.TrimPrefix(r.Text(layout.AttrSK), layout.OutboxWantPrefix)] = until
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,185 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/stream"
+)
+
+// How appending knows what is in a lane already.
+//
+// An item is put if its number is free, and the number is that of the last item, plus one. So a process
+// that puts an item has seen all before it: those of other processes come to light when a number is taken.
+// What is remembered of them is the last change of each comment. A change that is not later was
+// appended before: by this process, whose answer was lost, or by the one that read the shard before.
+
+const (
+	// lookBack is how many items a process reads that appends to a lane for the first time.
+	lookBack = 100
+	// rememberedComments is of how many comments of a lane the last change is remembered, once or twice.
+	rememberedComments = 5000
+)
+
+// lane appends to one lane.
+type lane struct {
+	store  *store
+	number int
+	busy   chan struct{} // has a value while the lane is in use; guards what follows
+
+	end           uint64 // number of the last item; 0 if it is not known
+	recent, older map[comment.ID]stream.Position
+}
+
+func newLane(of *store, number int) *lane {
+	return &lane{store: of, number: number, busy: make(chan struct{}, 1), recent: map[comment.ID]stream.Position{}}
+}
+
+// append appends the entries that are not in the lane yet, in their order.
+func (l *lane) append(ctx context.Context, entries []entry) error {
+	return l.use(ctx, func() (progress bool, err error) {
+		for rest := l.news(entries); len(rest) > 0; rest = l.news(rest) {
+			n := fit(rest)
+			if err := l.put(ctx, itemOf(l.end+1, rest[:n], l.store.now())); err != nil {
+				return progress, err
+			}
+			l.note(rest[:n])
+			progress = true
+		}
+		return progress, nil
+	})
+}
+
+// mark appends an item without events.
+func (l *lane) mark(ctx context.Context, missing bool) error {
+	return l.use(ctx, func() (bool, error) {
+		item := itemOf(l.end+1, nil, l.store.now())
+		item.Missing = missing
+		return false, l.put(ctx, item)
+	})
+}
+
+// use calls do while no other goroutine of this process uses the lane, with its end known, until do
+// succeeds. It calls do again at once when another process came first.
+func (l *lane) use(ctx context.Context, do func() (progress bool, err error)) error {
+	select {
+	case l.busy <- struct{}{}:
+	case <-ctx.Done():
+		return call.Wrap(ctx.Err(), "wait for lane %d of the outbox", l.number)
+	}
+	defer func() { <-l.busy }()
+	return call.Retry(ctx, func() (progress bool, err error) {
+		for {
+			if l.end == 0 {
+				if err := l.begin(ctx); err != nil {
+					return progress, err
+				}
+			}
+			further, err := do()
+			progress = progress || further
+			if !errors.Is(err, errTaken) {
+				return progress, err
+			}
+			if err := l.follow(ctx); err != nil {
+				return progress, err
+			}
+			progress = true
+		}
+	})
+}
+
+// errTaken is for a number that is taken: by another process, or by this one in a try whose answer was
+// lost.
+var errTaken = errors.New("the number is taken")
+
+func (l *lane) put(ctx context.Context, item layout.Outbox) error {
+	_, err := l.store.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(l.store.table), Item: layout.OutboxItem(l.number, item), ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+	}, call.NoRetries)
+	var refused *types.ConditionalCheckFailedException
+	if errors.As(err, &refused) {
+		return errTaken
+	}
+	if err == nil {
+		l.end = item.Number
+	}
+	return call.Wrap(err, "PutItem of lane %d of the outbox", l.number)
+}
+
+// begin reads the end of the lane.
+func (l *lane) begin(ctx context.Context) error {
+	items, err := l.store.query(ctx, l.number, query{from: 0, limit: lookBack, backwards: true, consistent: true})
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 {
+		start, err := l.store.start(ctx, l.number)
+		l.end = start
+		return err
+	}
+	for _, item := range slices.Backward(items) {
+		l.learn(item)
+	}
+	return nil
+}
+
+// follow reads what other processes appended.
+func (l *lane) follow(ctx context.Context) error {
+	for {
+		items, err := l.store.query(ctx, l.number, query{from: l.end + 1, limit: lookBack, consistent: true})
+		if err != nil {
+			return err
+		}
+		for _, item := range items {
+			l.learn(item)
+		}
+		if len(items) < lookBack {
+			return nil
+		}
+	}
+}
+
+func (l *lane) learn(item layout.Outbox) {
+	l.note(entriesIn(item))
+	l.end = item.Number
+}
+
+// news returns the entries that are not in the lane yet, as far as is remembered.
+func (l *lane) news(entries []entry) (out []entry) {
+	for _, e := range entries {
+		if e.position > l.last(e.comment) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func (l *lane) last(id comment.ID) stream.Position {
+	return max(l.recent[id], l.older[id])
+}
+
+func (l *lane) note(entries []entry) {
+	for _, e := range entries {
+		if l.recent[e.comment] = max(e.position, l.last(e.comment)); len(l.recent) >= rememberedComments {
+			l.recent, l.older = map[comment.ID]stream.Position{}, l.recent
+		}
+	}
+}
+
+// keepAlive appends an item without events to a lane whose last item is old, so that the lane never is
+// empty, and a gap in it always means that events have expired.
+func (l *lane) keepAlive(ctx context.Context) error {
+	items, err := l.store.query(ctx, l.number, query{limit: 1, backwards: true})
+	if err != nil || len(items) == 0 || items[0].Expires.Sub(l.store.now()) > Keep/2 {
+		return err
+	}
+	return l.mark(ctx, false)
+}

@@ -1,0 +1,31 @@
+package outbox
+
+import (
+	"sync"
+	"time"
+)
+
+// Outbox is the log of events of a table. It is safe for concurrent use by goroutines and processes.
+type Outbox struct {
+	*store
+	lanes [Lanes]*lane
+
+	mu     sync.Mutex // guards what follows
+	looked time.Time
+	wanted Wanted
+}
+
+// New makes the outbox of a table. It makes no call.
+func New(client Client, table string) *Outbox {
+	o := &Outbox{store: &store{client: client, table: table, now: time.Now}}
+	for i := range o.lanes {
+		o.lanes[i] = newLane(o.store, i)
+	}
+	return o
+}
+
+// Wanted says who wants events: names, and until when; the zero time is for good.
+type Wanted map[string]time.Time
+
+// Any reports whether anybody wants events.
+func (w Wanted) Any() bool { return len(w) > 0 }

@@ -1,0 +1,310 @@
+package outbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+func newTable(t *testing.T) (*dynamodb.Client, string) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	return client, table
+}
+
+// What happened follows from the two images of a record.
+func TestOf(t *testing.T) {
+	approved := commenttest.Random(rand.New(rand.NewPCG(1, 1)), "a product")
+	approved.Status, approved.Moderation, approved.Reply, approved.ReplyDeletion, approved.Version, approved.Votes = comment.Approved, nil, nil, 0, 1, comment.VoteCounts{}
+	with := func(change func(*comment.Comment)) layout.Item {
+		c := approved
+		change(&c)
+		return layout.Encode(c)
+	}
+	status := func(s comment.Status) layout.Item { return with(func(c *comment.Comment) { c.Status = s }) }
+	base, gone := layout.Encode(approved), layout.Tombstone(approved.ID, "mark", time.Now())
+	marked := func(it layout.Item, mark string) layout.Item {
+		it = maps.Clone(it)
+		it[layout.AttrImport] = layout.Text(mark)
+		return it
+	}
+	for name, row := range map[string]struct {
+		old, now        layout.Item
+		want            []outbox.Kind
+		shown, wasShown bool
+	}{
+		"added":              {nil, base, []outbox.Kind{outbox.Added, outbox.StatisticsChanged}, true, false},
+		"added and held":     {nil, status(comment.Pending), []outbox.Kind{outbox.Added}, false, false},
+		"approved":           {status(comment.Pending), base, []outbox.Kind{outbox.Approved, outbox.StatisticsChanged}, true, false},
+		"held":               {base, status(comment.Pending), []outbox.Kind{outbox.Held, outbox.StatisticsChanged}, false, true},
+		"rejected":           {status(comment.Pending), status(comment.Rejected), []outbox.Kind{outbox.Rejected}, false, false},
+		"taken back":         {base, status(comment.Withdrawn), []outbox.Kind{outbox.Deleted, outbox.StatisticsChanged}, false, true},
+		"deleted":            {base, gone, []outbox.Kind{outbox.Deleted, outbox.StatisticsChanged}, false, true},
+		"deleted by hand":    {status(comment.Rejected), nil, []outbox.Kind{outbox.Deleted}, false, false},
+		"edited":             {base, with(func(c *comment.Comment) { c.Version = 2 }), []outbox.Kind{outbox.Edited}, true, true},
+		"edited, and moved":  {base, with(func(c *comment.Comment) { c.Version, c.Rating = 2, c.Rating%5+1 }), []outbox.Kind{outbox.Edited, outbox.StatisticsChanged}, true, true},
+		"voted":              {base, with(func(c *comment.Comment) { c.Votes = comment.VoteCounts{NotHelpful: 1} }), []outbox.Kind{outbox.Voted}, true, true},
+		"reported":           {base, with(func(c *comment.Comment) { c.Moderation = &comment.Moderation{Reports: 1} }), []outbox.Kind{outbox.Reported}, true, true},
+		"decided":            {with(func(c *comment.Comment) { c.Moderation = &comment.Moderation{Reports: 1} }), base, nil, false, false},
+		"replied":            {base, with(func(c *comment.Comment) { c.Reply = &comment.Reply{Text: "Thanks", Version: 1} }), []outbox.Kind{outbox.Replied}, true, true},
+		"imported":           {nil, marked(base, "7:1:0:"), nil, false, false},
+		"mended":             {marked(base, "7:1:0:"), marked(status(comment.Rejected), "8:1:0:R"), nil, false, false},
+		"import taken back":  {marked(base, "7:1:0:"), marked(gone, "7:1:0:"), nil, false, false},
+		"imported, rejected": {marked(base, "7:1:0:"), marked(status(comment.Rejected), "7:1:0:"), []outbox.Kind{outbox.Rejected, outbox.StatisticsChanged}, false, true},
+		"of no comment":      {nil, layout.VoteSumsKey(approved.ID), nil, false, false},
+		"nothing":            {gone, nil, nil, false, false},
+	} {
+		var got []outbox.Kind
+		for _, e := range outbox.Of(stream.Record{Position: "l/1", Old: row.old, New: row.now}) {
+			got = append(got, e.Kind)
+			if e.Shown != row.shown || e.WasShown != row.wasShown || e.Product != "a product" || e.Comment != approved.ID {
+				t.Errorf("%s: %+v", name, e)
+			}
+		}
+		if !slices.Equal(got, row.want) {
+			t.Errorf("%s: %v, want %v", name, got, row.want)
+		}
+	}
+}
+
+// history is what happens to some comments, as shards that are handed to processes.
+type history struct {
+	shards [][]stream.Record
+	want   map[comment.ID][]outbox.Event
+}
+
+// newHistory makes edits of comments. Each comment is in one shard.
+func newHistory(r *rand.Rand, shards, comments, changes int) history {
+	h := history{shards: make([][]stream.Record, shards), want: map[comment.ID][]outbox.Event{}}
+	items, all := map[comment.ID]layout.Item{}, commenttest.Many(r, "espresso", comments)
+	for i := range changes {
+		k := r.IntN(comments)
+		c := all[k]
+		c.Version = len(h.want[c.ID]) + 2 // so that each change is an event
+		record := stream.Record{
+			Position: stream.PositionOf("2026-11-26T00:00:00.000", fmt.Sprint(i+1)), Created: time.Unix(int64(i), 0), Keys: layout.CommentKey(c.ID),
+			Old: items[c.ID], New: layout.Encode(c),
+		}
+		items[c.ID] = record.New
+		h.want[c.ID] = append(h.want[c.ID], outbox.Of(record)...)
+		h.shards[k%shards] = append(h.shards[k%shards], record)
+	}
+	return h
+}
+
+// counter counts nothing, and now and then fails as counting does, unless it has no source.
+type counter struct{ *rand.Rand }
+
+func (c counter) Handle(_ context.Context, records []stream.Record) error {
+	if c.Rand == nil {
+		return nil
+	}
+	switch c.IntN(6) {
+	case 0:
+		return comment.Errorf(comment.Throttled, "busy")
+	case 1:
+		return stream.RecordErrors{c.IntN(len(records)): comment.Errorf(comment.Throttled, "busy")}
+	}
+	return nil
+}
+
+// process hands a shard's records over as a reader of the stream does, and begins anew from an earlier
+// checkpoint now and then, as another process that takes the shard over.
+func process(t *testing.T, r *rand.Rand, open func() *outbox.Outbox, shard []stream.Record) {
+	handler := open().After(counter{r})
+	for next := 0; next < len(shard) && t.Context().Err() == nil; {
+		batch := shard[next:min(next+1+r.IntN(30), len(shard))]
+		_, done, _ := stream.Deliver(t.Context(), handler, batch)
+		next += done // what waits comes again, and so does what is done behind it
+		if r.IntN(5) == 0 {
+			handler, next = open().After(counter{r}), max(0, next-r.IntN(40))
+		}
+	}
+}
+
+// Processes append under faults, deaths and replays: each comment's events are in the log once and in
+// their order, and its numbers have no gap.
+func TestNothingIsLost(t *testing.T) {
+	client, table := newTable(t)
+	r := commenttest.Rand(t)
+	if err := outbox.New(client, table).Want(t.Context(), "test", 0); err != nil {
+		t.Fatal(err)
+	}
+	h := newHistory(r, 3, 12, commenttest.Times(300, 3000))
+	var running sync.WaitGroup
+	for _, shard := range h.shards {
+		own := rand.New(rand.NewPCG(r.Uint64(), 0))
+		running.Go(func() {
+			process(t, own, func() *outbox.Outbox {
+				bad, _ := faulttest.Under(client, faulttest.OneIn(own, 8))
+				return outbox.New(bad, table)
+			}, shard)
+		})
+	}
+	running.Wait()
+	got := map[comment.ID][]outbox.Event{}
+	out := outbox.New(client, table)
+	for lane := range outbox.Lanes {
+		for after, more := uint64(0), true; more; {
+			batch, err := out.Read(t.Context(), lane, after, 7)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range batch.Events {
+				e.Number = 0
+				got[e.Comment] = append(got[e.Comment], e)
+			}
+			after, more = batch.Last, batch.More
+		}
+	}
+	if diff := cmp.Diff(h.want, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+// A reader goes on from any event. It is told when what follows is gone, and when its position is none.
+func TestPositions(t *testing.T) {
+	client, table := newTable(t)
+	out, r := outbox.New(client, table), commenttest.Rand(t)
+	if err := out.Want(t.Context(), "test", 0); err != nil {
+		t.Fatal(err)
+	}
+	began, err := out.Ends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHistory(r, 1, 1, 35)
+	if err := out.After(counter{}).Handle(t.Context(), h.shards[0]); err != nil {
+		t.Fatal(err)
+	}
+	var all []outbox.Event
+	lane := 0
+	for id := range h.want {
+		lane = outbox.LaneOf(id)
+	}
+	batch, err := out.Read(t.Context(), lane, began[lane], 100)
+	if all = batch.Events; err != nil || batch.Missing || len(all) != 36 {
+		t.Fatal(len(all), batch, err)
+	}
+	for i, e := range all {
+		rest, err := out.Read(t.Context(), lane, e.Number, 100)
+		if diff := cmp.Diff(all[i+1:], rest.Events, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Fatal(diff, err)
+		}
+	}
+	at := began
+	if at[lane] = all[7].Number; out.Check(t.Context(), at) != nil {
+		t.Error("a position in the log is refused")
+	}
+	if at[lane] = batch.Last + 1; comment.KindOf(out.Check(t.Context(), at)) != comment.BadInput {
+		t.Error("a position ahead of the log is taken")
+	}
+	if again, err := outbox.ParsePosition(at.String()); again != at || err != nil {
+		t.Error(again, err)
+	}
+	for _, text := range []string{"", "1", "1.2.3", "1.2.3.4.5", "1.2.3.-4", "01.2.3.4", "1.2.3.99999999999999999999", "a.b.c.d"} {
+		if _, err := outbox.ParsePosition(text); comment.KindOf(err) != comment.BadInput {
+			t.Errorf("%q is taken", text)
+		}
+	}
+	// What came first expires.
+	first := all[0].Number >> 7
+	for number := first; number < first+2; number++ {
+		key := layout.Item{"PK": layout.OutboxLanePK(lane), "SK": layout.Text(layout.OutboxSK(number))}
+		if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, e := range []outbox.Event{all[0], all[5], all[9]} {
+		if _, err := out.Read(t.Context(), lane, e.Number, 1); !errors.Is(err, outbox.ErrGone) {
+			t.Errorf("from an event that is gone: %v", err)
+		}
+	}
+	if rest, err := out.Read(t.Context(), lane, 0, 100); err != nil || len(rest.Events) == 0 {
+		t.Error("the beginning of what is kept cannot be read", err)
+	}
+}
+
+// writes counts calls by whether they write.
+type writes struct {
+	outbox.Client
+	reads, writes int
+}
+
+func (w *writes) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	w.reads++
+	return w.Client.Query(ctx, in, o...)
+}
+
+func (w *writes) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	w.writes++
+	return w.Client.PutItem(ctx, in, o...)
+}
+
+// While nobody wants events, nothing is written, and a process looks once in some seconds whether
+// somebody does. Once off again, a reader learns that events are missing.
+func TestOff(t *testing.T) {
+	client, table := newTable(t)
+	counted := &writes{Client: client}
+	out, h := outbox.New(counted, table), newHistory(commenttest.Rand(t), 1, 5, 50)
+	handler := out.After(counter{})
+	for _, record := range h.shards[0] {
+		if err := handler.Handle(t.Context(), []stream.Record{record, {Keys: layout.VoteSumsKey("c_1")}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if counted.writes > 0 || counted.reads >= len(h.shards[0]) {
+		t.Errorf("%d reads and %d writes of an outbox that nobody wants", counted.reads, counted.writes)
+	}
+	for range 2 { // the second finds it on
+		if err := out.Want(t.Context(), "a", time.Hour); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := handler.Handle(t.Context(), h.shards[0]); err != nil {
+		t.Fatal(err)
+	}
+	missing := 0
+	for lane := range outbox.Lanes {
+		batch, err := out.Read(t.Context(), lane, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if batch.Missing {
+			missing++
+		}
+		if again, err := out.Read(t.Context(), lane, batch.Last, 100); err != nil || again.Missing || again.Last != batch.Last {
+			t.Error(again, err)
+		}
+	}
+	if wanted, err := out.Wanted(t.Context()); missing != outbox.Lanes || len(wanted) != 1 || err != nil {
+		t.Error(missing, wanted, err)
+	}
+	if err := out.Unwant(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,134 @@
+package outbox
+
+import (
+	"context"
+	"strconv"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Position is how far a reader of the log came: in each lane, the number of the last event that it
+// read, or Batch.Last. 0 is before all that is kept.
+type Position [Lanes]uint64
+
+// String returns the position as text: four numbers with full stops between.
+func (p Position) String() string {
+	parts := make([]string, Lanes)
+	for i, n := range p {
+		parts[i] = strconv.FormatUint(n, 10)
+	}
+	return strings.Join(parts, ".")
+}
+
+// ParsePosition reads what String returned. The error is of the kind BadInput.
+func ParsePosition(text string) (p Position, err error) {
+	parts := strings.SplitN(text, ".", Lanes+1)
+	for i := range p {
+		if len(parts) == Lanes {
+			p[i], err = strconv.ParseUint(parts[i], 10, 63)
+		}
+	}
+	if err != nil || p.String() != text {
+		return Position{}, comment.Errorf(comment.BadInput, "this is no position in the events: give one as it was received, or none to begin with what happens now")
+	}
+	return p, nil
+}
+
+// ErrGone is for a position after which events were kept once, and are not any more.
+var ErrGone = comment.Errorf(comment.BadInput, "the events after this position are not kept any more: begin with what happens now, and read again what you show")
+
+// errAhead is for a position that nothing has reached.
+var errAhead = comment.Errorf(comment.BadInput, "this position is later than all events: give one as it was received from this table, or none to begin with what happens now")
+
+// Batch is a part of a lane.
+type Batch struct {
+	// Events are in their order.
+	Events []Event
+	// Last is the position after the batch.
+	Last uint64
+	// More says that the batch ended at the limit.
+	More bool
+	// Missing says that the log was off before one of the events, or before Last: nobody wanted
+	// events for a while, and those of that time are not in it.
+	Missing bool
+}
+
+// Read reads on in a lane after a position: at most limit items of up to ten changes each. It returns
+// ErrGone if what follows the position has expired. It reads eventually consistently: half a read unit for
+// each 4 KB, and for nothing.
+func (o *Outbox) Read(ctx context.Context, lane int, after uint64, limit int) (Batch, error) {
+	batch, whole, err := o.read(ctx, lane, after, limit, false)
+	if err == nil && !whole {
+		// Read by a replica that is late: look again before anything is called lost.
+		if batch, whole, err = o.read(ctx, lane, after, limit, true); err == nil && !whole {
+			err = ErrGone
+		}
+	}
+	return batch, err
+}
+
+func (o *Outbox) read(ctx context.Context, lane int, after uint64, limit int, consistent bool) (b Batch, whole bool, err error) {
+	next := after >> indexBits
+	if after&wholeItem == wholeItem {
+		next++
+	}
+	items, err := o.query(ctx, lane, query{from: next, limit: limit, consistent: consistent})
+	if err != nil {
+		return Batch{}, false, err
+	}
+	b = Batch{Last: after, More: len(items) == limit}
+	if len(items) == 0 {
+		return b, after == 0 || after&wholeItem == wholeItem, nil
+	}
+	for i, item := range items {
+		switch {
+		case item.Number == next:
+		case after != 0:
+			return b, false, nil
+		default: // what is oldest expires in no order
+			b.Missing = b.Missing || i > 0
+			next = item.Number
+		}
+		next++
+		b.take(item, after)
+	}
+	return b, true, nil
+}
+
+// take adds the events of an item that are after a position.
+func (b *Batch) take(item layout.Outbox, after uint64) {
+	for _, event := range eventsIn(item) {
+		if after == 0 || event.Number > after {
+			b.Events = append(b.Events, event)
+		}
+	}
+	b.Last = behind(item.Number)
+	b.Missing = b.Missing || item.Missing
+}
+
+// Ends returns the position after all events, read consistently: one read unit for each lane.
+func (o *Outbox) Ends(ctx context.Context) (p Position, err error) {
+	err = call.Parallel(ctx, Lanes, func(ctx context.Context, lane int) error {
+		items, err := o.query(ctx, lane, query{limit: 1, backwards: true, consistent: true})
+		if len(items) > 0 {
+			p[lane] = behind(items[0].Number)
+		}
+		return err
+	})
+	return p, err
+}
+
+// Check returns an error if no reader can have come to a position. That of one whose events are not kept
+// any more comes from Read.
+func (o *Outbox) Check(ctx context.Context, p Position) error {
+	ends, err := o.Ends(ctx)
+	for i := range p {
+		if err == nil && p[i] > ends[i] {
+			err = errAhead
+		}
+	}
+	return err
+}

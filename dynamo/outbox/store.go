@@ -1,0 +1,85 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Client is the part of the SDK's client that an Outbox needs.
+type Client interface {
+	call.Querier
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
+}
+
+// store reads and writes the items of a table's outbox.
+type store struct {
+	client Client
+	table  string
+	now    func() time.Time
+}
+
+// query is a read of items of a lane.
+type query struct {
+	from       uint64 // the first number
+	limit      int
+	backwards  bool // the last items, the last one first
+	consistent bool
+}
+
+func (s *store) query(ctx context.Context, lane int, q query) (out []layout.Outbox, err error) {
+	input := &dynamodb.QueryInput{
+		TableName: aws.String(s.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :lane AND " + layout.AttrSK + " >= :from"),
+		ExpressionAttributeValues: layout.Item{":lane": layout.OutboxLanePK(lane), ":from": layout.Text(layout.OutboxSK(q.from))},
+		ScanIndexForward:          aws.Bool(!q.backwards), ConsistentRead: aws.Bool(q.consistent), Limit: aws.Int32(int32(q.limit)),
+	}
+	output, err := s.client.Query(ctx, input)
+	if err != nil {
+		return nil, call.Wrap(err, "Query of lane %d of the outbox", lane)
+	}
+	for _, it := range output.Items {
+		item, err := layout.DecodeOutbox(it)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, item)
+	}
+	return out, nil
+}
+
+// start returns the number before that of the first item of an empty lane. It is that of a time, so that
+// it is above all numbers that were ever used, and all processes agree on it.
+func (s *store) start(ctx context.Context, lane int) (uint64, error) {
+	key := layout.OutboxKey(layout.OutboxStartPrefix + strconv.Itoa(lane))
+	for {
+		output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true)})
+		if err != nil {
+			return 0, call.Wrap(err, "GetItem of the start of lane %d of the outbox", lane)
+		}
+		was := layout.NewReader(output.Item).OptionalNumber(layout.AttrOutboxStart)
+		if s.now().Sub(time.UnixMilli(was)) < Keep/2 { // nothing that was appended since has expired
+			return uint64(was), nil
+		}
+		item := layout.OutboxKey(layout.NewReader(key).Text(layout.AttrSK))
+		item[layout.AttrOutboxStart] = layout.Time(s.now())
+		_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(s.table), Item: item,
+			ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + layout.AttrOutboxStart + " = :was"),
+			ExpressionAttributeValues: layout.Item{":was": layout.Number(was)},
+		}, call.NoRetries)
+		var refused *types.ConditionalCheckFailedException
+		if err != nil && !errors.As(err, &refused) {
+			return 0, call.Wrap(err, "PutItem of the start of lane %d of the outbox", lane)
+		}
+	}
+}

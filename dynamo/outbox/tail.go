@@ -1,0 +1,62 @@
+package outbox
+
+import (
+	"context"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/internal/task"
+	"github.com/talkback/talkback/stream"
+)
+
+// TailEvery is the time between two reads of a lane by Tail.
+const TailEvery = 2 * time.Second
+
+// keepAliveEvery is the time between two looks at whether a lane is old.
+const keepAliveEvery = 24 * time.Hour
+
+// perRead is how many items Tail reads of a lane at once.
+const perRead = 100
+
+// Tail follows all lanes from a position until the context ends, and calls each with what it reads: for
+// each lane in order, for different lanes at the same time. A batch without events only moves the
+// position. While nothing happens it reads each lane every TailEvery, one read unit a second for all.
+//
+// It returns the first error of each, or of a read that cannot succeed, such as ErrGone. An error that
+// passes goes to failed, nil for nothing, and the read is tried again.
+func (o *Outbox) Tail(ctx context.Context, from Position, each func(lane int, batch Batch) error, failed func(error)) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for lane := range Lanes {
+		group.Go(task.Guarded(func() error { return o.tail(ctx, lane, from[lane], each, failed) }))
+	}
+	return group.Wait()
+}
+
+func (o *Outbox) tail(ctx context.Context, lane int, after uint64, each func(lane int, batch Batch) error, failed func(error)) error {
+	for due := o.now(); ctx.Err() == nil; {
+		batch, err := o.Read(ctx, lane, after, perRead)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil && !stream.Passes(err):
+			return err
+		case err != nil && failed != nil:
+			failed(err)
+		case err == nil && batch.Last != after:
+			if err := each(lane, batch); err != nil {
+				return err
+			}
+			after = batch.Last
+		}
+		if o.now().After(due) {
+			if err := o.lanes[lane].keepAlive(ctx); err == nil {
+				due = o.now().Add(keepAliveEvery)
+			}
+		}
+		if !batch.More {
+			_ = task.Wait(ctx, TailEvery) // the loop checks the context
+		}
+	}
+	return nil
+}
