@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/talkback/talkback/httpapi/persisted"
+	"github.com/talkback/talkback/web"
 )
 
 // PersistedFlags say which operations clients may name instead of sending their texts.
@@ -33,7 +34,7 @@ func (f *PersistedFlags) open(check func(text string) error, redis, table string
 	stop = func() {}
 	switch {
 	case len(f.Trusted) > 0:
-		if n.trusted, err = persisted.OpenTrusted(f.Trusted, f.Only, check); err != nil {
+		if n.trusted, err = persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check); err != nil {
 			return named{}, stop, usage(fmt.Errorf("--trusted-documents: %w", err))
 		}
 		stop = onHangup(func() { reload(n.trusted, log) })

@@ -147,7 +147,13 @@ func (s *server) askWith(query, variables string) []byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	response, err := http.Post(s.address+"/graphql", "application/json", bytes.NewReader(body))
+	return []byte(s.post(string(body)))
+}
+
+// post posts a body and gives the answer's text.
+func (s *server) post(body string) string {
+	s.t.Helper()
+	response, err := http.Post(s.address+"/graphql", "application/json", strings.NewReader(body))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -156,7 +162,7 @@ func (s *server) askWith(query, variables string) []byte {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	return text
+	return string(text)
 }
 
 // engineOf is the process id of the engine on a data folder, as the kernel's own list of processes

@@ -92,7 +92,7 @@ func TestTrustedDocuments(t *testing.T) {
 			o.Automatic = persisted.NewAutomatic(1<<20, nil)
 			o.Pages = func(inside http.Handler) http.Handler { api = inside; return http.NotFoundHandler() }
 			var err error
-			if o.Trusted, err = persisted.OpenTrusted([]string{names}, only, httpapi.DocumentCheck(*o)); err != nil {
+			if o.Trusted, err = persisted.OpenTrusted([]string{names}, nil, only, httpapi.DocumentCheck(*o)); err != nil {
 				t.Fatal(err)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2"
 
 	"github.com/talkback/talkback/internal/schematest"
 )
@@ -57,6 +58,29 @@ func TestTextsOfTheDesk(t *testing.T) {
 	for key := range english {
 		if base := made.ReplaceAllString(key, "$2"); !strings.Contains(uses.String(), base) {
 			t.Errorf("no file of the page uses the text %s", key)
+		}
+	}
+}
+
+// A server that runs trusted documents only runs what browsers send for its pages: each fits the schema.
+// That of the page for moderators is all there.
+func TestOperationsOfPages(t *testing.T) {
+	var manifest struct {
+		Operations []struct{ ID, Name, Body string }
+	}
+	if err := json.Unmarshal(Operations(), &manifest); err != nil {
+		t.Fatal(err)
+	}
+	schema, listed := schematest.Load(t), map[string]bool{}
+	for _, operation := range manifest.Operations {
+		listed[operation.Name] = true
+		if _, err := gqlparser.LoadQueryWithRules(schema, operation.Body, nil); err != nil {
+			t.Errorf("%s: %v", operation.Name, err)
+		}
+	}
+	for _, found := range regexp.MustCompile(`(?:query|mutation) (\w+)`).FindAllStringSubmatch(read(t, "desk/api.js"), -1) {
+		if !listed[found[1]] {
+			t.Errorf("component/dist/operations.json does not list %s: run make component", found[1])
 		}
 	}
 }

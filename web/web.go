@@ -28,6 +28,16 @@ import (
 //go:embed desk/desk.css desk/*.js home/home.css home/home.js home/icon.svg home/favicon.ico look explorer/dist component/dist
 var files embed.FS
 
+// Operations returns the manifest of the operations that browsers send for pages of this server: those
+// of the element, and of the page for moderators.
+func Operations() []byte {
+	manifest, err := files.ReadFile("component/dist/operations.json")
+	if err != nil {
+		panic(err) // it is embedded
+	}
+	return manifest
+}
+
 // Options are what pages have to know of the server.
 type Options struct {
 	// Schema is what "/schema.graphql" serves, in the schema definition language. Without it there

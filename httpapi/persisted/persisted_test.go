@@ -60,7 +60,7 @@ func TestManifests(t *testing.T) {
 		{[]string{``}, "", "build it anew"},
 	} {
 		names := write(t, row.files...)
-		trusted, err := OpenTrusted(names, false, anything)
+		trusted, err := OpenTrusted(names, nil, false, anything)
 		if row.fails != "" {
 			if err == nil || !strings.Contains(err.Error(), row.fails) || !strings.Contains(err.Error(), names[len(names)-1]) {
 				t.Errorf("%v: %v, want %q and the file", row.files, err, row.fails)
@@ -75,15 +75,34 @@ func TestManifests(t *testing.T) {
 			t.Errorf("%v: %s is %q", row.files, row.finds, text)
 		}
 	}
-	if _, err := OpenTrusted([]string{"no/such.json"}, false, anything); err == nil || !strings.Contains(err.Error(), "no/such.json") {
+	if _, err := OpenTrusted([]string{"no/such.json"}, nil, false, anything); err == nil || !strings.Contains(err.Error(), "no/such.json") {
 		t.Errorf("a file that is not there: %v", err)
+	}
+}
+
+// Operations of the pages of a server are trusted beside those of manifests, unless they cannot run.
+func TestOwnDocuments(t *testing.T) {
+	names := write(t, `{"a": "query A { a }"}`)
+	trusted, err := OpenTrusted(names, []byte(`{"own": "query B { b }", "large": "query C { c }"}`), true, func(text string) error {
+		if strings.Contains(text, "C") {
+			return errors.New("it is too large")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id, want := range map[string]bool{"a": true, "own": true, "large": false} {
+		if _, found := trusted.Find(id); found != want {
+			t.Errorf("%s: %v, want %v", id, found, want)
+		}
 	}
 }
 
 // A manifest that cannot be served leaves all documents as they were.
 func TestReload(t *testing.T) {
 	names := write(t, `{"a": "query A { a }"}`)
-	trusted, err := OpenTrusted(names, false, func(text string) error {
+	trusted, err := OpenTrusted(names, nil, false, func(text string) error {
 		if text == "bad" {
 			return errors.New("it does not fit")
 		}

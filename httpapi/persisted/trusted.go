@@ -17,6 +17,7 @@ type Trusted struct {
 	Only bool
 
 	files []string
+	own   []byte // the manifest of this server's pages
 	check func(text string) error
 	now   atomic.Pointer[documents]
 }
@@ -27,16 +28,26 @@ type documents struct {
 	texts map[string]bool
 }
 
-// OpenTrusted reads manifests. check says why the text of a document could not run, nil if it could.
-// An error names the file, and the document if it is about one.
-func OpenTrusted(files []string, only bool, check func(text string) error) (*Trusted, error) {
-	t := &Trusted{Only: only, files: files, check: check}
+// OpenTrusted reads manifests, and that of the pages of this server, nil for none. check says why the
+// text of a document could not run, nil if it could. An error names the file, and the document if it
+// is about one.
+func OpenTrusted(files []string, own []byte, only bool, check func(text string) error) (*Trusted, error) {
+	t := &Trusted{Only: only, files: files, own: own, check: check}
 	return t, t.Reload()
 }
 
 // Reload reads the manifests again. After an error, the documents are those of before.
 func (t *Trusted) Reload() error {
 	read := &documents{map[string]string{}, map[string]bool{}}
+	if t.own != nil {
+		listed, err := parseManifest(t.own)
+		if err != nil {
+			return err
+		}
+		for _, d := range listed {
+			_ = t.add(read, d) // a limit of this server may be too low for one, which cannot run then
+		}
+	}
 	origin := map[string]string{} // the file of an id
 	for _, file := range t.files {
 		listed, err := readManifest(file)

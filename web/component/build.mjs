@@ -1,5 +1,5 @@
-// Builds the component into a folder, which the Go program embeds: the script and the inside of the drawer, gzipped, and the
-// style sheet as text, which the server puts into the pages that it renders.
+// Builds the component into a folder, which the Go program embeds: the script and the inside of the drawer, gzipped, the style
+// sheet as text, which the server puts into the pages that it renders, and the operations that pages of this server send.
 //
 //   node build.mjs [folder]        the folder is dist/ unless named
 //
@@ -9,6 +9,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { runInNewContext } from 'node:vm';
 import { gzipSync } from 'node:zlib';
 import zopfli from '@gfx/zopfli';
 
@@ -115,6 +116,41 @@ async function bundlePlan(styles) {
   return outputFiles[0].text;
 }
 
+// The texts of all operations that the element sends.
+async function operationsOfTheElement() {
+  const { outputFiles } = await esbuild.build({
+    ...scripts,
+    stdin: {
+      contents: `
+        import { operation } from './src/answer';
+        import { commentQuery, mutationOf } from './src/forms/changes';
+        import { visitorMutation } from './src/forms/visitor';
+        export default [operation, commentQuery, ...['add', 'edit', 'delete', 'voteOn'].map(mutationOf), visitorMutation];`,
+      loader: 'ts',
+      resolveDir: here,
+    },
+    format: 'esm',
+    plugins: [operationAsText],
+  });
+  return (await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`)).default;
+}
+
+// The texts of all operations that the page for moderators sends: the constants of its script that are named so.
+function operationsOfTheDesk() {
+  const script = readFileSync(join(here, '../desk/api.js'), 'utf8');
+  const names = Array.from(script.matchAll(/^const (\w+(?:Query|Mutation)) =/gm), ([, name]) => name);
+  return runInNewContext(`${script};[${names}]`, { sessionStorage: { getItem: () => null } });
+}
+
+// A manifest of trusted documents, in Apollo's format, for servers that run nothing else.
+function manifestOf(texts) {
+  const operations = Array.from(texts, (body) => {
+    const [, type, name] = /^(query|mutation|subscription) (\w+)/.exec(body);
+    return { id: createHash('sha256').update(body).digest('hex'), name, type, body };
+  });
+  return `${JSON.stringify({ format: 'apollo-persisted-query-manifest', version: 1, operations }, null, 2)}\n`;
+}
+
 // The licence of a package as a comment, since the script is what is handed on.
 function licence(name) {
   const folder = join(here, 'node_modules', name);
@@ -137,6 +173,7 @@ const files = { [planName]: await gzip(plan), 'talkback.js': await gzip(await bu
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 writeFileSync(join(target, 'component.css'), styles);
+writeFileSync(join(target, 'operations.json'), manifestOf([...(await operationsOfTheElement()), ...operationsOfTheDesk()]));
 for (const [name, packed] of Object.entries(files)) {
   writeFileSync(join(target, `${name}.gz`), packed);
   console.log(`${name}: ${packed.length} bytes gzipped`);

@@ -17,6 +17,7 @@ ls dist > "$fresh/committed"
 ls "$fresh/dist" > "$fresh/built"
 diff "$fresh/committed" "$fresh/built"
 cmp dist/component.css "$fresh/dist/component.css"
+cmp dist/operations.json "$fresh/dist/operations.json"
 for packed in dist/*.gz; do
 	gunzip -c "$packed" > "$fresh/committed.js"
 	gunzip -c "$fresh/$packed" | cmp - "$fresh/committed.js" || { echo "$packed differs" >&2; exit 1; }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -190,8 +191,28 @@ func added(w http.ResponseWriter, input object) {
 	reply(w, http.StatusOK, object{"data": object{"value": object{"comment": comment, "errors": []object{}}}})
 }
 
-// check returns what is wrong with a request by the schema, if anything.
+// listed are the texts of the manifest of trusted documents that is built with the element.
+var listed = sync.OnceValue(func() (texts []string) {
+	raw, err := os.ReadFile("dist/operations.json")
+	if err != nil {
+		panic(err)
+	}
+	var manifest struct{ Operations []struct{ Body string } }
+	if err := json.Unmarshal(raw, &manifest); err != nil {
+		panic(err)
+	}
+	for _, operation := range manifest.Operations {
+		texts = append(texts, operation.Body)
+	}
+	return texts
+})
+
+// check returns what is wrong with a request by the schema, or by the manifest of the element, if
+// anything.
 func (s *service) check(query string, given object) error {
+	if !slices.Contains(listed(), query) {
+		return fmt.Errorf("dist/operations.json does not list %s", query)
+	}
 	document, err := gqlparser.LoadQueryWithRules(s.schema, query, nil)
 	if err != nil {
 		return err

@@ -25,18 +25,27 @@ const shown = /fragment Shown .*?} }/.exec(operation)?.[0] ?? '';
 /** What only its writer sees of a comment. */
 const state = /status heldEdit {.*?} }/.exec(operation)?.[0] ?? '';
 
-/** Makes a change. It never throws. */
-export async function change(client: Client, kind: 'add' | 'edit' | 'delete' | 'voteOn', input: unknown): Promise<Outcome> {
+export type Change = 'add' | 'edit' | 'delete' | 'voteOn';
+
+/** The mutation that makes a change. build.mjs lists those of all kinds. */
+export function mutationOf(kind: Change): string {
   const name = `${kind}Comment`;
   const type = `${name[0]?.toUpperCase()}${name.slice(1)}Input`;
-  const query = `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown ${kind === 'add' || kind === 'edit' ? state : ''}}errors:userErrors{code message path}}}${shown}`;
-  const { value, problem } = await request<Outcome>(client, query, { input });
+  return `mutation ${name}($input:${type}!){value:${name}(input:$input){comment{...Shown ${kind === 'add' || kind === 'edit' ? state : ''}}errors:userErrors{code message path}}}${shown}`;
+}
+
+/** The query of one comment as it is now. */
+export const commentQuery = `query comment($id:ID!){value:comment(id:$id){...Shown}}${shown}`;
+
+/** Makes a change. It never throws. */
+export async function change(client: Client, kind: Change, input: unknown): Promise<Outcome> {
+  const { value, problem } = await request<Outcome>(client, mutationOf(kind), { input });
   return problem ? { problem } : value ?? {};
 }
 
 /** Reads a comment as it is now; null if it is not there any more. It never throws. */
 export async function current(client: Client, id: string): Promise<Outcome> {
-  const { value, problem } = await request<Comment>(client, `query comment($id:ID!){value:comment(id:$id){...Shown}}${shown}`, { id });
+  const { value, problem } = await request<Comment>(client, commentQuery, { id });
   return problem ? { problem } : { comment: value ?? null };
 }
 

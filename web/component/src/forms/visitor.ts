@@ -28,8 +28,11 @@ export function becomeVisitor(client: Client): Promise<Problem | undefined> {
   return asked;
 }
 
+/** The mutation that makes a token. */
+export const visitorMutation = 'mutation visitor{value:createVisitorToken{token expiresAt}}';
+
 async function ask(client: Client): Promise<Problem | undefined> {
-  const { value, problem } = await request<object>(client, 'mutation visitor{value:createVisitorToken{token expiresAt}}', {});
+  const { value, problem } = await request<object>(client, visitorMutation, {});
   if (value) keep(placeOf(client.endpoint), value);
   return problem;
 }

@@ -1,0 +1,64 @@
+package command_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// A server reads its manifests again at SIGHUP, while it answers. A manifest that is damaged changes
+// nothing.
+func TestTrustedDocumentsAreReadAgain(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	manifest := filepath.Join(folder, "manifest.json")
+	write := func(text string) {
+		if err := os.WriteFile(manifest+".new", []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(manifest+".new", manifest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(`{"one": "query One { __typename }"}`)
+	s := startServer(t, "--data", filepath.Join(folder, "data"), "--trusted-documents", manifest, "--trusted-only")
+	answers := func(id string) bool { return strings.Contains(s.post(`{"documentId": "`+id+`"}`), `"data"`) }
+	if !answers("one") || answers("two") || !strings.Contains(s.ask("{ __typename }"), "DOCUMENT_NOT_TRUSTED") {
+		t.Errorf("%s, %s, %s", s.post(`{"documentId": "one"}`), s.post(`{"documentId": "two"}`), s.ask("{ __typename }"))
+	}
+	write(`{"two": "query Two { __typename }"}`)
+	s.signal(syscall.SIGHUP)
+	eventually(t, "the new manifest counts", func() bool { return answers("two") && !answers("one") })
+	write(`{"two": "query Two { price }"}`)
+	s.signal(syscall.SIGHUP)
+	write(`{"one": "query One { __typename }"}`) // at the latest by the next signal
+	s.signal(syscall.SIGHUP)
+	eventually(t, "a later manifest counts", func() bool { return answers("one") })
+	s.signal(syscall.SIGTERM)
+	if status, said := s.wait(); status != 0 {
+		t.Errorf("status %d\n%s", status, said)
+	}
+}
+
+// A manifest that cannot be served is refused before the table is opened, by file and id.
+func TestRefusedManifests(t *testing.T) {
+	manifest := filepath.Join(t.TempDir(), "manifest.json")
+	if err := os.WriteFile(manifest, []byte(`{"ours": "query Ours { price }"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range []struct {
+		arguments []string
+		want      string
+	}{
+		{[]string{"--trusted-documents", manifest}, manifest + `: the document "ours" cannot be served: `},
+		{[]string{"--trusted-documents", manifest + ".old"}, manifest + ".old: no such file"},
+		{[]string{"--trusted-only"}, "--trusted-only needs --trusted-documents"},
+	} {
+		arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--endpoint", "http://127.0.0.1:1"}, row.arguments...)
+		if status, _, said := talkback(t.Context(), arguments...); status != 2 || !strings.Contains(strings.Join(strings.Fields(said), " "), row.want) {
+			t.Errorf("%v: status %d, %s, want %q", row.arguments, status, said, row.want)
+		}
+	}
+}
