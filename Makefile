@@ -169,4 +169,4 @@ docs:
 
 # What was built and fetched. The data stays.
 clean:
-	rm -rf bin .cache internal/clients/node_modules internal/bench/apollo/node_modules
+	rm -rf bin .cache internal/clients/node_modules internal/clients/gateway/node_modules internal/bench/apollo/node_modules

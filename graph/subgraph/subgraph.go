@@ -57,6 +57,11 @@ func SDL(full *ast.Schema) string {
 	}
 	query := document.Definitions.ForName(full.Query.Name)
 	query.Fields = slices.DeleteFunc(query.Fields, func(f *ast.FieldDefinition) bool { return slices.Contains(Colliding, f.Name) })
+	for _, extension := range document.Extensions { // @shareable is about the fields of the same braces only
+		of := document.Definitions.ForName(extension.Name)
+		of.Directives = append(of.Directives, extension.Directives...)
+	}
+	document.Extensions = nil
 	var sdl strings.Builder
 	formatter.NewFormatter(&sdl, formatter.WithIndent("  ")).FormatSchemaDocument(document)
 	return sdl.String()

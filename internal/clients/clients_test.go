@@ -18,10 +18,14 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
+	"github.com/talkback/talkback/stream"
 )
 
 // patience bounds every wait for a program. It is reached only by a failure.
@@ -39,17 +43,18 @@ type client struct {
 }
 
 var clients = []client{
-	{"apollo", installed, [][]string{nodeTest("apollo.test.mjs")}},
-	{"urql", installed, [][]string{nodeTest("urql.test.mjs")}},
-	{"relay", installed, [][]string{
+	{"apollo", installedIn("."), [][]string{nodeTest("apollo.test.mjs")}},
+	{"urql", installedIn("."), [][]string{nodeTest("urql.test.mjs")}},
+	{"relay", installedIn("."), [][]string{
 		{"node", "build.mjs"},
 		nodeTest("relay.test.mjs"),
 	}},
-	{"codegen", installed, [][]string{
+	{"codegen", installedIn("."), [][]string{
 		{"node", "../node_modules/@graphql-codegen/cli/esm/bin.js", "--config", "codegen.json"},
 		{"node", "../node_modules/typescript/bin/tsc", "--project", "."},
 		nodeTest("__generated__/built/codegen.test.js"),
 	}},
+	{"gateway", installedIn("gateway"), [][]string{nodeTest("gateway.test.mjs")}},
 	{"genqlient", nil, [][]string{{"go", "test", "-count=1", "."}}},
 }
 
@@ -115,20 +120,24 @@ func run(t *testing.T, folder string, command []string, environment ...string) {
 	}
 }
 
-// installed says whether the programs' packages are there, in the versions of package-lock.json.
-func installed() error {
-	if _, err := exec.LookPath("node"); err != nil {
-		return fmt.Errorf("the clients' tests: node is not on PATH")
+// installedIn returns what says whether the programs' packages are in a folder, in the versions of its
+// package-lock.json.
+func installedIn(folder string) func() error {
+	return func() error {
+		if _, err := exec.LookPath("node"); err != nil {
+			return fmt.Errorf("the clients' tests: node is not on PATH")
+		}
+		wanted, err := os.ReadFile(filepath.Join(folder, "package-lock.json"))
+		if err != nil {
+			return err
+		}
+		modules := filepath.Join(folder, "node_modules")
+		// What clients.sh leaves there when all is in place.
+		if stamp, err := os.ReadFile(filepath.Join(modules, "stamp")); err != nil || !bytes.Equal(stamp, wanted) {
+			return fmt.Errorf("the clients' tests: internal/clients/%s is not there, or of other versions; `make provision` fetches it", modules)
+		}
+		return nil
 	}
-	wanted, err := os.ReadFile("package-lock.json")
-	if err != nil {
-		return err
-	}
-	// What clients.sh leaves there when all is in place.
-	if stamp, err := os.ReadFile(filepath.Join("node_modules", "stamp")); err != nil || !bytes.Equal(stamp, wanted) {
-		return fmt.Errorf("the clients' tests: internal/clients/node_modules is not there, or of other versions; `make provision` fetches it")
-	}
-	return nil
 }
 
 // serve starts the whole service over a table of its own, which holds comments on one product, and
@@ -142,7 +151,8 @@ func serve(t *testing.T, endpoint, product string) string {
 	if _, err := dynamo.NewLoader(session.Client, session.Table, 0).Load(t.Context(), written(product)); err != nil {
 		t.Fatal(err)
 	}
-	service := command.Serve{OperationTimeout: patience}
+	count(t, session, written(product))
+	service := command.Serve{OperationTimeout: patience, Federation: true} // of which clients notice nothing
 	store := service.Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
 	server := httptest.NewServer(service.Handler(store, nil, &auth.Guard{}, command.Terminal{
 		Err:    io.Discard,
@@ -150,6 +160,22 @@ func serve(t *testing.T, endpoint, product string) string {
 	}))
 	t.Cleanup(server.Close)
 	return server.URL + "/graphql"
+}
+
+// count counts the comments as the stream would have them counted, so that statistics are exact.
+func count(t *testing.T, session *command.Session, comments []comment.Comment) {
+	t.Helper()
+	records := make([]stream.Record, len(comments))
+	for i, c := range comments {
+		at := stream.PositionOf("2024-05-01T00:00:00.000", fmt.Sprint(i+1))
+		records[i] = stream.Record{Position: at, Created: time.Now(), New: layout.Encode(c)}
+	}
+	if err := counts.NewCounter(session.Client, session.Table, counts.CounterOptions{}).Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.MarkComplete(t.Context(), leases.NewLeases(session.Client, session.Table), stream.State{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // numbered is an index of page numbers that knows what was written before the programs start.
