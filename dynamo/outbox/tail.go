@@ -23,9 +23,9 @@ const perRead = 100
 // each lane in order, for different lanes at the same time. A batch without events only moves the
 // position. While nothing happens it reads each lane every TailEvery, one read unit a second for all.
 //
-// It returns the first error of each, or of a read that cannot succeed, such as ErrGone. An error that
+// The context that each gets ends with Tail. Tail returns the first error of each, or of a read that cannot succeed, such as ErrGone. An error that
 // passes goes to failed, nil for nothing, and the read is tried again.
-func (o *Outbox) Tail(ctx context.Context, from Position, each func(lane int, batch Batch) error, failed func(error)) error {
+func (o *Outbox) Tail(ctx context.Context, from Position, each func(ctx context.Context, lane int, batch Batch) error, failed func(error)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for lane := range Lanes {
 		group.Go(task.Guarded(func() error { return o.tail(ctx, lane, from[lane], each, failed) }))
@@ -33,7 +33,7 @@ func (o *Outbox) Tail(ctx context.Context, from Position, each func(lane int, ba
 	return group.Wait()
 }
 
-func (o *Outbox) tail(ctx context.Context, lane int, after uint64, each func(lane int, batch Batch) error, failed func(error)) error {
+func (o *Outbox) tail(ctx context.Context, lane int, after uint64, each func(ctx context.Context, lane int, batch Batch) error, failed func(error)) error {
 	for due := o.now(); ctx.Err() == nil; {
 		batch, err := o.Read(ctx, lane, after, perRead)
 		switch {
@@ -44,7 +44,7 @@ func (o *Outbox) tail(ctx context.Context, lane int, after uint64, each func(lan
 		case err != nil && failed != nil:
 			failed(err)
 		case err == nil && batch.Last != after:
-			if err := each(lane, batch); err != nil {
+			if err := each(ctx, lane, batch); err != nil {
 				return err
 			}
 			after = batch.Last
