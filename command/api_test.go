@@ -25,7 +25,9 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/httpapi/gateway"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/lambdatest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
@@ -90,10 +92,9 @@ func (a *api) useClient(client *dynamodb.Client) {
 		a.authorizer = &auth.Guard{}
 	}
 	a.store = serve.Store(&command.Session{Client: client, Table: a.session.Table}, a.pages, slog.New(slog.DiscardHandler))
-	a.server = httptest.NewServer(serve.Handler(a.store, erasure.New(client, a.session.Table, erasure.Options{}), a.authorizer, command.Terminal{
-		Err:    io.Discard,
-		Logger: slog.New(slog.NewTextHandler(a.log, nil)),
-	}))
+	log := slog.New(slog.NewTextHandler(a.log, nil))
+	handler := serve.Handler(a.store, erasure.New(client, a.session.Table, erasure.Options{}), a.authorizer, command.Terminal{Err: io.Discard, Logger: log})
+	a.server = httptest.NewServer(lambdatest.Front(a.tb, handler, gateway.New(handler, log)))
 	a.tb.Cleanup(a.server.Close)
 }
 

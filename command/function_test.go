@@ -10,6 +10,7 @@ import (
 
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/lambdatest"
 )
 
 // newFunction makes the API of a function over a table, from variables written as NAME=value.
@@ -74,4 +75,15 @@ func TestFunctionRefuses(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Clients of a function see what clients of a server see: tests of the service from outside pass
+// through one too. Left out are those that write without tokens, which only this machine may: to the
+// service, a function's clients are behind a proxy.
+func TestServiceThroughFunction(t *testing.T) {
+	lambdatest.Again(t, "url", []string{
+		"TestAuditOfGraphQLOverHTTP", "TestErrorTexts", "TestOneFailingPartitionFailsThePage", "TestNullWhereNoneCanBe", "TestFieldsUnderOneName",
+		"TestWhoMayWrite", "TestNoMutationsByGET", "TestModeration", "TestOneCommentForEachProduct", "TestViewerComments", "TestViewerIsNotCachedForOthers",
+		"TestProductPagesShowEveryComment",
+	})
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/internal/lambdatest"
 )
 
 // observer keeps what it is told.
@@ -56,14 +57,18 @@ func (o *observer) of(id string) (told httpapi.Exchange) {
 // Observers are told of every request, with what became of it.
 func TestObservers(t *testing.T) {
 	var told observer
-	handler := httpapi.New(options(func(o *httpapi.Options) { o.Observers, o.MaxBody = []httpapi.Observer{&told}, 200 }))
+	handler := newHandler(t, func(o *httpapi.Options) { o.Observers, o.MaxBody = []httpapi.Observer{&told}, 200 })
 	ask := func(method, path, body string) *http.Request {
 		r := httptest.NewRequest(method, path, strings.NewReader(body))
 		r.Header.Set("Content-Type", "application/json")
 		return r
 	}
 	operation := func(text string) *http.Request { return ask("POST", "/graphql", `{"query": "`+text+`"}`) }
-	api := httpapi.Exchange{Method: "POST", Route: "/graphql", Scheme: "http", Status: 200}
+	scheme := "http"
+	if lambdatest.Form != "" {
+		scheme = "https" // by which clients come to a function
+	}
+	api := httpapi.Exchange{Method: "POST", Route: "/graphql", Scheme: scheme, Status: 200}
 	with := func(change func(*httpapi.Exchange)) httpapi.Exchange {
 		e := api
 		change(&e)
@@ -84,9 +89,9 @@ func TestObservers(t *testing.T) {
 			e.Method, e.Status, e.Outcome, e.Code = "PATCH", 405, "refused", "METHOD_NOT_ALLOWED"
 		})},
 		{"a question for methods", ask("OPTIONS", "/graphql", ""), with(func(e *httpapi.Exchange) { e.Method, e.Status, e.Outcome = "OPTIONS", 204, "ok" })},
-		{"a probe", ask("GET", "/healthz", ""), httpapi.Exchange{Method: "GET", Route: "/healthz", Scheme: "http", Status: 200}},
-		{"a page", ask("GET", "/products/a%2Fb", ""), httpapi.Exchange{Method: "GET", Route: "/products/{id}", Scheme: "http", Status: 404}},
-		{"any other path", ask("GET", "/somewhere/else", ""), httpapi.Exchange{Method: "GET", Route: "/{file}", Scheme: "http", Status: 404}},
+		{"a probe", ask("GET", "/healthz", ""), httpapi.Exchange{Method: "GET", Route: "/healthz", Scheme: scheme, Status: 200}},
+		{"a page", ask("GET", "/products/a%2Fb", ""), httpapi.Exchange{Method: "GET", Route: "/products/{id}", Scheme: scheme, Status: 404}},
+		{"any other path", ask("GET", "/somewhere/else", ""), httpapi.Exchange{Method: "GET", Route: "/{file}", Scheme: scheme, Status: 404}},
 	} {
 		told.ended = nil
 		answer := httptest.NewRecorder()
@@ -111,7 +116,7 @@ func TestObservers(t *testing.T) {
 // such; and an abandoned answer has no status.
 func TestObserversOfWhatGoesWrong(t *testing.T) {
 	s, told := newSchema(), &observer{}
-	handler := httpapi.New(options(func(o *httpapi.Options) {
+	handler := newHandler(t, func(o *httpapi.Options) {
 		o.Observers, o.Schema, o.MaxInFlight = []httpapi.Observer{told}, s, 1
 		o.Pages = func(api http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -121,7 +126,7 @@ func TestObserversOfWhatGoesWrong(t *testing.T) {
 				api.ServeHTTP(w, httptest.NewRequest("GET", "/graphql?query={echo}", nil).WithContext(r.Context()))
 			})
 		}
-	}))
+	})
 	serve := func(path string) {
 		defer func() { _ = recover() }()
 		handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", path, nil))

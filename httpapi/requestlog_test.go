@@ -39,9 +39,9 @@ func linesOf(t *testing.T, log *bytes.Buffer) (lines []map[string]any) {
 // the client wrote, other than a name, is not in it.
 func TestRequestsAreLogged(t *testing.T) {
 	var log bytes.Buffer
-	handler := httpapi.New(options(func(o *httpapi.Options) {
+	handler := newHandler(t, func(o *httpapi.Options) {
 		o.Observers = []httpapi.Observer{httpapi.LogRequests(slog.New(slog.NewJSONHandler(&log, nil)))}
-	}))
+	})
 	const parent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-00"
 	long := strings.Repeat("n", 100)
 	line := func(outcome string, more ...any) map[string]any {

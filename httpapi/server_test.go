@@ -140,7 +140,7 @@ func options(set func(*httpapi.Options)) httpapi.Options {
 // newServer starts a server with options changed as a test needs them.
 func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
-	server := httptest.NewServer(front(t, httpapi.New(options(set))))
+	server := httptest.NewServer(newHandler(t, set))
 	t.Cleanup(server.Close)
 	return server
 }
