@@ -1,7 +1,8 @@
 #!/bin/sh
 # Puts cfn-lint, which finds what is wrong with the templates in infra/, into .cache/cfn-lint, in the versions of cfn-lint.txt
-# beside this file. It needs Python 3.10 or newer. It also transforms the template of SAM as the SAM command line does, whose own
-# check is this one again, and takes 340 MB and a minute of processor time to install.
+# beside this file, whose hashes are those of all files that PyPI has of them. It needs Python 3.10 or newer. It also transforms
+# the template of SAM as the SAM command line does, whose own check is this one again, and takes 340 MB and a minute of processor
+# time to install.
 set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
@@ -23,6 +24,6 @@ rm -rf "$cache"
 mkdir -p "$root/.cache"
 # Compiling all that it brings takes longer than it runs.
 python3 -m venv "$cache" &&
-	"$cache/bin/pip" install --quiet --disable-pip-version-check --no-compile --no-deps --requirement "$here/cfn-lint.txt" ||
+	"$cache/bin/pip" install --quiet --disable-pip-version-check --no-compile --no-deps --require-hashes --requirement "$here/cfn-lint.txt" ||
 	leave_out "$suite" "pip could not fetch it; its words are above"
 cp "$here/cfn-lint.txt" "$cache/fetched"
