@@ -27,6 +27,7 @@ import (
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/sample"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/moderation"
@@ -50,6 +51,7 @@ type Serve struct {
 	DrainDelay       *time.Duration `help:"How long after SIGTERM new connections are still taken, for load balancers to notice that the server is not ready (default: a third of --drain-timeout, of which it is a part)." placeholder:"5s"`
 	StatisticsAge    time.Duration  `help:"Maximum age of counts that are trusted to skip empty partitions; 0 skips none (default: ${default})." placeholder:"5s" default:"5s"`
 	PageAge          time.Duration  `help:"Cache first pages for this long, which relieves the table when many clients read one product; 0 caches none (default: ${default})." placeholder:"2s" default:"0s"`
+	SharedCache      time.Duration  `help:"Let caches that clients share, such as a CDN, keep for this long what everyone may see; 0 lets them keep nothing (default: ${default})." placeholder:"5s" default:"0s"`
 	SampleData       bool           `help:"Put sample data into an empty table, and serve its pictures."`
 	NoCount          bool           `help:"Do not count comments in this process: leave that to talkback stream, another server, or an AWS Lambda function."`
 	Federation       bool           `help:"Be a subgraph of Apollo Federation 2: answer _service and _entities, for gateways."`
@@ -370,7 +372,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	}
 	schema := graph.NewExecutableSchema(config)
 	pages := c.site
-	pages.MediaOrigin = c.MediaBase.Origin()
+	pages.MediaOrigin, pages.Sharing = c.MediaBase.Origin(), edge.Sharing(c.SharedCache)
 	if !c.NoIntrospection {
 		pages.Schema = schema.Schema().Query.Position.Src.Input // the file of the schema
 	}
@@ -404,6 +406,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Automatic:        c.named.automatic,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
+		Sharing:          edge.Sharing(c.SharedCache),
 		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),
 	})
 }

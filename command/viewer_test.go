@@ -2,9 +2,7 @@ package command_test
 
 import (
 	"io"
-	"maps"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -107,25 +105,20 @@ func do(t *testing.T, request *http.Request, headers map[string]string) (body st
 	return string(text), response.Header
 }
 
-// An answer by GET that tells who asks is not for others: no shared cache may keep it, and the tag
-// of another sender's answer does not make it a 304.
+// An answer by GET to a token is kept nowhere, whatever it is about, and no tag makes it a 304.
 func TestViewerIsNotCachedForOthers(t *testing.T) {
 	a := guarded(t)
-	tags := map[string]string{}
-	for _, header := range []string{"", "Bearer " + tokenOf(t, "u1", time.Hour), "Bearer " + tokenOf(t, "u2", time.Hour), "Bearer " + moderatorToken} {
+	for _, header := range []string{"", "Bearer " + tokenOf(t, "u1", time.Hour), "Bearer " + moderatorToken} {
 		request, err := http.NewRequest(http.MethodGet, a.server.URL+"/graphql?query={viewer{customerId%20isModerator}}", nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		others := slices.Collect(maps.Keys(tags))
-		body, got := do(t, request, map[string]string{"Authorization": header, "If-None-Match": strings.Join(others, ", ")})
-		tag := got.Get("ETag")
-		if body == "" || tag == "" || tags[tag] != "" {
-			t.Errorf("%q is answered as %q: %s %s", header, tags[tag], tag, body)
+		body, got := do(t, request, map[string]string{"Authorization": header, "If-None-Match": "*"})
+		if body == "" || got.Get("ETag") != "" {
+			t.Errorf("%q is answered as %q: %s", header, got.Get("ETag"), body)
 		}
-		if caching := got.Get("Cache-Control"); caching != "private, no-cache" || !strings.Contains(strings.Join(got.Values("Vary"), ", "), "Authorization") {
+		if caching := got.Get("Cache-Control"); caching != "private, no-store" || !strings.Contains(strings.Join(got.Values("Vary"), ", "), "Authorization") {
 			t.Errorf("Cache-Control %q, Vary %q", caching, got.Values("Vary"))
 		}
-		tags[tag] = "another: " + header
 	}
 }

@@ -5,12 +5,34 @@ import (
 	"encoding/base64"
 	"net/http"
 	"strings"
+
+	"github.com/talkback/talkback/internal/edge"
+	"github.com/talkback/talkback/loaders"
 )
 
-// revalidate is the Cache-Control of a good answer to a GET. The client may keep it but has to
-// revalidate it before each use, which the ETag makes cheap: comments change at any moment. Shared
-// caches may not keep it, since they would also serve clients that this server refuses.
-const revalidate = "private, no-cache"
+const (
+	// revalidate is the Cache-Control of a good answer to a GET that shared caches may not keep: see
+	// [edge.Sharing]. The client may keep it but has to revalidate it before each use, which the ETag
+	// makes cheap: comments change at any moment.
+	revalidate = "private, no-cache"
+	// nowhere is that of the answer to a GET with a token, which may be anyone's view.
+	nowhere = "private, no-store"
+)
+
+// caching returns the Cache-Control of a good answer to a GET, and tags one that may be shared.
+//
+// Whatever the header Authorization holds, the answer to it is kept nowhere. Without it, an answer may
+// be shared that no resolver made for the one who asks: it is what everyone would get.
+func (t *transport) caching(r *http.Request, answer http.Header, about *loaders.Loaders) {
+	if _, sent := r.Header["Authorization"]; sent {
+		answer.Set("Cache-Control", nowhere)
+		return
+	}
+	products, forAll := about.Subject()
+	if !forAll || !t.Sharing.Allow(answer, products) {
+		answer.Set("Cache-Control", revalidate)
+	}
+}
 
 // unchanged gives an answer a strong ETag, and reports whether the client has the answer already.
 // It does so only for an answer that may be kept.
@@ -18,7 +40,7 @@ const revalidate = "private, no-cache"
 // The tag is made from the bytes that are sent, after compression, and from the headers that say how
 // to read them: each coding and each type has its own tag.
 func unchanged(answer http.Header, body []byte, ifNoneMatch []string) bool {
-	if answer.Get("Cache-Control") != revalidate {
+	if answer.Get("Cache-Control") != revalidate && !edge.Allowed(answer) {
 		return false
 	}
 	sum := sha256.New()

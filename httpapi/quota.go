@@ -9,6 +9,7 @@ import (
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
+	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/quota"
 )
@@ -47,6 +48,10 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 		}
 		requestOf(r.Context()).limited = v
 		next.ServeHTTP(w, r)
+		if edge.Allowed(w.Header()) { // others would be told what this client has left
+			w.Header().Del("RateLimit-Policy")
+			return
+		}
 		v.tell(w.Header())
 	})
 }

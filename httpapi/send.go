@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzhttp"
 	"github.com/klauspost/compress/gzip"
+
+	"github.com/talkback/talkback/internal/edge"
 )
 
 const (
@@ -42,6 +44,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		} else {
 			next.ServeHTTP(built, r)
 		}
+		edge.OneVary(built.Header())
 		if r.Method == http.MethodGet && built.status == http.StatusOK &&
 			unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
 			built.empty()

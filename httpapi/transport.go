@@ -55,7 +55,10 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refused.write(w)
 		return
 	}
-	respond(ctx, w, r.Method, response)
+	if r.Method == http.MethodGet && len(response.Errors) == 0 {
+		t.caching(r, w.Header(), loaders.From(ctx))
+	}
+	respond(ctx, w, response)
 }
 
 // respond answers with a response. Clients and the proxies between read its status.
@@ -64,10 +67,7 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // way may send plain JSON with another status, so clients go by the body. Only a GraphQL server
 // sends the GraphQL type, so there the status is 400 for an operation that was refused before it
 // ran. A refusal has the same status in both types.
-func respond(ctx context.Context, w http.ResponseWriter, method string, response *graphql.Response) {
-	if method == http.MethodGet && len(response.Errors) == 0 {
-		w.Header().Set("Cache-Control", revalidate)
-	}
+func respond(ctx context.Context, w http.ResponseWriter, response *graphql.Response) {
 	if response.Data == nil && w.Header().Get("Content-Type") == graphQLType {
 		status := http.StatusBadRequest // the operation was refused
 		if ctx.Err() != nil {           // or its time was over before it began

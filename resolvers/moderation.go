@@ -11,6 +11,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
+	"github.com/talkback/talkback/loaders"
 )
 
 // decideAtOnce is how many of the decisions of one mutation are written at a time.
@@ -20,6 +21,7 @@ type moderationResolver struct{ *Resolver }
 
 // Moderation returns what moderators see, and an error for others.
 func (r queryResolver) Moderation(ctx context.Context) (*comment.ModeratorView, error) {
+	loaders.From(ctx).ForCaller()
 	if err := r.Desk.Moderate(ctx); err != nil {
 		return nil, err
 	}

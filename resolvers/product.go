@@ -132,7 +132,7 @@ func (r productResolver) MostHelpfulCritical(ctx context.Context, product *comme
 
 // ViewerComment returns the newest comment of the customer who asks about the product.
 func (r productResolver) ViewerComment(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
-	viewer := r.Author.Viewer(ctx)
+	viewer := r.viewer(ctx)
 	if viewer.CustomerID == nil {
 		return nil, nil
 	}

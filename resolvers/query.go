@@ -93,7 +93,7 @@ func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *commen
 
 // Viewer returns who sent the request.
 func (r queryResolver) Viewer(ctx context.Context) (*comment.Viewer, error) {
-	viewer := r.Author.Viewer(ctx)
+	viewer := r.viewer(ctx)
 	return &viewer, nil
 }
 
@@ -107,6 +107,13 @@ func leaderboard(ctx context.Context, leaders []comment.Leader) []*graph.Leaderb
 	}
 	expectStats(ctx, products...)
 	return entries
+}
+
+// viewer returns who sent the request, for an answer that is not everyone's then. What reads calls it,
+// and not the Author.
+func (r *Resolver) viewer(ctx context.Context) comment.Viewer {
+	loaders.From(ctx).ForCaller()
+	return r.Author.Viewer(ctx)
 }
 
 func productByID(id string) (*comment.Product, error) {
@@ -127,7 +134,7 @@ func (r *Resolver) commentByID(ctx context.Context, text string) (*comment.Comme
 	if c == nil || err != nil || c.Status == comment.Approved && c.Moderation == nil {
 		return c, err
 	}
-	switch viewer := r.Author.Viewer(ctx); {
+	switch viewer := r.viewer(ctx); {
 	case viewer.SeesModeration(*c):
 		return c, nil
 	case !viewer.Sees(*c):

@@ -18,6 +18,7 @@ func countsOf(ctx context.Context, product string, filter comment.Filter) (*comm
 // products in one call. Everything below a product or a comment is about that product alone, so it
 // suffices that the root fields call this.
 func expectStats(ctx context.Context, products ...string) {
+	loaders.From(ctx).About(products...)
 	if asked := lookahead.From(ctx); asked.WantsStatistics {
 		fetchStats(ctx, asked, products)
 	}
@@ -32,10 +33,12 @@ func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
 	for _, node := range nodes {
 		switch n := node.(type) {
 		case *comment.Product:
+			loaders.From(ctx).About(n.ID)
 			if ofProducts {
 				products = append(products, n.ID)
 			}
 		case *comment.Comment:
+			loaders.From(ctx).About(n.ProductID)
 			if ofComments {
 				products = append(products, n.ProductID)
 			}

@@ -12,7 +12,7 @@ type votesResolver struct{ *Resolver }
 // ViewerVote returns the vote of the customer or visitor who asks. Nobody's vote is looked for about a comment
 // without votes.
 func (r votesResolver) ViewerVote(ctx context.Context, votes *comment.Votes) (*comment.Vote, error) {
-	voter, vote := r.Author.Viewer(ctx).VoterID(), comment.NoVote
+	voter, vote := r.viewer(ctx).VoterID(), comment.NoVote
 	switch {
 	case voter == "":
 		return nil, nil

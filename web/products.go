@@ -7,13 +7,15 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/web/product"
 )
 
 // products serves the product pages, and the page for addresses where nothing is.
 type products struct {
 	*product.Pages
-	policy string
+	policy  string
+	sharing edge.Sharing
 }
 
 // serve sends a page that was made for the request.
@@ -25,9 +27,12 @@ func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Pa
 	}
 	header.Add("Vary", "Accept-Encoding")
 	header.Add("Vary", forwardedProto)
+	edge.OneVary(header)
 	header.Set("Cache-Control", "no-store")
 	if page.Version != "" {
-		header.Set("Cache-Control", mustAsk)
+		if page.About == "" || !p.sharing.Allow(header, []string{page.About}) {
+			header.Set("Cache-Control", mustAsk)
+		}
 		header.Set("ETag", `W/"`+page.Version+`"`)
 		if matches(r.Header.Values("If-None-Match"), header.Get("ETag")) {
 			w.WriteHeader(http.StatusNotModified)

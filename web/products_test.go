@@ -100,7 +100,7 @@ func TestProductPageIsCompressed(t *testing.T) {
 	if plain.ContentLength != int64(len(plainBody)) || packed.ContentLength != int64(len(packedBody)) {
 		t.Error("Content-Length is not that of the body")
 	}
-	if vary := strings.Join(packed.Header.Values("Vary"), ","); vary != "Accept-Language,Accept-Encoding,X-Forwarded-Proto" {
+	if vary := strings.Join(packed.Header.Values("Vary"), ","); vary != "Accept-Language, Accept-Encoding, X-Forwarded-Proto" {
 		t.Errorf("Vary %q", vary)
 	}
 }

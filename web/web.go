@@ -21,6 +21,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
@@ -53,6 +54,8 @@ type Options struct {
 	// Plans and Layout are those of [product.Pages].
 	Plans  bool
 	Layout *product.Layout
+	// Sharing lets shared caches keep product pages.
+	Sharing edge.Sharing
 }
 
 // PicturesPath is where Options.Pictures are.
@@ -90,7 +93,7 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	}
 	policy := fmt.Sprintf(productPolicy, pages.StyleHash(), media)
 	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != "", called: o.Catalog}
-	return site{static, front, &products{pages, policy}, o.MediaOrigin}
+	return site{static, front, &products{pages, policy, o.Sharing}, o.MediaOrigin}
 }
 
 // site is all that is served.

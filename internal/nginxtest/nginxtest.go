@@ -20,6 +20,19 @@ import (
 // variable CI is set.
 func Start(tb testing.TB, servers [2]string) (url string) {
 	tb.Helper()
+	return start(tb, "nginx.conf", [][2]string{{"10.0.0.11:8080", servers[0]}, {"10.0.0.12:8080", servers[1]}}, own)
+}
+
+// StartCache starts nginx as a cache in front of one server, with infra/nginx-cache.conf, and returns
+// its URL. Otherwise it is as Start.
+func StartCache(tb testing.TB, server string) (url string) {
+	tb.Helper()
+	return start(tb, "nginx-cache.conf", [][2]string{{"10.0.0.11:8080", server}}, files)
+}
+
+// start starts nginx with a file of infra, changed as the test needs it.
+func start(tb testing.TB, name string, changes [][2]string, more string) (url string) {
+	tb.Helper()
 	path := provisiontest.Program(tb, "nginx", "the nginx suite")
 	folder := tb.TempDir()
 	errors := filepath.Join(folder, "error.log")
@@ -30,7 +43,7 @@ func Start(tb testing.TB, servers [2]string) (url string) {
 	})
 	server := servertest.Start(tb, path, func(port uint16) []string {
 		configuration := filepath.Join(folder, "nginx.conf")
-		if err := os.WriteFile(configuration, configure(tb, port, servers), 0o600); err != nil {
+		if err := os.WriteFile(configuration, configure(tb, name, append(changes, [2]string{"listen 80;", fmt.Sprintf("listen 127.0.0.1:%d;\n%s", port, more)})), 0o600); err != nil {
 			tb.Fatal(err)
 		}
 		return []string{"-p", folder, "-c", configuration, "-e", errors, "-g", settings(folder)}
@@ -38,25 +51,21 @@ func Start(tb testing.TB, servers [2]string) (url string) {
 	return "http://" + server.Address()
 }
 
-// configure puts the test's addresses into the configuration, and files into the test's folder.
-func configure(tb testing.TB, port uint16, servers [2]string) []byte {
+// configure returns a file of infra with changes, of which each has one place.
+func configure(tb testing.TB, name string, changes [][2]string) []byte {
 	tb.Helper()
 	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		tb.Fatal(err)
 	}
-	text, err := os.ReadFile(filepath.Join(root, "infra", "nginx.conf"))
+	text, err := os.ReadFile(filepath.Join(root, "infra", name))
 	if err != nil {
 		tb.Fatal(err)
 	}
 	out := string(text)
-	for _, change := range [][2]string{
-		{"10.0.0.11:8080", servers[0]},
-		{"10.0.0.12:8080", servers[1]},
-		{"listen 80;", fmt.Sprintf("listen 127.0.0.1:%d;\n%s", port, own)},
-	} {
+	for _, change := range changes {
 		if strings.Count(out, change[0]) != 1 {
-			tb.Fatalf("infra/nginx.conf has not one %q", change[0])
+			tb.Fatalf("infra/%s has not one %q", name, change[0])
 		}
 		out = strings.Replace(out, change[0], change[1], 1)
 	}
@@ -66,12 +75,14 @@ func configure(tb testing.TB, port uint16, servers [2]string) []byte {
 // AnsweredBy is the header that names the server that answered a request.
 const AnsweredBy = "X-Answered-By"
 
-// own is what only a test needs. Files of nginx stay in its folder: Debian's build has them in /var.
-const own = `access_log off;
+// files keeps the files of nginx in the test's folder: Debian's build has them in /var.
+const files = `access_log off;
 client_body_temp_path body;
 proxy_temp_path proxy;
-add_header ` + AnsweredBy + ` $upstream_addr always;
 `
+
+// own is what only a test needs.
+const own = files + "add_header " + AnsweredBy + " $upstream_addr always;\n"
 
 // settings are those that a service manager would give. Workers run as the user who tests.
 func settings(folder string) string {

@@ -177,7 +177,19 @@ func (a answer) code(path ...any) string {
 }
 
 // viewer is what the server has to know of who asks, which is everyone.
-type viewer struct{ CannotWriteReason, CannotVoteReason string }
+type viewer struct {
+	MayWrite                            *bool
+	CannotWriteReason, CannotVoteReason string
+}
+
+// about returns the product of an answer that is whole and everyone's, else an empty string. Without
+// tokens, the machine that the server runs on may write, and its answer says so.
+func (a answer) about(s state) string {
+	if may := a.viewer().MayWrite; len(a.Errors) > 0 || may == nil || *may {
+		return ""
+	}
+	return s.Product
+}
 
 // viewer returns who asks, the zero viewer if nothing is known.
 func (a answer) viewer() (v viewer) {

@@ -47,7 +47,7 @@ func (p *Pages) inside(t *texts, s state, a answer, reply inprocess.Reply) Page 
 	page := pageOf(statusOf(s, a, reply), t, executed(t, "inside", e))
 	switch page.Status {
 	case http.StatusOK:
-		page.Version = p.version(t, s, a, catalog.Product{}, s.Path)
+		page.Version, page.About = p.version(t, s, a, catalog.Product{}, s.Path), a.about(s)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		page.Header.Set("Retry-After", retryAfter(reply))
 	}

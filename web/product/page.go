@@ -66,6 +66,8 @@ type Page struct {
 	// Version changes whenever the page says something else to a reader. Times that reading took do
 	// not count. It is empty for a page that is not to be kept.
 	Version string
+	// About is the product of a page that is the same for everyone; empty for any other page.
+	About string
 }
 
 // document is what the template of a page shows.
@@ -157,7 +159,7 @@ func (p *Pages) answered(t *texts, s state, a answer, named catalog.Product, rep
 	page := p.render(status, t, p.document(t, s, a, named, reply.Body, base, status == http.StatusOK))
 	switch {
 	case status == http.StatusOK:
-		page.Version = p.version(t, s, a, named, base)
+		page.Version, page.About = p.version(t, s, a, named, base), a.about(s)
 	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
 		page.Header.Set("Retry-After", retryAfter(reply))
 	}
@@ -231,17 +233,21 @@ func (t *texts) description(p *product, called string) string {
 // embedded is the state of the element when it begins: the query and its answer. It is JSON that
 // can stand in a script element: the characters that could end it are escaped.
 func embedded(t *texts, s state, body []byte) template.JS {
-	if !json.Valid(body) {
-		body = []byte(`{"data":null,"errors":[]}`)
+	var said struct { // without what the request cost: that is for its client alone
+		Data   json.RawMessage `json:"data"`
+		Errors json.RawMessage `json:"errors,omitempty"`
+	}
+	if json.Unmarshal(body, &said) != nil {
+		said.Errors = json.RawMessage("[]")
 	}
 	out, err := json.Marshal(struct {
-		Locale    string          `json:"locale"`
-		Query     string          `json:"query"`
-		Variables variables       `json:"variables"`
-		Answer    json.RawMessage `json:"answer"`
-	}{t.lang, s.query(), s.variables(), body})
+		Locale    string    `json:"locale"`
+		Query     string    `json:"query"`
+		Variables variables `json:"variables"`
+		Answer    any       `json:"answer"`
+	}{t.lang, s.query(), s.variables(), said})
 	if err != nil {
-		panic(err) // the body is valid JSON, and the rest can always be encoded
+		panic(err) // the answer was JSON, and the rest can always be encoded
 	}
 	return template.JS(out)
 }
