@@ -144,7 +144,7 @@ func TestProductPagesAreShared(t *testing.T) {
 	for _, row := range []struct{ why, address, header, want string }{
 		{"a page", a.server.URL + "/products/teapot", "", sharedFor},
 		{"its element", a.server.URL + "/products/teapot/element", "", sharedFor},
-		{"a page that there is not", a.server.URL + "/products/c_1", "", forNobody},
+		{"a product that cannot be", a.server.URL + "/products/c_1", "", forNobody},
 		{"this machine, which may write", open.server.URL + "/products/teapot", "", "no-cache"},
 		{"others, who may not", open.server.URL + "/products/teapot", "X-Forwarded-For: 192.0.2.1", sharedFor},
 	} {

@@ -27,7 +27,6 @@ import (
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
-	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/sample"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/moderation"
@@ -372,7 +371,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	}
 	schema := graph.NewExecutableSchema(config)
 	pages := c.site
-	pages.MediaOrigin, pages.Sharing = c.MediaBase.Origin(), edge.Sharing(c.SharedCache)
+	pages.MediaOrigin, pages.SharedFor = c.MediaBase.Origin(), c.SharedCache
 	if !c.NoIntrospection {
 		pages.Schema = schema.Schema().Query.Position.Src.Input // the file of the schema
 	}
@@ -406,7 +405,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Automatic:        c.named.automatic,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
-		Sharing:          edge.Sharing(c.SharedCache),
+		SharedFor:        c.SharedCache,
 		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),
 	})
 }

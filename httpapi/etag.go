@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/internal/edge"
-	"github.com/talkback/talkback/loaders"
 )
 
 const (
@@ -18,21 +17,6 @@ const (
 	// nowhere is that of the answer to a GET with a token, which may be anyone's view.
 	nowhere = "private, no-store"
 )
-
-// caching returns the Cache-Control of a good answer to a GET, and tags one that may be shared.
-//
-// Whatever the header Authorization holds, the answer to it is kept nowhere. Without it, an answer may
-// be shared that no resolver made for the one who asks: it is what everyone would get.
-func (t *transport) caching(r *http.Request, answer http.Header, about *loaders.Loaders) {
-	if _, sent := r.Header["Authorization"]; sent {
-		answer.Set("Cache-Control", nowhere)
-		return
-	}
-	products, forAll := about.Subject()
-	if !forAll || !t.Sharing.Allow(answer, products) {
-		answer.Set("Cache-Control", revalidate)
-	}
-}
 
 // unchanged gives an answer a strong ETag, and reports whether the client has the answer already.
 // It does so only for an answer that may be kept.

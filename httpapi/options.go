@@ -12,7 +12,6 @@ import (
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/httpapi/persisted"
-	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -86,9 +85,9 @@ type Options struct {
 	// Automatic remembers queries that clients register, where there are no trusted documents. Without
 	// either, clients send every text.
 	Automatic *persisted.Automatic
-	// Sharing lets shared caches keep answers to GETs that are the same for everyone. The default lets
-	// them keep none.
-	Sharing edge.Sharing
+	// SharedFor is how long shared caches may keep answers to GETs that are the same for everyone. The
+	// default lets them keep none.
+	SharedFor time.Duration
 	// Origins are those whose pages may call the API and read its answers. Without any, only pages
 	// of this server may.
 	Origins []Origin

@@ -15,6 +15,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/telemetry/spans"
@@ -56,7 +57,7 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodGet && len(response.Errors) == 0 {
-		t.caching(r, w.Header(), loaders.From(ctx))
+		t.cache(r, w.Header(), loaders.From(ctx))
 	}
 	respond(ctx, w, response)
 }
@@ -76,6 +77,21 @@ func respond(ctx context.Context, w http.ResponseWriter, response *graphql.Respo
 		w.WriteHeader(status)
 	}
 	write(w, response)
+}
+
+// cache says where a good answer to a GET may be kept, and tags one that may be shared.
+//
+// Whatever the header Authorization holds, the answer to it is kept nowhere. Without it, an answer may
+// be shared that no resolver made for the one who asks: it is what everyone would get.
+func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Loaders) {
+	if _, sent := r.Header["Authorization"]; sent {
+		answer.Set("Cache-Control", nowhere)
+		return
+	}
+	products, forAll := about.Subject()
+	if !forAll || !edge.Sharing(t.SharedFor).Allow(answer, products) {
+		answer.Set("Cache-Control", revalidate)
+	}
 }
 
 // recovered answers a request whose handling panics. It is to be deferred.

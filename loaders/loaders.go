@@ -106,7 +106,7 @@ type Loaders struct {
 	fresh sync.Once
 	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products asks for it beside those who load
 
-	subject subject
+	subject
 
 	mu    sync.Mutex
 	want  comment.Latest // no ratings if none are wanted

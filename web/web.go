@@ -20,6 +20,7 @@ import (
 	"path"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/web/catalog"
@@ -54,8 +55,8 @@ type Options struct {
 	// Plans and Layout are those of [product.Pages].
 	Plans  bool
 	Layout *product.Layout
-	// Sharing lets shared caches keep product pages.
-	Sharing edge.Sharing
+	// SharedFor is how long shared caches may keep product pages. 0 lets them keep none.
+	SharedFor time.Duration
 }
 
 // PicturesPath is where Options.Pictures are.
@@ -93,7 +94,7 @@ func (o Options) Handler(api http.Handler) http.Handler {
 	}
 	policy := fmt.Sprintf(productPolicy, pages.StyleHash(), media)
 	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != "", called: o.Catalog}
-	return site{static, front, &products{pages, policy, o.Sharing}, o.MediaOrigin}
+	return site{static, front, &products{pages, policy, edge.Sharing(o.SharedFor)}, o.MediaOrigin}
 }
 
 // site is all that is served.
