@@ -72,6 +72,7 @@ provision: provision-engine provision-s3 languages release-tool
 	@internal/provision/compiler.sh
 	@internal/provision/cfn-lint.sh
 	@internal/provision/clients.sh
+	@internal/provision/contract.sh
 	@internal/provision/frameworks.sh
 	@internal/provision/redis.sh
 	@internal/provision/nginx.sh
@@ -169,4 +170,4 @@ docs:
 
 # What was built and fetched. The data stays.
 clean:
-	rm -rf bin .cache internal/clients/node_modules internal/clients/gateway/node_modules internal/bench/apollo/node_modules
+	rm -rf bin .cache internal/clients/node_modules internal/clients/gateway/node_modules internal/contract/node_modules internal/bench/apollo/node_modules

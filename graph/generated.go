@@ -2244,21 +2244,22 @@ interface Node {
   id: ID!
 }
 
+"What can be asked."
 type Query {
   """
   The product with this id. Every well-formed id is a product, since only the shop knows which
   exist; a product without comments has an empty list. An id has 1 to 128 bytes, no control
   characters, and does not start with "c_" or "author:". Null only if there is an error.
   """
-  product(id: ID!): Product
+  product("The shop's own id." id: ID!): Product
   "Up to 100 products, in the order of the ids. A malformed id gives null and an error of its own."
-  products(ids: [ID!]!): [Product]!
+  products("Ids of products." ids: [ID!]!): [Product]!
   "The comment with this id, such as \"c_01HZ0000000000000000000000\"; null if there is none."
-  comment(id: ID!): Comment
+  comment("The id of a comment." id: ID!): Comment
   "The product or the comment with this id; null if there is no such comment."
-  node(id: ID!): Node
+  node("The id of a product or a comment." id: ID!): Node
   "Up to 100 products and comments, in the order of the ids."
-  nodes(ids: [ID!]!): [Node]!
+  nodes("Ids of products and comments." ids: [ID!]!): [Node]!
   """
   The products with most 5-star comments, the one with most first. Among equals, the product whose
   id sorts first comes first. A product without 5-star comments is not listed.
@@ -2292,13 +2293,13 @@ type Moderation {
   "How many comments wait. At most 1,000 are counted: 1,000 stands for that many or more."
   pending: Int!
   "The latest decisions about a comment, at most 100, the latest first."
-  audit(commentId: ID!): [ModerationDecision!]!
+  audit("The id of the comment." commentId: ID!): [ModerationDecision!]!
   "What customers reported about a comment, the latest first: at most 100 of the reports."
-  reports(commentId: ID!): [Report!]!
+  reports("The id of the comment." commentId: ID!): [Report!]!
   "What else a customer wrote, in every state. The id is ` + "`" + `Author.customerId` + "`" + `."
-  commentsBy(customerId: ID!): CustomerComments!
+  commentsBy("The shop's own id of the customer." customerId: ID!): CustomerComments!
   "The erasure of a customer that was asked for last; null if there was none."
-  erasure(customerId: ID!): Erasure
+  erasure("The shop's own id of the customer." customerId: ID!): Erasure
 }
 
 "What became of everything that was held about a customer."
@@ -2557,46 +2558,47 @@ enum CannotVoteReason {
   VISITOR_TOKEN_REQUIRED
 }
 
+"What can be changed. Each mutation returns what became of it, and what is wrong with its input."
 type Mutation {
   """
   Writes a comment. The payload has the comment as written; lists show it a moment later. If the
   input has problems, all of them are returned as userErrors, and nothing is written.
   """
-  addComment(input: AddCommentInput!): AddCommentPayload
+  addComment("The comment to add." input: AddCommentInput!): AddCommentPayload
   """
   Changes a comment that still has the given version. If another change came first, the payload has
   a userError with the code CONFLICT: read the comment again before you retry. A change to the same
   values leaves ` + "`" + `version` + "`" + ` and ` + "`" + `updatedAt` + "`" + ` unchanged.
   """
-  editComment(input: EditCommentInput!): EditCommentPayload
+  editComment("The comment, and what changes." input: EditCommentInput!): EditCommentPayload
   """
   Deletes a comment. If it does not exist any more, the payload has a userError with the code
   NOT_FOUND.
   """
-  deleteComment(input: DeleteCommentInput!): DeleteCommentPayload
+  deleteComment("The comment to delete." input: DeleteCommentInput!): DeleteCommentPayload
   """
   Replies to a comment in the shop's name, or edits the reply. For the role ` + "`" + `merchant` + "`" + `. The version is
   the reply's own, so that an edit of the comment is no CONFLICT. To write the same again changes
   nothing.
   """
-  replyToComment(input: ReplyToCommentInput!): ReplyToCommentPayload
+  replyToComment("The comment, and the reply." input: ReplyToCommentInput!): ReplyToCommentPayload
   """
   Removes the shop's reply to a comment. For the role ` + "`" + `merchant` + "`" + `. If there is none any more, the
   payload has a userError with the code NOT_FOUND.
   """
-  deleteReply(input: DeleteReplyInput!): DeleteReplyPayload
+  deleteReply("The comment whose reply to delete." input: DeleteReplyInput!): DeleteReplyPayload
   """
   Reports a comment to moderators, for customers with a signed token. Once enough customers did so, it
   waits for a moderator, and stays visible. To report it again changes nothing.
   """
-  reportComment(input: ReportCommentInput!): ReportCommentPayload
+  reportComment("The comment, and what is wrong with it." input: ReportCommentInput!): ReportCommentPayload
   """
   Says whether a comment is helpful, for customers with a signed token, and for visitors if the server
   gives them tokens. Each has one vote about a comment, and may change it or take it back. To vote the
   same again changes nothing. A vote of the author is a userError with the code OWN_COMMENT. Lists show
   the vote a moment later.
   """
-  voteOnComment(input: VoteOnCommentInput!): VoteOnCommentPayload
+  voteOnComment("The comment, and the vote." input: VoteOnCommentInput!): VoteOnCommentPayload
   """
   Makes a token for a visitor without an account, who may vote with it and do nothing else. FORBIDDEN
   unless the server runs with --visitor-votes. Keep the token: a visitor with a new one is another.
@@ -2606,27 +2608,27 @@ type Mutation {
   Takes a comment back, for its author: nobody but the author and moderators sees it any more. An
   edit submits it again.
   """
-  withdrawComment(input: WithdrawCommentInput!): ModerateCommentPayload
+  withdrawComment("The comment to take back." input: WithdrawCommentInput!): ModerateCommentPayload
   """
   Shows a comment, or puts an edit that waits in its place. For moderators. To approve it again
   changes nothing. If the version is there no longer, the payload has a userError with the code
   CONFLICT: look at the comment again.
   """
-  approveComment(input: ApproveCommentInput!): ModerateCommentPayload
+  approveComment("The comment to show." input: ApproveCommentInput!): ModerateCommentPayload
   """
   Takes a comment from all lists, or drops an edit that waits. For moderators. Its author sees the
   reason.
   """
-  rejectComment(input: RejectCommentInput!): ModerateCommentPayload
+  rejectComment("The comment, and why it is not shown." input: RejectCommentInput!): ModerateCommentPayload
   "Decides about up to 50 comments. Each is decided by itself: some may fail. For moderators."
-  decideComments(input: DecideCommentsInput!): DecideCommentsPayload
+  decideComments("The decisions." input: DecideCommentsInput!): DecideCommentsPayload
   """
   Asks for the erasure of everything that is held about a customer: comments in every state with all
   that goes with them, and the customer's reports and votes. It takes half a minute or more, and cannot be undone.
   ` + "`" + `Moderation.erasure` + "`" + ` tells how far it came. To ask again while it is under way changes nothing. For
   moderators.
   """
-  eraseAuthor(input: EraseAuthorInput!): EraseAuthorPayload
+  eraseAuthor("The customer to erase." input: EraseAuthorInput!): EraseAuthorPayload
 }
 
 "A comment to report."
@@ -3065,9 +3067,9 @@ type Product implements Node {
   more people found none of them helpful than not. With ` + "`" + `orLatest` + "`" + ` it is then ` + "`" + `latestPositive` + "`" + `, so that
   a page needs not ask for both.
   """
-  mostHelpfulPositive(orLatest: Boolean! = false): Comment
+  mostHelpfulPositive("Whether the latest one stands in where there is none." orLatest: Boolean! = false): Comment
   "The most helpful comment with 1 or 2 stars, or else, with ` + "`" + `orLatest` + "`" + `, ` + "`" + `latestNegative` + "`" + `."
-  mostHelpfulCritical(orLatest: Boolean! = false): Comment
+  mostHelpfulCritical("Whether the latest one stands in where there is none." orLatest: Boolean! = false): Comment
   """
   The newest comment about the product by the customer who asks, also if it is not shown. Null if
   there is none, and without a customer's token. It is looked for among the 100 newest comments of

@@ -129,6 +129,7 @@ var own = map[string]struct {
 	"internal/edge":          {nil, "the API and the pages let caches share answers by the same rule"},
 	"internal/task":          {nil, "a panic is caught and a wait ends in one way in every package"},
 	"internal/sample":        {[]string{"comment"}, "likewise"},
+	"internal/contract":      {nil, "linters read the schema, and nothing of the program"},
 	"internal/clients":       {nil, "clients speak to the API over HTTP only, as anyone's would"},
 	"internal/frameworks":    {nil, "apps of shops speak to the service over HTTP only; its tests start the service"},
 	"docs/guide":             {nil, "they are documents"},

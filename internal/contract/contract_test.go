@@ -1,0 +1,118 @@
+package contract
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/internal/provisiontest"
+)
+
+// patience bounds every wait for a program. It is reached only by a failure.
+const patience = 2 * time.Minute
+
+// Names and descriptions are as the linters want them. What they may not ask for, their settings say with
+// the reason.
+func TestSchemaIsLinted(t *testing.T) {
+	folder := installed(t)
+	write(t, folder, "schema.graphqls", schema(t))
+	if said, err := node(t, folder, "node_modules/.bin/graphql-schema-linter", "schema.graphqls"); err != nil {
+		t.Errorf("graphql-schema-linter: %v\n%s", err, said)
+	}
+	if said, err := node(t, folder, "node_modules/eslint/bin/eslint.js", "schema.graphqls"); err != nil {
+		t.Errorf("graphql-eslint: %v\n%s", err, said)
+	}
+}
+
+// What was released stays as it is for the programs that use it.
+func TestNothingBreaksSinceTheRelease(t *testing.T) {
+	folder := installed(t)
+	now := schema(t)
+	for _, row := range []struct {
+		why, schema string
+		breaks      string
+	}{
+		{"as it is", now, ""},
+		{"a field that is gone", strings.Replace(now, "\n  version: Int!", "\n  revision: Int!", 1), "version"},
+		{"an argument that is required", strings.Replace(now, "lang: Language", "lang: Language!", 1), "lang"},
+	} {
+		write(t, folder, "schema.graphqls", row.schema)
+		said, err := node(t, folder, "changes.mjs", "released.graphqls", "schema.graphqls")
+		if (err != nil) != (row.breaks != "") || !strings.Contains(said, row.breaks) {
+			t.Errorf("%s: %v\n%s", row.why, err, said)
+		}
+	}
+}
+
+// schema returns the schema as it is now.
+func schema(t *testing.T) string {
+	t.Helper()
+	raw, err := os.ReadFile("../../schema.graphqls")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}
+
+// installed returns a folder with the linters and their settings. Without them, the test is left out.
+func installed(t *testing.T) string {
+	t.Helper()
+	if err := missing(); err != nil {
+		provisiontest.LeaveOut(t, err)
+	}
+	folder := t.TempDir()
+	for _, name := range []string{"changes.mjs", "eslint.config.mjs", "graphql-schema-linter.config.js", "released.graphqls"} {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, folder, name, string(raw))
+	}
+	modules, err := filepath.Abs("node_modules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(modules, filepath.Join(folder, "node_modules")); err != nil {
+		t.Fatal(err)
+	}
+	return folder
+}
+
+// missing says why the linters cannot run here, nil when they can.
+func missing() error {
+	if _, err := exec.LookPath("node"); err != nil {
+		return fmt.Errorf("the lint of the schema: node is not on PATH")
+	}
+	wanted, err := os.ReadFile("package-lock.json")
+	if err != nil {
+		return err
+	}
+	if stamp, err := os.ReadFile("node_modules/stamp"); err != nil || !bytes.Equal(stamp, wanted) {
+		return fmt.Errorf("the lint of the schema: internal/contract/node_modules is not there, or of other versions; `make provision` fetches it")
+	}
+	return nil
+}
+
+func write(t *testing.T, folder, name, text string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// node runs a program in a folder, and returns what it says.
+func node(t *testing.T, folder string, arguments ...string) (said string, err error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	defer cancel()
+	process := exec.CommandContext(ctx, "node", arguments...)
+	process.Dir = folder
+	out, err := process.CombinedOutput()
+	return string(out), err
+}
