@@ -22,7 +22,7 @@ var flagInHelp = regexp.MustCompile(`--([a-z][a-z-]+)(?:=\S+)? (.*?)(?:\(\$(TALK
 func flagsOfCommands(t *testing.T) map[string]map[string]flagShown {
 	t.Helper()
 	all := map[string]map[string]flagShown{}
-	for _, name := range []string{"serve", "import", "export", "stream", "show", "stats", "explain", "rebuild", "verify", "doctor", "cost", "health", "author", "pages", "version", "completion", "man", "help"} {
+	for _, name := range []string{"serve", "import", "export", "stream", "show", "stats", "explain", "rebuild", "verify", "doctor", "cost", "health", "author", "hooks", "pages", "version", "completion", "man", "help"} {
 		status, out, said := talkback(t.Context(), name, "--help")
 		if status != 0 {
 			t.Fatalf("%s --help: status %d\n%s", name, status, said)

@@ -11,7 +11,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/stream"
@@ -21,8 +20,7 @@ import (
 // command is shown to other processes. The follower hears of the changes; nil for none.
 func newCounting(session *Session, name string, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
 	shared := newLeases(session)
-	events := outbox.New(call.For(session.Client, call.ForOutbox), session.Table)
-	traced := stream.Traced(events.After(pages.newCounter(session, follower)), session.tracer, session.writes, func(r stream.Record) string {
+	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower)), session.tracer, session.writes, func(r stream.Record) string {
 		return layout.NewReader(r.Keys).Text(layout.AttrPK)
 	})
 	consumer := &stream.Consumer{

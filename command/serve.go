@@ -240,7 +240,9 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 		// Another process counts on as soon as this one takes no more connections.
 		err := pages.Beside(ctx, func(ctx context.Context) error {
 			return runner.Beside(ctx, func(ctx context.Context) error {
-				return erasingBeside(ctx, eraser, term.Logger, server.taking)
+				return hooksBeside(ctx, session, "talkback serve", term.Logger, func(ctx context.Context) error {
+					return erasingBeside(ctx, eraser, term.Logger, server.taking)
+				})
 			})
 		})
 		return errors.Join(err, server.wait(ctx))

@@ -13,6 +13,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/engine"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/telemetry/spans"
@@ -33,6 +34,8 @@ type Session struct {
 	clock  *call.Clock   // compares this machine's clock with the table's; nil until watchClock
 	tracer *spans.Tracer // nil if no traces are sent
 	writes *spans.Writes // likewise
+
+	events *outbox.Outbox // nil until outbox
 
 	local *engine.Engine // nil unless this process started it
 	run   string         // names the run of a local engine, which ends with its process; empty for other engines

@@ -88,8 +88,10 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	announceCounting(session, term)
 	return session.watch(ctx, func(ctx context.Context) error {
 		return pages.Beside(ctx, func(ctx context.Context) error {
-			runner.Run(ctx)
-			return nil
+			return hooksBeside(ctx, session, "talkback stream", term.Logger, func(ctx context.Context) error {
+				runner.Run(ctx)
+				return nil
+			})
 		})
 	})
 }

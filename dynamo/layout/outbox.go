@@ -126,3 +126,27 @@ func DecodeOutbox(it Item) (o Outbox, err error) {
 	}
 	return o, r.Err()
 }
+
+const (
+	hooksPK        = "HOOKS"
+	hookPKPrefix   = "HOOK#"
+	hookProgressSK = "P"
+
+	// AttrHook is the description of a hook, or how far it came: S, as JSON.
+	AttrHook = "h"
+	// DeadEventPrefix starts the sort key of an event that a hook was not told of.
+	DeadEventPrefix = "D#"
+)
+
+// HookKey returns the primary key of a hook. All hooks are in one partition.
+func HookKey(id string) Item { return Item{AttrPK: Text(hooksPK), AttrSK: Text(id)} }
+
+// HookProgressKey returns the primary key of the item that says how far a hook came, and who delivers it.
+func HookProgressKey(id string) Item {
+	return Item{AttrPK: Text(hookPKPrefix + id), AttrSK: Text(hookProgressSK)}
+}
+
+// DeadEventKey returns the primary key of an event that a hook was not told of.
+func DeadEventKey(hook, event string) Item {
+	return Item{AttrPK: Text(hookPKPrefix + hook), AttrSK: Text(DeadEventPrefix + event)}
+}

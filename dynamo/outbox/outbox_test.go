@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -253,6 +254,7 @@ func TestPositions(t *testing.T) {
 type writes struct {
 	outbox.Client
 	reads, writes int
+	units         float64 // of writes
 }
 
 func (w *writes) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
@@ -262,7 +264,28 @@ func (w *writes) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*
 
 func (w *writes) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
 	w.writes++
+	w.units += math.Ceil(float64(layout.SizeOf(in.Item, slices.Collect(maps.Keys(in.Item)))) / layout.WriteUnitBytes)
 	return w.Client.PutItem(ctx, in, o...)
+}
+
+// An event alone takes one write unit, and one of a burst a tenth.
+func TestCost(t *testing.T) {
+	client, table := newTable(t)
+	counted := &writes{Client: client}
+	out, h := outbox.New(counted, table), newHistory(commenttest.Rand(t), 1, 1, 101)
+	if err := out.Want(t.Context(), "test", 0); err != nil {
+		t.Fatal(err)
+	}
+	handler := out.After(counter{})
+	for _, row := range []struct {
+		records []stream.Record
+		want    float64
+	}{{h.shards[0][:1], 1}, {h.shards[0][1:], 10}, {h.shards[0], 0}} {
+		counted.units = 0
+		if err := handler.Handle(t.Context(), row.records); err != nil || counted.units != row.want {
+			t.Errorf("%d records: %v write units, want %v; %v", len(row.records), counted.units, row.want, err)
+		}
+	}
 }
 
 // While nobody wants events, nothing is written, and a process looks once in some seconds whether

@@ -72,15 +72,16 @@ var own = map[string]struct {
 	"dynamo": {[]string{
 		"comment", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/task", "internal/usage", "pageindex", "stream", "telemetry/spans",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
-	"dynamo/layout":  {[]string{"comment", "dynamo/layout/deflate"}, "what is stored does not depend on how it is read"},
-	"dynamo/call":    {[]string{"comment", "dynamo/layout", "internal/task", "internal/usage", "telemetry/spans"}, "a call is made the same way, whatever it is for"},
-	"dynamo/planner": {[]string{"comment", "dynamo/layout"}, "a plan is a value: a planner that made calls could not be tested without a table"},
-	"dynamo/leases":  {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "who does some work does not depend on what the work is"},
-	"dynamo/erasure": {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "internal/task"}, "erasing an author is readable alone: it knows what is stored, and not how it is asked for"},
-	"dynamo/imports": {[]string{"comment", "dynamo/call", "dynamo/layout"}, "taking an import back needs the marks of its comments, and not the file"},
-	"dynamo/restore": {[]string{"comment", "dynamo/call", "dynamo/erasure", "dynamo/layout"}, "what is put back of a copy does not depend on where the copy is"},
-	"dynamo/outbox":  {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "what happened follows from the stream, however it is counted, and for any use"},
-	"dynamo/votes":   {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "votes are counted by themselves: a total does not depend on how comments are counted"},
+	"dynamo/layout":     {[]string{"comment", "dynamo/layout/deflate"}, "what is stored does not depend on how it is read"},
+	"dynamo/call":       {[]string{"comment", "dynamo/layout", "internal/task", "internal/usage", "telemetry/spans"}, "a call is made the same way, whatever it is for"},
+	"dynamo/planner":    {[]string{"comment", "dynamo/layout"}, "a plan is a value: a planner that made calls could not be tested without a table"},
+	"dynamo/leases":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "who does some work does not depend on what the work is"},
+	"dynamo/erasure":    {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "internal/task"}, "erasing an author is readable alone: it knows what is stored, and not how it is asked for"},
+	"dynamo/imports":    {[]string{"comment", "dynamo/call", "dynamo/layout"}, "taking an import back needs the marks of its comments, and not the file"},
+	"dynamo/restore":    {[]string{"comment", "dynamo/call", "dynamo/erasure", "dynamo/layout"}, "what is put back of a copy does not depend on where the copy is"},
+	"dynamo/outbox":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "what happened follows from the stream, however it is counted, and for any use"},
+	"internal/webhooks": {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "internal/task"}, "who is told of events does not depend on where they come from"},
+	"dynamo/votes":      {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "votes are counted by themselves: a total does not depend on how comments are counted"},
 	"dynamo/counts": {[]string{
 		"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/merge", "dynamo/votes", "internal/task", "internal/usage", "pageindex", "pageindex/runs", "stream",
 	}, "counting is readable alone: it knows nothing of pages and plans"},
@@ -174,7 +175,7 @@ var own = map[string]struct {
 	"command": {[]string{
 		"auth", "comment", "dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/imports", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "graph", "graph/subgraph",
 		"httpapi", "httpapi/concurrency", "httpapi/limits", "httpapi/persisted", "internal/cost", "internal/counting", "internal/detector", "internal/doctor", "internal/engine", "internal/fetch",
-		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/tableexport", "internal/task", "loaders", "moderation",
+		"internal/importer", "internal/output", "internal/reviewfile", "internal/sample", "internal/tableexport", "internal/task", "internal/webhooks", "loaders", "moderation",
 		"pageindex", "pageindex/objects", "pageindex/keeper", "pageindex/markers", "pageindex/sqlite",
 		"pageindex/table", "quota", "resolvers", "resolvers/direct", "stream", "telemetry", "telemetry/spans", "web", "web/catalog", "web/product",
 	}, "commands wire; nothing is decided in them that a test would have to start a command for"},
@@ -212,7 +213,7 @@ var restricted = []struct {
 	through    []string
 	why        string
 }{
-	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/imports", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "dynamo/votes", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "httpapi/gateway", "internal/doctor", "internal/infra", "internal/planbench", "internal/tableexport"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
+	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/imports", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "dynamo/votes", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "httpapi/gateway", "internal/doctor", "internal/infra", "internal/planbench", "internal/tableexport", "internal/webhooks"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/objects", "internal/tableexport"}, "objects are known where they are written, and where copies are read"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},

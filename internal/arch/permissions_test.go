@@ -121,7 +121,7 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 		"--sample-data":       actionsIn(p.reach(sample)),
 		"serve --no-count":    actionsIn(p.reach(p.function(t, "(*"+commandPath+".Serve).Handler"))),
 	}
-	for _, name := range []string{"Serve", "Stream", "Import", "Export", "Rebuild", "Verify", "Show", "Stats", "Explain", "Doctor", "Author"} {
+	for _, name := range []string{"Serve", "Stream", "Import", "Export", "Rebuild", "Verify", "Show", "Stats", "Explain", "Doctor", "Author", "Hooks"} {
 		run := p.function(t, "(*"+commandPath+"."+name+").Run")
 		out[strings.ToLower(name)] = actionsIn(p.reach(run, create, existing, sample))
 	}

@@ -42,6 +42,7 @@ var environment = map[string]string{
 	"internal/output/terminal.go":             "TERM, which says what a terminal understands",
 	"internal/engine/child/environment.go":    "what a child gets of it",
 	"internal/provisiontest/provisiontest.go": "tests only",
+	"command/hooks.go":                        "secrets of hooks, each in a variable that its hook names",
 	"cmd/talkback-lambda/main.go":             "a function has no command line",
 	"internal/browsertest/browsertest.go":     "tests only",
 	"internal/commenttest/seed.go":            "tests only",

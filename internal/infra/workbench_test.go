@@ -47,7 +47,7 @@ func TestSampleIsOfTheKinds(t *testing.T) {
 	// What only larger or troubled tables have, and those with --pages markers.
 	for _, k := range kinds {
 		rare := strings.HasPrefix(k.name, "page") || slices.Contains([]string{
-			"votes of a comment", "stores of page numbers", "leaderboards, and guards of their settings", "rebuild", "dead letter",
+			"votes of a comment", "stores of page numbers", "leaderboards, and guards of their settings", "rebuild", "dead letter", "hook: event that it refused",
 		}, k.name)
 		if shown[k.name] == rare {
 			t.Errorf("%s: shown is %v, rare is %v", k.name, shown[k.name], rare)

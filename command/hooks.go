@@ -1,0 +1,183 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/webhooks"
+)
+
+// Hooks keeps the addresses that are told of events.
+type Hooks struct {
+	Do   string `arg:"" name:"what" enum:"add,list,pause,resume,replay,remove,test" help:"What to do: add, list, pause, resume, replay, remove or test."`
+	Hook string `arg:"" optional:"" help:"The address that add adds, such as https://shop.example/hooks; else the id of a hook, as list prints it."`
+
+	Events       []string      `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND,..."`
+	SecretEnv    string        `help:"For add: name of the environment variable that holds the secret, whsec_ and 24 to 64 random bytes in base64, in each process that delivers. The secret itself is stored nowhere." placeholder:"NAME"`
+	AllowPrivate bool          `help:"For add: take an address inside your own network, and http://."`
+	GiveUp       time.Duration `help:"For add: for how long a delivery is tried again, 1m to 168h (default: ${default})." placeholder:"72h" default:"72h"`
+	Since        string        `help:"For replay: from when on events are delivered again, such as 2026-11-26T12:00:00Z. They are kept for 14 days." placeholder:"TIME"`
+}
+
+// outbox returns the log of events of a session's table, the same at each call.
+func (s *Session) outbox() *outbox.Outbox {
+	if s.events == nil {
+		s.events = outbox.New(call.For(s.Client, call.ForOutbox), s.Table)
+	}
+	return s.events
+}
+
+func hooksOf(session *Session) *webhooks.Store {
+	return webhooks.NewStore(call.For(session.Client, call.ForOutbox), session.Table, session.outbox())
+}
+
+// Run does what the command line says, and prints what became of it.
+func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
+	since, err := c.check()
+	if err != nil {
+		return usage(err)
+	}
+	session, err := flags.Open(ctx, Opening{Owner: "talkback hooks"}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+	text, err := c.run(ctx, session, since)
+	if err != nil {
+		return err
+	}
+	_, err = io.WriteString(term.Out, text)
+	return err
+}
+
+// check returns the time of --since, or what is wrong with the command line.
+func (c *Hooks) check() (since time.Time, err error) {
+	given := len(c.Events) > 0 || c.SecretEnv != "" || c.AllowPrivate
+	switch {
+	case (c.Hook == "") != (c.Do == "list"):
+		return since, fmt.Errorf("talkback hooks %s: give the address that is added, or the id of a hook; list takes neither", c.Do)
+	case c.Do != "add" && given:
+		return since, errors.New("--events, --secret-env and --allow-private are for talkback hooks add: remove the hook and add it to change them")
+	case (c.Do == "replay") != (c.Since != ""):
+		return since, errors.New("give --since with talkback hooks replay, and with nothing else")
+	case c.Do == "add":
+		return since, c.hook().Check()
+	case c.Since == "":
+		return since, nil
+	}
+	since, err = time.Parse(time.RFC3339, c.Since)
+	if err != nil || time.Since(since) < 0 || time.Since(since) > outbox.Keep {
+		return since, errors.New("--since must be a time of the last 14 days, such as 2026-11-26T12:00:00Z")
+	}
+	return since, nil
+}
+
+// hook returns the hook that add adds.
+func (c *Hooks) hook() webhooks.Hook {
+	h := webhooks.Hook{URL: c.Hook, SecretEnv: c.SecretEnv, AllowPrivate: c.AllowPrivate, GiveUp: c.GiveUp}
+	for _, kind := range c.Events {
+		h.Kinds = append(h.Kinds, outbox.Kind(kind))
+	}
+	return h
+}
+
+// run returns what it prints.
+func (c *Hooks) run(ctx context.Context, session *Session, since time.Time) (text string, err error) {
+	store := hooksOf(session)
+	h := webhooks.Hook{ID: c.Hook}
+	switch c.Do {
+	case "list":
+		return listHooks(ctx, store, session.outbox())
+	case "add":
+		h, err = store.Add(ctx, c.hook())
+		text = fmt.Sprintf("Hook %s is told of what happens from now on: within %v, all processes know.", h.ID, outbox.Notice)
+	case "pause":
+		_, err = store.Change(ctx, h.ID, webhooks.Pause)
+		text = "Hook " + h.ID + " is told of nothing until talkback hooks resume. Events are kept for 14 days."
+	case "resume":
+		_, err = store.Change(ctx, h.ID, webhooks.Resume)
+		text = "Hook " + h.ID + " goes on where it was."
+	case "replay":
+		_, err = store.Change(ctx, h.ID, webhooks.Replay(since))
+		text = "Hook " + h.ID + " is told again of what happened since then, with the same ids."
+	case "remove":
+		err = store.Remove(ctx, h.ID)
+		text = "Hook " + h.ID + " is removed."
+	default:
+		if h, err = store.Find(ctx, h.ID); err == nil {
+			err = webhooks.NewSender(os.LookupEnv).Test(ctx, h, "test_"+strings.ToLower(rand.Text()))
+		}
+		text = "Hook " + h.ID + " took a test event."
+	}
+	return text + "\n", err
+}
+
+// listHooks prints all hooks, and how far each came.
+func listHooks(ctx context.Context, store *webhooks.Store, events *outbox.Outbox) (string, error) {
+	hooks, err := store.List(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(hooks) == 0 {
+		return "There are no hooks: talkback hooks add makes one.\n", nil
+	}
+	ends, err := events.Ends(ctx)
+	if err != nil {
+		return "", err
+	}
+	var out strings.Builder
+	for _, h := range hooks {
+		progress, err := store.Progress(ctx, h)
+		if err != nil {
+			return "", err
+		}
+		out.WriteString(hookText(h, progress, ends))
+	}
+	return out.String(), nil
+}
+
+// hookText prints a hook.
+func hookText(h webhooks.Hook, p webhooks.Progress, ends outbox.Position) string {
+	kinds, state, sum := "all events", "delivered by "+p.Who, p.Sum()
+	if len(h.Kinds) > 0 {
+		kinds = strings.Trim(fmt.Sprint(h.Kinds), "[]")
+	}
+	switch {
+	case h.Paused:
+		state = "paused"
+	case p.Who == "":
+		state = "delivered by no process: start talkback serve or talkback stream"
+	}
+	text := fmt.Sprintf("%s  %s\n  events    %s; secret in %s; tried for %v\n  state     %s\n  progress  %d delivered, %d given up, %d writes behind\n",
+		h.ID, h.Address(), kinds, h.SecretEnv, h.GiveUp, state, sum.Delivered, sum.DeadLettered, p.Behind(ends))
+	if sum.LastError != "" {
+		text += "  failure   " + sum.LastError + "\n"
+	}
+	if sum.Attempts > 0 {
+		text += fmt.Sprintf("  retries   %d attempts for %s, of %s; the next at %s\n", sum.Attempts, sum.Failing, sum.Since.Format(time.RFC3339), sum.Next.UTC().Format(time.RFC3339))
+	}
+	return text
+}
+
+// hooksBeside delivers to hooks while the work goes on, and returns the error of the work.
+func hooksBeside(ctx context.Context, session *Session, name string, log *slog.Logger, work func(context.Context) error) error {
+	deliverer := webhooks.NewDeliverer(webhooks.Options{
+		Store: hooksOf(session), Send: webhooks.NewSender(os.LookupEnv).Send, Logger: log, Who: processName(name), Engine: session.run,
+	})
+	deliver, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { deliverer.Run(deliver) })
+	defer running.Wait()
+	defer stop()
+	return work(ctx)
+}

@@ -1,0 +1,77 @@
+package command_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// A hook that is added while a process counts is told of a comment that is added, and every command about
+// it says what it did.
+func TestHooks(t *testing.T) {
+	t.Setenv("SHOP_HOOK", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
+	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
+	var taken atomic.Int64
+	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		if strings.HasPrefix(request.Header.Get("webhook-id"), "evt_") {
+			taken.Add(1)
+		}
+	}))
+	defer receiver.Close()
+	does := func(want string, arguments ...string) string {
+		t.Helper()
+		status, out, said := a.talkback(append([]string{"hooks"}, arguments...)...)
+		if status != 0 || !strings.Contains(out, want) {
+			t.Errorf("%v: status %d\n%s%s, want %s", arguments, status, out, said, want)
+		}
+		return out
+	}
+	does("There are no hooks", "list")
+	id := strings.Fields(does("is told of what happens", "add", receiver.URL, "--allow-private", "--secret-env", "SHOP_HOOK", "--events", "comment.added"))[1]
+
+	c := commenttest.Random(commenttest.Rand(t), "teapot")
+	c.Status, c.Moderation, c.Author.Imported = comment.Approved, nil, false
+	if _, err := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""); err != nil {
+		t.Fatal(err)
+	}
+	count, stop := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		talkback(count, "stream", "--endpoint", a.session.Address, "--table", a.session.Table)
+	}()
+	eventually(t, "the hook is told", func() bool { return taken.Load() > 0 })
+	stop()
+	<-ended
+	if out := does("1 delivered", "list"); !strings.Contains(out, "delivered by no process") || !strings.Contains(out, receiver.URL) {
+		t.Error(out)
+	}
+	does("took a test event", "test", id)
+	does("until talkback hooks resume", "pause", id)
+	does("paused", "list")
+	does("goes on", "resume", id)
+	does("is removed", "remove", id)
+
+	for want, arguments := range map[string][]string{
+		"there is no hook":           {"pause", id},
+		"begin with https://":        {"add", "http://shop.example", "--secret-env", "SHOP_HOOK"},
+		"is no kind of events":       {"add", "https://shop.example", "--secret-env", "SHOP_HOOK", "--events", "comment.eaten"},
+		"not the secret":             {"add", "https://shop.example", "--secret-env", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
+		"give --since":               {"replay", id},
+		"a time of the last 14 days": {"replay", id, "--since", "yesterday"},
+		"list takes neither":         {"list", id},
+		"are for talkback hooks add": {"pause", id, "--allow-private"},
+	} {
+		if status, _, said := a.talkback(append([]string{"hooks"}, arguments...)...); status == 0 || !strings.Contains(strings.Join(strings.Fields(said), " "), want) {
+			t.Errorf("%v: status %d, %s, want %s", arguments, status, said, want)
+		}
+	}
+}

@@ -1,0 +1,173 @@
+package webhooks
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"syscall"
+	"time"
+
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+const (
+	// timeout bounds a delivery from resolving the address to the end of the answer.
+	timeout = 15 * time.Second
+	// maxAnswer is how much of an answer is read, so that the connection can be used again.
+	maxAnswer = 16 << 10
+)
+
+// payload is what is posted, as Standard Webhooks recommends.
+type payload struct {
+	Type      outbox.Kind `json:"type"`
+	Timestamp time.Time   `json:"timestamp"`
+	Data      data        `json:"data"`
+}
+
+type data struct {
+	Product string `json:"product"`
+	Comment string `json:"comment"`
+	Version int    `json:"version"`
+	Shown   bool   `json:"shown"`
+}
+
+// TestKind is the kind of the event that Sender.Test sends.
+const TestKind outbox.Kind = "talkback.test"
+
+// Sender posts events. It is safe for concurrent use.
+type Sender struct {
+	secret          func(name string) (string, bool)
+	public, private *http.Client
+}
+
+// NewSender makes a sender. secret looks up an environment variable, as os.LookupEnv does.
+func NewSender(secret func(name string) (string, bool)) *Sender {
+	return &Sender{secret: secret, public: newClient(refusePrivate), private: newClient(nil)}
+}
+
+// newClient makes a client that follows no redirect and uses no proxy: both would reach addresses that
+// nobody checked.
+func newClient(control func(network, address string, _ syscall.RawConn) error) *http.Client {
+	dialer := &net.Dialer{Timeout: timeout, Control: control}
+	return &http.Client{
+		Timeout:       timeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: outbox.Lanes, IdleConnTimeout: time.Minute,
+			MaxResponseHeaderBytes: maxAnswer,
+		},
+	}
+}
+
+// errPrivate is for an address inside the own network.
+var errPrivate = errors.New("the name resolves to an address that is not public: use one that is, or add the hook with --allow-private if it is inside your own network")
+
+// notPublic are ranges of addresses that are not public, beside those that netip knows.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
+	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
+	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
+}
+
+// refusePrivate refuses connections to addresses that are not public. It sees what the name resolved to
+// for this very connection, so a name that resolves otherwise each time gains nothing.
+func refusePrivate(_, address string, _ syscall.RawConn) error {
+	at, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return err
+	}
+	ip := at.Addr().Unmap().WithZone("")
+	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
+		return errPrivate
+	}
+	for _, prefix := range notPublic {
+		if prefix.Contains(ip) {
+			return errPrivate
+		}
+	}
+	return nil
+}
+
+// Send posts an event to a hook. Its error holds neither the query of the address nor the answer.
+func (s *Sender) Send(ctx context.Context, h Hook, e outbox.Event) error {
+	body, err := json.Marshal(payload{e.Kind, e.At, data{e.Product, string(e.Comment), e.Version, e.Shown}})
+	if err != nil {
+		return err
+	}
+	secret, ok := s.secret(h.SecretEnv)
+	if !ok {
+		return fmt.Errorf("the environment variable %s is not set in the process that delivers: set it to the secret of the hook", h.SecretEnv)
+	}
+	signer, err := standardwebhooks.NewWebhook(secret)
+	if err != nil || len(secret) < len(secretPrefix)+32 {
+		return fmt.Errorf("the environment variable %s holds no secret: it must be %s and 24 to 64 random bytes in base64", h.SecretEnv, secretPrefix)
+	}
+	now := time.Now()
+	signature, err := signer.Sign(e.ID, now, body)
+	if err != nil {
+		return err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return errors.New("the address of the hook cannot be read")
+	}
+	for name, value := range map[string]string{
+		"Content-Type": "application/json", "User-Agent": "Talkback",
+		standardwebhooks.HeaderWebhookID: e.ID, standardwebhooks.HeaderWebhookTimestamp: strconv.FormatInt(now.Unix(), 10), standardwebhooks.HeaderWebhookSignature: signature,
+	} {
+		request.Header.Set(name, value)
+	}
+	client := s.public
+	if h.AllowPrivate {
+		client = s.private
+	}
+	response, err := client.Do(request)
+	if err != nil {
+		return unanswered(err)
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // the status says all
+	return outcome(response.StatusCode)
+}
+
+// Test posts an event of TestKind to a hook, once.
+func (s *Sender) Test(ctx context.Context, h Hook, id string) error {
+	return s.Send(ctx, h, outbox.Event{ID: id, Kind: TestKind, At: time.Now().UTC().Truncate(time.Second)})
+}
+
+// unanswered returns why a request has no answer, without its address.
+func unanswered(err error) error {
+	var request *url.Error
+	if errors.As(err, &request) {
+		err = request.Err
+	}
+	var timeouts interface{ Timeout() bool }
+	switch {
+	case errors.Is(err, errPrivate):
+		return errPrivate
+	case errors.As(err, &timeouts) && timeouts.Timeout():
+		return fmt.Errorf("no answer within %v: answer first, and work afterwards", timeout)
+	}
+	return fmt.Errorf("no answer: %w", err)
+}
+
+// outcome returns why a status is no success.
+func outcome(status int) error {
+	switch {
+	case status >= 200 && status < 300:
+		return nil
+	case status >= 300 && status < 400:
+		return fmt.Errorf("it answers %d, a redirect, which is not followed: add the hook with the address that it leads to", status)
+	}
+	return fmt.Errorf("it answers %d %s", status, http.StatusText(status))
+}

@@ -1,0 +1,200 @@
+package webhooks
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+// interest is the name under which hooks want events.
+const interest = "hooks"
+
+// keepDead is how long an event that was given up is kept.
+const keepDead = 30 * 24 * time.Hour
+
+// Store keeps the hooks of a table.
+type Store struct {
+	client outbox.Client
+	table  string
+	out    *outbox.Outbox
+}
+
+// NewStore makes the store of a table.
+func NewStore(client outbox.Client, table string, out *outbox.Outbox) *Store {
+	return &Store{client, table, out}
+}
+
+// Add adds a hook, which is told of what happens from now on, and returns it with its id.
+func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
+	if err := h.Check(); err != nil {
+		return h, err
+	}
+	all, err := s.List(ctx)
+	if err != nil {
+		return h, err
+	}
+	if len(all) >= MaxHooks {
+		return h, comment.Errorf(comment.BadInput, "the table has %d hooks, which is the most: remove one first", len(all))
+	}
+	if err := s.out.Want(ctx, interest, 0); err != nil {
+		return h, err
+	}
+	if h.Begin, err = s.out.Ends(ctx); err != nil {
+		return h, err
+	}
+	h.ID = strings.ToLower(rand.Text()[:8])
+	return h, s.put(ctx, h, "attribute_not_exists("+layout.AttrPK+")")
+}
+
+// Change changes a hook, and returns it as it is now.
+func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook, error) {
+	h, err := s.Find(ctx, id)
+	if err != nil {
+		return h, err
+	}
+	change(&h)
+	return h, s.put(ctx, h, "attribute_exists("+layout.AttrPK+")")
+}
+
+// Pause stops a hook for now. Events are kept for outbox.Keep.
+func Pause(h *Hook) { h.Paused = true }
+
+// Resume lets a hook go on where it was.
+func Resume(h *Hook) { h.Paused = false }
+
+// Replay returns a change that has a hook told again of what happened since a time.
+func Replay(since time.Time) func(*Hook) {
+	return func(h *Hook) { h.Since, h.Replayed, h.Replays = since, time.Now().UTC(), h.Replays+1 }
+}
+
+// Remove removes a hook. When the last one is gone, hooks no longer want events.
+func (s *Store) Remove(ctx context.Context, id string) error {
+	if _, err := s.Find(ctx, id); err != nil {
+		return err
+	}
+	for _, key := range []layout.Item{layout.HookKey(id), layout.HookProgressKey(id)} {
+		err := call.Retry(ctx, func() (bool, error) {
+			_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(s.table), Key: key})
+			return false, call.Wrap(err, "DeleteItem of hook %s", id)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	left, err := s.List(ctx)
+	if err != nil || len(left) > 0 {
+		return err
+	}
+	return s.out.Unwant(ctx, interest)
+}
+
+// List returns all hooks, in the order of their ids.
+func (s *Store) List(ctx context.Context) (all []Hook, err error) {
+	items, _, err := call.Partition(ctx, s.client, s.table, layout.HookKey("")[layout.AttrPK], "the hooks")
+	for _, it := range items {
+		var h Hook
+		if err := json.Unmarshal([]byte(layout.NewReader(it).Text(layout.AttrHook)), &h); err != nil {
+			return nil, fmt.Errorf("hook %s cannot be read: remove it, and add it again", layout.NewReader(it).Text(layout.AttrSK))
+		}
+		all = append(all, h)
+	}
+	return all, err
+}
+
+// Find returns a hook. The error of one that does not exist is of the kind NotFound.
+func (s *Store) Find(ctx context.Context, id string) (Hook, error) {
+	all, err := s.List(ctx)
+	for _, h := range all {
+		if h.ID == id {
+			return h, nil
+		}
+	}
+	if err == nil {
+		err = comment.Errorf(comment.NotFound, "there is no hook %.40q: talkback hooks list prints all", id)
+	}
+	return Hook{}, err
+}
+
+func (s *Store) put(ctx context.Context, h Hook, condition string) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	item := layout.HookKey(h.ID)
+	item[layout.AttrHook] = layout.Text(string(text))
+	return call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition)}, call.NoRetries)
+		var refused *types.ConditionalCheckFailedException
+		switch {
+		case errors.As(err, &refused) && again:
+			return nil // by the earlier try; ids are random
+		case errors.As(err, &refused):
+			return comment.Errorf(comment.Conflict, "hook %s was changed or removed meanwhile: list the hooks, and try again", h.ID)
+		}
+		return call.Wrap(err, "PutItem of hook %s", h.ID)
+	})
+}
+
+// Progress returns how far a hook came, as of some seconds ago.
+func (s *Store) Progress(ctx context.Context, h Hook) (Progress, error) {
+	item, err := call.Retried(ctx, func() (layout.Item, error) {
+		output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: layout.HookProgressKey(h.ID)})
+		if err != nil {
+			return nil, call.Wrap(err, "GetItem of the progress of hook %s", h.ID)
+		}
+		return output.Item, nil
+	})
+	p := progressOf(item, h)
+	if holder := leases.HolderOf(item); !holder.Interrupted {
+		p.Who = holder.Who
+	}
+	return p, err
+}
+
+// progressOf reads how far a hook came, and begins a replay that was not begun.
+func progressOf(item layout.Item, h Hook) (p Progress) {
+	if json.Unmarshal([]byte(layout.NewReader(item).OptionalText(layout.AttrHook)), &p) != nil {
+		p = Progress{}
+		for i := range p.Lanes {
+			p.Lanes[i].Position = h.Begin[i]
+		}
+	}
+	if p.Replays != h.Replays {
+		p.Replays = h.Replays
+		for i, lane := range p.Lanes {
+			p.Lanes[i] = LaneProgress{Delivered: lane.Delivered, DeadLettered: lane.DeadLettered}
+		}
+	}
+	return p
+}
+
+// dead keeps an event that is given up.
+func (s *Store) dead(ctx context.Context, h Hook, e outbox.Event, why error) error {
+	text, err := json.Marshal(struct {
+		outbox.Event
+		Reason string
+	}{e, why.Error()})
+	if err != nil {
+		return err
+	}
+	item := layout.DeadEventKey(h.ID, e.ID)
+	item[layout.AttrHook], item[layout.AttrTTL] = layout.Text(string(text)), layout.Number(time.Now().Add(keepDead).Unix())
+	return call.Retry(ctx, func() (bool, error) {
+		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: item})
+		return false, call.Wrap(err, "PutItem of an event that hook %s is not told of", h.ID)
+	})
+}

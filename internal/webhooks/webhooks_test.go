@@ -1,0 +1,345 @@
+package webhooks_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/webhooks"
+	"github.com/talkback/talkback/stream"
+)
+
+func TestMain(m *testing.M) { dynamotest.Main(m) }
+
+const secret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+
+func secrets(name string) (string, bool) { return secret, name == "SECRET" }
+
+// receiver takes events, and fails half the time.
+type receiver struct {
+	*httptest.Server
+	t *testing.T
+
+	mu    sync.Mutex
+	order map[string][]string // ids of events by comment, as they first came
+	seen  map[string]bool
+	times int
+}
+
+func newReceiver(t *testing.T, r *rand.Rand) *receiver {
+	out := &receiver{t: t, order: map[string][]string{}, seen: map[string]bool{}}
+	out.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		out.mu.Lock()
+		defer out.mu.Unlock()
+		if r != nil && r.IntN(4) == 0 {
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		}
+		out.take(request)
+		if r != nil && r.IntN(4) == 0 {
+			panic(http.ErrAbortHandler) // the answer is lost
+		}
+	}))
+	t.Cleanup(out.Close)
+	return out
+}
+
+func (r *receiver) take(request *http.Request) {
+	body, err := io.ReadAll(request.Body)
+	if err != nil {
+		return
+	}
+	verifier, err := standardwebhooks.NewWebhook(secret)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	if err := verifier.Verify(body, request.Header); err != nil {
+		r.t.Error(err)
+	}
+	var got struct {
+		Type string
+		Data struct{ Product, Comment string }
+	}
+	if err := json.Unmarshal(body, &got); err != nil || got.Type == "" || got.Data.Product != "espresso" {
+		r.t.Errorf("%s: %v", body, err)
+	}
+	r.times++
+	if id := request.Header.Get("webhook-id"); !r.seen[id] {
+		r.seen[id] = true
+		r.order[got.Data.Comment] = append(r.order[got.Data.Comment], id)
+	}
+}
+
+// has reports whether everything came, in any order.
+func (r *receiver) has(want map[string][]string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n := 0
+	for _, ids := range want {
+		n += len(ids)
+	}
+	return len(r.seen) >= n
+}
+
+// table is a table with events.
+type table struct {
+	*testing.T
+	client *dynamodb.Client
+	name   string
+	out    *outbox.Outbox
+	store  *webhooks.Store
+}
+
+func newTable(t *testing.T) table {
+	client, name := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, name); err != nil {
+		t.Fatal(err)
+	}
+	out := outbox.New(client, name)
+	return table{t, client, name, out, webhooks.NewStore(client, name, out)}
+}
+
+func (t table) add(url string) webhooks.Hook {
+	t.Helper()
+	h, err := t.store.Add(t.Context(), webhooks.Hook{URL: url, SecretEnv: "SECRET", AllowPrivate: true, GiveUp: time.Hour})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+type nothing struct{}
+
+func (nothing) Handle(context.Context, []stream.Record) error { return nil }
+
+// edit appends edits of comments, and returns the ids of their events by comment.
+func (t table) edit(comments, edits int, at time.Time) map[string][]string {
+	t.Helper()
+	want, records := map[string][]string{}, []stream.Record{}
+	for k, c := range commenttest.Many(commenttest.Rand(t), "espresso", comments) {
+		var old layout.Item
+		for version := 2; version < edits+2; version++ {
+			c.Version = version
+			record := stream.Record{
+				Position: stream.PositionOf("l", fmt.Sprint(k*1000+version)), Created: at, Keys: layout.CommentKey(c.ID), Old: old, New: layout.Encode(c),
+			}
+			for _, e := range outbox.Of(record) {
+				want[string(c.ID)] = append(want[string(c.ID)], e.ID)
+			}
+			old, records = record.New, append(records, record)
+		}
+	}
+	if err := t.out.After(nothing{}).Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
+// deliver starts a process that delivers over a client, until stop is called or the test ends.
+func (t table) deliver(client outbox.Client) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	store := webhooks.NewStore(client, t.name, outbox.New(client, t.name))
+	d := webhooks.NewDeliverer(webhooks.Options{
+		Store: store, Send: webhooks.NewSender(secrets).Send, Logger: slog.New(slog.DiscardHandler), Who: "test",
+		Pace: webhooks.Pace{First: time.Millisecond, Longest: 5 * time.Millisecond}, Refresh: 50 * time.Millisecond, Heartbeat: 50 * time.Millisecond,
+	})
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		d.Run(ctx)
+	}()
+	stop = func() {
+		cancel()
+		<-done
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+// await waits until something is so.
+func (t table) await(what string, so func() bool) {
+	t.Helper()
+	for !so() {
+		select {
+		case <-t.Context().Done():
+			t.Fatal(what)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// A receiver fails half the time, calls and answers of the table get lost, one process is killed, and
+// another hook hangs: nothing is lost, and each comment's events come in their order.
+func TestNothingIsLost(t *testing.T) {
+	tab, r := newTable(t), commenttest.Rand(t)
+	receiver := newReceiver(t, rand.New(rand.NewPCG(r.Uint64(), 0)))
+	hung := make(chan struct{})
+	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, request *http.Request) {
+		select {
+		case <-hung:
+		case <-request.Context().Done():
+		}
+	}))
+	t.Cleanup(hanging.Close)
+	t.Cleanup(func() { close(hung) })
+	tab.add(hanging.URL)
+	tab.add(receiver.URL + "?token=secret")
+	want := tab.edit(8, 12, time.Now())
+
+	var killed atomic.Bool
+	faults := faulttest.OneIn(r, 10)
+	client, _ := faulttest.Under(tab.client, func(n int) faulttest.Fault {
+		if killed.Load() {
+			return faulttest.Refused
+		}
+		return faults(n)
+	})
+	tab.deliver(client)
+	tab.await("some events", func() bool { receiver.mu.Lock(); defer receiver.mu.Unlock(); return len(receiver.seen) > 10 })
+	killed.Store(true)
+	second, _ := faulttest.Under(tab.client, faulttest.OneIn(r, 10))
+	tab.deliver(second)
+	tab.await("all events", func() bool { return receiver.has(want) })
+	receiver.mu.Lock()
+	defer receiver.mu.Unlock()
+	for id, ids := range want {
+		if !slices.Equal(receiver.order[id], ids) {
+			t.Errorf("comment %s: %v, want %v", id, receiver.order[id], ids)
+		}
+	}
+}
+
+// An event that is refused for too long is given up, and those behind it come. A replay has the same ids.
+// What is paused waits, and what is removed ends.
+func TestLifeOfAHook(t *testing.T) {
+	tab := newTable(t)
+	receiver := newReceiver(t, nil)
+	var refuse atomic.Bool
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, request *http.Request) {
+		if refuse.Load() {
+			w.WriteHeader(http.StatusGone)
+			return
+		}
+		receiver.Config.Handler.ServeHTTP(w, request)
+	}))
+	t.Cleanup(front.Close)
+	refuse.Store(true)
+	h := tab.add(front.URL)
+	want := tab.edit(3, 2, time.Now().Add(-2*time.Hour).Truncate(time.Second)) // longer ago than it is tried
+	all := 0
+	for _, ids := range want {
+		all += len(ids)
+	}
+	tab.deliver(tab.client)
+	progress := func() webhooks.Progress {
+		p, err := tab.store.Progress(t.Context(), h)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	tab.await("given up", func() bool { return progress().Sum().DeadLettered == all })
+	if p := progress(); p.Sum().LastError != "it answers 410 Gone" {
+		t.Errorf("%+v", p)
+	}
+	refuse.Store(false)
+	change := func(do func(*webhooks.Hook)) {
+		var err error
+		if h, err = tab.store.Change(t.Context(), h.ID, do); err != nil {
+			t.Fatal(err)
+		}
+	}
+	change(webhooks.Replay(time.Now().Add(-3 * time.Hour)))
+	tab.await("replayed", func() bool { return receiver.has(want) })
+	ends, err := tab.out.Ends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	tab.await("all is delivered", func() bool { p := progress(); return p.Behind(ends) == 0 && p.Who != "" })
+	change(webhooks.Pause)
+	tab.await("nobody delivers", func() bool { return progress().Who == "" })
+	if err := tab.store.Remove(t.Context(), h.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tab.store.Find(t.Context(), h.ID); comment.KindOf(err) != comment.NotFound {
+		t.Error(err)
+	}
+	if wanted, err := outbox.New(tab.client, tab.name).Wanted(t.Context()); err != nil || wanted.Any() {
+		t.Error(wanted, err)
+	}
+}
+
+// Each way to refuse a delivery has a reason that names the cure, and does not tell the address's query.
+func TestSend(t *testing.T) {
+	elsewhere := httptest.NewServer(http.RedirectHandler("https://example.com", http.StatusTemporaryRedirect))
+	t.Cleanup(elsewhere.Close)
+	secure := httptest.NewTLSServer(http.NotFoundHandler())
+	t.Cleanup(secure.Close)
+	t.Setenv("HTTP_PROXY", "http://127.0.0.1:1")
+	sender := webhooks.NewSender(func(name string) (string, bool) {
+		return map[string]string{"SECRET": secret, "SHORT": "whsec_QQ==", "TEXT": "a password, which is none"}[name], name != "NONE"
+	})
+	for name, row := range map[string]struct {
+		hook webhooks.Hook
+		want string
+	}{
+		"redirect":    {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "SECRET", AllowPrivate: true}, "307, a redirect"},
+		"inside":      {webhooks.Hook{URL: secure.URL + "?token=x", SecretEnv: "SECRET"}, "--allow-private"},
+		"by name":     {webhooks.Hook{URL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), SecretEnv: "SECRET"}, "--allow-private"},
+		"certificate": {webhooks.Hook{URL: secure.URL, SecretEnv: "SECRET", AllowPrivate: true}, "certificate"},
+		"unset":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "NONE", AllowPrivate: true}, "NONE is not set"},
+		"short":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "SHORT", AllowPrivate: true}, "24 to 64 random bytes"},
+		"no base64":   {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "TEXT", AllowPrivate: true}, "24 to 64 random bytes"},
+		"nobody":      {webhooks.Hook{URL: "http://127.0.0.1:1/?token=x", SecretEnv: "SECRET", AllowPrivate: true}, "no answer"},
+	} {
+		err := sender.Test(t.Context(), row.hook, "test_1")
+		if err == nil || !strings.Contains(err.Error(), row.want) || strings.Contains(err.Error(), "token") {
+			t.Errorf("%s: %v, want %s", name, err, row.want)
+		}
+	}
+}
+
+func TestCheck(t *testing.T) {
+	good := webhooks.Hook{URL: "https://shop.example/hooks?token=x", SecretEnv: "SECRET", GiveUp: time.Hour}
+	if err := good.Check(); err != nil || good.Address() != "https://shop.example/hooks" {
+		t.Error(good.Address(), err)
+	}
+	for name, change := range map[string]func(*webhooks.Hook){
+		"no TLS":          func(h *webhooks.Hook) { h.URL = "http://shop.example" },
+		"no address":      func(h *webhooks.Hook) { h.URL = "shop.example" },
+		"a user":          func(h *webhooks.Hook) { h.URL = "https://user:word@shop.example" },
+		"another scheme":  func(h *webhooks.Hook) { h.URL = "file:///etc/passwd" },
+		"the secret":      func(h *webhooks.Hook) { h.SecretEnv = secret },
+		"no secret":       func(h *webhooks.Hook) { h.SecretEnv = "" },
+		"an unknown kind": func(h *webhooks.Hook) { h.Kinds = []outbox.Kind{"comment.eaten"} },
+		"no time":         func(h *webhooks.Hook) { h.GiveUp = 0 },
+	} {
+		h := good
+		change(&h)
+		if err := h.Check(); comment.KindOf(err) != comment.BadInput || strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
