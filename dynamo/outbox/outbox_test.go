@@ -253,16 +253,21 @@ func TestPositions(t *testing.T) {
 // writes counts calls by whether they write.
 type writes struct {
 	outbox.Client
+	mu            sync.Mutex // lanes write at once
 	reads, writes int
 	units         float64 // of writes
 }
 
 func (w *writes) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	w.mu.Lock()
 	w.reads++
+	w.mu.Unlock()
 	return w.Client.Query(ctx, in, o...)
 }
 
 func (w *writes) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.writes++
 	w.units += math.Ceil(float64(layout.SizeOf(in.Item, slices.Collect(maps.Keys(in.Item)))) / layout.WriteUnitBytes)
 	return w.Client.PutItem(ctx, in, o...)
