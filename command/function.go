@@ -38,6 +38,7 @@ var unfit = []struct {
 	{"its disk does not stay, so there is no local engine: leave the variable out for DynamoDB of the function's region", []string{"data", "engine"}},
 	{"its start must be short: run talkback serve with it once, on a machine of yours", []string{"create-table", "sample-data"}},
 	{"it follows no stream, so a page that it keeps would be late: cache at a CDN", []string{"page-age"}},
+	{"nothing goes on between two requests, so nothing can be told: subscribe at a server that runs talkback serve", []string{"max-subscriptions", "client-subscriptions"}},
 	{"its log is read by programs, as lines of JSON", []string{"log-format"}},
 }
 

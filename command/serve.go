@@ -28,6 +28,7 @@ import (
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/sample"
+	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/pageindex"
@@ -84,6 +85,8 @@ type Serve struct {
 
 	Persisted PersistedFlags `embed:"" group:"Which operations clients may send by name:"`
 
+	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
+
 	Site SiteFlags `embed:"" group:"What product pages show:"`
 
 	// Watermark reads up to when changes are counted. If it is nil, no partition is skipped.
@@ -97,6 +100,8 @@ type Serve struct {
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
 	clients     *httpapi.ClientLimits
+	followers   *httpapi.Subscriptions // nil for none
+	hub         *live.Hub              // likewise
 	named       named
 	site        web.Options        // what Site says
 	measured    *measured          // nil if nothing is measured
@@ -200,6 +205,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 		return nil, err
 	}
 	c.measured.ofClients(c.clients)
+	c.followers = c.Subscriptions.bounds(address, &c.Clients, s.authorizer, term.Logger)
 	s.ends = append(s.ends, end)
 	if c.named, end, err = c.Persisted.open(c.documentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
 		return nil, err
@@ -224,6 +230,7 @@ func (c *Serve) documentCheck() func(text string) error {
 // answer opens the API and answers until the context ends.
 func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, server *server, opening *httpapi.Opening, around *surroundings, term Terminal) error {
 	store, runner := c.wire(ctx, session, pages, term)
+	defer c.hub.Close()
 	if c.SampleData {
 		opening.Say("the sample data is being put into the table and counted")
 		if err := c.putSample(ctx, session, runner, term); err != nil {
@@ -292,6 +299,7 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	c.measured.ofPageIndex(pages)
 	runner.Prepare(ctx)
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
+	c.hub = c.Subscriptions.hub(session, store, c.CountedUpTo, term.Logger)
 	return store, runner
 }
 
@@ -363,6 +371,8 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Records:  &auth.Records{Store: store, Authorizer: authorizer},
 		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
 
+		Follower: c.hub,
+
 		MediaBase: c.MediaBase,
 	}
 	config, fields := graph.Config{Resolvers: resolver}, direct.Fields(c.MediaBase)
@@ -403,6 +413,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		MaxUnsent:        int(c.MaxUnsent),
 		Connections:      c.connections,
 		Clients:          c.clients,
+		Subscriptions:    c.followers,
 		Trusted:          c.named.trusted,
 		Automatic:        c.named.automatic,
 		HSTSAge:          c.HSTSAge,

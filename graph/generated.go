@@ -40,6 +40,7 @@ type ResolverRoot interface {
 	Mutation() MutationResolver
 	Product() ProductResolver
 	Query() QueryResolver
+	Subscription() SubscriptionResolver
 	Viewer() ViewerResolver
 	Votes() VotesResolver
 }
@@ -95,6 +96,12 @@ type ComplexityRoot struct {
 	CommentEdge struct {
 		Cursor func(childComplexity int) int
 		Node   func(childComplexity int) int
+	}
+
+	CommentEvent struct {
+		Comment   func(childComplexity int) int
+		CommentID func(childComplexity int) int
+		Kind      func(childComplexity int) int
 	}
 
 	CommentStats struct {
@@ -375,6 +382,11 @@ type ComplexityRoot struct {
 		UserErrors func(childComplexity int) int
 	}
 
+	Subscription struct {
+		CommentEvents func(childComplexity int, productID string, filter *comment.Filter) int
+		Stats         func(childComplexity int, productID string) int
+	}
+
 	UserError struct {
 		Code      func(childComplexity int) int
 		CommentID func(childComplexity int) int
@@ -491,6 +503,10 @@ type QueryResolver interface {
 	Leaderboard(ctx context.Context, first *int, language *comment.Language) ([]*LeaderboardEntry, error)
 	Viewer(ctx context.Context) (*comment.Viewer, error)
 	Moderation(ctx context.Context) (*comment.ModeratorView, error)
+}
+type SubscriptionResolver interface {
+	CommentEvents(ctx context.Context, productID string, filter *comment.Filter) (<-chan *comment.Event, error)
+	Stats(ctx context.Context, productID string) (<-chan *comment.Statistics, error)
 }
 type ViewerResolver interface {
 	Comments(ctx context.Context, obj *comment.Viewer, first *int, after *string, status *comment.Status) (*ViewerCommentConnection, error)
@@ -730,6 +746,25 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 		}
 
 		return e.ComplexityRoot.CommentEdge.Node(childComplexity), true
+
+	case "CommentEvent.comment":
+		if e.ComplexityRoot.CommentEvent.Comment == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentEvent.Comment(childComplexity), true
+	case "CommentEvent.commentId":
+		if e.ComplexityRoot.CommentEvent.CommentID == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentEvent.CommentID(childComplexity), true
+	case "CommentEvent.kind":
+		if e.ComplexityRoot.CommentEvent.Kind == nil {
+			break
+		}
+
+		return e.ComplexityRoot.CommentEvent.Kind(childComplexity), true
 
 	case "CommentStats.asOf":
 		if e.ComplexityRoot.CommentStats.AsOf == nil {
@@ -1970,6 +2005,29 @@ func (e *executableSchema) Complexity(ctx context.Context, typeName, field strin
 
 		return e.ComplexityRoot.ReportCommentPayload.UserErrors(childComplexity), true
 
+	case "Subscription.commentEvents":
+		if e.ComplexityRoot.Subscription.CommentEvents == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_commentEvents_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.CommentEvents(childComplexity, args["productId"].(string), args["filter"].(*comment.Filter)), true
+	case "Subscription.stats":
+		if e.ComplexityRoot.Subscription.Stats == nil {
+			break
+		}
+
+		args, err := ec.field_Subscription_stats_args(ctx, rawArgs)
+		if err != nil {
+			return 0, false
+		}
+
+		return e.ComplexityRoot.Subscription.Stats(childComplexity, args["productId"].(string)), true
+
 	case "UserError.code":
 		if e.ComplexityRoot.UserError.Code == nil {
 			break
@@ -2194,6 +2252,23 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf bytes.Buffer
+			data.MarshalGQL(&buf)
+
+			return &graphql.Response{
+				Data: buf.Bytes(),
+			}
+		}
+	case ast.Subscription:
+		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
+
+		var buf bytes.Buffer
+		return func(ctx context.Context) *graphql.Response {
+			buf.Reset()
+			data := next(ctx)
+
+			if data == nil {
+				return nil
+			}
 			data.MarshalGQL(&buf)
 
 			return &graphql.Response{
@@ -2629,6 +2704,45 @@ type Mutation {
   moderators.
   """
   eraseAuthor("The customer to erase." input: EraseAuthorInput!): EraseAuthorPayload
+}
+
+"What a server that has subscriptions sends as it happens."
+type Subscription {
+  """
+  What happens to the comments of a product from now on, or from the position that the request resumes
+  at. Each event comes at least once, and the events of a comment come in their order.
+  """
+  commentEvents(
+    "The id of the product."
+    productId: ID!
+    "Which comments; without it, all."
+    filter: CommentFilter
+  ): CommentEvent!
+  "The counts of a product: as they are now, and again whenever they have changed."
+  stats(productId: ID!): CommentStats!
+}
+
+"""
+Something that happened to a comment that is shown, or was. Everything about it can be selected that
+needs no further read.
+"""
+type CommentEvent {
+  "What happened."
+  kind: CommentEventKind!
+  "The comment that it happened to."
+  commentId: ID!
+  "The comment as it is when the event is sent; null if it is gone."
+  comment: Comment
+}
+
+"What happened to a comment."
+enum CommentEventKind {
+  "It is in the list now: it was added or approved."
+  ADDED
+  "It was edited, voted about or replied to."
+  CHANGED
+  "It is not in the list any more: it was deleted, or the filter or a moderator keeps it out."
+  GONE
 }
 
 "A comment to report."
@@ -3766,6 +3880,18 @@ func (ec *executionContext) childFields_CommentEdge(ctx context.Context, field g
 		return ec.fieldContext_CommentEdge_node(ctx, field)
 	}
 	return nil, fmt.Errorf("no field named %q was found under type CommentEdge", field.Name)
+}
+
+func (ec *executionContext) childFields_CommentEvent(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+	switch field.Name {
+	case "kind":
+		return ec.fieldContext_CommentEvent_kind(ctx, field)
+	case "commentId":
+		return ec.fieldContext_CommentEvent_commentId(ctx, field)
+	case "comment":
+		return ec.fieldContext_CommentEvent_comment(ctx, field)
+	}
+	return nil, fmt.Errorf("no field named %q was found under type CommentEvent", field.Name)
 }
 
 func (ec *executionContext) childFields_CommentStats(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
@@ -5028,6 +5154,42 @@ func (ec *executionContext) field_Query_products_args(ctx context.Context, rawAr
 	return args, nil
 }
 
+func (ec *executionContext) field_Subscription_commentEvents_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "productId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["productId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "filter",
+		func(ctx context.Context, v any) (*comment.Filter, error) {
+			return ec.unmarshalOCommentFilter2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐFilter(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["filter"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_stats_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "productId",
+		func(ctx context.Context, v any) (string, error) {
+			return ec.unmarshalNID2string(ctx, v)
+		})
+	if err != nil {
+		return nil, err
+	}
+	args["productId"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Viewer_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -6046,6 +6208,84 @@ func (ec *executionContext) _CommentEdge_node(ctx context.Context, field graphql
 func (ec *executionContext) fieldContext_CommentEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "CommentEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_Comment(ctx, field)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CommentEvent_kind(ctx context.Context, field graphql.CollectedField, obj *comment.Event) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentEvent_kind(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.EventKind) graphql.Marshaler {
+			return ec.marshalNCommentEventKind2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐEventKind(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentEvent_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentEvent", field, false, false, errors.New("field of type CommentEventKind does not have child fields"))
+}
+
+func (ec *executionContext) _CommentEvent_commentId(ctx context.Context, field graphql.CollectedField, obj *comment.Event) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentEvent_commentId(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.CommentID, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v comment.ID) graphql.Marshaler {
+			return ec.marshalNID2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐID(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_CommentEvent_commentId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	return graphql.NewScalarFieldContext("CommentEvent", field, false, false, errors.New("field of type ID does not have child fields"))
+}
+
+func (ec *executionContext) _CommentEvent_comment(ctx context.Context, field graphql.CollectedField, obj *comment.Event) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_CommentEvent_comment(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			return obj.Comment, nil
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Comment) graphql.Marshaler {
+			return ec.marshalOComment2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐComment(ctx, selections, v)
+		},
+		true,
+		false,
+	)
+}
+func (ec *executionContext) fieldContext_CommentEvent_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CommentEvent",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -11168,6 +11408,94 @@ func (ec *executionContext) fieldContext_ReportCommentPayload_userErrors(_ conte
 	return fc, nil
 }
 
+func (ec *executionContext) _Subscription_commentEvents(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_commentEvents(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().CommentEvents(ctx, fc.Args["productId"].(string), fc.Args["filter"].(*comment.Filter))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Event) graphql.Marshaler {
+			return ec.marshalNCommentEvent2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐEvent(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_commentEvents(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommentEvent(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_commentEvents_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Subscription_stats(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
+	return graphql.ResolveFieldStream(
+		ctx,
+		ec.OperationContext,
+		field,
+		func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.fieldContext_Subscription_stats(ctx, field)
+		},
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.Resolvers.Subscription().Stats(ctx, fc.Args["productId"].(string))
+		},
+		nil,
+		func(ctx context.Context, selections ast.SelectionSet, v *comment.Statistics) graphql.Marshaler {
+			return ec.marshalNCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatistics(ctx, selections, v)
+		},
+		true,
+		true,
+	)
+}
+func (ec *executionContext) fieldContext_Subscription_stats(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Subscription",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return ec.childFields_CommentStats(ctx, field)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Subscription_stats_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.CollectedField, obj *comment.Problem) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -14258,6 +14586,54 @@ func (ec *executionContext) _CommentEdge(ctx context.Context, sel ast.SelectionS
 	return out
 }
 
+var commentEventImplementors = []string{"CommentEvent"}
+
+func (ec *executionContext) _CommentEvent(ctx context.Context, sel ast.SelectionSet, obj *comment.Event) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, commentEventImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferredFieldSet := graphql.NewFieldSet(nil)
+	deferLabelToView := make(map[string]*graphql.FieldSetView)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("CommentEvent")
+		case "kind":
+			out.Values[i] = ec._CommentEvent_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "commentId":
+			out.Values[i] = ec._CommentEvent_commentId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "comment":
+			out.Values[i] = ec._CommentEvent_comment(ctx, field, obj)
+			if out.Values[i] == graphql.RequiredNull {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.Deferred, int32(min(len(deferLabelToView), math.MaxInt32)))
+
+	ec.ProcessDeferredGroup(graphql.DeferredGroup{
+		Defers:   deferLabelToView,
+		Path:     graphql.GetPath(ctx),
+		FieldSet: deferredFieldSet,
+		Context:  ctx,
+	})
+
+	return out
+}
+
 var commentStatsImplementors = []string{"CommentStats"}
 
 func (ec *executionContext) _CommentStats(ctx context.Context, sel ast.SelectionSet, obj *comment.Statistics) graphql.Marshaler {
@@ -17174,6 +17550,28 @@ func (ec *executionContext) _ReportCommentPayload(ctx context.Context, sel ast.S
 	return out
 }
 
+var subscriptionImplementors = []string{"Subscription"}
+
+func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
+		Object: "Subscription",
+	})
+	if len(fields) != 1 {
+		graphql.AddErrorf(ctx, "must subscribe to exactly one stream")
+		return nil
+	}
+
+	switch fields[0].Name {
+	case "commentEvents":
+		return ec._Subscription_commentEvents(ctx, fields[0])
+	case "stats":
+		return ec._Subscription_stats(ctx, fields[0])
+	default:
+		panic("unknown field " + strconv.Quote(fields[0].Name))
+	}
+}
+
 var userErrorImplementors = []string{"UserError"}
 
 func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet, obj *comment.Problem) graphql.Marshaler {
@@ -18100,6 +18498,43 @@ func (ec *executionContext) marshalNCommentEdge2ᚖgithubᚗcomᚋtalkbackᚋtal
 	return ec._CommentEdge(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalNCommentEvent2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐEvent(ctx context.Context, sel ast.SelectionSet, v *comment.Event) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CommentEvent(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNCommentEventKind2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐEventKind(ctx context.Context, v any) (comment.EventKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.EventKind(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNCommentEventKind2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐEventKind(ctx context.Context, sel ast.SelectionSet, v comment.EventKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) marshalNCommentStats2ᚖgithubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatistics(ctx context.Context, sel ast.SelectionSet, v *comment.Statistics) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._CommentStats(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNCommentStatus2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐStatus(ctx context.Context, v any) (comment.Status, error) {
 	var res comment.Status
 	err := res.UnmarshalGQL(v)
@@ -18267,6 +18702,23 @@ func (ec *executionContext) marshalNHoldReason2ᚕgithubᚗcomᚋtalkbackᚋtalk
 	}
 
 	return ret
+}
+
+func (ec *executionContext) unmarshalNID2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐID(ctx context.Context, v any) (comment.ID, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := comment.ID(tmp)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐID(ctx context.Context, sel ast.SelectionSet, v comment.ID) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(string(v))
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNID2string(ctx context.Context, v any) (string, error) {

@@ -52,7 +52,7 @@ type Exchange struct {
 	// Inside says that a page of this server asked, without HTTP.
 	Inside bool
 	// Began and Took are when the request was read to the end of its head, and how long it took from
-	// there until the answer was sent.
+	// there until the answer was sent, or until the stream of a subscription began.
 	Began time.Time
 	Took  time.Duration
 	// Status is the status of the answer, 0 if the connection was given up before.
@@ -170,7 +170,7 @@ func (a *observedAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter 
 
 // WriteHeader implements [http.ResponseWriter].
 func (a *observedAnswer) WriteHeader(status int) {
-	if a.exchange.Status == 0 && status >= http.StatusOK {
+	if a.exchange.Status == 0 && (status >= http.StatusOK || status == http.StatusSwitchingProtocols) {
 		a.exchange.Status = status
 	}
 	a.ResponseWriter.WriteHeader(status)

@@ -18,6 +18,7 @@ func New(o Options) http.Handler {
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
 	withoutDefer(o.Schema.Schema())
+	o.Subscriptions = o.Subscriptions.open()
 	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes)}, sender)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
@@ -27,11 +28,15 @@ func New(o Options) http.Handler {
 }
 
 // around wraps the API in everything that happens to a request before it is executed, and to its
-// answer afterwards. The first layer of the list is the outermost.
+// answer afterwards. The first layer of each list is the outermost.
 func (o Options) around(api http.Handler, sender *sender) http.Handler {
-	layers := []func(http.Handler) http.Handler{
-		allow(o.Origins), // before everything that refuses, so that an allowed page can read why
-		negotiated,       // before everything that refuses, since it sets the type, or looks at the method
+	place := withPlace(o.Concurrency, o.OperationTimeout, o.Connections)
+	overSocket := through(api, refused(checkBody(o.MaxBody, o.Connections)), o.Authenticate, o.Clients.perClient, place)
+	return through(
+		api,
+		allow(o.Origins),      // before everything that refuses, so that an allowed page can read why
+		negotiated,            // before everything that refuses, since it sets the type, or looks at the method
+		o.sockets(overSocket), // outside of builtFirst, as their answers are no end of them
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
@@ -40,13 +45,17 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		refused(checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite, checkBody(o.MaxBody, o.Connections)),
 		o.Authenticate,      // before the limits of clients, which go by it
 		o.Clients.perClient, // before the place, which others wait for
-		withPlace(o.Concurrency, o.OperationTimeout, o.Connections), // after the body, which may arrive slowly
-		compressed, // inside the place: it takes processor time
-	}
+		place,               // after the body, which may arrive slowly
+		compressed,          // inside the place: it takes processor time
+	)
+}
+
+// through wraps a handler in layers, the outermost first.
+func through(handler http.Handler, layers ...func(http.Handler) http.Handler) http.Handler {
 	for _, layer := range slices.Backward(layers) {
-		api = layer(api)
+		handler = layer(handler)
 	}
-	return api
+	return handler
 }
 
 // schemas guards changes of a schema, which all servers of a process share.

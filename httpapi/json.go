@@ -95,3 +95,12 @@ func (r jsonReader) list() (any, error) {
 	}
 	return list, err
 }
+
+// mustJSON encodes what this service put into a response.
+func mustJSON(value any) []byte {
+	out, err := json.Marshal(value)
+	if err != nil {
+		panic(err)
+	}
+	return out
+}

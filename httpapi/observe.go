@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 )
@@ -20,7 +21,7 @@ func (o Options) observed(next http.Handler, inside bool) http.Handler {
 		r = o.began(r, e)
 		answer := &observedAnswer{ResponseWriter: w, exchange: e}
 		defer func() { // also when the connection is given up, by a panic
-			e.Took = time.Since(e.Began)
+			e.Took = cmp.Or(e.Took, time.Since(e.Began))
 			e.settle()
 			for _, observer := range o.Observers {
 				observer.Ended(r.Context(), e)

@@ -88,6 +88,8 @@ type Options struct {
 	// SharedFor is how long shared caches may keep answers to GETs that are the same for everyone. The
 	// default lets them keep none.
 	SharedFor time.Duration
+	// Subscriptions bounds subscriptions. Without it, there are none.
+	Subscriptions *Subscriptions
 	// Origins are those whose pages may call the API and read its answers. Without any, only pages
 	// of this server may.
 	Origins []Origin

@@ -38,6 +38,7 @@ var (
 
 	badMethod     = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "this method is not served here: use POST, or GET for queries", header: "Allow", value: methods}
 	changeByGET   = &refusal{status: http.StatusMethodNotAllowed, code: "METHOD_NOT_ALLOWED", message: "GET is for queries only: send this operation by POST", header: "Allow", value: http.MethodPost}
+	needsStream   = &refusal{status: http.StatusNotAcceptable, code: "SUBSCRIPTION_NEEDS_STREAM", message: "a subscription is answered by a stream: open a WebSocket with the subprotocol graphql-transport-ws, or accept text/event-stream, or multipart/mixed;subscriptionSpec=1.0"}
 	bodyTooLarge  = &refusal{status: http.StatusRequestEntityTooLarge, code: "BODY_TOO_LARGE", message: "the body is larger than %d bytes: ask for less at a time"}
 	queryTooLong  = &refusal{status: http.StatusRequestEntityTooLarge, code: "QUERY_TOO_LONG", message: `the text of "query" is longer than %d bytes: put values into variables, or ask for less at a time`}
 	addressTooBig = &refusal{status: http.StatusRequestURITooLong, code: "QUERY_TOO_LONG", message: "the parameters of the address are longer than %d bytes: use POST"}
@@ -45,6 +46,10 @@ var (
 	badType     = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be JSON, and say so: send Content-Type: application/json", header: "Accept-Post", value: acceptPost}
 	badCharset  = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must be UTF-8: encode it as UTF-8, and omit the charset", header: "Accept-Post", value: acceptPost}
 	badEncoding = &refusal{status: http.StatusUnsupportedMediaType, code: "UNSUPPORTED_MEDIA_TYPE", message: "the body must not be compressed: send it as it is", header: "Accept-Encoding", value: "identity"}
+
+	noSubscriptions   = &refusal{status: http.StatusNotFound, code: "NO_SUBSCRIPTIONS", message: "this server has no subscriptions: run it with --max-subscriptions, or ask again every few seconds"}
+	manySubscriptions = &refusal{status: http.StatusServiceUnavailable, code: "TOO_MANY_SUBSCRIPTIONS", message: "this server has all the subscriptions that it may have, which are %d: try again later", header: "Retry-After", value: "30", reason: "subscriptions"}
+	clientFollows     = &refusal{status: http.StatusTooManyRequests, code: "TOO_MANY_SUBSCRIPTIONS", message: "this client has %d subscriptions or connections for them, and may have no more: end some first", reason: "client-subscriptions"}
 
 	clientReads  = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has used up its read units for now: send the request again in %d s, and ask for less at a time, such as smaller pages", reason: "client-reads"}
 	clientCost   = &refusal{status: http.StatusTooManyRequests, code: "RATE_LIMITED", message: "this client has %d read units left for now, and the operation may cost %d: send it again in %d s, or ask for less, such as smaller pages", reason: "client-reads"}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"crypto/rand"
 	"net/http"
+
+	"github.com/talkback/talkback/httpapi/streams"
 )
 
 const requestIDHeader = "X-Request-Id"
@@ -24,6 +26,15 @@ type request struct {
 
 	documentID string // of the document that the client names instead of sending it
 	sent       string // the text of the operation, as it was sent
+
+	socket bool    // the operation came over a WebSocket
+	stream pending // of a subscription that has begun, else nil
+}
+
+// pending is an answer that goes on for long. It begins when nothing else is held for its request.
+type pending interface {
+	streams.Source
+	send(w http.ResponseWriter, r *http.Request, stopping context.Context)
 }
 
 type requestKey struct{}
@@ -49,13 +60,16 @@ func requestOf(ctx context.Context) *request {
 // is empty outside a request.
 func RequestID(ctx context.Context) string { return requestOf(ctx).id }
 
+// newRequest returns a record with a random id.
+func newRequest(ctx context.Context) *request { return &request{Context: ctx, id: rand.Text()} }
+
 // recorded gives each request a record with a random id, and tells the id to the client. It ignores
 // an id that the client sends, which would otherwise get into the log.
 func recorded(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		id := rand.Text()
-		w.Header().Set(requestIDHeader, id)
-		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: id}))
+		known := newRequest(r.Context())
+		w.Header().Set(requestIDHeader, known.id)
+		next.ServeHTTP(w, r.WithContext(known))
 	})
 }
 

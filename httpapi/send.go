@@ -45,6 +45,10 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 			next.ServeHTTP(built, r)
 		}
 		edge.OneVary(built.Header())
+		if stream := requestOf(r.Context()).stream; stream != nil {
+			stream.send(w, r, s.connections.draining)
+			return
+		}
 		if r.Method == http.MethodGet && built.status == http.StatusOK &&
 			unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
 			built.empty()

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"io"
 	"net/http"
 	"time"
@@ -15,6 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/parser"
 
 	"github.com/talkback/talkback/httpapi/coercion"
+	"github.com/talkback/talkback/httpapi/streams"
 	"github.com/talkback/talkback/internal/edge"
 	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/loaders"
@@ -50,10 +50,16 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	params, refused := readParams(r, t.MaxQuery)
 	var response *graphql.Response
 	if refused == nil {
-		response, refused = t.run(ctx, r.Method, params)
+		response, refused = t.run(r.WithContext(ctx), params)
 	}
-	if refused != nil {
+	switch {
+	case refused != nil:
 		refused.write(w)
+		return
+	case known.stream != nil:
+		return
+	case t.Subscriptions != nil && onlyEvents(r.Header):
+		writeEvent(w, response)
 		return
 	}
 	if r.Method == http.MethodGet && len(response.Errors) == 0 {
@@ -94,6 +100,14 @@ func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Lo
 	}
 }
 
+// writeEvent answers a client that accepts nothing but events, as one and the end.
+func writeEvent(w http.ResponseWriter, response *graphql.Response) {
+	w.Header().Set("Content-Type", streams.Events.ContentType)
+	_, _ = io.WriteString(w, "event: next\ndata: ") // a client that went away needs no answer
+	write(w, response)
+	_, _ = io.WriteString(w, "\n\n"+streams.Complete)
+}
+
 // recovered answers a request whose handling panics. It is to be deferred.
 func (t *transport) recovered(ctx context.Context, w http.ResponseWriter) {
 	cause := recover()
@@ -105,13 +119,21 @@ func (t *transport) recovered(ctx context.Context, w http.ResponseWriter) {
 	write(w, &graphql.Response{Errors: gqlerror.List{err}, Data: []byte("null")})
 }
 
-// run runs an operation. A GET runs queries only, so that no link or prefetch changes anything.
-func (t *transport) run(ctx context.Context, method string, params *graphql.RawParams) (*graphql.Response, *refusal) {
+// run runs an operation. A GET changes nothing, so that no link or prefetch does. Of a subscription that
+// has begun, the record of the request has the stream, and there is no response.
+func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Response, *refusal) {
+	ctx := r.Context()
 	operation, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
-	if method == http.MethodGet && kindOf(operation, params) != ast.Query {
+	known, kind := requestOf(ctx), kindOf(operation, params)
+	switch {
+	case r.Method == http.MethodGet && kind != ast.Query && (kind == ast.Mutation || streams.FormOf(r.Header) == nil):
 		return nil, changeByGET
+	case kind != ast.Subscription || len(errs) > 0:
+	case t.Subscriptions == nil:
+		return nil, noSubscriptions
+	case !known.socket && streams.FormOf(r.Header) == nil:
+		return nil, needsStream
 	}
-	known := requestOf(ctx)
 	if v := known.limited; v != nil && v.refused != nil {
 		return nil, v.refused
 	}
@@ -121,7 +143,18 @@ func (t *transport) run(ctx context.Context, method string, params *graphql.RawP
 	}
 	ctx, span := spans.Operation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
 	var response *graphql.Response
-	if len(errs) == 0 {
+	switch {
+	case len(errs) > 0:
+	case kind == ast.Subscription:
+		var refused *refusal
+		if response, refused = (subscriber{&t.Options, t.executor, t.texts}).subscribe(ctx, r, operation); refused != nil {
+			e.end(span)
+			return nil, refused
+		}
+		if known.stream != nil {
+			response = &graphql.Response{}
+		}
+	default:
 		respond, ctx := t.executor.DispatchOperation(ctx, operation)
 		if response = respond(ctx); response == nil { // its time is over
 			errs = gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}
@@ -175,13 +208,4 @@ func write(w io.Writer, response *graphql.Response) {
 		add("extensions", mustJSON(response.Extensions))
 	}
 	_, _ = io.WriteString(w, "}")
-}
-
-// mustJSON encodes what this service put into a response.
-func mustJSON(value any) []byte {
-	out, err := json.Marshal(value)
-	if err != nil {
-		panic(err)
-	}
-	return out
 }

@@ -81,6 +81,12 @@ type Eraser interface {
 	Erasure(ctx context.Context, customer string) (*comment.Erasure, error)
 }
 
+// Follower tells what happens from now on. Each channel ends with its request, and is never closed.
+type Follower interface {
+	CommentEvents(ctx context.Context, product string, filter comment.Filter) (<-chan *comment.Event, error)
+	Stats(ctx context.Context, product string) (<-chan *comment.Statistics, error)
+}
+
 // Resolver is what all resolvers call.
 type Resolver struct {
 	// Comments lists the comments of products. Required.
@@ -103,6 +109,8 @@ type Resolver struct {
 	Records Records
 	// Eraser erases customers. Required.
 	Eraser Eraser
+	// Follower tells what happens. Required on a server that has subscriptions.
+	Follower Follower
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to answer with none.
 	MediaBase comment.MediaBase
 }

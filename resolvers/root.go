@@ -40,3 +40,6 @@ func (r *Resolver) Entity() graph.EntityResolver { return entityResolver{r} }
 
 // Mutation returns the resolver of the type Mutation.
 func (r *Resolver) Mutation() graph.MutationResolver { return mutationResolver{r} }
+
+// Subscription returns the resolver of the type Subscription.
+func (r *Resolver) Subscription() graph.SubscriptionResolver { return subscriptionResolver{r} }

@@ -56,7 +56,7 @@ var (
 var (
 	method    = Attribute{"http.request.method", []string{"GET", "HEAD", "POST", "PUT", "DELETE", "CONNECT", "OPTIONS", "TRACE", "PATCH"}}
 	scheme    = Attribute{"url.scheme", []string{"http", "https"}}
-	operation = Attribute{"graphql.operation.type", []string{"query", "mutation", "none"}}
+	operation = Attribute{"graphql.operation.type", []string{"query", "mutation", "subscription", "none"}}
 	outcome   = Attribute{"talkback.outcome", []string{"ok", "partial", "failed", "refused"}}
 	call      = Attribute{"db.operation.name", []string{
 		"Query", "Scan", "GetItem", "BatchGetItem", "PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem", "TransactWriteItems", "TransactGetItems",
@@ -78,6 +78,7 @@ var codes = []string{
 	"UNAUTHENTICATED", "FORBIDDEN", "TOO_MUCH_TEXT", "TOO_COSTLY", "OVERLOADED", "INTERNAL",
 	"GRAPHQL_PARSE_FAILED", "GRAPHQL_VALIDATION_FAILED",
 	"BAD_REQUEST", "BATCH_NOT_ALLOWED", "CSRF_REFUSED", "METHOD_NOT_ALLOWED", "BODY_TOO_LARGE", "QUERY_TOO_LONG", "UNSUPPORTED_MEDIA_TYPE", "RATE_LIMITED",
+	"NO_SUBSCRIPTIONS", "SUBSCRIPTION_NEEDS_STREAM", "TOO_MANY_SUBSCRIPTIONS", "EVENT_READS",
 	"PERSISTED_QUERY_NOT_FOUND", "PERSISTED_QUERY_NOT_SUPPORTED", "PERSISTED_QUERY_HASH_MISMATCH", "DOCUMENT_NOT_FOUND", "DOCUMENT_NOT_TRUSTED",
 	"TOO_MANY_TOKENS", "NESTED_TOO_DEEP", "NAME_TOO_LONG", "TOO_MANY_OPERATIONS", "TOO_MANY_FRAGMENTS", "TOO_DEEP", "TOO_MANY_FIELDS",
 	"SELECTION_TOO_LONG", "TOO_MANY_ROOT_FIELDS", "TOO_MANY_ALIASES", "TOO_MANY_OVERLAPS", "TOO_MANY_DIRECTIVES",
@@ -95,7 +96,7 @@ var instruments = []Instrument{
 			method, scheme,
 			{"http.route", []string{"/graphql", "/", "/products/{id}", "/healthz", "/readyz", "/{file}"}},
 			{"http.response.status_code", []string{
-				"200", "204", "206", "301", "302", "304", "308", "400", "401", "403", "404", "405", "406", "413", "414", "415", "416", "429", "500", "503",
+				"101", "200", "204", "206", "301", "302", "304", "308", "400", "401", "403", "404", "405", "406", "413", "414", "415", "416", "429", "500", "503",
 			}},
 		},
 	},
@@ -127,7 +128,7 @@ var instruments = []Instrument{
 	{
 		Name: "talkback.refusals", Unit: "{request}", Kind: Counter, Whole: true,
 		Description: "Requests to the API that a limit of the server refused.",
-		Attributes:  []Attribute{{"talkback.reason", []string{"limit", "queue", "arriving", "unread", "client-reads", "client-writes"}}},
+		Attributes:  []Attribute{{"talkback.reason", []string{"limit", "queue", "arriving", "unread", "client-reads", "client-writes", "subscriptions", "client-subscriptions"}}},
 	},
 	{
 		Name: "talkback.api.limit", Unit: "{request}", Kind: Gauge, Whole: true,

@@ -80,6 +80,9 @@ const (
 	Ratings
 	// UserErrors is the list of what is wrong with an input.
 	UserErrors
+	// CommentEvents follows the comments of a product, and ChangingStats its statistics.
+	CommentEvents
+	ChangingStats
 	// PlanCandidates is the list of ways in which a page could have been read.
 	PlanCandidates
 	// PlanPartitions is the list of partitions that a plan reads or skips.
@@ -113,6 +116,7 @@ var kinds = map[string]map[string]Kind{
 
 		"createVisitorToken": Write, // so that an address gets as many as it may write comments
 	},
+	"Subscription":           {"commentEvents": CommentEvents, "stats": ChangingStats},
 	"AddCommentPayload":      {"userErrors": UserErrors},
 	"EditCommentPayload":     {"userErrors": UserErrors},
 	"DeleteCommentPayload":   {"userErrors": UserErrors},

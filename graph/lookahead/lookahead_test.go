@@ -92,6 +92,8 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		"Product.comments(settledOnly)": "read", "Product.comments(page)": "read", "Product.stats(lang)": "read", "Product.languages(filter)": "all are read, whatever is counted",
 		"Product.mostHelpfulPositive(orLatest)": "read", "Product.mostHelpfulCritical(orLatest)": "read",
 		"CommentConnection.pageCursors(around)": "read",
+		"Subscription.commentEvents(productId)": "an event is read once, whatever it is about", "Subscription.commentEvents(filter)": "it is applied to what was read",
+		"Subscription.stats(productId)":         "one product",
 		"Viewer.comments(first)":                "read", "Viewer.comments(status)": "read", "Viewer.comments(after)": "a page costs as much anywhere",
 	}
 	var found []string

@@ -21,7 +21,7 @@ func NewReader(schema *ast.Schema) *Reader {
 	r := &Reader{
 		kinds:      kindsIn(schema),
 		implements: map[string][]string{},
-		roots:      map[ast.Operation]*ast.Definition{ast.Query: schema.Query, ast.Mutation: schema.Mutation},
+		roots:      map[ast.Operation]*ast.Definition{ast.Query: schema.Query, ast.Mutation: schema.Mutation, ast.Subscription: schema.Subscription},
 	}
 	for name, definition := range schema.Types {
 		if definition.Kind == ast.Object {

@@ -73,11 +73,14 @@ const CostExtension = "cost"
 // number of its errors and their lengths. If the operation may read anything, the answer tells the
 // estimated and the actual cost.
 func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	a, ofMany := accountOf(ctx), isSubscription(ctx)
+	if ofMany {
+		a.bytes.Store(0) // each event has an answer
+	}
 	response := next(ctx)
 	if response == nil {
 		return nil // the time of the operation is over
 	}
-	a := accountOf(ctx)
 	if a != nil {
 		if size := max(int(a.bytes.Load()), len(response.Data)); size > g.Limits.AnswerBytes {
 			response.Data = []byte("null")
@@ -85,10 +88,16 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 		}
 	}
 	response.Errors = g.Limits.shorten(response.Errors)
-	if a != nil && a.units > 0 {
+	if a != nil && a.units > 0 && !ofMany {
 		response.Extensions = map[string]any{CostExtension: g.cost(ctx, a)}
 	}
 	return response
+}
+
+// isSubscription reports whether an operation is a subscription that runs.
+func isSubscription(ctx context.Context) bool {
+	operation := graphql.GetOperationContext(ctx)
+	return operation.Operation != nil && operation.Operation.Operation == ast.Subscription && accountOf(ctx) != nil
 }
 
 // Cost is what an answer tells of its cost. Its members are sorted by name.

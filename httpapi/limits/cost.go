@@ -157,6 +157,9 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	},
 	lookahead.UserErrors: func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
 
+	lookahead.CommentEvents: func(priced, *place) float64 { return joinUnits },
+	lookahead.ChangingStats: func(priced, *place) float64 { return dynamo.StatsUnits() },
+
 	lookahead.Media: func(_ priced, inside *place) float64 { inside.times *= assumedMedia; return 0 },
 
 	lookahead.Comments:    priced.page,

@@ -98,6 +98,11 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 	}
 	cost, read := estimate{averages: g.averages}, g.reader.Read(operation)
 	cost.run(read)
+	if operation.Operation.Operation == ast.Subscription {
+		if err := checkEvents(read.Fields); err != nil {
+			return err
+		}
+	}
 	operation.Stats.SetExtension(extension, &account{units: ceiling(cost.units)})
 	if err := first(
 		atMost(TooComplex, ceiling(cost.units), g.Limits.ReadUnits),

@@ -34,6 +34,7 @@ const (
 	TooManyErrors         Code = "TOO_MANY_ERRORS"
 	IntrospectionIsOff    Code = "INTROSPECTION_OFF"
 	AnswerTooManyBytes    Code = "ANSWER_TOO_MANY_BYTES"
+	EventReads            Code = "EVENT_READS"
 )
 
 // Advice that several limits share.
@@ -96,7 +97,7 @@ func first(errs ...*gqlerror.Error) *gqlerror.Error {
 
 // Codes returns all codes of refusals, in no particular order.
 func Codes() []Code {
-	codes := []Code{IntrospectionIsOff}
+	codes := []Code{IntrospectionIsOff, EventReads}
 	for code := range texts {
 		codes = append(codes, code)
 	}

@@ -1,0 +1,185 @@
+package command_test
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+const followed = `subscription { commentEvents(productId: "kettle") { kind commentId comment { text product { id } } } }`
+
+// news is what a stream tells of an event.
+type news struct {
+	Data *struct {
+		CommentEvents struct {
+			Kind, CommentID string
+			Comment         *struct{ Text string }
+		}
+	}
+	Errors     []struct{ Extensions struct{ Code string } }
+	Extensions struct{ Position string }
+}
+
+// streamed subscribes over HTTP. It returns what comes, line by line; the channel is closed at the end.
+func (s *server) streamed(accept, position string) <-chan news {
+	s.t.Helper()
+	body, err := json.Marshal(map[string]string{"query": followed})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(s.t.Context(), http.MethodPost, s.address+"/graphql", strings.NewReader(string(body)))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", accept)
+	if position != "" {
+		request.Header.Set("Last-Event-ID", position)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	out := make(chan news, 100)
+	go func() {
+		defer response.Body.Close()
+		defer close(out)
+		for lines := bufio.NewScanner(response.Body); lines.Scan(); {
+			text := strings.TrimPrefix(lines.Text(), "data: ")
+			var part struct{ Payload *news }
+			var event news
+			if !strings.HasPrefix(text, "{") || text == "{}" || json.Unmarshal([]byte(text), &part) != nil || json.Unmarshal([]byte(text), &event) != nil {
+				continue
+			}
+			if part.Payload != nil {
+				event = *part.Payload
+			}
+			out <- event
+		}
+	}()
+	return out
+}
+
+// socket subscribes over a WebSocket. It returns what comes, and the code by which the socket is closed.
+func (s *server) socket() (events <-chan news, ended <-chan websocket.StatusCode) {
+	s.t.Helper()
+	conn, response, err := websocket.Dial(s.t.Context(), s.address+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if response.Body != nil {
+		_ = response.Body.Close()
+	}
+	s.t.Cleanup(func() { _ = conn.CloseNow() })
+	for _, text := range []string{`{"type":"connection_init"}`, `{"id":"1","type":"subscribe","payload":{"query":` + string(must(json.Marshal(followed))) + `}}`} {
+		if err := conn.Write(s.t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	out, end := make(chan news, 100), make(chan websocket.StatusCode, 1)
+	go func() {
+		for {
+			_, text, err := conn.Read(s.t.Context())
+			if err != nil {
+				end <- websocket.CloseStatus(err)
+				return
+			}
+			var message struct {
+				Type    string
+				Payload json.RawMessage
+			}
+			var event news
+			if json.Unmarshal(text, &message) == nil && message.Type == "next" && json.Unmarshal(message.Payload, &event) == nil {
+				out <- event
+			}
+		}
+	}()
+	return out, end
+}
+
+func must(text []byte, _ error) []byte { return text }
+
+// next waits for an event.
+func next(t *testing.T, events <-chan news) news {
+	t.Helper()
+	select {
+	case event, open := <-events:
+		if !open {
+			t.Fatal("the stream has ended")
+		}
+		return event
+	case <-time.After(patience):
+		t.Fatal("nothing is told")
+		return news{}
+	}
+}
+
+// What is written at one server is told by all, over all transports. A subscriber goes on at another
+// server where it was. A server that stops tells its subscribers so, and does not wait for them.
+func TestSubscriptions(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // or the first events might be missed
+		t.Fatal(err)
+	}
+	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table, "--max-subscriptions", "10"}
+	one, other := startServer(t, flags...), startServer(t, append(flags, "--no-count")...)
+	events, multipart := one.streamed("text/event-stream", ""), other.streamed("multipart/mixed;subscriptionSpec=1.0, application/json", "")
+	socket, ended := other.socket()
+	atOne, _ := one.socket()
+	// A socket is subscribed some time after its message, so it may miss the first events.
+	for len(socket) == 0 || len(atOne) == 0 {
+		id := one.added(t)
+		for _, events := range []<-chan news{events, multipart} {
+			if event := next(t, events); event.Data == nil || event.Data.CommentEvents.Kind != "ADDED" || event.Data.CommentEvents.CommentID != id || event.Data.CommentEvents.Comment.Text != "Hot." {
+				t.Fatalf("%+v", event)
+			}
+		}
+	}
+	last := one.added(t)
+	position := next(t, events).Extensions.Position
+	next(t, multipart)
+	if text := one.ask(fmt.Sprintf(`mutation { deleteComment(input: {id: %q}) { userErrors { code } } }`, last)); strings.Contains(text, "code") {
+		t.Fatal(text)
+	}
+	for _, events := range []<-chan news{events, multipart, other.streamed("text/event-stream", position)} {
+		if event := next(t, events); event.Data.CommentEvents.Kind != "GONE" || event.Data.CommentEvents.CommentID != last || event.Data.CommentEvents.Comment != nil {
+			t.Errorf("%+v", event)
+		}
+	}
+	other.signal(syscall.SIGTERM)
+	if event := next(t, multipart); len(event.Errors) != 1 || event.Errors[0].Extensions.Code != "UNAVAILABLE" {
+		t.Errorf("%+v", event)
+	}
+	if code := <-ended; code != websocket.StatusGoingAway {
+		t.Errorf("closed with %d", code)
+	}
+	if status, said := other.wait(); status != 0 || strings.Contains(said, "cut off") {
+		t.Errorf("status %d\n%s", status, said)
+	}
+}
+
+// added adds a comment and returns its id.
+func (s *server) added(t *testing.T) string {
+	t.Helper()
+	var out struct {
+		Data struct {
+			AddComment struct{ Comment struct{ ID string } }
+		}
+	}
+	text := s.ask(`mutation { addComment(input: {productId: "kettle", rating: 5, language: "en", text: "Hot.", author: {id: "u", name: "U"}}) { comment { id } userErrors { code } } }`)
+	if err := json.Unmarshal([]byte(text), &out); err != nil || out.Data.AddComment.Comment.ID == "" {
+		t.Fatal(text, err)
+	}
+	return out.Data.AddComment.Comment.ID
+}

@@ -1,0 +1,24 @@
+package comment
+
+// Event is something that happened to a comment that is shown, or was.
+type Event struct {
+	// Kind is what happened.
+	Kind EventKind
+	// CommentID is the comment that it happened to.
+	CommentID ID
+	// Comment is the comment as everyone sees it, nil if it is Gone.
+	Comment *Comment
+}
+
+// EventKind is what happened to a comment, for those who follow a list.
+type EventKind string
+
+// The kinds: a closed list.
+const (
+	// CameIn is a comment that is in the list now.
+	CameIn EventKind = "ADDED"
+	// Changed is a comment that was edited, voted about or replied to.
+	Changed EventKind = "CHANGED"
+	// Gone is a comment that is not in the list any more.
+	Gone EventKind = "GONE"
+)

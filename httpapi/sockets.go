@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/talkback/talkback/httpapi/streams"
+)
+
+// sockets serves sockets, whose operations go through a handler as if each were a POST.
+func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handler {
+	operations = o.observed(operations, false)
+	checks := []check{checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite}
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Upgrade") == "" {
+				next.ServeHTTP(w, r)
+				return
+			}
+			o.upgrade(w, r, checks, operations)
+		})
+	}
+}
+
+// upgrade makes a socket of a request, unless that is refused.
+func (o *Options) upgrade(w http.ResponseWriter, r *http.Request, checks []check, operations http.Handler) {
+	if o.Subscriptions == nil {
+		noSubscriptions.write(w)
+		return
+	}
+	for _, check := range checks {
+		if refused := check(w, r); refused != nil {
+			refused.write(w)
+			return
+		}
+	}
+	free, refused := o.Subscriptions.sockets.take(o.Subscriptions.Client, r)
+	if refused != nil {
+		refused.write(w)
+		return
+	}
+	s := &socketRequests{Options: o, upgrade: r, operations: operations}
+	socket := &streams.Socket{
+		Run: s.run, Check: s.check, Stopping: o.Connections.draining, Closed: free,
+		MaxMessage: int64(o.MaxBody) + 1<<10, Timing: o.Subscriptions.Timing,
+	}
+	socket.Upgrade(w, r)
+}
+
+// socketRequests makes requests of the operations of a socket.
+type socketRequests struct {
+	*Options
+	upgrade    *http.Request
+	operations http.Handler
+}
+
+// request returns a POST as the socket's client might have sent it.
+func (s *socketRequests) request(ctx context.Context, token string, body []byte) *http.Request {
+	header := s.upgrade.Header.Clone()
+	for name := range header {
+		if name == "Upgrade" || name == "Connection" || name == "Accept" || strings.HasPrefix(name, "Sec-Websocket") {
+			delete(header, name)
+		}
+	}
+	header.Set("Content-Type", "application/json")
+	if token != "" {
+		header.Set("Authorization", token)
+	}
+	u := s.upgrade
+	return (&http.Request{
+		Method: http.MethodPost, URL: u.URL, Header: header, Host: u.Host, RemoteAddr: u.RemoteAddr, TLS: u.TLS,
+		Proto: u.Proto, ProtoMajor: u.ProtoMajor, ProtoMinor: u.ProtoMinor, RequestURI: u.RequestURI,
+		Body: readCloser{bytes.NewReader(body)}, ContentLength: int64(len(body)),
+	}).WithContext(ctx)
+}
+
+type readCloser struct{ *bytes.Reader }
+
+// Close implements io.Closer.
+func (readCloser) Close() error { return nil }
+
+// check returns an error if a token is refused.
+func (s *socketRequests) check(token string) (err error) {
+	s.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		if s.Subscriptions.TokenRefused(r.Context()) {
+			err = errors.New("the token is not valid, or no longer: connect again with a new one")
+		}
+	})).ServeHTTP(nil, s.request(context.Background(), token, nil))
+	return err
+}
+
+// run answers an operation, or begins a subscription.
+func (s *socketRequests) run(ctx context.Context, token string, payload []byte) ([]byte, streams.Source) {
+	known := newRequest(ctx)
+	known.socket = true
+	w := &socketAnswer{header: http.Header{}}
+	s.operations.ServeHTTP(w, s.request(known, token, payload))
+	if known.stream != nil {
+		known.exchange, known.body = nil, nil
+		return nil, known.stream
+	}
+	if w.body.Len() == 0 { // it was given up
+		return mustJSON(map[string]gqlerror.List{"errors": {errBroken}}), nil
+	}
+	return w.body.Bytes(), nil
+}
+
+// socketAnswer keeps an answer.
+type socketAnswer struct {
+	header http.Header
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (a *socketAnswer) Header() http.Header { return a.header }
+
+// WriteHeader implements [http.ResponseWriter]. The body says what became of the operation.
+func (a *socketAnswer) WriteHeader(int) {}
+
+// Write implements [http.ResponseWriter].
+func (a *socketAnswer) Write(p []byte) (int, error) { return a.body.Write(p) }

@@ -1,0 +1,409 @@
+package streams
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/coder/websocket"
+)
+
+// Protocol is the only subprotocol that is spoken:
+// https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md.
+const Protocol = "graphql-transport-ws"
+
+// The codes by which a socket is closed.
+const (
+	closeBadMessage   websocket.StatusCode = 4400
+	closeUnauthorized websocket.StatusCode = 4401
+	closeForbidden    websocket.StatusCode = 4403
+	closeNoProtocol   websocket.StatusCode = 4406
+	closeInitTimeout  websocket.StatusCode = 4408
+	closeDuplicate    websocket.StatusCode = 4409
+	closeInitTwice    websocket.StatusCode = 4429
+)
+
+const (
+	// maxOperations is how many operations one socket may have at once.
+	maxOperations = 100
+	// closePatience is how long a client may take to answer that its socket is closed.
+	closePatience = 2 * time.Second
+)
+
+// tooManyOperations is the error of one more than that.
+const tooManyOperations = `[{"message":"this connection has 100 operations under way: complete some, or open another connection","extensions":{"code":"TOO_MANY_SUBSCRIPTIONS"}}]`
+
+// Socket is a socket for an http.Request that asks for one.
+type Socket struct {
+	// Run runs an operation that is a message's payload, as POST would. It returns the answer in JSON, or a
+	// source of answers. token is from the payload of connection_init, empty for none.
+	Run func(ctx context.Context, token string, payload []byte) (answer []byte, source Source)
+	// Check returns why a token is not accepted, nil if it is. It is called again and again.
+	Check func(token string) error
+	// Stopping ends when the server does.
+	Stopping context.Context
+	// Closed is called when the socket is closed.
+	Closed func()
+	// MaxMessage bounds messages of the client, in bytes.
+	MaxMessage int64
+	Timing     Timing
+
+	ctx  context.Context
+	conn *websocket.Conn
+
+	mu         sync.Mutex // guards what follows
+	token      string
+	initiated  bool
+	ready      bool
+	operations map[string]context.CancelFunc
+	timer      *time.Timer
+}
+
+// Upgrade answers the request and serves the socket in a goroutine of its own: the one of the request,
+// with all that it holds, is free again. It calls Closed in any case.
+func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(lean{w}, r, &websocket.AcceptOptions{
+		Subprotocols:       []string{Protocol},
+		InsecureSkipVerify: true, // the caller has checked the origin, as for every request
+		CompressionMode:    websocket.CompressionDisabled,
+	})
+	if err != nil {
+		s.Closed()
+		return
+	}
+	s.Timing = s.Timing.WithDefaults()
+	s.conn = conn
+	conn.SetReadLimit(s.MaxMessage)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	s.ctx = ctx
+	go func() {
+		defer s.Closed()
+		defer cancel()
+		s.serve()
+	}()
+}
+
+// lean is an answer whose connection gets small buffers: most sockets are idle, and those of net/http
+// take 8 KB.
+type lean struct{ http.ResponseWriter }
+
+const (
+	readBuffer  = 512
+	writeBuffer = 1 << 10
+)
+
+// Hijack implements [http.Hijacker].
+func (l lean) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, large, err := http.NewResponseController(l.ResponseWriter).Hijack()
+	if err != nil {
+		return nil, nil, err
+	}
+	if n := large.Reader.Buffered(); n > readBuffer { // the client has sent on without waiting
+		return conn, large, nil
+	}
+	early, err := large.Reader.Peek(large.Reader.Buffered())
+	small := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), readBuffer)
+	if len(early) > 0 {
+		_, _ = small.Peek(len(early)) // the library looks for what is buffered
+	}
+	return conn, bufio.NewReadWriter(small, bufio.NewWriterSize(conn, writeBuffer)), err
+}
+
+// serve reads messages until the socket is closed.
+func (s *Socket) serve() {
+	defer func() { _ = s.conn.CloseNow() }()
+	if s.conn.Subprotocol() != Protocol {
+		s.close(closeNoProtocol, "Subprotocol not acceptable: speak "+Protocol)
+		return
+	}
+	s.mu.Lock()
+	s.timer = time.AfterFunc(s.Timing.Init, func() { s.close(closeInitTimeout, "Connection initialisation timeout") })
+	s.mu.Unlock()
+	defer context.AfterFunc(s.Stopping, func() { s.close(websocket.StatusGoingAway, "the server stops: connect again") })()
+	defer s.end()
+	for {
+		kind, text, err := s.conn.Read(s.ctx)
+		switch {
+		case err != nil:
+			return
+		case kind != websocket.MessageText:
+			s.close(closeBadMessage, "messages are text")
+			return
+		case !s.receive(text):
+			return
+		}
+	}
+}
+
+// end ends what goes on beside the reading.
+func (s *Socket) end() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.timer.Stop()
+	for _, cancel := range s.operations {
+		cancel()
+	}
+}
+
+// close closes the socket with a code and a sentence.
+func (s *Socket) close(code websocket.StatusCode, reason string) {
+	hurry := time.AfterFunc(closePatience, func() { _ = s.conn.CloseNow() })
+	defer hurry.Stop()
+	_ = s.conn.Close(code, reason)
+}
+
+// message is a message of the protocol.
+type message struct {
+	ID      *string         `json:"id"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload"`
+}
+
+// object reports whether the payload is an object.
+func (m message) object() bool { return len(m.Payload) > 0 && m.Payload[0] == '{' }
+
+// empty reports whether the payload is left out.
+func (m message) empty() bool { return len(m.Payload) == 0 || string(m.Payload) == "null" }
+
+// receive acts on a message. It reports whether the socket is still open.
+func (s *Socket) receive(text []byte) bool {
+	var m message
+	bad := func(reason string) bool { s.close(closeBadMessage, reason); return false }
+	switch {
+	case !utf8.Valid(text) || json.Unmarshal(text, &m) != nil || m.Type == "":
+		return bad("a message is a JSON object with a type")
+	case m.Type != "subscribe" && !m.empty() && !m.object():
+		return bad("a payload is an object")
+	}
+	switch m.Type {
+	case "connection_init":
+		return s.initiate(m)
+	case "ping":
+		return s.write(message{Type: "pong", Payload: m.Payload})
+	case "pong":
+		return true
+	case "subscribe":
+		if m.ID == nil || *m.ID == "" || !m.object() {
+			return bad("subscribe has an id and a payload")
+		}
+		return s.subscribe(*m.ID, m.Payload)
+	case "complete":
+		if m.ID == nil || *m.ID == "" {
+			return bad("complete has an id")
+		}
+		s.mu.Lock()
+		cancel := s.operations[*m.ID]
+		delete(s.operations, *m.ID)
+		s.mu.Unlock()
+		if cancel != nil {
+			cancel()
+		}
+		return true
+	}
+	return bad("no client sends a message of this type")
+}
+
+// initiate accepts the connection, or not.
+func (s *Socket) initiate(m message) bool {
+	s.mu.Lock()
+	twice := s.initiated
+	s.initiated = true
+	s.mu.Unlock()
+	if twice {
+		s.close(closeInitTwice, "Too many initialisation requests")
+		return false
+	}
+	token := tokenIn(m.Payload)
+	if err := s.Check(token); err != nil {
+		s.close(closeForbidden, reasonOf(err))
+		return false
+	}
+	s.mu.Lock()
+	s.timer.Stop()
+	s.token, s.ready, s.operations = token, true, map[string]context.CancelFunc{}
+	s.timer = time.AfterFunc(s.Timing.Heartbeat, s.look)
+	s.mu.Unlock()
+	return s.write(message{Type: "connection_ack"})
+}
+
+// tokenIn returns the member Authorization of connection_init, in any case, and that of an object
+// headers in it, as some clients send it.
+func tokenIn(payload json.RawMessage) string {
+	var given struct {
+		Authorization string                         `json:"authorization"`
+		Headers       struct{ Authorization string } `json:"headers"`
+	}
+	if json.Unmarshal(payload, &given) != nil {
+		return ""
+	}
+	if given.Authorization == "" {
+		return given.Headers.Authorization
+	}
+	return given.Authorization
+}
+
+// reasonOf returns a reason that fits into the message that closes a socket.
+func reasonOf(err error) string { return err.Error()[:min(len(err.Error()), 120)] }
+
+// look sees whether the client is there and its token still holds.
+func (s *Socket) look() {
+	s.mu.Lock()
+	token := s.token
+	s.mu.Unlock()
+	if err := s.Check(token); err != nil {
+		s.close(closeUnauthorized, reasonOf(err))
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.Timing.Stall)
+	defer cancel()
+	if err := s.conn.Ping(ctx); err != nil {
+		_ = s.conn.CloseNow()
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() == nil {
+		s.timer.Reset(s.Timing.Heartbeat)
+	}
+}
+
+// subscribe begins an operation.
+func (s *Socket) subscribe(id string, payload []byte) bool {
+	ctx, cancel := context.WithCancel(s.ctx)
+	s.mu.Lock()
+	_, taken := s.operations[id]
+	ready, full := s.ready, len(s.operations) == maxOperations
+	if ready && !taken && !full {
+		s.operations[id] = cancel
+	}
+	s.mu.Unlock()
+	switch {
+	case !ready:
+		cancel()
+		s.close(closeUnauthorized, "Unauthorized: send connection_init first, and wait for connection_ack")
+		return false
+	case taken:
+		cancel()
+		s.close(closeDuplicate, "Subscriber for "+strings.ToValidUTF8(id[:min(len(id), 40)], "")+" already exists")
+		return false
+	case full:
+		cancel()
+		return s.write(message{ID: &id, Type: "error", Payload: json.RawMessage(tooManyOperations)})
+	}
+	go s.operate(ctx, cancel, id, bytes.Clone(payload))
+	return true
+}
+
+// operate runs an operation. What follows a source has a goroutine of its own, whose stack is small.
+func (s *Socket) operate(ctx context.Context, cancel context.CancelFunc, id string, payload []byte) {
+	answer, source := s.Run(ctx, s.token, payload)
+	if source != nil {
+		go s.follow(ctx, cancel, id, source)
+		return
+	}
+	defer cancel()
+	s.answer(ctx, id, answer)
+}
+
+// follow sends what a source has, to its end.
+func (s *Socket) follow(ctx context.Context, cancel context.CancelFunc, id string, source Source) {
+	defer cancel()
+	defer source.Close()
+	for {
+		answer, err := source.Next(ctx)
+		var end *End
+		switch {
+		case ctx.Err() != nil: // completed by the client, or the socket is closed
+			return
+		case errors.As(err, &end):
+			s.last(ctx, id, "error", end.Errors)
+			return
+		case err != nil:
+			s.last(ctx, id, "complete", nil)
+			return
+		case !s.next(id, answer):
+			return
+		}
+	}
+}
+
+// answer sends the only answer of an operation.
+func (s *Socket) answer(ctx context.Context, id string, answer []byte) {
+	var parts struct{ Data, Errors json.RawMessage }
+	if json.Unmarshal(answer, &parts) != nil || ctx.Err() != nil {
+		return
+	}
+	if parts.Data == nil { // it was refused before it ran
+		s.last(ctx, id, "error", parts.Errors)
+		return
+	}
+	if s.write(message{ID: &id, Type: "next", Payload: answer}) {
+		s.last(ctx, id, "complete", nil)
+	}
+}
+
+// last sends the last message of an operation, unless its client has completed it. The id is free by
+// then.
+func (s *Socket) last(ctx context.Context, id, kind string, payload json.RawMessage) {
+	s.mu.Lock()
+	open := ctx.Err() == nil
+	if open {
+		delete(s.operations, id)
+	}
+	s.mu.Unlock()
+	if open {
+		s.write(message{ID: &id, Type: kind, Payload: payload})
+	}
+}
+
+// write sends a message. It reports whether that succeeded.
+func (s *Socket) write(m message) bool {
+	var out bytes.Buffer
+	out.WriteString(`{`)
+	if m.ID != nil {
+		out.WriteString(`"id":`)
+		out.Write(quoted(*m.ID))
+		out.WriteString(`,`)
+	}
+	out.WriteString(`"type":"` + m.Type + `"`)
+	if !m.empty() {
+		out.WriteString(`,"payload":`)
+		out.Write(m.Payload)
+	}
+	out.WriteString(`}`)
+	return s.send(func(ctx context.Context) error { return s.conn.Write(ctx, websocket.MessageText, out.Bytes()) })
+}
+
+// next sends an answer of a subscription. It is not copied, as others may send the same.
+func (s *Socket) next(id string, a Answer) bool {
+	return s.send(func(ctx context.Context) error {
+		w, err := s.conn.Writer(ctx, websocket.MessageText)
+		if err != nil {
+			return err
+		}
+		_, err = w.Write([]byte(`{"id":` + string(quoted(id)) + `,"type":"next","payload":`))
+		err = errors.Join(err, a.writeTo(w))
+		_, err2 := w.Write([]byte(`}`))
+		return errors.Join(err, err2, w.Close())
+	})
+}
+
+func (s *Socket) send(write func(context.Context) error) bool {
+	ctx, cancel := context.WithTimeout(s.ctx, s.Timing.Stall)
+	defer cancel()
+	return write(ctx) == nil
+}
+
+func quoted(id string) []byte {
+	out, _ := json.Marshal(id) // a string always can be
+	return out
+}

@@ -1,0 +1,272 @@
+package streams_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/talkback/talkback/httpapi/streams"
+)
+
+// source sends what a test puts into it.
+type source struct{ answers chan any }
+
+// Next implements streams.Source.
+func (s source) Next(ctx context.Context) (streams.Answer, error) {
+	var next any
+	select {
+	case next = <-s.answers: // first, also when the time is over
+	default:
+		select {
+		case next = <-s.answers:
+		case <-ctx.Done():
+			return streams.Answer{}, ctx.Err()
+		}
+	}
+	if end, ok := next.(*streams.End); ok {
+		return streams.Answer{}, end
+	}
+	return next.(streams.Answer), nil
+}
+
+// Close implements streams.Source.
+func (s source) Close() {}
+
+// endless returns a source that has an answer whenever it is asked.
+func endless() source {
+	s := source{make(chan any)}
+	go func() {
+		for {
+			s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
+		}
+	}()
+	return s
+}
+
+// serve serves sockets whose operations are words: what each does is below.
+func serve(t *testing.T, change func(*streams.Socket)) (address string) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := &streams.Socket{
+			Run: func(_ context.Context, token string, payload []byte) ([]byte, streams.Source) {
+				switch {
+				case strings.Contains(string(payload), "once"):
+					return []byte(`{"data":{"token":` + strconv.Quote(token) + `}}`), nil
+				case strings.Contains(string(payload), "wrong"):
+					return []byte(`{"errors":[{"message":"no"}]}`), nil
+				case strings.Contains(string(payload), "silent"):
+					return nil, source{nil}
+				case strings.Contains(string(payload), "ends"):
+					s := source{make(chan any, 2)}
+					s.answers <- streams.Answer{Data: []byte(`{"a":1}`)}
+					s.answers <- &streams.End{Errors: []byte(`[{"message":"too slow"}]`)}
+					return nil, s
+				}
+				return nil, endless()
+			},
+			Check: func(token string) error {
+				if token == "bad" {
+					return errors.New("the token is not valid")
+				}
+				return nil
+			},
+			Stopping: t.Context(), Closed: func() {}, MaxMessage: 1000,
+		}
+		if change != nil {
+			change(s)
+		}
+		s.Upgrade(w, r)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// dial opens a socket.
+func dial(t *testing.T, address string, protocols ...string) *websocket.Conn {
+	t.Helper()
+	conn, response, err := websocket.Dial(t.Context(), address, &websocket.DialOptions{Subprotocols: protocols})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.Body != nil {
+		_ = response.Body.Close()
+	}
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	return conn
+}
+
+const (
+	initiate     = `{"type":"connection_init"}`
+	acknowledged = `{"type":"connection_ack"}`
+)
+
+// The rules of https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md: what a client sends, what
+// it receives first, and the code by which its socket is closed, 0 if it stays open.
+func TestProtocol(t *testing.T) {
+	address := serve(t, nil)
+	for name, row := range map[string]struct {
+		send, want []string
+		code       websocket.StatusCode
+	}{
+		"ack":                            {[]string{initiate}, []string{acknowledged}, 0},
+		"an init with a payload":         {[]string{`{"type":"connection_init","payload":{"a":1}}`}, []string{acknowledged}, 0},
+		"a second init":                  {[]string{initiate, initiate}, []string{acknowledged}, 4429},
+		"a refused token":                {[]string{`{"type":"connection_init","payload":{"Authorization":"bad"}}`}, nil, 4403},
+		"a token":                        {[]string{`{"type":"connection_init","payload":{"authorization":"b"}}`, `{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":"b"}}}`, `{"id":"1","type":"complete"}`}, 0},
+		"a token in headers":             {[]string{`{"type":"connection_init","payload":{"headers":{"Authorization":"b"}}}`, `{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":"b"}}}`}, 0},
+		"subscribe before ack":           {[]string{`{"id":"1","type":"subscribe","payload":{"query":"once"}}`}, nil, 4401},
+		"ping before ack":                {[]string{`{"type":"ping","payload":{"a":1}}`}, []string{`{"type":"pong","payload":{"a":1}}`}, 0},
+		"ping without payload":           {[]string{initiate, `{"type":"ping"}`}, []string{acknowledged, `{"type":"pong"}`}, 0},
+		"pong before ack":                {[]string{`{"type":"pong"}`, initiate}, []string{acknowledged}, 0},
+		"no JSON":                        {[]string{`{`}, nil, 4400},
+		"no object":                      {[]string{`[]`}, nil, 4400},
+		"no type":                        {[]string{`{"id":"1"}`}, nil, 4400},
+		"another type":                   {[]string{`{"type":"start"}`}, nil, 4400},
+		"a server's type":                {[]string{initiate, acknowledged}, []string{acknowledged}, 4400},
+		"an id that is no text":          {[]string{initiate, `{"id":1,"type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
+		"subscribe without id":           {[]string{initiate, `{"type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
+		"an empty id":                    {[]string{initiate, `{"id":"","type":"subscribe","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
+		"subscribe without payload":      {[]string{initiate, `{"id":"1","type":"subscribe"}`}, []string{acknowledged}, 4400},
+		"a payload that is no object":    {[]string{`{"type":"ping","payload":1}`}, nil, 4400},
+		"complete without id":            {[]string{initiate, `{"type":"complete"}`}, []string{acknowledged}, 4400},
+		"an id twice":                    {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"silent"}}`, `{"id":"1","type":"subscribe","payload":{"query":"silent"}}`}, []string{acknowledged}, 4409},
+		"a long id twice":                {[]string{initiate, `{"id":"` + strings.Repeat("é", 50) + `","type":"subscribe","payload":{"query":"silent"}}`, `{"id":"` + strings.Repeat("é", 50) + `","type":"subscribe","payload":{"query":"silent"}}`}, []string{acknowledged}, 4409},
+		"complete of nothing":            {[]string{initiate, `{"id":"1","type":"complete"}`, `{"type":"ping"}`}, []string{acknowledged, `{"type":"pong"}`}, 0},
+		"an id again after complete":     {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"silent"}}`, `{"id":"1","type":"complete"}`, `{"id":"1","type":"subscribe","payload":{"query":"ends"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"a":1}}}`}, 0},
+		"an error ends":                  {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"wrong"}}`}, []string{acknowledged, `{"id":"1","type":"error","payload":[{"message":"no"}]}`}, 0},
+		"the server ends a source":       {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"ends"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"a":1}}}`, `{"id":"1","type":"error","payload":[{"message":"too slow"}]}`}, 0},
+		"events have a position":         {[]string{initiate, `{"id":"x\"","type":"subscribe","payload":{"query":"all"}}`}, []string{acknowledged, `{"id":"x\"","type":"next","payload":{"data":{"a":1},"extensions":{"position":"1.2.3.4"}}}`}, 0},
+		"a message that is too large":    {[]string{initiate, `{"type":"ping","payload":{"a":"` + strings.Repeat("a", 1000) + `"}}`}, []string{acknowledged}, websocket.StatusMessageTooBig},
+		"bytes that are no UTF-8 at all": {[]string{"{\"type\":\"ping\",\"payload\":{\"a\":\"\xff\"}}"}, nil, 4400},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			conn := dial(t, address, streams.Protocol)
+			for _, text := range row.send {
+				if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, want := range row.want {
+				if _, got, err := conn.Read(t.Context()); string(got) != want {
+					t.Fatalf("%s instead of %s: %v", got, want, err)
+				}
+			}
+			if row.code == 0 {
+				return
+			}
+			for {
+				if _, _, err := conn.Read(t.Context()); err != nil {
+					if code := websocket.CloseStatus(err); code != row.code {
+						t.Errorf("closed with %d instead of %d: %v", code, row.code, err)
+					}
+					return
+				}
+			}
+		})
+	}
+}
+
+// A socket is closed when its client speaks another protocol, sends bytes, or never begins; when its token
+// expires; and when the server stops.
+func TestClosing(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	valid := true
+	for name, row := range map[string]struct {
+		change    func(*streams.Socket)
+		protocols []string
+		kind      websocket.MessageType
+		send      string
+		code      websocket.StatusCode
+	}{
+		"no protocol":      {nil, nil, 0, "", 4406},
+		"another protocol": {nil, []string{"graphql-ws"}, 0, "", 4406},
+		"bytes":            {nil, []string{streams.Protocol}, websocket.MessageBinary, initiate, 4400},
+		"no init":          {func(s *streams.Socket) { s.Timing.Init = time.Millisecond }, []string{streams.Protocol}, websocket.MessageText, `{"type":"ping"}`, 4408},
+		"stopping":         {func(s *streams.Socket) { s.Stopping = stopped }, []string{streams.Protocol}, 0, "", websocket.StatusGoingAway},
+		"a token expires": {func(s *streams.Socket) {
+			s.Timing.Heartbeat = time.Millisecond
+			s.Check = func(string) (err error) {
+				if !valid {
+					err = errors.New("the token is not valid any more")
+				}
+				valid = false
+				return err
+			}
+		}, []string{"graphql-ws", streams.Protocol}, websocket.MessageText, initiate, 4401},
+	} {
+		t.Run(name, func(t *testing.T) {
+			conn := dial(t, serve(t, row.change), row.protocols...)
+			if row.kind != 0 {
+				_ = conn.Write(t.Context(), row.kind, []byte(row.send)) // it may be closed already
+			}
+			var err error
+			for err == nil {
+				_, _, err = conn.Read(t.Context())
+			}
+			if code := websocket.CloseStatus(err); code != row.code {
+				t.Errorf("closed with %d instead of %d: %v", code, row.code, err)
+			}
+		})
+	}
+}
+
+// Nothing follows the completion that the server sends, and little the one of a client. A client that
+// begins too much is told so, and keeps what it has.
+func TestOperationsEnd(t *testing.T) {
+	conn := dial(t, serve(t, nil), streams.Protocol)
+	send := func(text string) {
+		t.Helper()
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func() string {
+		t.Helper()
+		_, text, err := conn.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	send(initiate)
+	read()
+	send(`{"id":"1","type":"subscribe","payload":{"query":"all"}}`)
+	read()
+	send(`{"id":"1","type":"complete"}`)
+	send(`{"type":"ping"}`)
+	for read() != `{"type":"pong"}` { // what was under way
+	}
+	send(`{"type":"ping"}`)
+	for n := 0; read() != `{"type":"pong"}`; n++ {
+		if n > 1 {
+			t.Fatal("events follow the completion")
+		}
+	}
+	for i := range 101 {
+		send(`{"id":"` + strconv.Itoa(i) + `","type":"subscribe","payload":{"query":"silent"}}`)
+	}
+	if text := read(); !strings.HasPrefix(text, `{"id":"100","type":"error"`) || !strings.Contains(text, "TOO_MANY_SUBSCRIPTIONS") {
+		t.Error(text)
+	}
+}
+
+// What is no request for a socket is answered as such.
+func TestUpgradeRequired(t *testing.T) {
+	response, err := http.Get(serve(t, nil)) //nolint:noctx // a test
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	if text, _ := io.ReadAll(response.Body); response.StatusCode != http.StatusUpgradeRequired {
+		t.Errorf("%d %s", response.StatusCode, text)
+	}
+}

@@ -1,0 +1,214 @@
+// Package streams sends the events of subscriptions: by the protocol graphql-transport-ws over
+// WebSocket, as server-sent events by graphql-sse in the mode of distinct connections, and as the
+// parts of a multipart answer as Apollo's clients read it. It knows nothing of GraphQL but the form of
+// answers, nor who makes them.
+package streams
+
+import (
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+)
+
+// Source is a subscription that has begun. One goroutine uses it.
+type Source interface {
+	// Next waits for the next answer. The error is an *End, or that of the context.
+	Next(ctx context.Context) (Answer, error)
+	// Close ends the subscription.
+	Close()
+}
+
+// Answer is an answer in parts: what it has of "data" and "errors", in JSON, and the position of the
+// events after it.
+type Answer struct {
+	Data, Errors []byte
+	Position     string
+}
+
+// writeTo writes the answer in JSON.
+func (a Answer) writeTo(w io.Writer) error {
+	separator := "{"
+	var failed error
+	add := func(name string, value []byte, after string) {
+		if len(value) == 0 {
+			return
+		}
+		_, err := io.WriteString(w, separator+`"`+name+`":`)
+		_, err2 := w.Write(value)
+		_, err3 := io.WriteString(w, after)
+		failed = errors.Join(failed, err, err2, err3)
+		separator = ","
+	}
+	add("errors", a.Errors, "")
+	add("data", a.Data, "")
+	if a.Position != "" {
+		add("extensions", []byte(`{"position":"`+a.Position+`"`), "}")
+	}
+	_, err := io.WriteString(w, "}")
+	return errors.Join(failed, err)
+}
+
+// End is why the server ends a subscription. Errors are what the client is told, in JSON.
+type End struct {
+	Errors []byte
+}
+
+// Error implements error.
+func (*End) Error() string { return "the server ended the subscription" }
+
+// Timing is how long things take. The zero value stands for the defaults.
+type Timing struct {
+	// Heartbeat is the time between two signs of life on a stream on which nothing happens.
+	Heartbeat time.Duration
+	// Stall is how long a client may take to read a message.
+	Stall time.Duration
+	// Init is how long the client of a socket may take to send connection_init.
+	Init time.Duration
+}
+
+// WithDefaults returns the times with the defaults of those that are 0.
+func (t Timing) WithDefaults() Timing {
+	if t.Heartbeat == 0 {
+		t.Heartbeat = 15 * time.Second
+	}
+	if t.Stall == 0 {
+		t.Stall = 20 * time.Second
+	}
+	if t.Init == 0 {
+		t.Init = 10 * time.Second
+	}
+	return t
+}
+
+// Form is how a stream is written over HTTP.
+type Form struct {
+	// ContentType is the type of the answer.
+	ContentType string
+	begin       string
+	heartbeat   string
+	answer      func(w io.Writer, a Answer) error
+	// broken is how the last errors are told, and end what follows. A stream of events just ends: its
+	// client comes again with the id of the last event.
+	broken func(w io.Writer, a Answer) error
+	end    string
+}
+
+// FormOf returns the form that a request accepts for a stream, nil if it accepts none. A multipart answer
+// has to be asked for by its specification: other clients name multipart/mixed for @defer.
+func FormOf(header http.Header) *Form {
+	var found *Form
+	for _, list := range header.Values("Accept") {
+		for part := range strings.SplitSeq(list, ",") {
+			name, parameters, err := mime.ParseMediaType(part)
+			switch {
+			case err != nil || parameters["q"] == "0":
+			case name == "multipart/mixed" && parameters["subscriptionspec"] != "":
+				return &multipart
+			case name == "text/event-stream":
+				found = &Events
+			}
+		}
+	}
+	return found
+}
+
+// Events are server-sent events by graphql-sse: https://github.com/enisdenjo/graphql-sse/blob/master/PROTOCOL.md.
+var Events = Form{
+	ContentType: "text/event-stream; charset=utf-8",
+	begin:       ":\n\n",
+	heartbeat:   ":\n\n",
+	answer: func(w io.Writer, a Answer) error {
+		head := "event: next\n"
+		if a.Position != "" {
+			head += "id: " + a.Position + "\n"
+		}
+		_, err := io.WriteString(w, head+"data: ")
+		err = errors.Join(err, a.writeTo(w))
+		_, err2 := io.WriteString(w, "\n\n")
+		return errors.Join(err, err2)
+	},
+}
+
+// Complete is the event that ends a stream whose operation is over.
+const Complete = "event: complete\ndata:\n\n"
+
+const partHead = "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n"
+
+// multipart is https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol.
+var multipart = Form{
+	ContentType: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
+	heartbeat:   partHead + "{}",
+	begin:       partHead + "{}",
+	answer: func(w io.Writer, a Answer) error {
+		_, err := io.WriteString(w, partHead+`{"payload":`)
+		err = errors.Join(err, a.writeTo(w))
+		_, err2 := io.WriteString(w, "}")
+		return errors.Join(err, err2)
+	},
+	broken: func(w io.Writer, a Answer) error {
+		_, err := io.WriteString(w, partHead+`{"payload":null,"errors":`)
+		_, err2 := w.Write(a.Errors)
+		_, err3 := io.WriteString(w, "}")
+		return errors.Join(err, err2, err3)
+	},
+	end: "\r\n--graphql--\r\n",
+}
+
+// Send sends what a source has until the context ends, the client goes away, or the source ends. Whenever
+// nothing happens for a while, and as soon as stopping ends, it asks ended whether the stream is to end.
+func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source Source, timing Timing, ended func(stopping context.Context) *End) {
+	timing = timing.WithDefaults()
+	control := http.NewResponseController(w)
+	_ = control.SetReadDeadline(time.Time{}) // that of a request is over long before; a test's recorder has none
+	w.Header().Set("Content-Type", f.ContentType)
+	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep events back
+	write := func(write func() error) error {
+		_ = control.SetWriteDeadline(time.Now().Add(timing.Stall))
+		if err := write(); err != nil {
+			return err
+		}
+		return control.Flush()
+	}
+	text := func(s string) func() error {
+		return func() error { _, err := io.WriteString(w, s); return err }
+	}
+	if write(text(f.begin)) != nil {
+		return
+	}
+	next, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(stopping, cancel)()
+	for {
+		waiting, over := context.WithTimeout(next, timing.Heartbeat)
+		answer, err := source.Next(waiting)
+		over()
+		var end *End
+		switch {
+		case err == nil:
+			if write(func() error { return f.answer(w, answer) }) != nil {
+				return
+			}
+			continue
+		case ctx.Err() != nil:
+			return
+		case !errors.As(err, &end):
+			if end = ended(stopping); end != nil {
+				break
+			}
+			if write(text(f.heartbeat)) != nil {
+				return
+			}
+			continue
+		}
+		if f.broken == nil {
+			_ = write(func() error { return f.answer(w, Answer{Errors: end.Errors}) })
+			return
+		}
+		_ = write(func() error { return errors.Join(f.broken(w, Answer{Errors: end.Errors}), text(f.end)()) })
+		return
+	}
+}

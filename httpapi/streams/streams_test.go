@@ -1,0 +1,64 @@
+package streams_test
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/httpapi/streams"
+)
+
+// What is written of two events, a pause and an end, in each form.
+func TestForms(t *testing.T) {
+	part := "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n"
+	for accept, want := range map[string]string{
+		"text/event-stream": ":\n\n" +
+			"event: next\nid: 1.2.3.4\ndata: {\"data\":{\"a\":1},\"extensions\":{\"position\":\"1.2.3.4\"}}\n\n" +
+			"event: next\ndata: {\"errors\":[{\"message\":\"b\"}],\"data\":null}\n\n:\n\n" +
+			"event: next\ndata: {\"errors\":[{\"message\":\"over\"}]}\n\n",
+		"application/json, multipart/mixed;boundary=graphql;subscriptionSpec=1.0": part + "{}" +
+			part + `{"payload":{"data":{"a":1},"extensions":{"position":"1.2.3.4"}}}` +
+			part + `{"payload":{"errors":[{"message":"b"}],"data":null}}` + part + "{}" +
+			part + `{"payload":null,"errors":[{"message":"over"}]}` + "\r\n--graphql--\r\n",
+	} {
+		s := source{make(chan any, 2)}
+		s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
+		s.answers <- streams.Answer{Data: []byte(`null`), Errors: []byte(`[{"message":"b"}]`)}
+		pauses := 0
+		w := httptest.NewRecorder()
+		streams.FormOf(http.Header{"Accept": {accept}}).Send(t.Context(), t.Context(), w, s, streams.Timing{Heartbeat: 10 * time.Millisecond},
+			func(context.Context) *streams.End {
+				if pauses++; pauses == 2 {
+					return &streams.End{Errors: []byte(`[{"message":"over"}]`)}
+				}
+				return nil
+			})
+		if got := w.Body.String(); got != want {
+			t.Errorf("%s\n%q instead of\n%q", accept, got, want)
+		}
+	}
+}
+
+// A client gets a stream only in a form that it names: those that name multipart/mixed for something else
+// are none.
+func TestFormOf(t *testing.T) {
+	for accept, want := range map[string]string{
+		"":                 "",
+		"*/*":              "",
+		"application/json": "",
+		"multipart/mixed;deferSpec=20220824, application/graphql-response+json, application/json": "",
+		"text/event-stream;q=0": "",
+		"application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed": "text/event-stream; charset=utf-8",
+		`multipart/mixed;boundary="graphql";subscriptionSpec=1.0, text/event-stream`:                                        `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
+	} {
+		got := ""
+		if form := streams.FormOf(http.Header{"Accept": {accept}}); form != nil {
+			got = form.ContentType
+		}
+		if got != want {
+			t.Errorf("%s: %q instead of %q", accept, got, want)
+		}
+	}
+}

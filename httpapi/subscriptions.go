@@ -1,0 +1,188 @@
+package httpapi
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"github.com/talkback/talkback/httpapi/streams"
+	"github.com/talkback/talkback/internal/usage"
+	"github.com/talkback/talkback/live"
+)
+
+// The errors of subscriptions that the server ends.
+var (
+	errTooSlow  = &gqlerror.Error{Message: live.ErrSlow.Error(), Extensions: map[string]any{"code": "TOO_SLOW"}}
+	errBroken   = &gqlerror.Error{Message: live.ErrBroken.Error(), Extensions: map[string]any{"code": "UNAVAILABLE"}}
+	errStopping = &gqlerror.Error{Message: "the server stops: subscribe again", Extensions: map[string]any{"code": "UNAVAILABLE"}}
+	errExpired  = &gqlerror.Error{Message: "the token is not valid any more: subscribe again with a new one", Extensions: map[string]any{"code": "UNAUTHENTICATED"}}
+)
+
+// onlyEvents reports whether a client accepts server-sent events and no JSON.
+func onlyEvents(header http.Header) bool {
+	accept := header.Values("Accept")
+	events, named := weight(accept, streams.Events.ContentType)
+	plain, _ := weight(accept, jsonType)
+	graphQL, _ := weight(accept, graphQLType)
+	return named && events > 0 && plain == 0 && graphQL == 0
+}
+
+// positionOf returns the position at which a request resumes, empty for none: an extension, or what a
+// stream of events sends by itself.
+func positionOf(r *http.Request, operation *graphql.OperationContext) (string, *refusal) {
+	switch given := operation.Extensions["position"].(type) {
+	case nil:
+		return r.Header.Get("Last-Event-ID"), nil
+	case string:
+		return given, nil
+	}
+	return "", badMember.with("extensions.position", "a string")
+}
+
+// subscriber begins subscriptions.
+type subscriber struct {
+	*Options
+	executor *executor.Executor
+	texts    *usage.Pool
+}
+
+// subscribe begins a subscription. It returns a response if that was refused.
+func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *graphql.OperationContext) (*graphql.Response, *refusal) {
+	position, refused := positionOf(r, operation)
+	if refused != nil {
+		return nil, refused
+	}
+	free, refused := t.Subscriptions.subscriptions.take(t.Subscriptions.Client, r)
+	if refused != nil {
+		return nil, refused
+	}
+	inlet := &live.Inlet{From: position}
+	respond, ctx := t.executor.DispatchOperation(live.With(ctx, inlet), operation)
+	if inlet.Subscription == nil {
+		free()
+		if response := respond(ctx); response != nil {
+			return response, nil
+		}
+		return t.executor.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}), nil
+	}
+	s := &stream{
+		subscriber: t, ctx: context.WithoutCancel(ctx), respond: respond, subscription: inlet.Subscription,
+		key: keyOf(operation), form: streams.FormOf(r.Header),
+	}
+	s.close = sync.OnceFunc(func() { s.subscription.Close(); free() })
+	known := requestOf(ctx)
+	if !known.socket && !t.Subscriptions.TokenRefused(ctx) { // a socket checks its own
+		s.expired = func() bool { return t.expired(r) }
+	}
+	known.stream = s
+	return nil, nil
+}
+
+// expired reports whether the token of a request is not valid any more.
+func (t subscriber) expired(r *http.Request) (refused bool) {
+	t.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		refused = t.Subscriptions.TokenRefused(r.Context())
+	})).ServeHTTP(nil, r)
+	return refused
+}
+
+// keyOf returns the same for operations that answer the same to the same event.
+func keyOf(operation *graphql.OperationContext) string {
+	sum := sha256.Sum256(mustJSON([]any{operation.RawQuery, operation.OperationName, operation.Variables}))
+	return string(sum[:])
+}
+
+// stream is a subscription that has begun. It implements [streams.Source].
+type stream struct {
+	subscriber
+	ctx          context.Context // of the operation, without its end
+	respond      graphql.ResponseHandler
+	subscription *live.Subscription
+	key          string
+	form         *streams.Form // nil over a socket
+	expired      func() bool   // nil if that is not its matter
+	close        func()
+}
+
+// Close implements [streams.Source].
+func (s *stream) Close() { s.close() }
+
+// Next implements [streams.Source]. Subscribers that ask for the same share what is built.
+func (s *stream) Next(ctx context.Context) (streams.Answer, error) {
+	delivery, err := s.subscription.Next(ctx)
+	switch {
+	case errors.Is(err, live.ErrSlow):
+		return streams.Answer{}, endBy(errTooSlow)
+	case errors.Is(err, live.ErrBroken):
+		return streams.Answer{}, endBy(errBroken)
+	case err != nil:
+		return streams.Answer{}, err
+	}
+	answer := delivery.Once(s.key, func() (any, bool) { return s.build(delivery) }).(streams.Answer)
+	if answer.Data == nil {
+		return streams.Answer{}, &streams.End{Errors: answer.Errors}
+	}
+	answer.Position = delivery.Position
+	s.Subscriptions.sent.Add(1)
+	return answer, nil
+}
+
+// build executes the operation for an event. An answer with errors is nobody else's.
+func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
+	account := s.texts.Open(s.Limits.TextBytes)
+	defer account.Close()
+	ctx := usage.With(s.ctx, account)
+	defer func() {
+		if cause := recover(); cause != nil {
+			err := s.executor.PresentRecoveredError(ctx, fmt.Sprintf("%v\n%s", cause, debug.Stack()))
+			answer, keep = streams.Answer{Errors: mustJSON(gqlerror.List{gqlerror.WrapIfUnwrapped(err)})}, false
+		}
+	}()
+	s.subscription.Offer(delivery)
+	response := s.respond(ctx)
+	if response == nil {
+		return streams.Answer{Errors: mustJSON(gqlerror.List{errBroken})}, false
+	}
+	out := streams.Answer{Data: bytes.Clone(response.Data)} // gqlgen uses the buffer again
+	if len(response.Errors) > 0 {
+		out.Errors = mustJSON(response.Errors)
+	}
+	return out, out.Errors == nil
+}
+
+// endBy ends a stream with an error.
+func endBy(err *gqlerror.Error) *streams.End {
+	return &streams.End{Errors: mustJSON(gqlerror.List{err})}
+}
+
+// send answers a request with the stream, once nothing else is held for it.
+func (s *stream) send(w http.ResponseWriter, r *http.Request, stopping context.Context) {
+	defer s.Close()
+	if e := requestOf(r.Context()).exchange; e != nil {
+		e.Took = time.Since(e.Began)
+	}
+	s.form.Send(r.Context(), stopping, w, s, s.Subscriptions.Timing, s.ended)
+}
+
+// ended returns why a stream on which nothing happens is to end, nil if it is not.
+func (s *stream) ended(stopping context.Context) *streams.End {
+	switch {
+	case stopping.Err() != nil:
+		return endBy(errStopping)
+	case s.expired != nil && s.expired():
+		return endBy(errExpired)
+	}
+	return nil
+}
+
+var _ streams.Source = (*stream)(nil)

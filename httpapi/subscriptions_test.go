@@ -1,0 +1,334 @@
+package httpapi_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/coder/websocket"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/streams"
+	"github.com/talkback/talkback/live"
+	"github.com/talkback/talkback/quota"
+)
+
+// quiet is a log of events in which nothing happens, and a table of which nothing is read.
+type quiet struct{ nothing }
+
+func (quiet) Want(context.Context, string, time.Duration) error                  { return nil }
+func (quiet) Ends(context.Context) (p outbox.Position, err error)                { return p, nil }
+func (quiet) Check(context.Context, outbox.Position) error                       { return nil }
+func (quiet) Read(context.Context, int, uint64, int) (b outbox.Batch, err error) { return b, nil }
+func (quiet) Tail(ctx context.Context, _ outbox.Position, _ func(context.Context, int, outbox.Batch) error, _ func(error)) error {
+	<-ctx.Done()
+	return nil
+}
+
+// followers answers subscriptions to statistics, and else as schema does.
+type followers struct {
+	*schema
+	hub *live.Hub
+}
+
+func newFollowers(tb testing.TB) *followers {
+	f := &followers{newSchema(), live.New(quiet{}, quiet{}, func(context.Context) (at time.Time, known bool) { return at, false }, slog.New(slog.DiscardHandler))}
+	f.parsed = gqlparser.MustLoadSchema(&ast.Source{Input: `
+		type Query { echo(text: String): String }
+		type Mutation { change: String }
+		type Subscription { stats(id: ID): Int }`})
+	tb.Cleanup(f.hub.Close)
+	return f
+}
+
+// Exec implements graphql.ExecutableSchema.
+func (f *followers) Exec(ctx context.Context) graphql.ResponseHandler {
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
+		return f.schema.Exec(ctx)
+	}
+	counts, err := f.hub.Stats(ctx, "p")
+	if err != nil {
+		graphql.AddError(ctx, err)
+		return nil
+	}
+	return func(context.Context) *graphql.Response {
+		return &graphql.Response{Data: json.RawMessage(`{"stats":` + string(rune('0'+(<-counts).Total())) + `}`)}
+	}
+}
+
+// subscribing returns options of a server with subscriptions.
+func subscribing(tb testing.TB, set func(*httpapi.Options)) func(*httpapi.Options) {
+	return func(o *httpapi.Options) {
+		o.Schema = newFollowers(tb)
+		o.Subscriptions = &httpapi.Subscriptions{
+			Max: 20_000, PerClient: 20_000,
+			Client:       func(r *http.Request) (quota.Client, bool) { return quota.Customer(r.Header.Get("Authorization")), true },
+			TokenRefused: func(context.Context) bool { return false },
+		}
+		if set != nil {
+			set(o)
+		}
+	}
+}
+
+// begun sends a request, and returns its answer up to the first empty line after an event or a part, or all
+// of it.
+func begun(t *testing.T, server *httptest.Server, method, accept, query string) (status int, contentType, text string) {
+	t.Helper()
+	address, body := server.URL+"/graphql", `{"query": "`+query+`"}`
+	if method == http.MethodGet {
+		address, body = address+"?query="+strings.ReplaceAll(query, " ", "%20"), ""
+	}
+	request, err := http.NewRequestWithContext(t.Context(), method, address, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", accept)
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	for lines := bufio.NewReader(answer.Body); !strings.Contains(text, `"stats":0`); {
+		line, err := lines.ReadString('\n')
+		text += line
+		if err == io.EOF {
+			break
+		}
+		if strings.Contains(line, "payload") {
+			break
+		}
+	}
+	return answer.StatusCode, answer.Header.Get("Content-Type"), text
+}
+
+// A subscription is answered by the stream that its client accepts. A query stays plain JSON, also for
+// clients that accept streams besides.
+func TestWaysToSubscribe(t *testing.T) {
+	const subscription, query = "subscription { stats }", "{ echo }"
+	server := newServer(t, subscribing(t, nil))
+	events, parts := "text/event-stream; charset=utf-8", `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`
+	urql := "application/graphql-response+json, application/graphql+json, application/json, text/event-stream, multipart/mixed"
+	kotlin := "multipart/mixed;subscriptionSpec=1.0, multipart/mixed;deferSpec=20220824, application/graphql-response+json, application/json"
+	for _, row := range []struct {
+		method, accept, query string
+		status                int
+		contentType, has      string
+	}{
+		{"POST", "text/event-stream", subscription, 200, events, `event: next` + "\n" + `data: {"data":{"stats":0}}`},
+		{"GET", "text/event-stream", subscription, 200, events, `"stats":0`},
+		{"POST", urql, subscription, 200, events, `"stats":0`},
+		{"POST", urql, query, 200, "application/graphql-response+json; charset=utf-8", `{"data":{"echo"`},
+		{"POST", "multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json", subscription, 200, parts, ""},
+		{"POST", kotlin, query, 200, "application/graphql-response+json; charset=utf-8", `{"data":{"echo"`},
+		{"POST", "text/event-stream", query, 200, events, `event: complete`},
+		{"POST", "text/event-stream", "{ wrong }", 200, events, `GRAPHQL_VALIDATION_FAILED`},
+		{"POST", "application/json", subscription, 406, "application/json; charset=utf-8", "graphql-transport-ws"},
+		{"POST", "application/json", "subscription { wrong }", 200, "application/json; charset=utf-8", "GRAPHQL_VALIDATION_FAILED"},
+		{"GET", "text/event-stream", "mutation { change }", 405, "application/json; charset=utf-8", "METHOD_NOT_ALLOWED"},
+	} {
+		status, contentType, text := begun(t, server, row.method, row.accept, row.query)
+		if status != row.status || contentType != row.contentType || !strings.Contains(text, row.has) {
+			t.Errorf("%s %q of %s: %d %s %s", row.method, row.query, row.accept, status, contentType, text)
+		}
+	}
+	without := newServer(t, func(o *httpapi.Options) { o.Schema = newFollowers(t) })
+	for _, accept := range []string{"application/json", "text/event-stream"} {
+		if status, _, text := begun(t, without, "POST", accept, subscription); status != 404 || !strings.Contains(text, "--max-subscriptions") {
+			t.Errorf("without subscriptions: %d %s", status, text)
+		}
+	}
+}
+
+// dialled opens a socket, and returns the status of the answer.
+func dialled(t *testing.T, server *httptest.Server, header http.Header) (conn *websocket.Conn, status int) {
+	t.Helper()
+	conn, answer, err := websocket.Dial(t.Context(), server.URL+"/graphql", &websocket.DialOptions{Subprotocols: []string{streams.Protocol}, HTTPHeader: header})
+	if answer == nil {
+		t.Fatal(err)
+	}
+	if answer.Body != nil {
+		_ = answer.Body.Close()
+	}
+	if err == nil {
+		t.Cleanup(func() { _ = conn.CloseNow() })
+	}
+	return conn, answer.StatusCode
+}
+
+// exchange sends messages and returns the last one of as many answers.
+func exchange(t *testing.T, conn *websocket.Conn, messages ...string) (last string) {
+	t.Helper()
+	for _, text := range messages {
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		_, answer, err := conn.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		last = string(answer)
+	}
+	return last
+}
+
+const connecting = `{"type":"connection_init"}`
+
+// Operations of all kinds pass over a socket through the same checks as by POST.
+func TestSocketOperations(t *testing.T) {
+	server := newServer(t, subscribing(t, nil))
+	for payload, want := range map[string]string{
+		`{"query":"subscription { stats }"}`:      `{"id":"1","type":"next","payload":{"data":{"stats":0}}}`,
+		`{"query":"query named { echo }"}`:        `{"id":"1","type":"next","payload":{"data":{"echo":"named"}}}`,
+		`{"query":"mutation named { change }"}`:   `{"id":"1","type":"next","payload":{"data":{"change":"named"}}}`,
+		`{"query":"{ wrong }"}`:                   `{"id":"1","type":"error","payload":[{"message":"Cannot query field \"wrong\" on type \"Query\".`,
+		`{}`:                                      `{"id":"1","type":"error","payload":[{"message":"there is no operation`,
+		`{"query":"{ echo }","query":"{ echo }"}`: `{"id":"1","type":"error","payload":[{"message":"\"query\" is given more than once`,
+		`{"query":"subscription { stats }","extensions":{"position":1}}`: `{"id":"1","type":"error","payload":[{"message":"\"extensions.position\" must be a string"`,
+	} {
+		conn, _ := dialled(t, server, nil)
+		if got := exchange(t, conn, connecting, `{"id":"1","type":"subscribe","payload":`+payload+`}`); !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s", payload, got)
+		}
+	}
+}
+
+// Pages of other sites open no sockets unless their origin is allowed: browsers ask nobody before they
+// send such a request.
+func TestSocketsOfOtherSites(t *testing.T) {
+	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Origins = []httpapi.Origin{"https://shop.example"} }))
+	for origin, want := range map[string]int{"": 101, server.URL: 101, "https://shop.example": 101, "https://evil.example": 403, "null": 403} {
+		header := http.Header{}
+		if origin != "" {
+			header.Set("Origin", origin)
+		}
+		if _, status := dialled(t, server, header); status != want {
+			t.Errorf("a page of %q gets %d", origin, status)
+		}
+	}
+	if _, status := dialled(t, newServer(t, func(o *httpapi.Options) { o.Schema = newFollowers(t) }), nil); status != 404 {
+		t.Errorf("without subscriptions: %d", status)
+	}
+}
+
+// There are at most so many subscriptions and sockets of a client and of all, and again when some end.
+func TestLimitsOfSubscriptions(t *testing.T) {
+	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Subscriptions.Max, o.Subscriptions.PerClient = 3, 2 }))
+	of := func(client string) http.Header { return http.Header{"Authorization": {client}} }
+	subscribe := func(id string) string {
+		return `{"id":"` + id + `","type":"subscribe","payload":{"query":"subscription { stats }"}}`
+	}
+	first, _ := dialled(t, server, of("a"))
+	exchange(t, first, connecting, subscribe("1"), subscribe("2"))
+	if got := exchange(t, first, subscribe("3")); !strings.Contains(got, `"type":"error"`) || !strings.Contains(got, "this client has 2 subscriptions") {
+		t.Error(got)
+	}
+	second, _ := dialled(t, server, of("a"))
+	if _, status := dialled(t, server, of("a")); status != 429 {
+		t.Errorf("a third socket of a client: %d", status)
+	}
+	third, _ := dialled(t, server, of("b"))
+	if _, status := dialled(t, server, of("c")); status != 503 {
+		t.Errorf("a fourth socket: %d", status)
+	}
+	exchange(t, third, connecting, subscribe("1"))
+	if got := exchange(t, third, subscribe("2")); !strings.Contains(got, "this server has all the subscriptions that it may have, which are 3") {
+		t.Error(got)
+	}
+	_ = second.CloseNow()
+	_ = first.CloseNow()
+	for got := ""; !strings.Contains(got, `"next"`); { // until the server has noticed
+		got = exchange(t, third, subscribe("2"))
+	}
+}
+
+// A stream over HTTP ends when the token of its request is not valid any more.
+func TestStreamsEndWithTheirToken(t *testing.T) {
+	var expired atomic.Bool
+	server := newServer(t, subscribing(t, func(o *httpapi.Options) {
+		o.Subscriptions.TokenRefused = func(context.Context) bool { return expired.Load() }
+		o.Subscriptions.Timing.Heartbeat = time.Millisecond
+	}))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", strings.NewReader(`{"query": "subscription { stats }"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "text/event-stream")
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	expired.Store(true)
+	if text, err := io.ReadAll(answer.Body); err != nil || !strings.Contains(string(text), "UNAUTHENTICATED") {
+		t.Error(string(text), err)
+	}
+}
+
+// What an idle subscriber takes of memory, with its connection, its timers and its goroutines.
+//
+//	go test ./httpapi -run NONE -bench IdleSubscribers -benchtime 9000x
+func BenchmarkIdleSubscribers(b *testing.B) {
+	server := httptest.NewServer(httpapi.New(options(subscribing(b, nil))))
+	b.Cleanup(server.Close)
+	before := memory()
+	message := func(text string) []byte { // masked by zeros
+		head := []byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}
+		return append(head, text...)
+	}
+	var open []net.Conn
+	read := make([]byte, 4096)
+	await := func(conn net.Conn, what string) {
+		for got := ""; !strings.Contains(got, what); {
+			n, err := conn.Read(read)
+			if err != nil {
+				b.Fatal(err)
+			}
+			got += string(read[:n])
+		}
+	}
+	for b.Loop() {
+		conn, err := net.Dial("tcp", server.Listener.Addr().String())
+		if err != nil {
+			b.Fatal(err)
+		}
+		open = append(open, conn)
+		_, _ = io.WriteString(conn, "GET /graphql HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+			"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
+		await(conn, "\r\n\r\n")
+		_, _ = conn.Write(message(connecting))
+		await(conn, "connection_ack")
+		_, _ = conn.Write(message(`{"id":"1","type":"subscribe","payload":{"query":"subscription { stats }"}}`))
+		await(conn, `"next"`)
+	}
+	b.ReportMetric(float64(memory()-before)/float64(len(open)), "B/subscriber")
+	b.ReportMetric(float64(runtime.NumGoroutine())/float64(len(open)), "goroutines/subscriber")
+	for _, conn := range open {
+		_ = conn.Close()
+	}
+}
+
+// memory returns what the process holds in its heap and its stacks.
+func memory() int64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // stacks shrink, and pools are emptied
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc + m.StackInuse)
+}

@@ -1,0 +1,83 @@
+package live
+
+import (
+	"slices"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+// change is what all events of a batch say of one comment.
+type change struct {
+	product string
+	id      comment.ID
+	number  uint64 // of the last event
+	// Whether it came into lists, whether it was edited, and whether anybody could see it at all.
+	cameIn, edited, shown bool
+}
+
+// changesIn returns the changes of comments in events, in the order of the last event of each. What
+// followers do not see is left out.
+func changesIn(events []outbox.Event) []change {
+	byID := map[comment.ID]change{}
+	for _, e := range events {
+		if e.Kind == outbox.StatisticsChanged || e.Kind == outbox.Reported {
+			continue
+		}
+		c := byID[e.Comment]
+		c.product, c.id, c.number = e.Product, e.Comment, e.Number
+		c.cameIn = c.cameIn || e.Shown && !e.WasShown
+		c.edited = c.edited || e.Kind == outbox.Edited
+		c.shown = c.shown || e.Shown || e.WasShown
+		byID[e.Comment] = c
+	}
+	var out []change
+	for _, c := range byID {
+		if c.shown {
+			out = append(out, c)
+		}
+	}
+	slices.SortFunc(out, func(a, b change) int { return int(int64(a.number - b.number)) })
+	return out
+}
+
+// countedIn returns the products whose statistics changed.
+func countedIn(events []outbox.Event) []string {
+	var out []string
+	for _, e := range events {
+		if e.Kind == outbox.StatisticsChanged {
+			out = append(out, e.Product)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// eventFor returns what a follower of the comments that pass a filter is told of a change, nil for
+// nothing. The comment is as everyone sees it now, nil if nobody does.
+func (c change) eventFor(filter comment.Filter, now *comment.Comment) *comment.Event {
+	switch {
+	case now != nil && filter.Allows(*now):
+		kind := comment.Changed
+		if c.cameIn {
+			kind = comment.CameIn
+		}
+		return &comment.Event{Kind: kind, CommentID: c.id, Comment: now}
+	case now != nil && !c.edited: // it passed the filter as little as before
+		return nil
+	}
+	dates := comment.Filter{CreatedAfter: filter.CreatedAfter, CreatedBefore: filter.CreatedBefore}
+	if !dates.Allows(comment.Comment{ID: c.id}) {
+		return nil
+	}
+	return &comment.Event{Kind: comment.Gone, CommentID: c.id}
+}
+
+// public returns a comment as everyone sees it, nil if nobody does.
+func public(c comment.Comment) *comment.Comment {
+	if c.Status != comment.Approved {
+		return nil
+	}
+	c.Moderation = nil
+	return &c
+}

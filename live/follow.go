@@ -1,0 +1,54 @@
+package live
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+// CommentEvents subscribes to what happens to the comments of a product that pass a filter.
+func (h *Hub) CommentEvents(ctx context.Context, product string, filter comment.Filter) (<-chan *comment.Event, error) {
+	s := h.newSubscription(product)
+	s.filter, s.events = filter, make(chan *comment.Event, 1)
+	return s.events, h.subscribe(ctx, s, func(ctx context.Context, until outbox.Position) error { return h.resume(ctx, s, until) })
+}
+
+// Stats subscribes to the statistics of a product. The first delivery is how they are now.
+func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statistics, error) {
+	s := h.newSubscription(product)
+	s.counts = make(chan *comment.Statistics, 1)
+	return s.counts, h.subscribe(ctx, s, func(ctx context.Context, _ outbox.Position) error {
+		counts, err := h.readStats(ctx, []string{product})
+		s.backlog = []Delivery{{value: counts[product], made: &made{}}}
+		return err
+	})
+}
+
+// subscribe adds a subscription, and then calls begin with the position from which on it is told
+// everything.
+func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx context.Context, until outbox.Position) error) error {
+	inlet, err := inletOf(ctx)
+	if err != nil {
+		return err
+	}
+	if s.events != nil && inlet.From != "" {
+		if s.from, err = outbox.ParsePosition(inlet.From); err != nil {
+			return err
+		}
+	}
+	until, err := h.join(ctx, s)
+	if err == nil {
+		err = begin(ctx, until)
+	}
+	if err != nil {
+		h.leave(s)
+		return err
+	}
+	inlet.Subscription = s
+	return nil
+}
+
+func (h *Hub) newSubscription(product string) *Subscription {
+	return &Subscription{product: product, wake: make(chan struct{}, 1), leave: h.leave, drop: func() { h.dropped.Add(1) }}
+}

@@ -1,0 +1,376 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"log/slog"
+	"maps"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/task"
+)
+
+const (
+	// use is the name under which all servers want events, and wantFor for how long each time.
+	use     = "subscriptions"
+	wantFor = 15 * time.Minute
+	// linger is for how long events are followed after the last subscriber left, who may come back.
+	linger = time.Minute
+	// readAgain is the time until a read that failed is tried again, and readKeys how much one reads.
+	readAgain = time.Second
+	readKeys  = 100
+)
+
+// Hub hands events to the subscribers of a process. It is safe for concurrent use.
+type Hub struct {
+	log         Log
+	reader      Reader
+	countedUpTo func(context.Context) (time.Time, bool)
+	logger      *slog.Logger
+
+	dropped atomic.Int64
+
+	mu        sync.Mutex // guards what follows
+	following *following // nil while nobody subscribes
+	users     map[*Subscription]*following
+	at        outbox.Position // up to here, all events were handed out
+	products  map[string]map[*Subscription]struct{}
+}
+
+// New returns a hub. countedUpTo tells how fresh statistics are.
+func New(log Log, reader Reader, countedUpTo func(context.Context) (time.Time, bool), logger *slog.Logger) *Hub {
+	return &Hub{log: log, reader: reader, countedUpTo: countedUpTo, logger: logger, users: map[*Subscription]*following{}, products: map[string]map[*Subscription]struct{}{}}
+}
+
+// Dropped returns how many subscribers were dropped since they were too slow.
+func (h *Hub) Dropped() int64 { return h.dropped.Load() }
+
+// following is the reading of events for all subscribers.
+type following struct {
+	stop  context.CancelFunc
+	ready chan struct{} // closed once all from now on is read, or err is set
+	err   error
+	users int         // guarded by the hub
+	idle  *time.Timer // likewise: set while there are no users
+}
+
+// join adds a subscription, and begins to follow events if nobody did. It returns the position up to which
+// the subscription is told nothing.
+func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
+	f := h.use(s)
+	select {
+	case <-f.ready:
+	case <-ctx.Done():
+		return until, ctx.Err()
+	}
+	if f.err != nil {
+		return until, f.err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.following != f { // it has broken meanwhile
+		return until, comment.Errorf(comment.Unavailable, "the events cannot be read for now: subscribe again in a moment")
+	}
+	if h.products[s.product] == nil {
+		h.products[s.product] = map[*Subscription]struct{}{}
+	}
+	h.products[s.product][s] = struct{}{}
+	return h.at, nil
+}
+
+// use returns the reading of events, which goes on while the subscription uses it.
+func (h *Hub) use(s *Subscription) *following {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	f := h.following
+	if f == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		f = &following{stop: stop, ready: make(chan struct{})}
+		h.following = f
+		go h.follow(ctx, f)
+	}
+	f.users++
+	if f.idle != nil {
+		f.idle.Stop()
+		f.idle = nil
+	}
+	h.users[s] = f
+	return f
+}
+
+// leave removes a subscription, if it is there. When the last one has left, the events are followed for
+// a little while.
+func (h *Hub) leave(s *Subscription) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.products[s.product], s)
+	if len(h.products[s.product]) == 0 {
+		delete(h.products, s.product)
+	}
+	f := h.users[s]
+	if f == nil {
+		return
+	}
+	delete(h.users, s)
+	if f.users--; f.users == 0 && f == h.following {
+		f.idle = time.AfterFunc(linger, func() { h.rest(f) })
+	}
+}
+
+// rest ends the reading of events that nobody uses any more.
+func (h *Hub) rest(f *following) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f.users == 0 && f == h.following {
+		h.following = nil
+		f.stop()
+	}
+}
+
+// Close ends the reading of events. Subscriptions are told nothing from then on. It does nothing to a nil
+// hub, which a server without subscriptions has.
+func (h *Hub) Close() {
+	if h == nil {
+		return
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f := h.following; f != nil {
+		h.following = nil
+		f.stop()
+		if f.idle != nil {
+			f.idle.Stop()
+		}
+	}
+}
+
+// follow reads events until the context ends. If it cannot, it ends all subscriptions.
+func (h *Hub) follow(ctx context.Context, f *following) {
+	defer f.stop()
+	begun := false
+	err := task.Guard(func() error {
+		at, err := h.begin(ctx)
+		if err != nil {
+			return err
+		}
+		begun = true
+		h.mu.Lock()
+		h.at = at
+		h.mu.Unlock()
+		close(f.ready)
+		go h.keepWanting(ctx)
+		return h.log.Tail(ctx, at, func(ctx context.Context, lane int, batch outbox.Batch) error {
+			return h.take(ctx, f, lane, batch)
+		}, h.warn)
+	})
+	if ctx.Err() == nil {
+		h.warn(err)
+		h.broke()
+	}
+	if !begun {
+		f.err = cmp.Or(err, ctx.Err())
+		close(f.ready)
+	}
+}
+
+// broke ends all subscriptions.
+func (h *Hub) broke() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.following = nil
+	for _, all := range h.products {
+		for s := range all {
+			s.fail(ErrBroken)
+		}
+	}
+}
+
+// begin lets the log have all events from now on, and returns where it ends.
+func (h *Hub) begin(ctx context.Context) (outbox.Position, error) {
+	if err := h.log.Want(ctx, use, wantFor); err != nil {
+		return outbox.Position{}, err
+	}
+	return h.log.Ends(ctx)
+}
+
+func (h *Hub) keepWanting(ctx context.Context) {
+	for task.Wait(ctx, wantFor/3) == nil {
+		if err := h.log.Want(ctx, use, wantFor); err != nil && ctx.Err() == nil {
+			h.warn(err)
+		}
+	}
+}
+
+func (h *Hub) warn(err error) {
+	h.logger.Warn("events for subscriptions cannot be read for now", "error", err)
+}
+
+// findings are what was read for a batch of events, each once.
+type findings struct {
+	comments map[comment.ID]*comment.Comment // nil for one that nobody sees
+	counts   map[string]*comment.Statistics
+}
+
+// take reads what a batch is about, as far as anybody wants to know, and tells the subscribers. What is
+// wanted may become more meanwhile.
+func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
+	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
+	found := findings{map[comment.ID]*comment.Comment{}, map[string]*comment.Statistics{}}
+	for {
+		ids, products, told := h.tell(f, lane, batch.Last, changes, counted, found)
+		if told {
+			return nil
+		}
+		for err := h.read(ctx, ids, products, found); err != nil; err = h.read(ctx, ids, products, found) {
+			if ctx.Err() == nil {
+				h.warn(err)
+			}
+			if err := task.Wait(ctx, readAgain); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// tell tells subscribers of changes, unless something about them is still to be read, which it returns.
+func (h *Hub) tell(f *following, lane int, last uint64, changes []change, counted []string, found findings) (ids []comment.ID, products []string, told bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.following != f {
+		return nil, nil, true
+	}
+	ids, products = h.missing(changes, counted, found)
+	if len(ids)+len(products) > 0 {
+		return ids, products, false
+	}
+	for _, c := range changes {
+		h.at[lane] = c.number
+		h.tellChange(lane, c, found.comments[c.id])
+	}
+	h.at[lane] = last
+	for _, product := range counted {
+		if counts := found.counts[product]; counts != nil {
+			d := Delivery{value: counts, made: &made{}}
+			for s := range h.products[product] {
+				if s.counts != nil {
+					s.push(d)
+				}
+			}
+		}
+	}
+	return nil, nil, true
+}
+
+// missing returns what subscribers want to know and was not read.
+func (h *Hub) missing(changes []change, counted []string, found findings) (ids []comment.ID, products []string) {
+	for _, c := range changes {
+		if _, known := found.comments[c.id]; !known && h.follows(c.product, func(s *Subscription) bool { return s.events != nil }) {
+			ids = append(ids, c.id)
+		}
+	}
+	for _, product := range counted {
+		if _, known := found.counts[product]; !known && h.follows(product, func(s *Subscription) bool { return s.counts != nil }) {
+			products = append(products, product)
+		}
+	}
+	return ids, products
+}
+
+// follows reports whether a product has such a subscription.
+func (h *Hub) follows(product string, such func(*Subscription) bool) bool {
+	for s := range h.products[product] {
+		if such(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// tellChange tells the subscribers of a product of a change. Those that want the same get the same.
+func (h *Hub) tellChange(lane int, c change, now *comment.Comment) {
+	shared, here := &made{}, h.at.String()
+	for s := range h.products[c.product] {
+		if s.events == nil || c.number <= s.from[lane] {
+			continue
+		}
+		event := c.eventFor(s.filter, now)
+		if event == nil {
+			continue
+		}
+		position := here
+		if s.from != (outbox.Position{}) {
+			position = later(h.at, s.from).String()
+		}
+		s.push(Delivery{Position: position, value: event, made: shared})
+	}
+}
+
+// later returns the later of two positions, in each lane.
+func later(a, b outbox.Position) outbox.Position {
+	for i := range a {
+		a[i] = max(a[i], b[i])
+	}
+	return a
+}
+
+// read reads comments and statistics, and adds them to what was found.
+func (h *Hub) read(ctx context.Context, ids []comment.ID, products []string, found findings) error {
+	comments, err := h.readComments(ctx, ids)
+	if err != nil {
+		return err
+	}
+	maps.Copy(found.comments, comments)
+	counts, err := h.readStats(ctx, products)
+	maps.Copy(found.counts, counts)
+	return err
+}
+
+// readComments reads comments as everyone sees them. One that is damaged is as good as gone.
+func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.ID]*comment.Comment, error) {
+	out := make(map[comment.ID]*comment.Comment, len(ids))
+	for some := range slices.Chunk(ids, readKeys) {
+		found, failed, err := h.reader.CommentsByID(ctx, some, false)
+		if err != nil {
+			return nil, err
+		}
+		for _, id := range some {
+			out[id] = nil
+			if c, there := found[id]; there {
+				out[id] = public(c)
+			}
+			if err := failed[id]; err != nil {
+				h.warn(err)
+			}
+		}
+	}
+	return out, nil
+}
+
+// readStats reads the statistics of products.
+func (h *Hub) readStats(ctx context.Context, products []string) (map[string]*comment.Statistics, error) {
+	out := make(map[string]*comment.Statistics, len(products))
+	for some := range slices.Chunk(products, readKeys) {
+		var asOf *time.Time
+		if upTo, known := h.countedUpTo(ctx); known {
+			asOf = &upTo
+		}
+		found, failed, err := h.reader.StatsOf(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, product := range some {
+			if err := failed[product]; err != nil {
+				return nil, err
+			}
+			counts := found[product].Statistics(comment.Filter{})
+			counts.AsOf = asOf
+			out[product] = &counts
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,63 @@
+// Package live tells subscribers what happens to comments. One reader follows the events of the table
+// for all subscribers of a process, and only while there are any. What an event is about is read once,
+// however many are told.
+//
+// changes.go says what events mean for who follows a list: a pure function. subscription.go is the queue
+// of one subscriber, hub.go follows the events, resume.go tells what a subscriber missed, and follow.go
+// begins a subscription.
+package live
+
+import (
+	"context"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+// Log has the events of all processes. Its calls must not be made before somebody subscribes.
+type Log interface {
+	// Want notes that somebody wants events from now on, for some time.
+	Want(ctx context.Context, name string, lasts time.Duration) error
+	// Ends returns the position after all events, and Check an error for one that nothing has reached.
+	Ends(ctx context.Context) (outbox.Position, error)
+	Check(ctx context.Context, p outbox.Position) error
+	// Read reads on in a lane, and Tail follows all lanes until the context ends.
+	Read(ctx context.Context, lane int, after uint64, limit int) (outbox.Batch, error)
+	Tail(ctx context.Context, from outbox.Position, each func(ctx context.Context, lane int, batch outbox.Batch) error, failed func(error)) error
+}
+
+// Reader reads what events are about.
+type Reader interface {
+	// CommentsByID fetches at most 100 comments, consistently.
+	CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (
+		found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error,
+	)
+	// StatsOf fetches the statistics of at most 100 products.
+	StatsOf(ctx context.Context, products []string) (
+		found map[string]comment.Stats, failed map[string]error, err error,
+	)
+}
+
+// Inlet is where a request finds its subscription, once the resolver has made it.
+type Inlet struct {
+	// From is the position after which events are told, as text; empty for what happens from now on.
+	From string
+	// Subscription is nil until the resolver has made it.
+	Subscription *Subscription
+}
+
+type inletKey struct{}
+
+// With gives a request an inlet. Without one, nothing can be subscribed to.
+func With(ctx context.Context, inlet *Inlet) context.Context {
+	return context.WithValue(ctx, inletKey{}, inlet)
+}
+
+// inletOf returns the inlet of a request, and an error if there is none.
+func inletOf(ctx context.Context) (*Inlet, error) {
+	if inlet, ok := ctx.Value(inletKey{}).(*Inlet); ok {
+		return inlet, nil
+	}
+	return nil, comment.Errorf(comment.BadInput, "this request cannot be answered as a stream")
+}

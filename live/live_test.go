@@ -1,0 +1,404 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/live"
+)
+
+// table is a table with its log of events, in memory. All its lanes are read at once.
+type table struct {
+	r        *rand.Rand
+	mu       sync.Mutex
+	lanes    [outbox.Lanes][]outbox.Event
+	more     chan struct{} // closed when there are more events
+	gone     bool
+	broken   error
+	comments map[comment.ID]comment.Comment
+	reads    int // of comments and statistics
+	wants    int
+}
+
+func newTable(t *testing.T) *table {
+	return &table{r: commenttest.Rand(t), more: make(chan struct{}), comments: map[comment.ID]comment.Comment{}}
+}
+
+// happens appends an event, and changes the comment that it is about.
+func (b *table) happens(kind outbox.Kind, c comment.Comment, wasShown, shown bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.comments[c.ID] = c
+	lane := outbox.LaneOf(c.ID)
+	b.lanes[lane] = append(b.lanes[lane], outbox.Event{
+		Kind: kind, Product: c.ProductID, Comment: c.ID, WasShown: wasShown, Shown: shown, Number: uint64(len(b.lanes[lane]) + 1),
+	})
+	close(b.more)
+	b.more = make(chan struct{})
+}
+
+func (b *table) Want(context.Context, string, time.Duration) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.wants++
+	return b.broken
+}
+
+func (b *table) Ends(context.Context) (p outbox.Position, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for i, lane := range b.lanes {
+		p[i] = uint64(len(lane))
+	}
+	return p, nil
+}
+
+func (b *table) Check(ctx context.Context, p outbox.Position) error {
+	ends, err := b.Ends(ctx)
+	for i := range p {
+		if p[i] > ends[i] {
+			return comment.Errorf(comment.BadInput, "this position is later than all events")
+		}
+	}
+	return err
+}
+
+func (b *table) Read(_ context.Context, lane int, after uint64, limit int) (outbox.Batch, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.gone {
+		return outbox.Batch{}, outbox.ErrGone
+	}
+	events := b.lanes[lane][after:]
+	events = events[:min(len(events), limit)]
+	return outbox.Batch{Events: events, Last: after + uint64(len(events))}, nil
+}
+
+func (b *table) Tail(ctx context.Context, from outbox.Position, each func(context.Context, int, outbox.Batch) error, _ func(error)) error {
+	for {
+		b.mu.Lock()
+		more := b.more
+		b.mu.Unlock()
+		for lane := range from {
+			batch, err := b.Read(ctx, lane, from[lane], 3)
+			if err != nil {
+				return err
+			}
+			if batch.Last == from[lane] {
+				continue
+			}
+			if err := each(ctx, lane, batch); err != nil {
+				return err
+			}
+			from[lane] = batch.Last
+		}
+		b.mu.Lock()
+		behind := more != b.more
+		b.mu.Unlock()
+		ends, _ := b.Ends(ctx)
+		if behind || ends != from {
+			continue
+		}
+		select {
+		case <-more:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (b *table) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reads += len(ids)
+	out := map[comment.ID]comment.Comment{}
+	for _, id := range ids {
+		if c, there := b.comments[id]; there && c.Version > 0 {
+			out[id] = c
+		}
+	}
+	return out, nil, nil
+}
+
+func (b *table) StatsOf(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.reads += len(products)
+	out := map[string]comment.Stats{}
+	for _, product := range products {
+		stats := comment.Stats{}
+		for _, c := range b.comments {
+			if c.ProductID == product {
+				stats.Add(c.Cell(), 1)
+			}
+		}
+		out[product] = stats
+	}
+	return out, nil, nil
+}
+
+func newHub(t *testing.T, b *table) *live.Hub {
+	hub := live.New(b, b, func(context.Context) (time.Time, bool) { return time.Time{}, false }, slog.New(slog.NewTextHandler(io.Discard, nil)))
+	t.Cleanup(hub.Close)
+	return hub
+}
+
+// subscriber is a subscription with the channel of its resolver.
+type subscriber struct {
+	*live.Subscription
+	events <-chan *comment.Event
+}
+
+func follow(t *testing.T, hub *live.Hub, product string, filter comment.Filter, from string) (subscriber, error) {
+	t.Helper()
+	inlet := &live.Inlet{From: from}
+	events, err := hub.CommentEvents(live.With(t.Context(), inlet), product, filter)
+	return subscriber{inlet.Subscription, events}, err
+}
+
+// next returns the next event, and the position after it.
+func (s subscriber) next(t *testing.T) (*comment.Event, string) {
+	t.Helper()
+	d, err := s.Next(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.Offer(d)
+	return <-s.events, d.Position
+}
+
+func (b *table) random(product string) comment.Comment {
+	c := commenttest.Random(b.r, product)
+	c.Status, c.Rating, c.Moderation = comment.Approved, 5, nil
+	return c
+}
+
+// What each kind of change says to who follows all comments, and to who follows those of one star.
+func TestEvents(t *testing.T) {
+	b := newTable(t)
+	c := b.random("p")
+	held, none, one := c, c, c
+	held.Status, none.Version, one.Rating = comment.Pending, 0, 1
+	last := b.random("p")
+	last.Rating = 1
+	type step struct {
+		kind            outbox.Kind
+		now             comment.Comment
+		wasShown, shown bool
+	}
+	for name, row := range map[string]struct {
+		steps        []step
+		all, oneStar comment.EventKind
+	}{
+		"added":                       {[]step{{outbox.Added, c, false, true}}, comment.CameIn, ""},
+		"added and waits":             {[]step{{outbox.Added, held, false, false}}, "", ""},
+		"approved":                    {[]step{{outbox.Approved, c, false, true}}, comment.CameIn, ""},
+		"approved and deleted since":  {[]step{{outbox.Approved, none, false, true}}, comment.Gone, comment.Gone},
+		"edited":                      {[]step{{outbox.Edited, c, true, true}}, comment.Changed, comment.Gone},
+		"edited to one star":          {[]step{{outbox.Edited, one, true, true}}, comment.Changed, comment.Changed},
+		"edited while it waits":       {[]step{{outbox.Edited, held, false, false}}, "", ""},
+		"voted":                       {[]step{{outbox.Voted, c, true, true}}, comment.Changed, ""},
+		"reported":                    {[]step{{outbox.Reported, c, true, true}}, "", ""},
+		"held":                        {[]step{{outbox.Held, held, true, false}}, comment.Gone, comment.Gone},
+		"rejected, never shown":       {[]step{{outbox.Rejected, held, false, false}}, "", ""},
+		"deleted":                     {[]step{{outbox.Deleted, none, true, false}}, comment.Gone, comment.Gone},
+		"deleted, never shown":        {[]step{{outbox.Deleted, none, false, false}}, "", ""},
+		"its product is counted anew": {[]step{{outbox.StatisticsChanged, c, true, true}}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			hub := newHub(t, b)
+			for _, want := range []struct {
+				filter comment.Filter
+				kind   comment.EventKind
+			}{{comment.Filter{}, row.all}, {comment.Filter{Ratings: []int{1}}, row.oneStar}} {
+				s, err := follow(t, hub, "p", want.filter, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, step := range row.steps {
+					b.happens(step.kind, step.now, step.wasShown, step.shown)
+				}
+				b.happens(outbox.Added, last, false, true)
+				event, _ := s.next(t)
+				for want.kind == "" && event.CommentID == c.ID || want.kind != "" && event.CommentID != c.ID {
+					t.Fatalf("%v to a follower of %v", event, want.filter)
+				}
+				if want.kind != "" && (event.Kind != want.kind || (event.Comment == nil) != (want.kind == comment.Gone)) {
+					t.Errorf("%v instead of %v to a follower of %v", event, want.kind, want.filter)
+				}
+				s.Close()
+			}
+		})
+	}
+}
+
+// What an event is about is read once, however many follow the product, and what is built of it is built
+// once for all who want the same. Others' events are not read at all.
+func TestOneReadForAll(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	var all []subscriber
+	for range 2000 {
+		s, err := follow(t, hub, "p", comment.Filter{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, s)
+	}
+	b.happens(outbox.Added, b.random("another"), false, true)
+	b.happens(outbox.Added, b.random("p"), false, true)
+	built := 0
+	for _, s := range all {
+		d, err := s.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.Once("the same", func() (any, bool) { built++; return "", true })
+	}
+	if b.reads != 1 || built != 1 || b.wants != 1 {
+		t.Errorf("%d reads, %d built, wanted %d times", b.reads, built, b.wants)
+	}
+}
+
+// Statistics are told at once, and when they have changed; of those that wait, only the latest.
+func TestStats(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	inlet := &live.Inlet{}
+	counts, err := hub.Stats(live.With(t.Context(), inlet), "p")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.happens(outbox.StatisticsChanged, b.random("p"), false, true)
+	b.happens(outbox.StatisticsChanged, b.random("p"), false, true)
+	var totals []int
+	for len(totals) == 0 || totals[len(totals)-1] < 2 {
+		d, err := inlet.Subscription.Next(t.Context())
+		if err != nil || d.Position != "" {
+			t.Fatal(d, err)
+		}
+		inlet.Subscription.Offer(d)
+		totals = append(totals, (<-counts).Total())
+	}
+	if totals[0] != 0 {
+		t.Error(totals)
+	}
+}
+
+// A subscriber that does not read is dropped, and others are not. It goes on where it was.
+func TestSlowSubscribersResume(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	slow, err := follow(t, hub, "p", comment.Filter{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	quick, err := follow(t, hub, "p", comment.Filter{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.happens(outbox.Added, b.random("p"), false, true)
+	_, at := slow.next(t)
+	quick.next(t)
+	var want []comment.ID
+	var all []comment.Comment
+	for range 80 {
+		all = append(all, b.random("p"))
+	}
+	for i := range 1100 {
+		c := all[i%len(all)]
+		b.happens(outbox.Voted, c, true, true)
+		quick.next(t)
+		if i < len(all) {
+			want = append(want, c.ID)
+		}
+	}
+	if _, err := slow.Next(t.Context()); !errors.Is(err, live.ErrSlow) || hub.Dropped() != 1 {
+		t.Fatal(err, hub.Dropped())
+	}
+	slow.Close()
+	again, err := follow(t, hub, "p", comment.Filter{}, at)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[comment.ID]bool{}
+	middle := ""
+	for i := range want {
+		event, position := again.next(t)
+		got[event.CommentID] = true
+		if i == 40 {
+			middle = position
+		}
+	}
+	for _, id := range want {
+		if !got[id] {
+			t.Error("missed", id)
+		}
+	}
+	// Also where it was in the middle of what it had missed, and what happens then.
+	once, err := follow(t, hub, "p", comment.Filter{}, middle)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 39 {
+		once.next(t)
+	}
+	c := b.random("p")
+	b.happens(outbox.Added, c, false, true)
+	for _, s := range []subscriber{again, once} {
+		if event, _ := s.next(t); event.CommentID != c.ID {
+			t.Error(event)
+		}
+	}
+}
+
+// A position that cannot be resumed at is refused in a sentence that says what to do.
+func TestPositions(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	for range 110 {
+		b.happens(outbox.Added, b.random("p"), false, true)
+	}
+	for _, position := range []string{"x", "1.2.3", "9999.0.0.0", "0.0.0.1"} {
+		if _, err := follow(t, hub, "p", comment.Filter{}, position); comment.KindOf(err) != comment.BadInput {
+			t.Errorf("%q: %v", position, err)
+		}
+	}
+	b.gone = true
+	if _, err := follow(t, hub, "another", comment.Filter{}, "1.0.0.0"); !errors.Is(err, outbox.ErrGone) {
+		t.Error(err)
+	}
+}
+
+// When the events cannot be read, subscribers are told, and the next ones try again.
+func TestBrokenLogs(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	b.broken = errors.New("no network")
+	if _, err := follow(t, hub, "p", comment.Filter{}, ""); err == nil {
+		t.Fatal("subscribed")
+	}
+	b.mu.Lock()
+	b.broken = nil
+	b.mu.Unlock()
+	s, err := follow(t, hub, "p", comment.Filter{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.mu.Lock()
+	b.gone = true
+	b.mu.Unlock()
+	b.happens(outbox.Added, b.random("p"), false, true)
+	if _, err := s.Next(t.Context()); !errors.Is(err, live.ErrBroken) {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,100 @@
+package live
+
+import (
+	"context"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+const (
+	// mostMissed is how many changes a subscriber that resumes is told of. Who missed more had better read
+	// the list again.
+	mostMissed = 100
+	// mostReads bounds what is read of the log to find them, perRead items each.
+	mostReads = 40
+	perRead   = 100
+)
+
+var (
+	errMissedMuch = comment.Errorf(comment.BadInput, "too much happened since this position: subscribe to what happens now, and read again what you show")
+	errMissing    = comment.Errorf(comment.BadInput, "not everything was kept that happened since this position: subscribe to what happens now, and read again what you show")
+)
+
+// resume finds what happened after a position, up to one from which on the subscription is told
+// everything.
+func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position) error {
+	if s.from == (outbox.Position{}) {
+		return nil
+	}
+	if err := h.log.Check(ctx, s.from); err != nil {
+		return err
+	}
+	missed, err := h.missed(ctx, s, until)
+	if err != nil {
+		return err
+	}
+	return h.recall(ctx, s, missed)
+}
+
+// laneChange is a change with its lane.
+type laneChange struct {
+	change
+	lane int
+}
+
+// missed returns the changes of the product that a subscription was not told, up to a position, lane by lane.
+func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position) (out []laneChange, err error) {
+	reads := 0
+	for lane := range until {
+		var events []outbox.Event
+		for after := s.from[lane]; after < until[lane]; reads++ {
+			if reads == mostReads {
+				return nil, errMissedMuch
+			}
+			batch, err := h.log.Read(ctx, lane, after, perRead)
+			switch {
+			case err != nil:
+				return nil, err
+			case batch.Missing:
+				return nil, errMissing
+			case batch.Last == after: // nothing more is kept
+				after = until[lane]
+				continue
+			}
+			for _, e := range batch.Events {
+				if e.Product == s.product && e.Number <= until[lane] {
+					events = append(events, e)
+				}
+			}
+			after = batch.Last
+		}
+		for _, c := range changesIn(events) {
+			out = append(out, laneChange{c, lane})
+		}
+		if len(out) > mostMissed {
+			return nil, errMissedMuch
+		}
+	}
+	return out, nil
+}
+
+// recall makes deliveries of changes.
+func (h *Hub) recall(ctx context.Context, s *Subscription, missed []laneChange) error {
+	at := s.from
+	ids := make([]comment.ID, len(missed))
+	for i, c := range missed {
+		ids[i] = c.id
+	}
+	found, err := h.readComments(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, c := range missed {
+		at[c.lane] = c.number
+		if event := c.eventFor(s.filter, found[c.id]); event != nil {
+			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, made: &made{}})
+		}
+	}
+	return nil
+}

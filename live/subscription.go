@@ -1,0 +1,153 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+// queueSize is how many deliveries may wait for a subscriber: a batch of events comes at once. One that is
+// further behind is dropped, and can resume.
+const queueSize = 1000
+
+// Reasons why a subscription ends before its subscriber ends it.
+var (
+	ErrSlow   = errors.New("events came faster than they were read: subscribe again from the last position")
+	ErrBroken = errors.New("the events cannot be read for now: subscribe again from the last position")
+)
+
+// Delivery is something that a subscriber is told.
+type Delivery struct {
+	// Position is the position after it; empty for statistics, which are told as a whole.
+	Position string
+	value    any
+	made     *made
+}
+
+// made keeps what was made of a delivery, for all subscribers that want the same.
+type made struct {
+	mu    sync.Mutex
+	byKey map[string]any
+}
+
+// Once returns what build returns. It is built once for all subscribers that are told the same thing, and
+// give the same key, if build says that it can be kept.
+func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
+	d.made.mu.Lock()
+	defer d.made.mu.Unlock()
+	if built, known := d.made.byKey[key]; known {
+		return built
+	}
+	built, keep := build()
+	if keep {
+		if d.made.byKey == nil {
+			d.made.byKey = map[string]any{}
+		}
+		d.made.byKey[key] = built
+	}
+	return built
+}
+
+// Subscription is one subscriber's queue. One goroutine calls Next and Offer.
+type Subscription struct {
+	leave   func(*Subscription)
+	drop    func()
+	product string
+	filter  comment.Filter
+	from    outbox.Position // what is up to here was told before
+	backlog []Delivery      // what was missed, and comes first
+
+	events chan *comment.Event // one of the two is not nil
+	counts chan *comment.Statistics
+
+	mu    sync.Mutex // guards what follows
+	queue []Delivery
+	err   error
+	wake  chan struct{}
+}
+
+// Next waits for the next delivery. The error is ErrSlow, ErrBroken, or that of the context.
+func (s *Subscription) Next(ctx context.Context) (Delivery, error) {
+	if len(s.backlog) > 0 {
+		next := s.backlog[0]
+		s.backlog = s.backlog[1:]
+		return next, nil
+	}
+	s.backlog = nil
+	for {
+		next, there, err := s.take()
+		if there || err != nil {
+			return next, err
+		}
+		select {
+		case <-s.wake:
+		case <-ctx.Done():
+			return Delivery{}, ctx.Err()
+		}
+	}
+}
+
+func (s *Subscription) take() (next Delivery, there bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil || len(s.queue) == 0 {
+		return Delivery{}, false, s.err
+	}
+	next = s.queue[0]
+	s.queue = s.queue[1:]
+	if len(s.queue) == 0 {
+		s.queue = nil
+	}
+	return next, true, nil
+}
+
+// Offer puts a delivery into the channel that the resolver returned.
+func (s *Subscription) Offer(d Delivery) {
+	switch v := d.value.(type) {
+	case *comment.Event:
+		s.events <- v
+	case *comment.Statistics:
+		s.counts <- v
+	}
+}
+
+// Close ends the subscription.
+func (s *Subscription) Close() { s.leave(s) }
+
+// push adds a delivery. Of statistics, only the latest wait.
+func (s *Subscription) push(d Delivery) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.err != nil:
+		return
+	case s.counts != nil && len(s.queue) > 0:
+		s.queue[0] = d
+	case len(s.queue) == queueSize:
+		s.end(ErrSlow)
+		s.drop()
+	default:
+		s.queue = append(s.queue, d)
+	}
+	s.signal()
+}
+
+// fail ends the subscription with an error.
+func (s *Subscription) fail(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.end(err)
+	s.signal()
+}
+
+func (s *Subscription) end(err error) { s.err, s.queue = err, nil }
+
+func (s *Subscription) signal() {
+	select {
+	case s.wake <- struct{}{}:
+	default: // it looks anyway
+	}
+}
