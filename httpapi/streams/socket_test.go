@@ -245,16 +245,17 @@ func TestOperationsEnd(t *testing.T) {
 	send(`{"type":"ping"}`)
 	for read() != `{"type":"pong"}` { // what was under way
 	}
-	send(`{"type":"ping"}`)
-	for n := 0; read() != `{"type":"pong"}`; n++ {
-		if n > 1 {
-			t.Fatal("events follow the completion")
-		}
-	}
 	for i := range 101 {
 		send(`{"id":"` + strconv.Itoa(i) + `","type":"subscribe","payload":{"query":"silent"}}`)
 	}
-	if text := read(); !strings.HasPrefix(text, `{"id":"100","type":"error"`) || !strings.Contains(text, "TOO_MANY_SUBSCRIPTIONS") {
+	late := 0
+	text := read()
+	for ; strings.Contains(text, `"type":"next"`); text = read() { // one may have been under way still
+		if late++; late > 1 {
+			t.Fatal("events follow the completion")
+		}
+	}
+	if !strings.HasPrefix(text, `{"id":"100","type":"error"`) || !strings.Contains(text, "TOO_MANY_SUBSCRIPTIONS") {
 		t.Error(text)
 	}
 }
