@@ -22,36 +22,30 @@ type PersistedFlags struct {
 // defaultPersisted is how many bytes of automatic persisted queries are remembered: some thousand.
 const defaultPersisted = 4 << 20
 
-// named are the operations that clients may name.
-type named struct {
-	trusted   *persisted.Trusted
-	automatic *persisted.Automatic
-}
-
 // open reads the manifests, or begins to remember queries, in the Redis at a URL too unless that is
 // empty. close ends it.
-func (f *PersistedFlags) open(check func(text string) error, redis, table string, log *slog.Logger) (n named, stop func(), err error) {
+func (f *PersistedFlags) open(check func(text string) error, redis, table string, log *slog.Logger) (trusted *persisted.Trusted, automatic *persisted.Automatic, stop func(), err error) {
 	stop = func() {}
 	switch {
 	case len(f.Trusted) > 0:
-		if n.trusted, err = persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check); err != nil {
-			return named{}, stop, usage(fmt.Errorf("--trusted-documents: %w", err))
+		if trusted, err = persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check); err != nil {
+			return nil, nil, stop, usage(fmt.Errorf("--trusted-documents: %w", err))
 		}
-		stop = onHangup(func() { reload(n.trusted, log) })
+		stop = onHangup(func() { reload(trusted, log) })
 	case f.Only:
-		return named{}, stop, usagef("--trusted-only needs --trusted-documents: name the manifests of your clients")
+		return nil, nil, stop, usagef("--trusted-only needs --trusted-documents: name the manifests of your clients")
 	case f.Memory > 0:
 		var shared persisted.Shared
 		if redis != "" {
 			store, err := persisted.OpenRedis(redis, table, log)
 			if err != nil {
-				return named{}, stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
+				return nil, nil, stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
 			}
 			shared, stop = store, func() { _ = store.Close() }
 		}
-		n.automatic = persisted.NewAutomatic(int(f.Memory), shared)
+		automatic = persisted.NewAutomatic(int(f.Memory), shared)
 	}
-	return n, stop, nil
+	return trusted, automatic, stop, nil
 }
 
 // reload reads the manifests again, and says what came of it.

@@ -26,6 +26,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/sample"
 	"github.com/talkback/talkback/live"
@@ -97,12 +98,15 @@ type Serve struct {
 	// Policy says which comments wait for a moderator. Run opens that of the flags.
 	Policy moderation.Policy `kong:"-"`
 
+	// Trusted and Automatic are what operations are named by. Run opens those of the flags.
+	Trusted   *persisted.Trusted   `kong:"-"`
+	Automatic *persisted.Automatic `kong:"-"`
+
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
 	clients     *httpapi.ClientLimits
 	followers   *httpapi.Subscriptions // nil for none
 	hub         *live.Hub              // likewise
-	named       named
 	site        web.Options        // what Site says
 	measured    *measured          // nil if nothing is measured
 	observers   []httpapi.Observer // of requests
@@ -207,7 +211,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	c.measured.ofClients(c.clients)
 	c.followers = c.Subscriptions.bounds(address, &c.Clients, s.authorizer, term.Logger)
 	s.ends = append(s.ends, end)
-	if c.named, end, err = c.Persisted.open(c.documentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
+	if c.Trusted, c.Automatic, end, err = c.Persisted.open(c.DocumentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
 		return nil, err
 	}
 	s.ends = append(s.ends, end)
@@ -220,8 +224,8 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	return s, nil
 }
 
-// documentCheck returns a function that says why a document could not run on this server.
-func (c *Serve) documentCheck() func(text string) error {
+// DocumentCheck returns a function that says why a document could not run on this server.
+func (c *Serve) DocumentCheck() func(text string) error {
 	return httpapi.DocumentCheck(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{}), Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
 	})
@@ -414,8 +418,8 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Connections:      c.connections,
 		Clients:          c.clients,
 		Subscriptions:    c.followers,
-		Trusted:          c.named.trusted,
-		Automatic:        c.named.automatic,
+		Trusted:          c.Trusted,
+		Automatic:        c.Automatic,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 		SharedFor:        c.SharedCache,

@@ -21,6 +21,7 @@ import (
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/pageindex"
@@ -40,22 +41,24 @@ type client struct {
 	needs func() error
 	// steps are the commands to run, in the client's folder; the last is the program itself.
 	steps [][]string
+	// manifest is the file of trusted documents that the steps before the program make, empty for none.
+	manifest string
 }
 
 var clients = []client{
-	{"apollo", installedIn("."), [][]string{nodeTest("apollo.test.mjs")}},
-	{"urql", installedIn("."), [][]string{nodeTest("urql.test.mjs")}},
+	{"apollo", installedIn("."), [][]string{nodeTest("persisted.test.mjs"), nodeTest("apollo.test.mjs")}, ""},
+	{"urql", installedIn("."), [][]string{nodeTest("persisted.test.mjs"), nodeTest("urql.test.mjs")}, ""},
 	{"relay", installedIn("."), [][]string{
 		{"node", "build.mjs"},
 		nodeTest("relay.test.mjs"),
-	}},
+	}, "relay/__generated__/persisted.json"},
 	{"codegen", installedIn("."), [][]string{
 		{"node", "../node_modules/@graphql-codegen/cli/esm/bin.js", "--config", "codegen.json"},
 		{"node", "../node_modules/typescript/bin/tsc", "--project", "."},
 		nodeTest("__generated__/built/codegen.test.js"),
-	}},
-	{"gateway", installedIn("gateway"), [][]string{nodeTest("gateway.test.mjs")}},
-	{"genqlient", nil, [][]string{{"go", "test", "-count=1", "."}}},
+	}, "codegen/__generated__/gql/persisted-documents.json"},
+	{"gateway", installedIn("gateway"), [][]string{nodeTest("gateway.test.mjs")}, ""},
+	{"genqlient", nil, [][]string{{"go", "test", "-count=1", "."}}, ""},
 }
 
 // The Go client that is committed is what genqlient makes of the schema as it stands.
@@ -99,10 +102,16 @@ func TestClients(t *testing.T) {
 					provisiontest.LeaveOut(t, err)
 				}
 			}
-			url := serve(t, endpoint, c.name)
-			for _, step := range c.steps {
-				run(t, c.name, step, "TALKBACK_URL="+url, "TALKBACK_PRODUCT="+c.name)
+			serve := tableOf(t, endpoint, c.name)
+			environment := []string{"TALKBACK_PRODUCT=" + c.name, "TALKBACK_URL=" + serve("")}
+			last := len(c.steps) - 1
+			for _, step := range c.steps[:last] {
+				run(t, c.name, step, environment...)
 			}
+			if c.manifest != "" {
+				environment = append(environment, "TALKBACK_TRUSTED_URL="+serve(c.manifest))
+			}
+			run(t, c.name, c.steps[last], environment...)
 		})
 	}
 }
@@ -140,9 +149,9 @@ func installedIn(folder string) func() error {
 	}
 }
 
-// serve starts the whole service over a table of its own, which holds comments on one product, and
-// gives the address of its API.
-func serve(t *testing.T, endpoint, product string) string {
+// tableOf makes a table of its own, which holds comments on one product. serve starts the whole service
+// over it, for all operations or for those of a manifest only, and gives the address of its API.
+func tableOf(t *testing.T, endpoint, product string) (serve func(manifest string) string) {
 	t.Helper()
 	session := &command.Session{Client: call.NewLocalClient(endpoint), Table: dynamotest.TableName(t), Address: endpoint}
 	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
@@ -152,14 +161,22 @@ func serve(t *testing.T, endpoint, product string) string {
 		t.Fatal(err)
 	}
 	count(t, session, written(product))
-	service := command.Serve{OperationTimeout: patience, Federation: true} // of which clients notice nothing
-	store := service.Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
-	server := httptest.NewServer(service.Handler(store, nil, &auth.Guard{}, command.Terminal{
-		Err:    io.Discard,
-		Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
-	}))
-	t.Cleanup(server.Close)
-	return server.URL + "/graphql"
+	store := (&command.Serve{}).Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
+	return func(manifest string) string {
+		service := command.Serve{OperationTimeout: patience, Federation: true, Automatic: persisted.NewAutomatic(1<<20, nil)}
+		if manifest != "" {
+			var err error
+			if service.Trusted, err = persisted.OpenTrusted([]string{manifest}, nil, true, service.DocumentCheck()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		server := httptest.NewServer(service.Handler(store, nil, &auth.Guard{}, command.Terminal{
+			Err:    io.Discard,
+			Logger: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		}))
+		t.Cleanup(server.Close)
+		return server.URL + "/graphql"
+	}
 }
 
 // count counts the comments as the stream would have them counted, so that statistics are exact.

@@ -5,6 +5,9 @@ import assert from "node:assert/strict";
 /** The address of the GraphQL endpoint. */
 export const url = process.env.TALKBACK_URL;
 
+/** The address of one that runs the trusted documents of the program only. */
+export const trustedUrl = process.env.TALKBACK_TRUSTED_URL;
+
 /** A product that the program has for itself, with comments whose titles are `titles`. */
 export const product = process.env.TALKBACK_PRODUCT;
 

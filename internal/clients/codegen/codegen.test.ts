@@ -100,6 +100,22 @@ test("a comment's life", async () => {
   assert.deepEqual(titlesOf(await page(10)), titles);
 });
 
+// The client preset makes a manifest of the documents, and gives each its id.
+test("a server that runs trusted documents only runs them by their ids", async () => {
+  const byID = async (documentId: string | undefined) => {
+    const response = await fetch(process.env.TALKBACK_TRUSTED_URL!, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", Accept: "application/graphql-response+json" },
+      body: JSON.stringify({ documentId, variables: { product, first: 1 } }),
+    });
+    return (await response.json()) as Answer<ListQuery>;
+  };
+  const { data } = await byID(list.__meta__?.hash);
+  assert.deepEqual(data?.product?.comments?.nodes.map(({ title }) => title), titles.slice(0, 1));
+  const { errors } = await byID("sha256:of-another-build");
+  assert.deepEqual(errors?.map(({ extensions }) => extensions?.code), ["DOCUMENT_NOT_FOUND"]);
+});
+
 test("errors have their codes", async () => {
   const { errors } = await ask(list, { product, first: 1, after: "no cursor" });
   assert.deepEqual(errors?.map(({ extensions }) => extensions?.code), ["BAD_CURSOR"]);

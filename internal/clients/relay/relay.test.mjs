@@ -1,4 +1,4 @@
-// Relay: compiled fragments, usePaginationFragment rendered without a browser, and lists that mutations' directives change.
+// Relay: compiled fragments, operations that are sent by their ids, usePaginationFragment rendered without a browser, and lists that mutations' directives change.
 
 import assert from "node:assert/strict";
 import { after, test } from "node:test";
@@ -6,16 +6,16 @@ import { Suspense, createElement } from "react";
 import relay from "react-relay";
 import renderer from "react-test-renderer";
 import runtime from "relay-runtime";
-import { Screen, draft, followLinks, pageCount, pageSize, product, titles, url } from "../service.mjs";
+import { Screen, draft, followLinks, pageCount, pageSize, product, titles, trustedUrl as url } from "../service.mjs";
 import app from "./__generated__/Comments.js";
 
 const { Comments, query, numbered, add, edit, remove } = app;
 
-const network = runtime.Network.create(async ({ text }, variables) => {
+const network = runtime.Network.create(async ({ id }, variables) => {
   const response = await fetch(url, {
     method: "POST",
     headers: { "Content-Type": "application/json", Accept: "application/graphql-response+json, application/json;q=0.9" },
-    body: JSON.stringify({ query: text, variables }),
+    body: JSON.stringify({ documentId: id, variables }),
   });
   return response.json();
 });
