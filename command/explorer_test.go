@@ -46,6 +46,7 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 		clicks = append(clicks, browsertest.Example(promise.title, &answers[i]))
 	}
 	browsertest.Visit(t, browser, s.address+"/playground", clicks...)
+	t.Run("Bruno", func(t *testing.T) { runBruno(t, s) })
 	for i, promise := range promises {
 		t.Run(promise.title, func(t *testing.T) {
 			var parsed struct{ Errors []any }
