@@ -98,9 +98,10 @@ type Serve struct {
 	// Policy says which comments wait for a moderator. Run opens that of the flags.
 	Policy moderation.Policy `kong:"-"`
 
-	// Trusted and Automatic are what operations are named by. Run opens those of the flags.
-	Trusted   *persisted.Trusted   `kong:"-"`
-	Automatic *persisted.Automatic `kong:"-"`
+	// TrustedDocuments and AutomaticQueries find operations by their names. Run opens those of the flags.
+	// Kong hides every flag whose field has the name of one that it ignores.
+	TrustedDocuments *persisted.Trusted   `kong:"-"`
+	AutomaticQueries *persisted.Automatic `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
@@ -211,7 +212,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	c.measured.ofClients(c.clients)
 	c.followers = c.Subscriptions.bounds(address, &c.Clients, s.authorizer, term.Logger)
 	s.ends = append(s.ends, end)
-	if c.Trusted, c.Automatic, end, err = c.Persisted.open(c.DocumentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
+	if c.TrustedDocuments, c.AutomaticQueries, end, err = c.Persisted.open(c.DocumentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
 		return nil, err
 	}
 	s.ends = append(s.ends, end)
@@ -418,8 +419,8 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Connections:      c.connections,
 		Clients:          c.clients,
 		Subscriptions:    c.followers,
-		Trusted:          c.Trusted,
-		Automatic:        c.Automatic,
+		Trusted:          c.TrustedDocuments,
+		Automatic:        c.AutomaticQueries,
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 		SharedFor:        c.SharedCache,

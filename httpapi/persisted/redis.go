@@ -37,7 +37,7 @@ type Redis struct {
 	prefix string
 	log    *slog.Logger
 
-	patience time.Duration // bounds connecting and a call, for which a request waits
+	patience time.Duration // bounds a call, for which a request waits
 
 	mu            sync.Mutex
 	alone, silent time.Time // until when Redis is asked nothing, and nothing is logged
@@ -48,7 +48,7 @@ var _ Shared = (*Redis)(nil)
 // OpenRedis returns the memory at a URL such as redis://host:6379/0, which servers of one table share.
 // It connects when it is first used.
 func OpenRedis(target, table string, log *slog.Logger) (*Redis, error) {
-	client, name, err := redisdial.Dial(target, redisdial.Bounds{Dial: usualPatience, Call: usualPatience, Retries: redisdial.NoRetries})
+	client, name, err := redisdial.Dial(target, redisdial.Bounds{Dial: time.Second, Call: usualPatience, Retries: redisdial.NoRetries})
 	if err != nil {
 		return nil, err
 	}

@@ -163,10 +163,10 @@ func tableOf(t *testing.T, endpoint, product string) (serve func(manifest string
 	count(t, session, written(product))
 	store := (&command.Serve{}).Store(session, numbered(t, product), slog.New(slog.DiscardHandler))
 	return func(manifest string) string {
-		service := command.Serve{OperationTimeout: patience, Federation: true, Automatic: persisted.NewAutomatic(1<<20, nil)}
+		service := command.Serve{OperationTimeout: patience, Federation: true, AutomaticQueries: persisted.NewAutomatic(1<<20, nil)}
 		if manifest != "" {
 			var err error
-			if service.Trusted, err = persisted.OpenTrusted([]string{manifest}, nil, true, service.DocumentCheck()); err != nil {
+			if service.TrustedDocuments, err = persisted.OpenTrusted([]string{manifest}, nil, true, service.DocumentCheck()); err != nil {
 				t.Fatal(err)
 			}
 		}
