@@ -227,8 +227,9 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 
 // DocumentCheck returns a function that says why a document could not run on this server.
 func (c *Serve) DocumentCheck() func(text string) error {
+	schema := graph.NewExecutableSchema(graph.Config{Schema: subgraph.Served(graph.NewExecutableSchema(graph.Config{}).Schema(), c.Federation)})
 	return httpapi.DocumentCheck(httpapi.Options{
-		Schema: graph.NewExecutableSchema(graph.Config{}), Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
+		Schema: schema, Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
 	})
 }
 
@@ -382,9 +383,9 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	}
 	config, fields := graph.Config{Resolvers: resolver}, direct.Fields(c.MediaBase)
 	full := graph.NewExecutableSchema(config).Schema()
-	config.Schema = subgraph.Alone(full)
+	config.Schema = subgraph.Served(full, c.Federation)
 	if c.Federation {
-		config.Schema, fields = subgraph.Schema(full), resolver.Subgraph(subgraph.SDL(full), fields)
+		fields = resolver.Subgraph(subgraph.SDL(full), fields)
 	}
 	schema := graph.NewExecutableSchema(config)
 	pages := c.site

@@ -25,6 +25,14 @@ func Schema(full *ast.Schema) *ast.Schema {
 	return shown
 }
 
+// Served returns the schema of a server, which may be a subgraph.
+func Served(full *ast.Schema, isSubgraph bool) *ast.Schema {
+	if isSubgraph {
+		return Schema(full)
+	}
+	return Alone(full)
+}
+
 // Alone returns the schema of a server that is no subgraph.
 func Alone(full *ast.Schema) *ast.Schema {
 	alone := copied(full)

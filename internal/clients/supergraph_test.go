@@ -27,7 +27,7 @@ func TestSupergraphOfTheGuide(t *testing.T) {
 	if err := installedIn("gateway")(); err != nil {
 		provisiontest.LeaveOut(t, err)
 	}
-	url := serve(t, dynamotest.Dynoxide(t), "espresso-machine")
+	url := tableOf(t, dynamotest.Dynoxide(t), "espresso-machine")("")
 	r := reader{folder: t.TempDir(), addresses: map[string]string{"http://127.0.0.1:8080/graphql": url}}
 	modules, err := filepath.Abs("gateway/node_modules")
 	if err := cmp.Or(err, os.Symlink(modules, filepath.Join(r.folder, "node_modules"))); err != nil {
