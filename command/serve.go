@@ -103,14 +103,15 @@ type Serve struct {
 	TrustedDocuments *persisted.Trusted   `kong:"-"`
 	AutomaticQueries *persisted.Automatic `kong:"-"`
 
+	following   func() (since, upTo time.Time, ok bool)
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
 	clients     *httpapi.ClientLimits
 	followers   *httpapi.Subscriptions // nil for none
 	hub         *live.Hub              // likewise
-	site        web.Options        // what Site says
-	measured    *measured          // nil if nothing is measured
-	observers   []httpapi.Observer // of requests
+	site        web.Options            // what Site says
+	measured    *measured              // nil if nothing is measured
+	observers   []httpapi.Observer     // of requests
 }
 
 // ballast returns bytes that stay untouched, so they take no memory of the machine. They count as live:
@@ -297,8 +298,10 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 // wire makes the store of the table and the runner that counts its comments, and connects the two.
 func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
 	c.Watermark = watermarkOf(session)
+	var runner *counting.Runner
+	c.following = func() (since, upTo time.Time, ok bool) { return runner.Consumer.Follows() }
 	store := c.Store(session, pages.found, term.Logger)
-	runner := newCounting(session, "talkback serve", pages, store, term.Logger)
+	runner = newCounting(session, "talkback serve", pages, store, term.Logger)
 	if !c.NoCount {
 		c.measured.ofCounting(runner)
 	}
@@ -338,7 +341,7 @@ func (c *Serve) putSample(ctx context.Context, session *Session, runner *countin
 func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
 	options := dynamo.Options{
 		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),
-		KeepAudit: c.Moderation.KeepAudit, OnePerCustomer: c.OnePerCustomer, PageAge: c.PageAge, PageNumbers: numbers, Writes: session.writes,
+		KeepAudit: c.Moderation.KeepAudit, OnePerCustomer: c.OnePerCustomer, PageAge: c.PageAge, Following: c.following, PageNumbers: numbers, Writes: session.writes,
 		// Four slow products are needed to occupy all requests that may be let in.
 		ProductCalls: max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4),
 		Improper: func(item layout.Improper) {

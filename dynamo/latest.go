@@ -31,7 +31,16 @@ func (m *memory) recent(product string, changed time.Time) (told, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
+	if m.proven(r.told, changed) {
+		r.told.asOf = m.now() // no older than any watermark
+		return r.told, true
+	}
 	return r.told, r.told.recent(m.now(), m.maxAge, m.writes.last(product), changed)
+}
+
+// proven reports whether what was told once is proven to be so still.
+func (m *memory) proven(t told, changed time.Time) bool {
+	return t.Stats != nil && m.unchanged != nil && m.unchanged(t.began, changed)
 }
 
 // Newest returns the id of the newest comment of a product with one of some ratings; no id if there
@@ -58,7 +67,7 @@ func (m *memory) newest(product string, ratings []int, among int, changed time.T
 	r, _ := m.products.Get(product)
 	written := m.writes.last(product)
 	now := r.knowledge(m.now(), m.maxAge, written)
-	if r.told.recent(m.now(), m.maxAge, written, changed) {
+	if r.told.recent(m.now(), m.maxAge, written, changed) || m.proven(r.told, changed) {
 		now.Stats, now.Newest, now.Trusted = r.told.Stats, r.told.Newest, true
 	}
 	switch {
@@ -119,6 +128,8 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 		}
 		return recent
 	})
+	ids, kept := s.named.find(s, ids, want.WithoutText)
+	out.Comments = kept
 	products, out.Failed = s.batches.enter(products)
 	defer s.batches.leave(products)
 	ids = ids[:min(len(ids), idsAtOnce, call.MaxKeysPerGet-len(products))]
@@ -143,19 +154,28 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 		s.memory.tell(product, told{snapshot, upTo, began})
 	}
 	maps.Copy(out.Failed, read.Failed)
-	out.Comments = s.besides(ctx, ids, read.Comments, read.Left, want.WithoutText)
+	fetched := s.besides(ctx, ids, read.Comments, read.Left, want.WithoutText)
+	s.named.keep(fetched, want.WithoutText, began)
+	maps.Copy(out.Comments, fetched)
 	return out, nil
 }
 
 // LatestByID fetches comments that Newest named, eventually consistently as lists are read, and at most
 // MaxKeysPerGet. A comment that is in no list is missing.
 func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
-	read, err := s.StatsBeside(ctx, nil, ids, layout.TableProjection(!withoutText))
-	if err != nil {
-		return nil, nil, err
+	ids, fetched := s.named.find(s, ids, withoutText)
+	if len(ids) > 0 {
+		began := s.now()
+		read, err := s.StatsBeside(ctx, nil, ids, layout.TableProjection(!withoutText))
+		if err != nil {
+			return nil, nil, err
+		}
+		more := s.besides(ctx, ids, read.Comments, read.Left, withoutText)
+		s.named.keep(more, withoutText, began)
+		maps.Copy(fetched, more)
 	}
-	found = make(map[comment.ID]comment.Comment, len(ids))
-	for id, c := range s.besides(ctx, ids, read.Comments, read.Left, withoutText) {
+	found = make(map[comment.ID]comment.Comment, len(fetched))
+	for id, c := range fetched {
 		if c != nil {
 			found[id] = *c
 		}

@@ -18,8 +18,8 @@ const (
 	largestKept = 64 << 10
 )
 
-// pageCache keeps the first pages of lists for maxAge, so a popular product costs
-// one read in that time and not one for each visitor. An empty cache, after a restart, causes no
+// pageCache keeps the first pages of lists for maxAge, and as long as they are proven unchanged. So a
+// popular product costs one read in that time and not one for each visitor. An empty cache, after a restart, causes no
 // burst: flights reads each page once for all callers.
 //
 // A cached page is not shown once this Store has changed its product or the stream has told of a
@@ -27,6 +27,8 @@ const (
 type pageCache struct {
 	maxAge time.Duration
 	now    func() time.Time
+	// unchanged is Store.unchanged.
+	unchanged func(read, changed time.Time) bool
 
 	mu   sync.Mutex
 	kept *simplelru.LRU[queryKey, keptPage]
@@ -38,8 +40,8 @@ type keptPage struct {
 	read time.Time
 }
 
-func newPageCache(maxAge time.Duration) *pageCache {
-	return &pageCache{maxAge: maxAge, now: time.Now, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
+func newPageCache(maxAge time.Duration, unchanged func(read, changed time.Time) bool) *pageCache {
+	return &pageCache{maxAge: maxAge, now: time.Now, unchanged: unchanged, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
 // keeps tells whether the page of a query may be cached: only first pages, which many clients
@@ -69,7 +71,11 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	defer p.mu.Unlock()
 	kept, found := p.kept.Get(key)
 	age := p.now().Sub(kept.read)
-	if !found || age >= p.maxAge || !kept.read.After(changed.Add(indexLag)) {
+	if !found || !kept.read.After(changed.Add(indexLag)) {
+		return sharedPage{}, false
+	}
+	// What is settled changes with the time.
+	if age >= p.maxAge && (key.settledOnly || !p.unchanged(kept.read, changed)) {
 		return sharedPage{}, false
 	}
 	page := kept.page

@@ -88,7 +88,7 @@ func TestPagesAreKept(t *testing.T) {
 
 // A cached page does not hold what it was read with: that may be much larger than the page.
 func TestPagesKeepNoReads(t *testing.T) {
-	p := newPageCache(keepFor)
+	p := newPageCache(keepFor, nil)
 	keep := func() weak.Pointer[byte] {
 		read := make([]byte, 1<<20)
 		p.keep(queryKey{}, sharedPage{Page: comment.Page{Explain: func() comment.QueryPlan {

@@ -72,6 +72,9 @@ type Options struct {
 	OnePerCustomer bool
 	// PageAge is how long first pages are cached. 0 caches none.
 	PageAge time.Duration
+	// Following reports whether this process reads the whole stream, since when, and up to when. Where
+	// it does, cached pages are shown longer, as long as they are proven unchanged. Optional.
+	Following func() (since, upTo time.Time, ok bool)
 	// ProductCalls bounds how many operations read pages of one product at a time, and how many
 	// batches fetch its statistics. Beyond it, reading fails with an Overloaded error. So a product
 	// whose partitions are slow leaves room for others. 0 bounds none.
@@ -130,6 +133,7 @@ type Store struct {
 
 	flights   flights          // pages that are being read
 	cache     *pageCache       // of first pages; nil for none
+	named     *namedComments   // that were fetched beside them; nil for none
 	malformed *layout.Reporter // of items that lists leave out; nil reports nothing
 
 	bulkhead *bulkhead // bounds the calls for each product; nil bounds none
@@ -153,7 +157,10 @@ func NewStore(client client, table string, options Options) *Store {
 		s.memory = newMemory(options.Watermark, options.StatisticsAge, s.Latest)
 	}
 	if options.PageAge > 0 {
-		s.cache = newPageCache(options.PageAge)
+		s.cache, s.named = newPageCache(options.PageAge, s.unchanged), newNamedComments()
+		if s.memory != nil {
+			s.memory.unchanged = s.unchanged
+		}
 	}
 	if options.ProductCalls > 0 {
 		s.bulkhead, s.batches = newBulkhead(options.ProductCalls), newBatches(options.ProductCalls)

@@ -139,6 +139,13 @@ func (c *Consumer) ProcessedUpTo() (before time.Time, known, current bool) {
 	return c.readers.processedUpTo(3 * c.heartbeat())
 }
 
+// Follows reports whether this process alone reads all shards: since then, every change has been
+// handed to its Handler that was committed before upTo. Both are known without a call, as by
+// ProcessedUpTo. When a shard splits, the process begins anew.
+func (c *Consumer) Follows() (since, upTo time.Time, ok bool) {
+	return c.readers.follows(3 * c.heartbeat())
+}
+
 // SawGap reports whether the state was not complete when this process last read it, a few times
 // Heartbeat ago at most.
 func (c *Consumer) SawGap() bool { return c.readers.sawGap(3 * c.heartbeat()) }

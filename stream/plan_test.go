@@ -343,6 +343,37 @@ func TestProcessedUpToFromMemory(t *testing.T) {
 	}
 }
 
+// A process follows the stream while it reads every shard that has not ended, since it began the last.
+func TestFollows(t *testing.T) {
+	now := time.Now()
+	open := func(shard string, age time.Duration) Lease { return Lease{Shard: shard, CaughtUp: now.Add(-age)} }
+	ended := Lease{Shard: "ended", Ended: true}
+	for _, row := range []struct {
+		why   string
+		seen  sighted
+		reads []Lease
+		ok    bool
+	}{
+		{"it reads all", sighted{now, []Lease{ended, open("a", 9*time.Second), open("b", 9*time.Second)}, true}, []Lease{open("a", 3*time.Second), open("b", time.Second)}, true},
+		{"another process reads one", sighted{now, []Lease{open("a", 0), open("b", 0)}, true}, []Lease{open("a", 0)}, false},
+		{"it reads none", sighted{now, []Lease{ended}, true}, nil, false},
+		{"nothing is known of one", sighted{now, []Lease{open("a", 0)}, true}, []Lease{{Shard: "a"}}, false},
+		{"there was a gap", sighted{now, []Lease{open("a", 0)}, false}, []Lease{open("a", 0)}, false},
+		{"the leases were read long ago", sighted{now.Add(-time.Hour), []Lease{open("a", 0)}, true}, []Lease{open("a", 0)}, false},
+		{"by a clock that is far ahead", sighted{now, []Lease{open("a", 0)}, true}, []Lease{open("a", -time.Hour)}, false},
+	} {
+		var c Consumer
+		c.readers.see(row.seen)
+		for i, lease := range row.reads {
+			c.readers.add(lease.Shard, &reader{lease: lease, progress: resume(lease, State{}), since: now.Add(time.Duration(i) * time.Second)})
+		}
+		since, upTo, ok := c.Follows()
+		if ok != row.ok || ok && (!since.Equal(now.Add(time.Second)) || !upTo.Equal(now.Add(-3*time.Second))) {
+			t.Errorf("%s: %t, since %v, up to %v", row.why, ok, since.Sub(now), upTo.Sub(now))
+		}
+	}
+}
+
 // Records that may be missing are reported once, when the watermark falls out of reach.
 func TestOutOfReach(t *testing.T) {
 	reach := retention - retentionMargin

@@ -119,6 +119,36 @@ func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known,
 	return before, true, true
 }
 
+// follows implements Consumer.Follows, with leases that were read at most maxAge ago.
+func (rs *readers) follows(maxAge time.Duration) (since, upTo time.Time, ok bool) {
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	now := time.Now()
+	if rs.seen.at.IsZero() || now.Sub(rs.seen.at) > maxAge || !rs.seen.complete {
+		return since, upTo, false
+	}
+	for _, lease := range rs.seen.leases {
+		if lease.Ended {
+			continue
+		}
+		r := rs.byShard[lease.Shard]
+		if r == nil {
+			return since, upTo, false
+		}
+		caughtUp := r.status().CaughtUp
+		if caughtUp.IsZero() || caughtUp.Sub(now) > clockMargin {
+			return since, upTo, false
+		}
+		if upTo.IsZero() || caughtUp.Before(upTo) {
+			upTo = caughtUp
+		}
+		if r.since.After(since) {
+			since = r.since
+		}
+	}
+	return since, upTo, !upTo.IsZero()
+}
+
 // sawGap implements Consumer.SawGap, with a state that was read at most maxAge ago.
 func (rs *readers) sawGap(maxAge time.Duration) bool {
 	rs.mu.Lock()

@@ -142,7 +142,7 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 // the time to release its lease.
 func (w *worker) start(ctx context.Context, lease Lease, from progress) {
 	ctx, cancel := context.WithCancel(ctx)
-	r := &reader{shared: w.shared, label: w.label, leave: cancel, lease: lease, progress: from, done: make(chan struct{}), heard: make(chan struct{}, 1)}
+	r := &reader{shared: w.shared, label: w.label, leave: cancel, lease: lease, progress: from, since: time.Now(), done: make(chan struct{}), heard: make(chan struct{}, 1)}
 	w.add(lease.Shard, r)
 	w.running.Go(func() {
 		defer cancel()
