@@ -128,7 +128,7 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 		}
 		return recent
 	})
-	ids, kept := s.named.find(s, ids, want.WithoutText)
+	ids, kept := s.named.find(ids, want.WithoutText)
 	out.Comments = kept
 	products, out.Failed = s.batches.enter(products)
 	defer s.batches.leave(products)
@@ -163,7 +163,7 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 // LatestByID fetches comments that Newest named, eventually consistently as lists are read, and at most
 // MaxKeysPerGet. A comment that is in no list is missing.
 func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
-	ids, fetched := s.named.find(s, ids, withoutText)
+	ids, fetched := s.named.find(ids, withoutText)
 	if len(ids) > 0 {
 		began := s.now()
 		read, err := s.StatsBeside(ctx, nil, ids, layout.TableProjection(!withoutText))

@@ -27,7 +27,7 @@ const (
 type pageCache struct {
 	maxAge time.Duration
 	now    func() time.Time
-	// unchanged is Store.unchanged.
+	// unchanged is proof.unchanged.
 	unchanged func(read, changed time.Time) bool
 
 	mu   sync.Mutex

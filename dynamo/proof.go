@@ -9,8 +9,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// A Store whose process reads all shards of the stream hears of every change. So what it read of a
-// product is still so, as long as no change of the product came and the watermark is young.
 const (
 	// unheardFor is how old the watermark may be: for so long at most, a change is not shown.
 	unheardFor = 3 * time.Second
@@ -19,22 +17,30 @@ const (
 	provenFor = 10 * time.Minute
 )
 
+// proof is what Options.Following says. A Store whose process reads all shards of the stream hears of
+// every change. So what it read of a product is still so, as long as no change of the product came and
+// the watermark is young.
+type proof func() (since, upTo time.Time, ok bool)
+
 // unchanged reports whether what was read of a product from a moment on is proven to be as it was
 // unheardFor ago. changed is the last change of the product that the Store knows of. An index may lag
 // behind a change by moveAge, and another process may have heard of those just before this one began to
 // follow.
-func (s *Store) unchanged(read, changed time.Time) bool {
-	now := s.now()
-	if s.options.Following == nil || now.Sub(read) > provenFor || read.Before(changed.Add(moveAge)) {
+func (p proof) unchanged(read, changed time.Time) bool {
+	now := time.Now()
+	if p == nil || now.Sub(read) > provenFor || read.Before(changed.Add(moveAge)) {
 		return false
 	}
-	since, upTo, ok := s.options.Following()
+	since, upTo, ok := p()
 	return ok && now.Sub(upTo) <= unheardFor && read.After(since.Add(moveAge))
 }
 
 // namedComments keeps comments that were fetched by their ids beside first pages, as long as they are
 // proven unchanged. The nil namedComments keeps none.
 type namedComments struct {
+	proof   proof
+	changes *changes
+
 	mu   sync.Mutex
 	kept *simplelru.LRU[namedKey, namedComment]
 }
@@ -50,12 +56,12 @@ type namedComment struct {
 	read time.Time
 }
 
-func newNamedComments() *namedComments {
-	return &namedComments{kept: newLRU[namedKey, namedComment](pagesKept, nil)}
+func newNamedComments(p proof, c *changes) *namedComments {
+	return &namedComments{proof: p, changes: c, kept: newLRU[namedKey, namedComment](pagesKept, nil)}
 }
 
 // find returns the comments that are kept, and the ids of the others.
-func (n *namedComments) find(s *Store, ids []comment.ID, withoutText bool) (others []comment.ID, found map[comment.ID]*comment.Comment) {
+func (n *namedComments) find(ids []comment.ID, withoutText bool) (others []comment.ID, found map[comment.ID]*comment.Comment) {
 	found = map[comment.ID]*comment.Comment{}
 	if n == nil {
 		return ids, found
@@ -64,7 +70,7 @@ func (n *namedComments) find(s *Store, ids []comment.ID, withoutText bool) (othe
 	defer n.mu.Unlock()
 	for _, id := range ids {
 		kept, known := n.kept.Get(namedKey{id, withoutText})
-		if !known || !s.unchanged(kept.read, s.changes.last(kept.ProductID)) {
+		if !known || !n.proof.unchanged(kept.read, n.changes.last(kept.ProductID)) {
 			others = append(others, id)
 			continue
 		}

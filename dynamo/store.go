@@ -157,9 +157,10 @@ func NewStore(client client, table string, options Options) *Store {
 		s.memory = newMemory(options.Watermark, options.StatisticsAge, s.Latest)
 	}
 	if options.PageAge > 0 {
-		s.cache, s.named = newPageCache(options.PageAge, s.unchanged), newNamedComments()
+		p := proof(options.Following)
+		s.cache, s.named = newPageCache(options.PageAge, p.unchanged), newNamedComments(p, s.changes)
 		if s.memory != nil {
-			s.memory.unchanged = s.unchanged
+			s.memory.unchanged = p.unchanged
 		}
 	}
 	if options.ProductCalls > 0 {
