@@ -48,7 +48,10 @@ func TestHooks(t *testing.T) {
 		defer close(ended)
 		talkback(count, "stream", "--endpoint", a.session.Address, "--table", a.session.Table)
 	}()
-	eventually(t, "the hook is told", func() bool { return taken.Load() > 0 })
+	eventually(t, "the hook is told, and that is known", func() bool {
+		_, out, _ := a.talkback("hooks", "list")
+		return taken.Load() > 0 && strings.Contains(out, "1 delivered")
+	})
 	stop()
 	<-ended
 	if out := does("1 delivered", "list"); !strings.Contains(out, "delivered by no process") || !strings.Contains(out, receiver.URL) {
