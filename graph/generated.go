@@ -2719,7 +2719,7 @@ type Subscription {
     filter: CommentFilter
   ): CommentEvent!
   "The counts of a product: as they are now, and again whenever they have changed."
-  stats(productId: ID!): CommentStats!
+  stats("The id of the product." productId: ID!): CommentStats!
 }
 
 """
