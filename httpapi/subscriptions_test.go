@@ -283,7 +283,7 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 
 // What an idle subscriber takes of memory, with its connection, its timers and its goroutines.
 //
-//	go test ./httpapi -run NONE -bench IdleSubscribers -benchtime 9000x
+//	go test ./httpapi -run - -bench IdleSubscribers -benchtime 9000x
 func BenchmarkIdleSubscribers(b *testing.B) {
 	server := httptest.NewServer(httpapi.New(options(subscribing(b, nil))))
 	b.Cleanup(server.Close)

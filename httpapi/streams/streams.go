@@ -136,26 +136,31 @@ var Events = Form{
 // Complete is the event that ends a stream whose operation is over.
 const Complete = "event: complete\ndata:\n\n"
 
-const partHead = "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n"
+// The parts of a multipart answer. The delimiter follows a part at once: a client knows a part only when
+// the delimiter after it has come.
+const (
+	delimiter = "\r\n--graphql"
+	partHead  = "\r\nContent-Type: application/json\r\n\r\n"
+)
 
 // multipart is https://www.apollographql.com/docs/graphos/routing/operations/subscriptions/multipart-protocol.
 var multipart = Form{
 	ContentType: `multipart/mixed;boundary="graphql";subscriptionSpec=1.0`,
-	heartbeat:   partHead + "{}",
-	begin:       partHead + "{}",
+	begin:       delimiter + partHead + "{}" + delimiter,
+	heartbeat:   partHead + "{}" + delimiter,
 	answer: func(w io.Writer, a Answer) error {
 		_, err := io.WriteString(w, partHead+`{"payload":`)
 		err = errors.Join(err, a.writeTo(w))
-		_, err2 := io.WriteString(w, "}")
+		_, err2 := io.WriteString(w, "}"+delimiter)
 		return errors.Join(err, err2)
 	},
 	broken: func(w io.Writer, a Answer) error {
 		_, err := io.WriteString(w, partHead+`{"payload":null,"errors":`)
 		_, err2 := w.Write(a.Errors)
-		_, err3 := io.WriteString(w, "}")
+		_, err3 := io.WriteString(w, "}"+delimiter)
 		return errors.Join(err, err2, err3)
 	},
-	end: "\r\n--graphql--\r\n",
+	end: "--\r\n",
 }
 
 // Send sends what a source has until the context ends, the client goes away, or the source ends. Whenever

@@ -12,16 +12,18 @@ import (
 
 // What is written of two events, a pause and an end, in each form.
 func TestForms(t *testing.T) {
-	part := "\r\n--graphql\r\nContent-Type: application/json\r\n\r\n"
+	part := func(text string) string {
+		return "\r\nContent-Type: application/json\r\n\r\n" + text + "\r\n--graphql"
+	}
 	for accept, want := range map[string]string{
 		"text/event-stream": ":\n\n" +
 			"event: next\nid: 1.2.3.4\ndata: {\"data\":{\"a\":1},\"extensions\":{\"position\":\"1.2.3.4\"}}\n\n" +
 			"event: next\ndata: {\"errors\":[{\"message\":\"b\"}],\"data\":null}\n\n:\n\n" +
 			"event: next\ndata: {\"errors\":[{\"message\":\"over\"}]}\n\n",
-		"application/json, multipart/mixed;boundary=graphql;subscriptionSpec=1.0": part + "{}" +
-			part + `{"payload":{"data":{"a":1},"extensions":{"position":"1.2.3.4"}}}` +
-			part + `{"payload":{"errors":[{"message":"b"}],"data":null}}` + part + "{}" +
-			part + `{"payload":null,"errors":[{"message":"over"}]}` + "\r\n--graphql--\r\n",
+		"application/json, multipart/mixed;boundary=graphql;subscriptionSpec=1.0": "\r\n--graphql" + part("{}") +
+			part(`{"payload":{"data":{"a":1},"extensions":{"position":"1.2.3.4"}}}`) +
+			part(`{"payload":{"errors":[{"message":"b"}],"data":null}}`) + part("{}") +
+			part(`{"payload":null,"errors":[{"message":"over"}]}`) + "--\r\n",
 	} {
 		s := source{make(chan any, 2)}
 		s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
