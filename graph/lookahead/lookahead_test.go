@@ -93,8 +93,8 @@ func TestEveryArgumentIsRead(t *testing.T) {
 		"Product.mostHelpfulPositive(orLatest)": "read", "Product.mostHelpfulCritical(orLatest)": "read",
 		"CommentConnection.pageCursors(around)": "read",
 		"Subscription.commentEvents(productId)": "an event is read once, whatever it is about", "Subscription.commentEvents(filter)": "it is applied to what was read",
-		"Subscription.stats(productId)":         "one product",
-		"Viewer.comments(first)":                "read", "Viewer.comments(status)": "read", "Viewer.comments(after)": "a page costs as much anywhere",
+		"Subscription.stats(productId)": "one product",
+		"Viewer.comments(first)":        "read", "Viewer.comments(status)": "read", "Viewer.comments(after)": "a page costs as much anywhere",
 	}
 	var found []string
 	for name, fields := range kinds {
