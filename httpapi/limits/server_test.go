@@ -173,9 +173,10 @@ func (closed) Erasure(context.Context, string) (*comment.Erasure, error) { retur
 // newServer returns the whole handler over a shop.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
+	resolver := &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Voter: closed{}, Judge: closed{}, Desk: closed{}, Records: closed{}, Eraser: closed{}}
 	options := httpapi.Options{
-		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Voter: closed{}, Judge: closed{}, Desk: closed{}, Records: closed{}, Eraser: closed{}}}),
-		Fields:           direct.Fields(""),
+		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
+		Fields:           resolver.Subgraph("", direct.Fields("")),
 		ErrorPresenter:   resolvers.ErrorPresenter(logger, httpapi.RequestID),
 		Loaders:          loaders.Options{Comments: s, Stats: s},
 		Limits:           limits.Default(),
