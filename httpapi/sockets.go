@@ -12,13 +12,30 @@ import (
 	"github.com/talkback/talkback/httpapi/streams"
 )
 
+// asksForSocket reports whether a request asks for a socket. Other protocols that a client would rather
+// speak, such as h2c, are ignored.
+func asksForSocket(r *http.Request) bool {
+	return strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
+}
+
+// checkSocket refuses what asks for a socket, where there are none.
+func checkSocket(_ http.ResponseWriter, r *http.Request) *refusal {
+	if asksForSocket(r) {
+		return noSubscriptions
+	}
+	return nil
+}
+
 // sockets serves sockets, whose operations go through a handler as if each were a POST.
 func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handler {
+	if o.Subscriptions == nil {
+		return func(next http.Handler) http.Handler { return next }
+	}
 	operations = o.observed(operations, false)
 	checks := []check{checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite}
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Upgrade") == "" {
+			if !asksForSocket(r) {
 				next.ServeHTTP(w, r)
 				return
 			}
@@ -29,10 +46,6 @@ func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handl
 
 // upgrade makes a socket of a request, unless that is refused.
 func (o *Options) upgrade(w http.ResponseWriter, r *http.Request, checks []check, operations http.Handler) {
-	if o.Subscriptions == nil {
-		noSubscriptions.write(w)
-		return
-	}
 	for _, check := range checks {
 		if refused := check(w, r); refused != nil {
 			refused.write(w)

@@ -226,6 +226,16 @@ func TestSocketsOfOtherSites(t *testing.T) {
 	}
 }
 
+// Clients that would rather speak HTTP/2 are answered by what they speak, as any server does.
+func TestOtherUpgradesAreIgnored(t *testing.T) {
+	for _, server := range []*httptest.Server{newServer(t, nil), newServer(t, subscribing(t, nil))} {
+		got := post(t, server, `{"query": "{ echo(text: \"x\") }"}`, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
+		if got.status != http.StatusOK {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+}
+
 // There are at most so many subscriptions and sockets of a client and of all, and again when some end.
 func TestLimitsOfSubscriptions(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Subscriptions.Max, o.Subscriptions.PerClient = 3, 2 }))
