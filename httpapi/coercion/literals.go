@@ -47,9 +47,9 @@ func wrongLiteral(value *ast.Value) wrong {
 		return "" // the type is unknown, which another rule reports
 	}
 	leaf := value.Definition.Kind == ast.Scalar || value.Definition.Kind == ast.Enum
-	own := value.Definition.Kind == ast.Scalar && !value.Definition.BuiltIn
+	own := value.Definition.Kind == ast.Scalar && (!value.Definition.BuiltIn || value.Definition.Name == anything)
 	switch {
-	case value.Definition.Name == anything && value.ExpectedType.Elem == nil:
+	case value.Definition.Name == anything && value.Kind != ast.ListValue: // also one that stands for a list of one
 		if !slices.Contains([]ast.ValueKind{ast.ObjectValue, ast.Variable, ast.NullValue}, value.Kind) {
 			return outOfThese
 		}
