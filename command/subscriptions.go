@@ -9,8 +9,6 @@ import (
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
-	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/live"
 )
@@ -53,5 +51,5 @@ func (f *SubscriptionFlags) hub(session *Session, store *dynamo.Store, countedUp
 	if f.Max == 0 {
 		return nil
 	}
-	return live.New(outbox.New(call.For(session.Client, call.ForOutbox), session.Table), store, countedUpTo, log)
+	return live.New(session.outbox(), store, countedUpTo, log)
 }

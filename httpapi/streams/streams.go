@@ -163,8 +163,8 @@ var multipart = Form{
 	end: "--\r\n",
 }
 
-// Send sends what a source has until the context ends, the client goes away, or the source ends. Whenever
-// nothing happens for a while, and as soon as stopping ends, it asks ended whether the stream is to end.
+// Send sends what a source has until the context ends, the client goes away, or the source ends. At each
+// heartbeat, however much happens, and as soon as stopping ends, it asks ended whether the stream is to end.
 func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source Source, timing Timing, ended func(stopping context.Context) *End) {
 	timing = timing.WithDefaults()
 	control := http.NewResponseController(w)
@@ -187,8 +187,9 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 	next, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(stopping, cancel)()
+	due := time.Now().Add(timing.Heartbeat)
 	for {
-		waiting, over := context.WithTimeout(next, timing.Heartbeat)
+		waiting, over := context.WithDeadline(next, due)
 		answer, err := source.Next(waiting)
 		over()
 		var end *End
@@ -197,16 +198,19 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 			if write(func() error { return f.answer(w, answer) }) != nil {
 				return
 			}
-			continue
+			if time.Now().Before(due) {
+				continue
+			}
+			end = ended(stopping)
 		case ctx.Err() != nil:
 			return
 		case !errors.As(err, &end):
-			if end = ended(stopping); end != nil {
-				break
-			}
-			if write(text(f.heartbeat)) != nil {
+			if end = ended(stopping); end == nil && write(text(f.heartbeat)) != nil {
 				return
 			}
+		}
+		if end == nil {
+			due = time.Now().Add(timing.Heartbeat)
 			continue
 		}
 		if f.broken == nil {

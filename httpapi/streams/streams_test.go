@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/talkback/talkback/httpapi/streams"
@@ -25,23 +26,52 @@ func TestForms(t *testing.T) {
 			part(`{"payload":{"errors":[{"message":"b"}],"data":null}}`) + part("{}") +
 			part(`{"payload":null,"errors":[{"message":"over"}]}`) + "--\r\n",
 	} {
-		s := source{make(chan any, 2)}
-		s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
-		s.answers <- streams.Answer{Data: []byte(`null`), Errors: []byte(`[{"message":"b"}]`)}
-		pauses := 0
-		w := httptest.NewRecorder()
-		streams.FormOf(http.Header{"Accept": {accept}}).Send(t.Context(), t.Context(), w, s, streams.Timing{Heartbeat: 10 * time.Millisecond},
-			func(context.Context) *streams.End {
-				if pauses++; pauses == 2 {
-					return &streams.End{Errors: []byte(`[{"message":"over"}]`)}
-				}
-				return nil
-			})
-		if got := w.Body.String(); got != want {
-			t.Errorf("%s\n%q instead of\n%q", accept, got, want)
-		}
+		synctest.Test(t, func(t *testing.T) {
+			s := source{make(chan any, 2)}
+			s.answers <- streams.Answer{Data: []byte(`{"a":1}`), Position: "1.2.3.4"}
+			s.answers <- streams.Answer{Data: []byte(`null`), Errors: []byte(`[{"message":"b"}]`)}
+			pauses := 0
+			w := httptest.NewRecorder()
+			streams.FormOf(http.Header{"Accept": {accept}}).Send(t.Context(), t.Context(), w, s, streams.Timing{},
+				func(context.Context) *streams.End {
+					if pauses++; pauses == 2 {
+						return &streams.End{Errors: []byte(`[{"message":"over"}]`)}
+					}
+					return nil
+				})
+			if got := w.Body.String(); got != want {
+				t.Errorf("%s\n%q instead of\n%q", accept, got, want)
+			}
+		})
 	}
 }
+
+// A stream on which something always happens is asked at each heartbeat whether it is to end, too.
+func TestBusyStreamsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began, times := time.Now(), 0
+		streams.Events.Send(t.Context(), t.Context(), httptest.NewRecorder(), busy{}, streams.Timing{Heartbeat: 15 * time.Second},
+			func(context.Context) *streams.End {
+				if times++; times < 3 {
+					return nil
+				}
+				return &streams.End{}
+			})
+		if took := time.Since(began); took > time.Minute {
+			t.Errorf("it ended after %v", took)
+		}
+	})
+}
+
+// busy has an answer each second.
+type busy struct{}
+
+func (busy) Next(context.Context) (streams.Answer, error) {
+	time.Sleep(time.Second)
+	return streams.Answer{Data: []byte("{}")}, nil
+}
+
+func (busy) Close() {}
 
 // A client gets a stream only in a form that it names: those that name multipart/mixed for something else
 // are none.
