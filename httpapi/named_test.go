@@ -104,6 +104,7 @@ func TestTrustedDocuments(t *testing.T) {
 		for _, row := range []struct{ body, code, reason string }{
 			{`{"documentId": "mine"}`, "", "by the id of the manifest"},
 			{`{"documentId": "mine", "query": null}`, "", "null counts as absent"},
+			{`{"documentId": "mine", "query": ""}`, "", "and so does an empty text"},
 			{`{"documentId": "sha256:` + persisted.HashOf(echoA) + `"}`, "", "by the hash of its text"},
 			{`{"extensions": ` + hashed(echoA) + `}`, "", "as Apollo's clients send the hash"},
 			{`{"extensions": {"persistedQuery": {"version": 1, "sha256Hash": "mine"}}}`, "", "as they send ids that are none"},

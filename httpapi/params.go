@@ -23,7 +23,7 @@ func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 		return nil, refused
 	}
 	switch {
-	case given.hasQuery && given.documentID != "":
+	case given.Query != "" && given.documentID != "": // graphql-ws sends an empty query beside an id
 		return nil, queryAndID
 	case !given.hasQuery && given.documentID == "" && given.Extensions[persistedQuery] == nil:
 		return nil, noQuery

@@ -32,8 +32,6 @@ import (
 // patience bounds every wait for a program. It is reached only by a failure.
 const patience = 2 * time.Minute
 
-func TestMain(m *testing.M) { dynamotest.Main(m) }
-
 // client is a program, in the folder of its name, and what makes it.
 type client struct {
 	name string
@@ -48,10 +46,7 @@ type client struct {
 var clients = []client{
 	{"apollo", installedIn("."), [][]string{nodeTest("persisted.test.mjs"), nodeTest("apollo.test.mjs")}, ""},
 	{"urql", installedIn("."), [][]string{nodeTest("persisted.test.mjs"), nodeTest("urql.test.mjs")}, ""},
-	{"relay", installedIn("."), [][]string{
-		{"node", "build.mjs"},
-		nodeTest("relay.test.mjs"),
-	}, "relay/__generated__/persisted.json"},
+	{"relay", relayReady, [][]string{nodeTest("relay.test.mjs")}, relayManifest},
 	{"codegen", installedIn("."), [][]string{
 		{"node", "../node_modules/@graphql-codegen/cli/esm/bin.js", "--config", "codegen.json"},
 		{"node", "../node_modules/typescript/bin/tsc", "--project", "."},

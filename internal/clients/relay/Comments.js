@@ -120,6 +120,28 @@ const remove = graphql`
   }
 `;
 
+const events = graphql`
+  subscription CommentsEventsSubscription($product: ID!) {
+    commentEvents(productId: $product) {
+      kind
+      commentId
+      comment {
+        id
+        version
+        title
+      }
+    }
+  }
+`;
+
+const counts = graphql`
+  subscription CommentsCountsSubscription($product: ID!) {
+    stats(productId: $product) {
+      total
+    }
+  }
+`;
+
 /** The product's comments, one line each. `list` is given the state of the pagination, `see` called on each change. */
 function Comments({ product, count, list, see }) {
   const data = useLazyLoadQuery(query, { product, count });
@@ -141,4 +163,4 @@ function Line({ comment, see }) {
   return createElement("li", null, `${title} by ${author.name}`);
 }
 
-module.exports = { Comments, query, numbered, add, edit, remove };
+module.exports = { Comments, query, numbered, add, edit, remove, events, counts };
