@@ -95,6 +95,10 @@ type Serve struct {
 	// CountedUpTo returns the same without a call, for responses. If it is nil, that of the Store is used.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
+	// Following reports whether this process reads the whole stream, since when, and up to when. Run has
+	// that of its own consumer. If it is nil, nothing is proven unchanged.
+	Following func() (since, upTo time.Time, ok bool) `kong:"-"`
+
 	// Policy says which comments wait for a moderator. Run opens that of the flags.
 	Policy moderation.Policy `kong:"-"`
 
@@ -103,7 +107,6 @@ type Serve struct {
 	TrustedDocuments *persisted.Trusted   `kong:"-"`
 	AutomaticQueries *persisted.Automatic `kong:"-"`
 
-	following   func() (since, upTo time.Time, ok bool)
 	connections *httpapi.Connections // nil before Run
 	limiter     *concurrency.Limiter // see concurrency
 	clients     *httpapi.ClientLimits
@@ -299,7 +302,7 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
 	c.Watermark = watermarkOf(session)
 	var runner *counting.Runner
-	c.following = func() (since, upTo time.Time, ok bool) { return runner.Consumer.Follows() }
+	c.Following = func() (since, upTo time.Time, ok bool) { return runner.Consumer.Follows() }
 	store := c.Store(session, pages.found, term.Logger)
 	runner = newCounting(session, "talkback serve", pages, store, term.Logger)
 	if !c.NoCount {
@@ -341,7 +344,7 @@ func (c *Serve) putSample(ctx context.Context, session *Session, runner *countin
 func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
 	options := dynamo.Options{
 		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),
-		KeepAudit: c.Moderation.KeepAudit, OnePerCustomer: c.OnePerCustomer, PageAge: c.PageAge, Following: c.following, PageNumbers: numbers, Writes: session.writes,
+		KeepAudit: c.Moderation.KeepAudit, OnePerCustomer: c.OnePerCustomer, PageAge: c.PageAge, Following: c.Following, PageNumbers: numbers, Writes: session.writes,
 		// Four slow products are needed to occupy all requests that may be let in.
 		ProductCalls: max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4),
 		Improper: func(item layout.Improper) {
@@ -428,6 +431,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		HSTSAge:          c.HSTSAge,
 		Origins:          c.CORSOrigin,
 		SharedFor:        c.SharedCache,
+		Unchanged:        store.Unchanged,
 		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),
 	})
 }

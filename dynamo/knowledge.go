@@ -35,6 +35,18 @@ func (s *Store) wrote(product string) {
 // changed notes that a product changed, so that no page read before is shown.
 func (s *Store) changed(product string) { s.changes.note(product, s.now()) }
 
+// Unchanged reports whether an answer about some products that was begun at a moment is proven to be what
+// it would be now. A part of it may have been in memory then, for as long as these keep anything.
+func (s *Store) Unchanged(products []string, began time.Time) bool {
+	p, read := proof(s.options.Following), began.Add(-max(s.options.PageAge, s.options.StatisticsAge))
+	for _, product := range products {
+		if !p.unchanged(read, s.changes.last(product)) {
+			return false
+		}
+	}
+	return true
+}
+
 // moved notes an edit that this Store makes. It must be called before and after each try, so that a
 // page that is read at the same time looks for the comment.
 func (s *Store) moved(before, after comment.Comment) {

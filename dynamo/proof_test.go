@@ -100,3 +100,26 @@ func TestThousandViews(t *testing.T) {
 		})
 	}
 }
+
+// An answer may be made of what was in memory for --page-age, so a change counts as long before it.
+func TestUnchanged(t *testing.T) {
+	const age = time.Minute
+	for since, want := range map[time.Duration]bool{0: false, age: false, age + moveAge - 1: false, age + moveAge + 1: true} {
+		synctest.Test(t, func(t *testing.T) {
+			f := &followed{since: time.Now(), lag: heartbeats, all: true}
+			s := NewStore(readOnly{fakeQuerier: &fakeQuerier{}}, "comments", Options{PageAge: age, Following: f.follows})
+			time.Sleep(time.Hour)
+			s.changed("42")
+			time.Sleep(since)
+			if got := s.Unchanged([]string{"41", "42"}, time.Now()); got != want {
+				t.Errorf("%v after a change: %t", since, got)
+			}
+			if began := time.Now(); want {
+				time.Sleep(provenFor - age + 1)
+				if s.Unchanged([]string{"42"}, began) {
+					t.Error("what is old is proven")
+				}
+			}
+		})
+	}
+}

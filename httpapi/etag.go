@@ -3,6 +3,7 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"iter"
 	"net/http"
 	"strings"
 
@@ -38,11 +39,21 @@ func unchanged(answer http.Header, body []byte, ifNoneMatch []string) bool {
 // matches reports whether an If-None-Match header names a tag, by the weak comparison of RFC 9110,
 // 13.1.2. Tags of this server hold no comma, so it does no harm to cut a foreign tag in two.
 func matches(ifNoneMatch []string, tag string) bool {
-	for named := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
-		named = strings.TrimSpace(named)
-		if named == "*" || strings.TrimPrefix(named, "W/") == tag {
+	for named := range tagsIn(ifNoneMatch) {
+		if named == "*" || named == tag {
 			return true
 		}
 	}
 	return false
+}
+
+// tagsIn returns what an If-None-Match header names, as strong tags.
+func tagsIn(ifNoneMatch []string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for named := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
+			if !yield(strings.TrimPrefix(strings.TrimSpace(named), "W/")) {
+				return
+			}
+		}
+	}
 }

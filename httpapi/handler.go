@@ -19,7 +19,7 @@ func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	withoutDefer(o.Schema.Schema())
 	o.Subscriptions = o.Subscriptions.open()
-	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes)}, sender)
+	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes), newShownAnswers(o.Unchanged)}, sender)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))
 	mux.Handle("/", sender.light(o.Pages(recordedInside(o.observed(api, true)))))

@@ -27,6 +27,8 @@ type request struct {
 	documentID string // of the document that the client names instead of sending it
 	sent       string // the text of the operation, as it was sent
 
+	shown *shownAnswer // what caches may have of the same answer, nil if they have none
+
 	socket bool    // the operation came over a WebSocket
 	stream pending // of a subscription that has begun, else nil
 }

@@ -49,9 +49,11 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 			stream.send(w, r, s.connections.draining)
 			return
 		}
-		if r.Method == http.MethodGet && built.status == http.StatusOK &&
-			unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
-			built.empty()
+		if r.Method == http.MethodGet && built.status == http.StatusOK {
+			if unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
+				built.empty()
+			}
+			requestOf(r.Context()).shown.keep(built.Header())
 		}
 		waiting := s.hold(to, built.body.Cap())
 		defer s.unsent.remove(waiting)

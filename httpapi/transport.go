@@ -28,6 +28,7 @@ type transport struct {
 	Options
 	executor *executor.Executor
 	texts    *usage.Pool // that all operations hold
+	shown    *shownAnswers
 }
 
 // ServeHTTP implements [http.Handler]. The request has loaders of its own, and an account of what it
@@ -58,6 +59,10 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case known.stream != nil:
 		return
+	case known.shown.confirmed():
+		edge.Sharing(t.SharedFor).Allow(w.Header(), known.shown.products)
+		known.shown.confirm(w)
+		return
 	case t.Subscriptions != nil && onlyEvents(r.Header):
 		writeEvent(w, response)
 		return
@@ -85,6 +90,14 @@ func respond(ctx context.Context, w http.ResponseWriter, response *graphql.Respo
 	write(w, response)
 }
 
+// forAll reports whether the answer to a request may be one that everyone gets, and its ETag is remembered.
+// One with a header Authorization may not, whatever that holds, nor one that a page of this server asks for.
+func (t *transport) forAll(r *http.Request) bool {
+	_, token := r.Header["Authorization"]
+	known := requestOf(r.Context())
+	return t.shown != nil && t.SharedFor > 0 && r.Method == http.MethodGet && !token && !known.inside && !known.socket
+}
+
 // cache says where a good answer to a GET may be kept, and tags one that may be shared.
 //
 // Whatever the header Authorization holds, the answer to it is kept nowhere. Without it, an answer may
@@ -97,7 +110,9 @@ func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Lo
 	products, forAll := about.Subject()
 	if !forAll || !edge.Sharing(t.SharedFor).Allow(answer, products) {
 		answer.Set("Cache-Control", revalidate)
+		return
 	}
+	requestOf(r.Context()).shown.about(products)
 }
 
 // writeEvent answers a client that accepts nothing but events, as one and the end.
@@ -141,10 +156,15 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 	if operation.Operation != nil {
 		e.Name, e.Operation = operation.Operation.Name, string(operation.Operation.Operation)
 	}
+	if len(errs) == 0 && t.forAll(r) {
+		known.shown = t.shown.of(r, operation, began)
+	}
 	ctx, span := spans.Operation(graphql.WithOperationContext(ctx, operation), e.Operation, e.Name)
 	var response *graphql.Response
 	switch {
 	case len(errs) > 0:
+	case known.shown.confirmed():
+		response = &graphql.Response{}
 	case kind == ast.Subscription:
 		var refused *refusal
 		if response, refused = (subscriber{&t.Options, t.executor, t.texts}).subscribe(ctx, r, operation); refused != nil {

@@ -128,6 +128,7 @@ func pageOf(given arguments) *Page {
 	page.Filter, page.Refused = filterOf(given.named("filter"))
 	page.Counted = page.Filter.Counted()
 	page.ByCursor = given.named("after") != nil || given.named("before") != nil
+	page.SettledOnly = given.named("settledOnly") == true
 	page.FromNewest = page.fromNewest(given)
 	return page
 }
@@ -142,7 +143,7 @@ func (p *Page) fromNewest(given arguments) bool {
 	}
 	return refused == nil && p.Refused == nil && !p.BothEnds &&
 		len(p.Order.Links(p.Filter)) == 1 && p.Order.Descends() != p.FromEnd && p.Filter.RestrictsOnly(comment.OfRating) && p.Number <= 1 &&
-		!p.ByCursor && given.named("settledOnly") != true
+		!p.ByCursor && !p.SettledOnly
 }
 
 // filterOf reads a filter and normalizes it. It is the one place where one becomes a

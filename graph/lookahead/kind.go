@@ -76,6 +76,8 @@ const (
 	Statistics
 	// Languages is the list of languages in the statistics of a product.
 	Languages
+	// AsOf is the time up to which changes are counted.
+	AsOf
 	// Ratings is the list of counts by rating.
 	Ratings
 	// UserErrors is the list of what is wrong with an input.
@@ -161,7 +163,7 @@ var kinds = map[string]map[string]Kind{
 	"CommentEdge":  {"cursor": Cursor},
 	"PageInfo":     {"startCursor": Cursor, "endCursor": Cursor},
 	"PageCursors":  {"around": LinksAround},
-	"CommentStats": {"ratings": Ratings},
+	"CommentStats": {"ratings": Ratings, "asOf": AsOf},
 	"QueryPlan": {
 		"candidates": PlanCandidates,
 		"reads":      PlanPartitions,

@@ -88,6 +88,8 @@ type Page struct {
 	Numbering comment.Numbering
 	// Cursors says that cursors of comments of the page are asked for.
 	Cursors bool
+	// SettledOnly says that comments of the last moments are left out.
+	SettledOnly bool
 	// Plan says that the plan of the page is asked for.
 	Plan bool
 	// Count is what to count of the whole list along with the page: nothing if Counted.
@@ -111,6 +113,12 @@ func From(ctx context.Context) *Field {
 		panic("lookahead: the operation was not read before it ran")
 	}
 	return operation.field(graphql.GetFieldContext(ctx))
+}
+
+// Of returns what an operation asks for, nil if it was not read.
+func Of(operation *graphql.OperationContext) *Operation {
+	read, _ := operation.Stats.GetExtension(extension).(*Operation)
+	return read
 }
 
 // Beside returns the fields that are asked of the same object as the field that is being resolved,

@@ -1,0 +1,126 @@
+package httpapi
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/internal/edge"
+)
+
+// maxShown bounds what is remembered of shown answers, in bytes.
+const maxShown = 4 << 20
+
+// shownAnswers remembers the ETags of answers that shared caches may keep. A cache that asks with the ETag
+// of an answer whose products are proven unchanged has its 304 without a read. The nil shownAnswers
+// remembers nothing.
+type shownAnswers struct {
+	unchanged func(products []string, began time.Time) bool
+
+	mu    sync.Mutex
+	kept  *simplelru.LRU[shownKey, shownAnswer]
+	bytes int
+}
+
+// shownKey is a request, by a hash of all that its answer depends on, and the ETag of an answer to it.
+// The same answer has several ETags: it tells what it cost.
+type shownKey struct {
+	request [sha256.Size]byte
+	tag     string
+}
+
+// shownAnswer is an answer that shared caches may keep, or the request for one.
+type shownAnswer struct {
+	of       *shownAnswers
+	key      shownKey // without a tag until it is known
+	products []string // nil if it may not be kept
+	began    time.Time
+}
+
+func newShownAnswers(unchanged func(products []string, began time.Time) bool) *shownAnswers {
+	if unchanged == nil {
+		return nil
+	}
+	s := &shownAnswers{unchanged: unchanged}
+	kept, err := simplelru.NewLRU(maxShown/shownAnswer{}.size(), func(_ shownKey, dropped shownAnswer) { s.bytes -= dropped.size() })
+	if err != nil {
+		panic(err) // the size is a constant
+	}
+	s.kept = kept
+	return s
+}
+
+// size is about how many bytes an answer takes in memory.
+func (a shownAnswer) size() int {
+	size := 400
+	for _, product := range a.products {
+		size += 16 + len(product)
+	}
+	return size
+}
+
+// of returns the answer to a request: with its ETag and its products if the client names it and it is
+// proven to be what it was. It returns nil for an answer that changes by itself.
+//
+// The text is that which runs, so a document that got another text under its name is another request.
+func (s *shownAnswers) of(r *http.Request, operation *graphql.OperationContext, began time.Time) *shownAnswer {
+	if !limits.Steady(operation) {
+		return nil
+	}
+	request, err := json.Marshal([]any{
+		operation.RawQuery, operation.OperationName, operation.Variables, r.Header.Values("Accept"), r.Header.Values("Accept-Encoding"),
+	})
+	if err != nil {
+		return nil
+	}
+	asked := &shownAnswer{of: s, key: shownKey{request: sha256.Sum256(request)}, began: began}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for tag := range tagsIn(r.Header.Values("If-None-Match")) {
+		shown, found := s.kept.Get(shownKey{asked.key.request, tag})
+		if found && s.unchanged(shown.products, shown.began) {
+			return &shown
+		}
+	}
+	return asked
+}
+
+// confirmed reports whether an answer is known to be the one that the client has.
+func (a *shownAnswer) confirmed() bool { return a != nil && a.key.tag != "" }
+
+// confirm answers a request that it is so.
+func (a *shownAnswer) confirm(w http.ResponseWriter) {
+	w.Header().Set("ETag", a.key.tag)
+	w.Header().Del("Content-Type")
+	w.WriteHeader(http.StatusNotModified)
+}
+
+// about notes the products of an answer that was made and may be kept.
+func (a *shownAnswer) about(products []string) {
+	if a != nil {
+		a.products = products
+	}
+}
+
+// keep remembers an answer by its header. One that nothing proves yet is not worth it: a server that
+// does not read the whole stream remembers nothing.
+func (a *shownAnswer) keep(header http.Header) {
+	if a == nil || a.products == nil || !edge.Allowed(header) || !a.of.unchanged(a.products, a.began) {
+		return
+	}
+	s := a.of
+	a.key.tag = header.Get("ETag")
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.kept.Remove(a.key)
+	s.kept.Add(a.key, *a)
+	for s.bytes += a.size(); s.bytes > maxShown; {
+		s.kept.RemoveOldest()
+	}
+}
