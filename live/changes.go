@@ -21,7 +21,7 @@ type change struct {
 func changesIn(events []outbox.Event) []change {
 	byID := map[comment.ID]change{}
 	for _, e := range events {
-		if e.Kind == outbox.StatisticsChanged || e.Kind == outbox.Reported {
+		if e.Kind == outbox.StatisticsChanged || e.Kind == outbox.Reported || e.Kind == outbox.Imported {
 			continue
 		}
 		c := byID[e.Comment]

@@ -42,9 +42,17 @@ const (
 	Reported Kind = "comment.reported"
 	// Replied is a reply of the shop that was written, edited or deleted.
 	Replied Kind = "comment.replied"
+	// Imported is a change by an import, or by taking one back. One stands for all of a product that were
+	// read from the stream at once.
+	Imported Kind = "comments.imported"
 	// StatisticsChanged is a change of the statistics of a product by a change of this comment. They are
 	// counted before the event is appended.
 	StatisticsChanged Kind = "statistics.changed"
+)
+
+const (
+	letterImported = 'i'
+	letterCounted  = 's'
 )
 
 // letters are the letters of kinds in an entry, in the order of the events of one record.
@@ -53,7 +61,7 @@ var letters = []struct {
 	kind   Kind
 }{
 	{'a', Added}, {'e', Edited}, {'p', Approved}, {'h', Held}, {'r', Rejected}, {'d', Deleted},
-	{'v', Voted}, {'f', Reported}, {'o', Replied}, {'s', StatisticsChanged},
+	{'v', Voted}, {'f', Reported}, {'o', Replied}, {letterImported, Imported}, {letterCounted, StatisticsChanged},
 }
 
 // Kinds returns all kinds, in the order in which events of one change come.
@@ -97,8 +105,7 @@ type entry struct {
 	shown, wasShown bool
 }
 
-// Of returns the events of a record of the stream; none if it is not about a comment, or says what an
-// import did, which may be millions of comments.
+// Of returns the events of a record of the stream; none if it is not about a comment.
 func Of(record stream.Record) []Event {
 	e, ok := entryOf(record)
 	if !ok {
@@ -107,10 +114,13 @@ func Of(record stream.Record) []Event {
 	return e.events()
 }
 
+// has reports whether an entry has events of a kind.
+func (e entry) has(letter byte) bool { return strings.IndexByte(e.kinds, letter) >= 0 }
+
 func (e entry) events() []Event {
 	out := make([]Event, 0, len(e.kinds))
 	for _, l := range letters {
-		if strings.IndexByte(e.kinds, l.letter) >= 0 {
+		if e.has(l.letter) {
 			out = append(out, Event{
 				ID: eventID(e.position, l.letter), Kind: l.kind, Product: e.product, Comment: e.comment, Version: e.version,
 				At: e.at, Shown: e.shown, WasShown: e.wasShown,
@@ -135,7 +145,7 @@ func entryOf(record stream.Record) (entry, bool) {
 	if layout.NoComment(image) {
 		image = old
 	}
-	if layout.NoComment(image) || imported(old, now) {
+	if layout.NoComment(image) {
 		return entry{}, false
 	}
 	id, err := layout.CommentOfKey(image)
@@ -150,7 +160,12 @@ func entryOf(record stream.Record) (entry, bool) {
 		position: record.Position, product: product, comment: id, version: layout.NewReader(image).Version(),
 		at: record.Created.UTC(), shown: layout.Listed(now), wasShown: layout.Listed(old),
 	}
-	e.kinds = kindsOf(old, now)
+	if e.kinds = kindsOf(old, now); imported(old, now) {
+		counted := e.has(letterCounted)
+		if e.kinds = string(letterImported); counted {
+			e.kinds += string(letterCounted)
+		}
+	}
 	return e, e.kinds != ""
 }
 
@@ -184,7 +199,7 @@ func kindsOf(old, now layout.Item) string {
 		kinds = append(kinds, changesOf(before, after)...)
 	}
 	if before.Cell != after.Cell {
-		kinds = append(kinds, 's')
+		kinds = append(kinds, letterCounted)
 	}
 	return string(kinds)
 }

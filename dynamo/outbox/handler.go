@@ -45,7 +45,8 @@ func (h handler) Handle(ctx context.Context, records []stream.Record) error {
 // sorted returns what records say, by lane. Of the records that failed, those that wait have later ones
 // of the same item wait too.
 func sorted(records []stream.Record, failed stream.RecordErrors) (map[int][]entry, stream.RecordErrors) {
-	lanes, waiting := map[int][]entry{}, map[string]error{}
+	var all []entry
+	waiting := map[string]error{}
 	for i, record := range records {
 		e, ok := entryOf(record)
 		if !ok {
@@ -57,13 +58,40 @@ func sorted(records []stream.Record, failed stream.RecordErrors) (map[int][]entr
 		}
 		switch reason := failed[i]; {
 		case reason == nil:
-			lane := LaneOf(e.comment)
-			lanes[lane] = append(lanes[lane], e)
+			all = append(all, e)
 		case stream.Passes(reason):
 			waiting[key] = reason
 		}
 	}
+	lanes := map[int][]entry{}
+	for _, e := range oneOfImports(all) {
+		lane := LaneOf(e.comment)
+		lanes[lane] = append(lanes[lane], e)
+	}
 	return lanes, failed
+}
+
+// oneOfImports leaves the last entry of what imports did to each product, which stands for all: an import
+// may write a million comments.
+func oneOfImports(all []entry) (out []entry) {
+	last, counted := map[string]int{}, map[string]bool{}
+	for i, e := range all {
+		if e.has(letterImported) {
+			last[e.product], counted[e.product] = i, counted[e.product] || e.has(letterCounted)
+		}
+	}
+	for i, e := range all {
+		if e.has(letterImported) {
+			if last[e.product] != i {
+				continue
+			}
+			if counted[e.product] && !e.has(letterCounted) {
+				e.kinds += string(letterCounted)
+			}
+		}
+		out = append(out, e)
+	}
+	return out
 }
 
 // append appends to several lanes at once, if somebody wants that.

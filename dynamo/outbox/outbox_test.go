@@ -72,9 +72,10 @@ func TestOf(t *testing.T) {
 		"reported":           {base, with(func(c *comment.Comment) { c.Moderation = &comment.Moderation{Reports: 1} }), []outbox.Kind{outbox.Reported}, true, true},
 		"decided":            {with(func(c *comment.Comment) { c.Moderation = &comment.Moderation{Reports: 1} }), base, nil, false, false},
 		"replied":            {base, with(func(c *comment.Comment) { c.Reply = &comment.Reply{Text: "Thanks", Version: 1} }), []outbox.Kind{outbox.Replied}, true, true},
-		"imported":           {nil, marked(base, "7:1:0:"), nil, false, false},
-		"mended":             {marked(base, "7:1:0:"), marked(status(comment.Rejected), "8:1:0:R"), nil, false, false},
-		"import taken back":  {marked(base, "7:1:0:"), marked(gone, "7:1:0:"), nil, false, false},
+		"imported":           {nil, marked(base, "7:1:0:"), []outbox.Kind{outbox.Imported, outbox.StatisticsChanged}, true, false},
+		"mended":             {marked(base, "7:1:0:"), marked(status(comment.Rejected), "8:1:0:R"), []outbox.Kind{outbox.Imported, outbox.StatisticsChanged}, false, true},
+		"text mended":        {marked(base, "7:1:0:"), marked(with(func(c *comment.Comment) { c.Version = 2 }), "8:2:0:"), []outbox.Kind{outbox.Imported}, true, true},
+		"import taken back":  {marked(base, "7:1:0:"), marked(gone, "7:1:0:"), []outbox.Kind{outbox.Imported, outbox.StatisticsChanged}, false, true},
 		"imported, rejected": {marked(base, "7:1:0:"), marked(status(comment.Rejected), "7:1:0:"), []outbox.Kind{outbox.Rejected, outbox.StatisticsChanged}, false, true},
 		"of no comment":      {nil, layout.VoteSumsKey(approved.ID), nil, false, false},
 		"nothing":            {gone, nil, nil, false, false},
@@ -334,5 +335,46 @@ func TestOff(t *testing.T) {
 	}
 	if err := out.Unwant(t.Context(), "a"); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// What an import writes is one event for each product that it touched, and what else happened stays.
+func TestImports(t *testing.T) {
+	client, table := newTable(t)
+	r, out := commenttest.Rand(t), outbox.New(client, table)
+	if err := out.Want(t.Context(), "a test", 0); err != nil {
+		t.Fatal(err)
+	}
+	var records []stream.Record
+	want := map[string][]outbox.Kind{}
+	for _, product := range []string{"espresso", "teapot"} {
+		for i, c := range commenttest.Many(r, product, 20) {
+			c.Status, c.Moderation = comment.Approved, nil
+			now := layout.Encode(c)
+			if i > 0 {
+				now[layout.AttrImport] = layout.Text("7:1:0:")
+			}
+			records = append(records, stream.Record{Position: stream.PositionOf("l", fmt.Sprint(len(records)+1)), Keys: layout.CommentKey(c.ID), New: now})
+		}
+		want[product] = []outbox.Kind{outbox.Added, outbox.Imported, outbox.StatisticsChanged, outbox.StatisticsChanged}
+	}
+	if err := out.After(counter{}).Handle(t.Context(), records); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]outbox.Kind{}
+	for lane := range outbox.Lanes {
+		batch, err := out.Read(t.Context(), lane, 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range batch.Events {
+			got[e.Product] = append(got[e.Product], e.Kind)
+		}
+	}
+	for product := range got {
+		slices.Sort(got[product])
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("events (-want +got):\n%s", diff)
 	}
 }

@@ -133,21 +133,6 @@ func (o *Outbox) Check(ctx context.Context, p Position) error {
 	return err
 }
 
-// ItemsBetween returns how many items of a lane are between two positions.
-func ItemsBetween(after, end uint64) uint64 {
-	next := after >> indexBits
-	if after&wholeItem == wholeItem {
-		next++
-	}
-	if last := end >> indexBits; end != 0 && last >= next {
-		if after == 0 {
-			return 1 // at least
-		}
-		return last - next + 1
-	}
-	return 0
-}
-
 // LastSeen reports what Wanted last returned, without a call.
 func (o *Outbox) LastSeen() Wanted {
 	o.mu.Lock()
