@@ -99,6 +99,6 @@ func (f ListenFlags) protocols() *http.Protocols {
 // connectionLimit returns how many client connections are allowed: as many as wanted, but at most
 // two thirds of the process's file descriptors. The rest is for files and for connections to the
 // table; a request may open several of these.
-func connectionLimit(wanted uint32) int {
-	return min(int(wanted), max(1, int(min(descriptors(), math.MaxInt32))*2/3))
+func connectionLimit(wanted int) int {
+	return min(wanted, max(1, int(min(descriptors(), math.MaxInt32))*2/3))
 }

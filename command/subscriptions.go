@@ -23,6 +23,18 @@ type SubscriptionFlags struct {
 // has one for each open page, an office has many people.
 const defaultClientSubscriptions = 100
 
+// connections returns how many connections a server takes: those of subscriptions, of which there are at
+// most as many, and most others beside them. So subscribers cannot keep anybody out. With too few file
+// descriptors they could, and it returns an error.
+func (f *SubscriptionFlags) connections(most uint32) (int, error) {
+	wanted := int(most) + int(f.Max)
+	allowed := connectionLimit(wanted)
+	if f.Max > 0 && allowed < wanted {
+		return 0, usagef("--max-subscriptions %d and --max-connections %d need %d connections, and the limit of file descriptors allows %d, so subscribers could keep other clients out: raise it (ulimit -n, or LimitNOFILE of systemd), or lower one of the two", f.Max, most, wanted, allowed)
+	}
+	return allowed, nil
+}
+
 // bounds returns the bounds for a server at an address, nil if it serves no subscriptions. A client is
 // who it is for its other limits.
 func (f *SubscriptionFlags) bounds(address net.Addr, clients *ClientFlags, who auth.Authorizer, log *slog.Logger) *httpapi.Subscriptions {

@@ -18,7 +18,7 @@ func New(o Options) http.Handler {
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
 	withoutDefer(o.Schema.Schema())
-	o.Subscriptions = o.Subscriptions.open()
+	o.Subscriptions = o.Subscriptions.begin()
 	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes), newShownAnswers(o.Unchanged)}, sender)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))

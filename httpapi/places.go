@@ -12,8 +12,8 @@ import (
 
 // Subscriptions bounds subscriptions, and says what becomes of them.
 type Subscriptions struct {
-	// Max bounds the subscriptions that are open at once, and the sockets. PerClient does so for each
-	// client that Client returns. Required.
+	// Max bounds the subscriptions that are open at once, and likewise the sockets and streams over HTTP.
+	// PerClient does so for each client that Client returns. Required.
 	Max, PerClient int
 	// Client returns which client sent a request, and whether it is bounded. Required.
 	Client func(*http.Request) (c quota.Client, bounded bool)
@@ -23,22 +23,71 @@ type Subscriptions struct {
 	// Timing is how long things take.
 	Timing streams.Timing
 
-	sockets, subscriptions *places
-	sent                   atomic.Int64
+	connections, subscriptions *places
+	open                       [3]atomic.Int64 // by transport
+	sent                       atomic.Int64
 }
 
-// open returns the bounds as New uses them, nil for none.
-func (s *Subscriptions) open() *Subscriptions {
+// The transports of subscriptions.
+const (
+	bySocket = iota
+	byEvents
+	byMultipart
+)
+
+var transportNames = [...]string{"websocket", "sse", "multipart"}
+
+// begin returns the bounds as New uses them, nil for none.
+func (s *Subscriptions) begin() *Subscriptions {
 	if s != nil {
 		s.Timing = s.Timing.WithDefaults()
-		s.sockets, s.subscriptions = newPlaces(s.Max, s.PerClient), newPlaces(s.Max, s.PerClient)
+		s.connections, s.subscriptions = newPlaces(s.Max, s.PerClient), newPlaces(s.Max, s.PerClient)
 	}
 	return s
 }
 
-// State returns how many sockets and subscriptions are open, and how many events were sent.
-func (s *Subscriptions) State() (sockets, subscriptions int, sent int64) {
-	return s.sockets.count(), s.subscriptions.count(), s.sent.Load()
+// enter takes the places of a subscription in a form, nil for a socket, which has its connection's place
+// already. The caller leaves once.
+func (s *Subscriptions) enter(r *http.Request, form *streams.Form) (leave func(), refused *refusal) {
+	free, refused := s.subscriptions.take(s.Client, r)
+	if refused != nil {
+		return nil, refused
+	}
+	transport, disconnect := bySocket, func() {}
+	switch form {
+	case nil:
+	case &streams.Events:
+		transport = byEvents
+	default:
+		transport = byMultipart
+	}
+	if form != nil {
+		if disconnect, refused = s.connections.take(s.Client, r); refused != nil {
+			free()
+			return nil, refused
+		}
+	}
+	s.open[transport].Add(1)
+	return func() { s.open[transport].Add(-1); disconnect(); free() }, nil
+}
+
+// SubscriptionState is what a server's subscriptions are doing.
+type SubscriptionState struct {
+	// Open is how many are open over websocket, sse and multipart, Connections how many connections they
+	// have, sockets without any among them.
+	Open        map[string]int
+	Connections int
+	// Sent counts the events that were sent.
+	Sent int64
+}
+
+// State returns what the subscriptions of a server that New made are doing.
+func (s *Subscriptions) State() SubscriptionState {
+	now := SubscriptionState{Open: map[string]int{}, Connections: s.connections.count(), Sent: s.sent.Load()}
+	for i, name := range transportNames {
+		now.Open[name] = int(s.open[i].Load())
+	}
+	return now
 }
 
 // places bounds how many of something there are at once, for all clients together and for each.

@@ -52,7 +52,7 @@ func (o *Options) upgrade(w http.ResponseWriter, r *http.Request, checks []check
 			return
 		}
 	}
-	free, refused := o.Subscriptions.sockets.take(o.Subscriptions.Client, r)
+	free, refused := o.Subscriptions.connections.take(o.Subscriptions.Client, r)
 	if refused != nil {
 		refused.write(w)
 		return

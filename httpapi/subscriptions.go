@@ -62,7 +62,8 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	if refused != nil {
 		return nil, refused
 	}
-	free, refused := t.Subscriptions.subscriptions.take(t.Subscriptions.Client, r)
+	form := streams.FormOf(r.Header)
+	free, refused := t.Subscriptions.enter(r, form)
 	if refused != nil {
 		return nil, refused
 	}
@@ -77,7 +78,7 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	}
 	s := &stream{
 		subscriber: t, ctx: context.WithoutCancel(ctx), respond: respond, subscription: inlet.Subscription,
-		key: keyOf(operation), form: streams.FormOf(r.Header),
+		key: keyOf(operation), form: form,
 	}
 	s.close = sync.OnceFunc(func() { s.subscription.Close(); free() })
 	known := requestOf(ctx)
