@@ -31,6 +31,8 @@ type Doctor struct {
 	Writers WriterFlags `embed:"" group:"Who may write:"`
 
 	Clients ClientFlags `embed:"" group:"What each client may use over time:"`
+
+	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
 }
 
 // doctorTimeout bounds how long all checks take together. A table that does not answer then is a
@@ -79,8 +81,13 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	} else {
 		all = append(all, c.writing(ctx, address, term), c.Clients.examine(ctx, address, c.Writers.VisitorVotes, flags.Table))
 	}
-	if allowed := connectionLimit(c.MaxConnections); allowed < int(c.MaxConnections) {
-		all = append(all, doctor.New("file descriptors", doctor.Warning, "allow %d connections instead of %d", allowed, c.MaxConnections).
+	wanted := int(c.MaxConnections) + int(c.Subscriptions.Max)
+	if allowed := connectionLimit(wanted); allowed < wanted {
+		result := doctor.Warning
+		if c.Subscriptions.Max > 0 {
+			result = doctor.Problem // the server does not start
+		}
+		all = append(all, doctor.New("file descriptors", result, "allow %d connections instead of %d", allowed, wanted).
 			Cured("raise the limit of open files (ulimit -n, or LimitNOFILE of systemd)"))
 	} else {
 		all = append(all, doctor.New("file descriptors", doctor.OK, "allow %d connections", allowed))
@@ -147,7 +154,7 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	if err = errors.Join(err, pages.Close()); err != nil {
 		return append(all, doctor.New("counts", doctor.Unknown, "%s", plainly(err, term.Logger)))
 	}
-	return append(all, now.findings()...)
+	return append(append(all, now.findings()...), eventFindings(ctx, session, now, !c.NoCount, c.Subscriptions.Max > 0, examiner.Words)...)
 }
 
 // lateCounts is from when on somebody should see why counts are late.

@@ -8,18 +8,20 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
 // Hooks keeps the addresses that are told of events.
 type Hooks struct {
-	Do   string `arg:"" name:"what" enum:"add,list,pause,resume,replay,remove,test" help:"What to do: add, list, pause, resume, replay, remove or test."`
+	Do   string `arg:"" name:"what" enum:"add,list,pause,resume,replay,dead,redeliver,remove,test" help:"What to do: add, list, pause, resume, replay, dead, redeliver, remove or test."`
 	Hook string `arg:"" optional:"" help:"The address that add adds, such as https://shop.example/hooks; else the id of a hook, as list prints it."`
 
 	Events       []string      `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND,..."`
@@ -41,6 +43,9 @@ func hooksOf(session *Session) *webhooks.Store {
 	return webhooks.NewStore(call.For(session.Client, call.ForOutbox), session.Table, session.outbox())
 }
 
+// newSender makes what sends events, with secrets of the environment.
+func newSender() *webhooks.Sender { return webhooks.NewSender(os.LookupEnv) }
+
 // Run does what the command line says, and prints what became of it.
 func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	since, err := c.check()
@@ -52,7 +57,7 @@ func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	text, err := c.run(ctx, session, since)
+	text, err := c.run(ctx, session, since, output.ScreenOf(term.Out))
 	if err != nil {
 		return err
 	}
@@ -92,12 +97,12 @@ func (c *Hooks) hook() webhooks.Hook {
 }
 
 // run returns what it prints.
-func (c *Hooks) run(ctx context.Context, session *Session, since time.Time) (text string, err error) {
+func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, screen output.Screen) (text string, err error) {
 	store := hooksOf(session)
 	h := webhooks.Hook{ID: c.Hook}
 	switch c.Do {
 	case "list":
-		return listHooks(ctx, store, session.outbox())
+		return listHooks(ctx, store)
 	case "add":
 		h, err = store.Add(ctx, c.hook())
 		text = fmt.Sprintf("Hook %s is told of what happens from now on: within %v, all processes know.", h.ID, outbox.Notice)
@@ -110,12 +115,16 @@ func (c *Hooks) run(ctx context.Context, session *Session, since time.Time) (tex
 	case "replay":
 		_, err = store.Change(ctx, h.ID, webhooks.Replay(since))
 		text = "Hook " + h.ID + " is told again of what happened since then, with the same ids."
+	case "dead":
+		return listDead(ctx, store, h.ID, screen)
+	case "redeliver":
+		return redeliver(ctx, store, h.ID)
 	case "remove":
 		err = store.Remove(ctx, h.ID)
 		text = "Hook " + h.ID + " is removed."
 	default:
 		if h, err = store.Find(ctx, h.ID); err == nil {
-			err = webhooks.NewSender(os.LookupEnv).Test(ctx, h, "test_"+strings.ToLower(rand.Text()))
+			err = newSender().Test(ctx, h, "test_"+strings.ToLower(rand.Text()))
 		}
 		text = "Hook " + h.ID + " took a test event."
 	}
@@ -123,32 +132,28 @@ func (c *Hooks) run(ctx context.Context, session *Session, since time.Time) (tex
 }
 
 // listHooks prints all hooks, and how far each came.
-func listHooks(ctx context.Context, store *webhooks.Store, events *outbox.Outbox) (string, error) {
-	hooks, err := store.List(ctx)
+func listHooks(ctx context.Context, store *webhooks.Store) (string, error) {
+	all, err := store.States(ctx)
 	if err != nil {
 		return "", err
 	}
-	if len(hooks) == 0 {
+	if len(all) == 0 {
 		return "There are no hooks: talkback hooks add makes one.\n", nil
 	}
-	ends, err := events.Ends(ctx)
-	if err != nil {
-		return "", err
-	}
 	var out strings.Builder
-	for _, h := range hooks {
-		progress, err := store.Progress(ctx, h)
-		if err != nil {
-			return "", err
-		}
-		out.WriteString(hookText(h, progress, ends))
+	for _, s := range all {
+		out.WriteString(hookText(s))
 	}
 	return out.String(), nil
 }
 
 // hookText prints a hook.
-func hookText(h webhooks.Hook, p webhooks.Progress, ends outbox.Position) string {
-	kinds, state, sum := "all events", "delivered by "+p.Who, p.Sum()
+func hookText(s webhooks.State) string {
+	h, p, sum := s.Hook, s.Progress, s.Progress.Sum()
+	kinds, state, waits := "all events", "delivered by "+p.Who, "none waits"
+	if !s.Oldest.IsZero() {
+		waits = "waits for one of " + s.Oldest.Format(time.RFC3339)
+	}
 	if len(h.Kinds) > 0 {
 		kinds = strings.Trim(fmt.Sprint(h.Kinds), "[]")
 	}
@@ -156,10 +161,10 @@ func hookText(h webhooks.Hook, p webhooks.Progress, ends outbox.Position) string
 	case h.Paused:
 		state = "paused"
 	case p.Who == "":
-		state = "delivered by no process: start talkback serve or talkback stream"
+		state = "delivered by no process: start talkback serve or talkback stream, with " + h.SecretEnv + " set"
 	}
-	text := fmt.Sprintf("%s  %s\n  events    %s; secret in %s; tried for %v\n  state     %s\n  progress  %d delivered, %d given up, %d writes behind\n",
-		h.ID, h.Address(), kinds, h.SecretEnv, h.GiveUp, state, sum.Delivered, sum.DeadLettered, p.Behind(ends))
+	text := fmt.Sprintf("%s  %s\n  events    %s; secret in %s; tried for %v\n  state     %s\n  progress  %d delivered, %d given up, %s\n",
+		h.ID, h.Address(), kinds, h.SecretEnv, h.GiveUp, state, sum.Delivered, sum.DeadLettered, waits)
 	if sum.LastError != "" {
 		text += "  failure   " + sum.LastError + "\n"
 	}
@@ -169,11 +174,57 @@ func hookText(h webhooks.Hook, p webhooks.Progress, ends outbox.Position) string
 	return text
 }
 
+// maxDead is how many dead letters are listed.
+const maxDead = 1000
+
+// listDead prints what a hook refused for too long, the oldest first.
+func listDead(ctx context.Context, store *webhooks.Store, id string, screen output.Screen) (string, error) {
+	if _, err := store.Find(ctx, id); err != nil {
+		return "", err
+	}
+	var all []webhooks.DeadLetter
+	for letter, err := range store.DeadLetters(ctx, id) {
+		if err != nil {
+			return "", err
+		}
+		if all = append(all, letter); len(all) == maxDead {
+			break
+		}
+	}
+	if len(all) == 0 {
+		return "Hook " + id + " was told of everything that it wants.\n", nil
+	}
+	slices.SortFunc(all, func(a, b webhooks.DeadLetter) int { return a.At.Compare(b.At) })
+	table := output.NewTable("EVENT", "OF", "KIND", "PRODUCT", "COMMENT", "FAILURE")
+	for _, d := range all {
+		table.Row(d.ID, d.At.Format(time.RFC3339), string(d.Kind), output.Printable(d.Product), string(d.Comment), output.Printable(d.Reason))
+	}
+	text := table.On(screen) + "talkback hooks redeliver " + id + " tries them once more.\n"
+	if len(all) == maxDead {
+		text = fmt.Sprintf("%sThere may be more than these %d.\n", text, maxDead)
+	}
+	return text, nil
+}
+
+// redeliver tries the dead letters of a hook from this process.
+func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, error) {
+	h, err := store.Find(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	n, err := store.Redeliver(ctx, h, newSender().Send)
+	if err != nil {
+		return "", fmt.Errorf("%d events were delivered, then one was not, and stays with the others: %w", n, err)
+	}
+	return fmt.Sprintf("Hook %s took %d events that had been given up.\n", id, n), nil
+}
+
 // hooksBeside delivers to hooks while the work goes on, and returns the error of the work.
-func hooksBeside(ctx context.Context, session *Session, name string, log *slog.Logger, work func(context.Context) error) error {
-	deliverer := webhooks.NewDeliverer(webhooks.Options{
-		Store: hooksOf(session), Send: webhooks.NewSender(os.LookupEnv).Send, Logger: log, Who: processName(name), Engine: session.run,
-	})
+func hooksBeside(ctx context.Context, session *Session, name string, measured *measured, log *slog.Logger, work func(context.Context) error) error {
+	sender := newSender()
+	deliverer := webhooks.NewDeliverer(measured.ofHooks(webhooks.Options{
+		Store: hooksOf(session), Send: sender.Send, Ready: sender.Ready, Logger: log, Who: processName(name), Engine: session.run,
+	}))
 	deliver, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup
 	running.Go(func() { deliverer.Run(deliver) })

@@ -57,6 +57,11 @@ func TestHooks(t *testing.T) {
 	if out := does("1 delivered", "list"); !strings.Contains(out, "delivered by no process") || !strings.Contains(out, receiver.URL) {
 		t.Error(out)
 	}
+	if status, out, said := a.talkback("doctor", "--listen", "127.0.0.1:0"); status != 1 || !strings.Contains(out, "hook "+id) || !strings.Contains(out, "no process reads the stream") {
+		t.Errorf("doctor: status %d\n%s%s", status, out, said)
+	}
+	does("told of everything", "dead", id)
+	does("took 0 events", "redeliver", id)
 	does("took a test event", "test", id)
 	does("until talkback hooks resume", "pause", id)
 	does("paused", "list")

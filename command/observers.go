@@ -2,12 +2,15 @@ package command
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/internal/counting"
+	"github.com/talkback/talkback/internal/webhooks"
+	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/telemetry"
 )
 
@@ -58,6 +61,45 @@ func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	if store != nil {
 		m.WatchClientStore(store.Away)
 	}
+}
+
+// ofHooks measures deliveries to hooks, and how the hooks are.
+func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
+	if m == nil {
+		return o
+	}
+	var latest atomic.Pointer[[]webhooks.State]
+	o.Tried = func(hook string, outcome webhooks.Outcome) { m.Hooks.Tried(hook, string(outcome)) }
+	o.States = func(all []webhooks.State) {
+		for _, s := range all {
+			m.Hooks.Known(s.Hook.ID)
+		}
+		latest.Store(&all)
+	}
+	m.WatchHooks(func() (out []telemetry.Hook) {
+		if all := latest.Load(); all != nil {
+			for _, s := range *all {
+				out = append(out, telemetry.Hook{ID: s.Hook.ID, Lag: s.Lag(time.Now()), Paused: s.Hook.Paused})
+			}
+		}
+		return out
+	})
+	return o
+}
+
+// ofSubscriptions measures subscriptions, if there are any.
+func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
+	if m == nil || s == nil {
+		return
+	}
+	m.WatchSubscriptions(func() telemetry.Subscriptions {
+		now := s.State()
+		newest := hub.Newest()
+		return telemetry.Subscriptions{
+			Open: now.Open, Connections: now.Connections, Sent: now.Sent, Dropped: hub.Dropped(),
+			Following: !newest.IsZero(), Newest: max(0, time.Since(newest)),
+		}
+	})
 }
 
 // ofCounting measures how the stream is read. It comes before the runner runs.

@@ -64,7 +64,7 @@ type Serve struct {
 	MinInFlight    uint32           `help:"Smallest number of concurrent API requests that are let in, however long they take; with the number of --max-in-flight, the limit is fixed (default: 6 for each processor)." placeholder:"N"`
 	MaxUnsent      uint32           `help:"Responses that clients have not read yet, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
 	MaxArriving    uint32           `help:"Requests that are still arriving, in bytes; beyond it, those of the slowest senders are refused (default: ${default})." placeholder:"BYTES" default:"${max_arriving}"`
-	MaxConnections uint32           `help:"Number of open connections, at most two thirds of the file descriptors; beyond it, those idle for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`
+	MaxConnections uint32           `help:"Number of open connections beside those of subscriptions, together at most two thirds of the file descriptors; beyond it, those idle for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`
 	HedgeReads     bool             `help:"Hedge slow reads with a second call, for at most 5 % more calls."`
 	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may call the API, such as https://shop.example, https://*.shop.example or * for all. Repeatable. Without it, only pages of this server may. Without tokens, these pages may also write, and * is refused." placeholder:"ORIGIN"`
 
@@ -249,6 +249,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 	}
 	eraser := newEraser(session, "talkback serve")
 	opening.Open(c.Handler(store, eraser, around.authorizer, term))
+	c.measured.ofSubscriptions(c.followers, c.hub)
 	c.announce(server.listener.Addr(), session, around.writing, around.bounds, term)
 	return session.watch(ctx, func(ctx context.Context) error {
 		if c.NoCount {
@@ -257,7 +258,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 		// Another process counts on as soon as this one takes no more connections.
 		err := pages.Beside(ctx, func(ctx context.Context) error {
 			return runner.Beside(ctx, func(ctx context.Context) error {
-				return hooksBeside(ctx, session, "talkback serve", term.Logger, func(ctx context.Context) error {
+				return hooksBeside(ctx, session, "talkback serve", c.measured, term.Logger, func(ctx context.Context) error {
 					return erasingBeside(ctx, eraser, term.Logger, server.taking)
 				})
 			})
@@ -283,11 +284,15 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 	if err != nil {
 		return nil, err
 	}
+	most, err := c.Subscriptions.connections(c.MaxConnections)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := listenOn(ctx, "--listen", c.Listen)
 	if err != nil {
 		return nil, err
 	}
-	c.connections = httpapi.NewConnections(connectionLimit(c.MaxConnections), int(c.MaxArriving))
+	c.connections = httpapi.NewConnections(most, int(c.MaxArriving))
 	return &server{
 		http:        newHTTPServer(handler, c.protocols(), certificates, c.OperationTimeout, int(c.MaxQuery)),
 		listener:    listener,

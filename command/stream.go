@@ -88,7 +88,7 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	announceCounting(session, term)
 	return session.watch(ctx, func(ctx context.Context) error {
 		return pages.Beside(ctx, func(ctx context.Context) error {
-			return hooksBeside(ctx, session, "talkback stream", term.Logger, func(ctx context.Context) error {
+			return hooksBeside(ctx, session, "talkback stream", measured, term.Logger, func(ctx context.Context) error {
 				runner.Run(ctx)
 				return nil
 			})

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// use is the name under which all servers want events, and wantFor for how long each time.
-	use     = "subscriptions"
+	// Use is the name under which all servers want events, and wantFor for how long each time.
+	Use     = "subscriptions"
 	wantFor = 15 * time.Minute
 	// linger is for how long events are followed after the last subscriber left, who may come back.
 	linger = time.Minute
@@ -40,6 +40,7 @@ type Hub struct {
 	users     map[*Subscription]*following
 	at        outbox.Position // up to here, all events were handed out
 	products  map[string]map[*Subscription]struct{}
+	newest    time.Time // when the newest event happened that was read
 }
 
 // New returns a hub. countedUpTo tells how fresh statistics are.
@@ -49,6 +50,16 @@ func New(log Log, reader Reader, countedUpTo func(context.Context) (time.Time, b
 
 // Dropped returns how many subscribers were dropped since they were too slow.
 func (h *Hub) Dropped() int64 { return h.dropped.Load() }
+
+// Newest returns when the newest event happened that was read; zero for none, and while nobody follows.
+func (h *Hub) Newest() time.Time {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.following == nil {
+		return time.Time{}
+	}
+	return h.newest
+}
 
 // following is the reading of events for all subscribers.
 type following struct {
@@ -192,7 +203,7 @@ func (h *Hub) broke() {
 
 // begin lets the log have all events from now on, and returns where it ends.
 func (h *Hub) begin(ctx context.Context) (outbox.Position, error) {
-	if err := h.log.Want(ctx, use, wantFor); err != nil {
+	if err := h.log.Want(ctx, Use, wantFor); err != nil {
 		return outbox.Position{}, err
 	}
 	return h.log.Ends(ctx)
@@ -200,7 +211,7 @@ func (h *Hub) begin(ctx context.Context) (outbox.Position, error) {
 
 func (h *Hub) keepWanting(ctx context.Context) {
 	for task.Wait(ctx, wantFor/3) == nil {
-		if err := h.log.Want(ctx, use, wantFor); err != nil && ctx.Err() == nil {
+		if err := h.log.Want(ctx, Use, wantFor); err != nil && ctx.Err() == nil {
 			h.warn(err)
 		}
 	}
@@ -219,6 +230,7 @@ type findings struct {
 // take reads what a batch is about, as far as anybody wants to know, and tells the subscribers. What is
 // wanted may become more meanwhile.
 func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
+	h.note(batch.Events)
 	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
 	found := findings{map[comment.ID]*comment.Comment{}, map[string]*comment.Statistics{}}
 	for {
@@ -233,6 +245,17 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 			if err := task.Wait(ctx, readAgain); err != nil {
 				return err
 			}
+		}
+	}
+}
+
+// note notes when the newest event happened.
+func (h *Hub) note(events []outbox.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, e := range events {
+		if e.At.After(h.newest) {
+			h.newest = e.At
 		}
 	}
 }

@@ -80,6 +80,13 @@ var healthy = series{
 	`talkback_stream_heartbeats_total{instance="a",talkback_direction="received"}`:                                  "0+60x150",
 	`talkback_stream_dead_letters_total{instance="a"}`:                                                              "0x150",
 	`talkback_stream_gaps_total{instance="a"}`:                                                                      "0x150",
+	`talkback_hook_lag_seconds{instance="a",talkback_hook="k3"}`:                                                    "4x150",
+	`talkback_hook_lag_seconds{instance="b",talkback_hook="k3"}`:                                                    "0x150",
+	`talkback_hook_lag_seconds{instance="a",talkback_hook="rests"}`:                                                 "0+60x150",
+	`talkback_hook_paused{instance="a",talkback_hook="k3"}`:                                                         "0x150",
+	`talkback_hook_paused{instance="a",talkback_hook="rests"}`:                                                      "1x150",
+	`talkback_hook_deliveries_total{instance="a",talkback_hook="k3",talkback_outcome="failed"}`:                     "0+1x150",
+	`talkback_hook_deliveries_total{instance="a",talkback_hook="k3",talkback_outcome="dead_lettered"}`:              "0x150",
 	`talkback_page_index_lag_seconds{instance="a"}`:                                                                 "3x150",
 	`talkback_page_index_available{instance="a"}`:                                                                   "1x150",
 	`talkback_page_index_available{instance="b"}`:                                                                   "1x150",
@@ -167,6 +174,18 @@ func TestAlertsFire(t *testing.T) {
 		{"a process finds a gap before it is first scraped", series{
 			`talkback_stream_gaps_total{instance="c"}`: "_x90 1x59",
 		}, []string{"TalkbackGap"}},
+		{"the receiver of a hook is away", series{
+			`talkback_hook_lag_seconds{instance="a",talkback_hook="k3"}`: "4x60 0+60x89",
+		}, []string{"TalkbackHookLate"}},
+		{"a hook was paused and forgotten", series{
+			`talkback_hook_lag_seconds{instance="a",talkback_hook="rests"}`: "600000+60x150",
+		}, []string{"TalkbackHookLate"}},
+		{"the receiver of a hook was away for days", series{
+			`talkback_hook_deliveries_total{instance="a",talkback_hook="k3",talkback_outcome="dead_lettered"}`: "0x60 1x89",
+		}, []string{"TalkbackHookDeadLetters"}},
+		{"more want to follow than may", series{
+			`talkback_refusals_total{instance="a",talkback_reason="subscriptions"}`: "0x60 0+60x89",
+		}, []string{"TalkbackSubscriptionsFull"}},
 		{"one server does not reach the store of page numbers", series{
 			`talkback_page_index_available{instance="b"}`: "1x60 0x89",
 		}, []string{"TalkbackPageNumbersUnavailable"}},

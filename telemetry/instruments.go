@@ -19,7 +19,8 @@ const (
 type Attribute struct {
 	// Key is its name.
 	Key string
-	// Values are all that it can have. Any other value becomes Other.
+	// Values are all that it can have. Any other value becomes Other. Without them it can have any: those of
+	// one that operators make, which are few.
 	Values []string
 }
 
@@ -71,6 +72,9 @@ var (
 		"COUNTING", "LEASE", "OUTBOX", "REBUILD", "MAINTENANCE",
 	}}
 )
+
+// deliveryOutcomes are what can come of a try to deliver an event to a hook.
+var deliveryOutcomes = []string{"delivered", "failed", "dead_lettered"}
 
 // codes are the codes of errors, as docs/guide/errors.md lists them.
 var codes = []string{
@@ -236,6 +240,42 @@ var instruments = []Instrument{
 	{
 		Name: "talkback.stream.gaps", Unit: "{gap}", Kind: Counter, Whole: true,
 		Description: "Gaps that were found: records lost unread, or dead-lettered.",
+	},
+	{
+		Name: "talkback.hook.deliveries", Unit: "{attempt}", Kind: Counter, Whole: true,
+		Description: "Tries of this process to deliver an event to a hook.",
+		Attributes:  []Attribute{{Key: "talkback.hook"}, {"talkback.outcome", deliveryOutcomes}},
+	},
+	{
+		Name: "talkback.hook.lag", Unit: "s", Kind: Gauge,
+		Description: "How long ago the oldest event happened that waits for a hook, also of hooks that other processes deliver.",
+		Attributes:  []Attribute{{Key: "talkback.hook"}},
+	},
+	{
+		Name: "talkback.hook.paused", Unit: "{hook}", Kind: Gauge, Whole: true,
+		Description: "1 while a hook is paused.",
+		Attributes:  []Attribute{{Key: "talkback.hook"}},
+	},
+	{
+		Name: "talkback.subscriptions.open", Unit: "{subscription}", Kind: Gauge, Whole: true,
+		Description: "Open subscriptions.",
+		Attributes:  []Attribute{{"talkback.transport", []string{"websocket", "sse", "multipart"}}},
+	},
+	{
+		Name: "talkback.subscriptions.connections", Unit: "{connection}", Kind: Gauge, Whole: true,
+		Description: "WebSockets, and streams of events over HTTP.",
+	},
+	{
+		Name: "talkback.subscriptions.sent", Unit: "{event}", Kind: Counter, Whole: true,
+		Description: "Events that were sent to subscribers.",
+	},
+	{
+		Name: "talkback.subscriptions.dropped", Unit: "{subscription}", Kind: Counter, Whole: true,
+		Description: "Subscriptions that were ended, since their clients read too slowly.",
+	},
+	{
+		Name: "talkback.outbox.age", Unit: "s", Kind: Gauge,
+		Description: "How long ago the newest event happened that this process read for its subscribers.",
 	},
 	{
 		Name: "talkback.page_index.lag", Unit: "s", Kind: Gauge,

@@ -49,10 +49,18 @@ func everything(t *testing.T) map[string]shown {
 	m.WatchCounting(func() telemetry.Counting { return telemetry.Counting{Running: true, Complete: true} })
 	m.WatchPageIndex(func() telemetry.PageIndex { return telemetry.PageIndex{Known: true} })
 	m.WatchClock(func() time.Duration { return 0 })
+	m.Hooks.Tried("a1", "delivered")
+	m.WatchHooks(func() []telemetry.Hook { return []telemetry.Hook{{ID: "a1"}} })
+	m.WatchSubscriptions(func() telemetry.Subscriptions {
+		return telemetry.Subscriptions{Open: map[string]int{"sse": 1}, Following: true}
+	})
 	values := map[string][]string{}
 	for _, row := range telemetry.Instruments() {
 		for _, a := range row.Attributes {
 			key := label(a.Key)
+			if a.Values == nil {
+				continue // any
+			}
 			values[key] = append(append(values[key], a.Values...), telemetry.Other)
 		}
 	}

@@ -48,7 +48,7 @@ func (s *series) of(v values) options {
 		return found
 	}
 	for i, a := range s.attributes {
-		if !slices.Contains(a.Values, v[i]) {
+		if len(a.Values) > 0 && !slices.Contains(a.Values, v[i]) {
 			v[i] = Other
 		}
 	}

@@ -67,6 +67,56 @@ func (m *Metrics) WatchClock(ahead func() time.Duration) {
 	m.meters.gauge("talkback.clock.offset", func() (float64, bool) { return ahead().Seconds(), true })
 }
 
+// Hook is how a hook is.
+type Hook struct {
+	// ID is its id.
+	ID string
+	// Lag is how long ago the oldest event happened that waits for it.
+	Lag time.Duration
+	// Paused says that an operator paused it.
+	Paused bool
+}
+
+// WatchHooks exports how hooks are as gauges. Call it once.
+func (m *Metrics) WatchHooks(look func() []Hook) {
+	m.meters.gauges("talkback.hook.lag", func(show func(float64, ...string)) {
+		for _, h := range look() {
+			show(h.Lag.Seconds(), h.ID)
+		}
+	})
+	m.meters.gauges("talkback.hook.paused", func(show func(float64, ...string)) {
+		for _, h := range look() {
+			show(one(h.Paused), h.ID)
+		}
+	})
+}
+
+// Subscriptions are those of a server.
+type Subscriptions struct {
+	// Open is how many are open over each transport, Connections how many connections they have.
+	Open        map[string]int
+	Connections int
+	// Sent counts events, Dropped subscribers that were too slow.
+	Sent, Dropped int64
+	// Following says that the outbox is read, and that an event was in it. The newest one happened Newest
+	// ago.
+	Following bool
+	Newest    time.Duration
+}
+
+// WatchSubscriptions exports the state of subscriptions. Call it once.
+func (m *Metrics) WatchSubscriptions(look func() Subscriptions) {
+	m.meters.gauges("talkback.subscriptions.open", func(show func(float64, ...string)) {
+		for transport, n := range look().Open {
+			show(float64(n), transport)
+		}
+	})
+	m.meters.gauge("talkback.subscriptions.connections", func() (float64, bool) { return float64(look().Connections), true })
+	m.meters.watchedCounter("talkback.subscriptions.sent", func() int64 { return look().Sent })
+	m.meters.watchedCounter("talkback.subscriptions.dropped", func() int64 { return look().Dropped })
+	m.meters.gauge("talkback.outbox.age", func() (float64, bool) { s := look(); return s.Newest.Seconds(), s.Following })
+}
+
 // one is 1 for true.
 func one(yes bool) float64 {
 	if yes {

@@ -31,6 +31,8 @@ type Metrics struct {
 	Table  *Table
 	Pages  *Pages
 	Stream *Stream
+	// Hooks are deliveries to hooks.
+	Hooks *Hooks
 
 	meters   meters
 	provider *sdk.MeterProvider
@@ -70,7 +72,7 @@ func newMetrics(provider *sdk.MeterProvider) *Metrics {
 	began := time.Now()
 	all.gauge("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
 	return &Metrics{
-		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all),
+		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all), Hooks: newHooks(all),
 		meters: all, provider: provider,
 	}
 }

@@ -31,11 +31,8 @@ const (
 // WorkHeartbeat is the time between two heartbeats of work.
 const WorkHeartbeat = time.Second
 
-const (
-	workPatience = 6 // heartbeats
-	// workSilence is how long work may save nothing before it counts as interrupted.
-	workSilence = workPatience * WorkHeartbeat
-)
+// workPatience is for how many heartbeats work may save nothing before it counts as interrupted.
+const workPatience = 6
 
 // WorkClient is the part of the SDK's client that Work needs.
 type WorkClient interface {
@@ -101,8 +98,13 @@ func HolderOf(it layout.Item) Holder {
 		Who: r.OptionalText(attrWorkWho), Saved: time.Unix(r.OptionalNumber(attrWorkSaved), 0),
 		owner: r.OptionalText(attrWorkOwner), engine: r.OptionalText(attrWorkEngine), heartbeat: r.OptionalNumber(attrWorkHeartbeat),
 	}
-	h.Interrupted = len(it) > 0 && (h.owner == "" || time.Since(h.Saved) > workSilence)
+	h.Interrupted = len(it) > 0 && !h.Works(WorkHeartbeat)
 	return h
+}
+
+// Works reports whether a process does the work, which saves its progress with every heartbeat.
+func (h Holder) Works(heartbeat time.Duration) bool {
+	return h.owner != "" && time.Since(h.Saved) <= workPatience*heartbeat
 }
 
 // Acquire starts the work, or takes over what was interrupted, and returns the item as it was before:

@@ -20,9 +20,6 @@ import (
 const (
 	// refresh is the time between two looks at which hooks there are, while there are some.
 	refresh = 10 * time.Second
-	// heartbeat is the time between two writes of how far a hook came. A process that takes the hook over
-	// from one that was killed delivers again what came since. It waits for six heartbeats.
-	heartbeat = 5 * time.Second
 	// lastWords is how long the end of a process may take to say how far it came.
 	lastWords = 3 * time.Second
 )
@@ -37,8 +34,13 @@ type Options struct {
 	Logger *slog.Logger
 	// Who describes this process to people, and Engine names the run of the local engine.
 	Who, Engine string
-	// Tried hears of each try to deliver, with why it failed; nil for nothing.
-	Tried func(error)
+	// Ready says why this process cannot deliver a hook, which it then leaves to others; nil if it can
+	// deliver all.
+	Ready func(Hook) error
+	// Tried hears what came of each try to deliver an event of a hook, and States how all hooks are, every
+	// half minute, which takes some three read units for each; nil for nothing.
+	Tried  func(hook string, o Outcome)
+	States func([]State)
 	// Pace is how long to wait after a failure, DefaultPace if it is zero. Refresh and Heartbeat are
 	// shorter for tests only.
 	Pace               Pace
@@ -47,7 +49,10 @@ type Options struct {
 
 // Deliverer delivers the hooks of a table, together with other processes: each hook is delivered by one
 // of them. Each hook has goroutines of its own, so that none holds up others.
-type Deliverer struct{ options Options }
+type Deliverer struct {
+	options Options
+	left    map[string]bool // ids of hooks that this process leaves to others
+}
 
 // NewDeliverer makes a deliverer.
 func NewDeliverer(options Options) *Deliverer {
@@ -55,10 +60,13 @@ func NewDeliverer(options Options) *Deliverer {
 		options.Pace = DefaultPace
 	}
 	if options.Tried == nil {
-		options.Tried = func(error) {}
+		options.Tried = func(string, Outcome) {}
+	}
+	if options.Ready == nil {
+		options.Ready = func(Hook) error { return nil }
 	}
 	options.Refresh, options.Heartbeat = cmp.Or(options.Refresh, refresh), cmp.Or(options.Heartbeat, heartbeat)
-	return &Deliverer{options}
+	return &Deliverer{options, map[string]bool{}}
 }
 
 // running is a hook that this process delivers, or waits to.
@@ -78,13 +86,16 @@ func (d *Deliverer) Run(ctx context.Context) {
 			<-r.done
 		}
 	}()
-	for first := true; ctx.Err() == nil; {
-		_, wanted := d.options.Store.out.LastSeen()[interest]
-		if first || wanted || len(all) > 0 {
+	some := true // hooks there may be
+	for n := 0; ctx.Err() == nil; n++ {
+		if _, wanted := d.options.Store.out.LastSeen()[interest]; some || wanted {
 			hooks, err := d.options.Store.List(ctx)
-			if first = err != nil; err == nil {
+			if err == nil {
+				some = len(hooks) > 0
 				d.adjust(ctx, all, hooks)
-			} else if ctx.Err() == nil {
+				err = d.tell(ctx, hooks, n)
+			}
+			if err != nil && ctx.Err() == nil {
 				d.options.Logger.Warn("hooks cannot be read; this is tried again", "kind", int(comment.KindOf(err)), "error", err)
 			}
 		}
@@ -92,11 +103,24 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}
 }
 
-// adjust stops hooks that were removed, paused or changed, and starts those that do not run.
+// tell tells how hooks are, if anybody wants to know, in every third round.
+func (d *Deliverer) tell(ctx context.Context, hooks []Hook, round int) error {
+	if d.options.States == nil || len(hooks) > 0 && round%3 != 0 {
+		return nil
+	}
+	states, err := d.options.Store.statesOf(ctx, hooks)
+	if err == nil {
+		d.options.States(states)
+	}
+	return err
+}
+
+// adjust stops hooks that were removed, paused or changed, and starts those that do not run. A hook whose
+// secret this process lacks is left to others: one that held it could only fail.
 func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []Hook) {
 	now := map[string]Hook{}
 	for _, h := range hooks {
-		if !h.Paused {
+		if !h.Paused && d.ready(h) {
 			now[h.ID] = h
 		}
 	}
@@ -120,6 +144,16 @@ func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []
 	}
 }
 
+// ready reports whether this process can deliver a hook, and logs once if it cannot.
+func (d *Deliverer) ready(h Hook) bool {
+	err := d.options.Ready(h)
+	if err != nil && !d.left[h.ID] {
+		d.left[h.ID] = true
+		d.options.Logger.Warn("a hook is left to other processes, since this one lacks its secret", "hook", h.ID, "error", err)
+	}
+	return err == nil
+}
+
 // keep delivers a hook until the context ends, whenever no other process does.
 func (d *Deliverer) keep(ctx context.Context, h Hook) {
 	for ctx.Err() == nil {
@@ -134,7 +168,7 @@ func (d *Deliverer) keep(ctx context.Context, h Hook) {
 // deliver delivers a hook until the context ends, or another process takes it over.
 func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 	s := d.options.Store
-	own := &delivery{hook: h, send: d.options.Send, pace: d.options.Pace, tried: d.options.Tried, dead: func(ctx context.Context, e outbox.Event, why error) error {
+	own := &delivery{hook: h, send: d.options.Send, pace: d.options.Pace, tried: func(o Outcome) { d.options.Tried(h.ID, o) }, dead: func(ctx context.Context, e outbox.Event, why error) error {
 		d.options.Logger.Error("a hook is not told of an event, since it refused it for too long", "hook", h.ID, "event", e.ID, "event_kind", string(e.Kind))
 		return s.dead(ctx, h, e, why)
 	}}

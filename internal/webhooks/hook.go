@@ -3,7 +3,8 @@
 //
 // hook.go is what a hook is and how far it came, store.go keeps both in the table. send.go makes one
 // request. lane.go decides what follows from its outcome: the next event, another try, or giving up.
-// deliverer.go delivers all hooks of a table, each by one process at a time.
+// deliverer.go delivers all hooks of a table, each by one process at a time. state.go is for operators:
+// how hooks are, and what was given up.
 package webhooks
 
 import (
@@ -115,12 +116,4 @@ func (p Progress) Sum() (sum LaneProgress) {
 		sum.DeadLettered += lane.DeadLettered
 	}
 	return sum
-}
-
-// Behind returns how many items of the log are not delivered yet, of up to ten changes each.
-func (p Progress) Behind(ends outbox.Position) (items uint64) {
-	for i, lane := range p.Lanes {
-		items += outbox.ItemsBetween(lane.Position, ends[i])
-	}
-	return items
 }

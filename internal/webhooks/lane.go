@@ -26,6 +26,18 @@ func (p Pace) after(attempts int) time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
+// Outcome is what came of a try to deliver an event.
+type Outcome string
+
+// The outcomes of a try.
+const (
+	// Delivered is a try that the receiver answered with success.
+	Delivered Outcome = "delivered"
+	// Failed is one after which the event is tried again, DeadLettered one after which it is not.
+	Failed       Outcome = "failed"
+	DeadLettered Outcome = "dead_lettered"
+)
+
 // delivery is a hook that this process delivers.
 type delivery struct {
 	hook Hook
@@ -34,7 +46,7 @@ type delivery struct {
 	dead func(context.Context, outbox.Event, error) error
 	pace Pace
 	// tried hears of each try.
-	tried func(error)
+	tried func(Outcome)
 
 	mu       sync.Mutex
 	progress Progress
@@ -78,8 +90,8 @@ func (d *delivery) deliver(ctx context.Context, lane int, e outbox.Event) error 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		d.tried(err)
 		if err == nil {
+			d.tried(Delivered)
 			d.change(lane, func(l *LaneProgress) {
 				*l = LaneProgress{Position: e.Number, Delivered: l.Delivered + 1, DeadLettered: l.DeadLettered}
 			})
@@ -89,11 +101,13 @@ func (d *delivery) deliver(ctx context.Context, lane int, e outbox.Event) error 
 			if err := d.dead(ctx, e, err); err != nil {
 				return err
 			}
+			d.tried(DeadLettered)
 			d.change(lane, func(l *LaneProgress) {
 				*l = LaneProgress{Position: e.Number, Delivered: l.Delivered, DeadLettered: l.DeadLettered + 1, LastError: err.Error()}
 			})
 			return nil
 		}
+		d.tried(Failed)
 		var wait time.Duration
 		d.change(lane, func(l *LaneProgress) {
 			l.Failing, l.Attempts, l.Since, l.LastError = e.ID, l.Attempts+1, e.At, err.Error()

@@ -98,19 +98,33 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 	return nil
 }
 
+// Ready returns why this process cannot sign what it sends to a hook, nil if it can.
+func (s *Sender) Ready(h Hook) error {
+	_, err := s.signer(h)
+	return err
+}
+
+func (s *Sender) signer(h Hook) (*standardwebhooks.Webhook, error) {
+	secret, ok := s.secret(h.SecretEnv)
+	if !ok {
+		return nil, fmt.Errorf("the environment variable %s is not set in this process: set it to the secret of the hook", h.SecretEnv)
+	}
+	signer, err := standardwebhooks.NewWebhook(secret)
+	if err != nil || len(secret) < len(secretPrefix)+32 {
+		return nil, fmt.Errorf("the environment variable %s holds no secret: it must be %s and 24 to 64 random bytes in base64", h.SecretEnv, secretPrefix)
+	}
+	return signer, nil
+}
+
 // Send posts an event to a hook. Its error holds neither the query of the address nor the answer.
 func (s *Sender) Send(ctx context.Context, h Hook, e outbox.Event) error {
 	body, err := json.Marshal(payload{e.Kind, e.At, data{e.Product, string(e.Comment), e.Version, e.Shown}})
 	if err != nil {
 		return err
 	}
-	secret, ok := s.secret(h.SecretEnv)
-	if !ok {
-		return fmt.Errorf("the environment variable %s is not set in the process that delivers: set it to the secret of the hook", h.SecretEnv)
-	}
-	signer, err := standardwebhooks.NewWebhook(secret)
-	if err != nil || len(secret) < len(secretPrefix)+32 {
-		return fmt.Errorf("the environment variable %s holds no secret: it must be %s and 24 to 64 random bytes in base64", h.SecretEnv, secretPrefix)
+	signer, err := s.signer(h)
+	if err != nil {
+		return err
 	}
 	now := time.Now()
 	signature, err := signer.Sign(e.ID, now, body)

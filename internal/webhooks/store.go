@@ -23,6 +23,10 @@ import (
 // interest is the name under which hooks want events.
 const interest = "hooks"
 
+// heartbeat is the time between two writes of how far a hook came. A process that takes the hook over
+// from one that was killed delivers again what came since. It waits for six heartbeats.
+const heartbeat = 5 * time.Second
+
 // keepDead is how long an event that was given up is kept.
 const keepDead = 30 * 24 * time.Hour
 
@@ -87,11 +91,7 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	for _, key := range []layout.Item{layout.HookKey(id), layout.HookProgressKey(id)} {
-		err := call.Retry(ctx, func() (bool, error) {
-			_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(s.table), Key: key})
-			return false, call.Wrap(err, "DeleteItem of hook %s", id)
-		})
-		if err != nil {
+		if err := s.delete(ctx, key, id); err != nil {
 			return err
 		}
 	}
@@ -100,6 +100,13 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 		return err
 	}
 	return s.out.Unwant(ctx, interest)
+}
+
+func (s *Store) delete(ctx context.Context, key layout.Item, hook string) error {
+	return call.Retry(ctx, func() (bool, error) {
+		_, err := s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(s.table), Key: key})
+		return false, call.Wrap(err, "DeleteItem of hook %s", hook)
+	})
 }
 
 // List returns all hooks, in the order of their ids.
@@ -159,7 +166,7 @@ func (s *Store) Progress(ctx context.Context, h Hook) (Progress, error) {
 		return output.Item, nil
 	})
 	p := progressOf(item, h)
-	if holder := leases.HolderOf(item); !holder.Interrupted {
+	if holder := leases.HolderOf(item); holder.Works(heartbeat) {
 		p.Who = holder.Who
 	}
 	return p, err
@@ -182,12 +189,16 @@ func progressOf(item layout.Item, h Hook) (p Progress) {
 	return p
 }
 
+// DeadLetter is an event that a hook refused for too long.
+type DeadLetter struct {
+	outbox.Event
+	// Reason is why the last try failed.
+	Reason string
+}
+
 // dead keeps an event that is given up.
 func (s *Store) dead(ctx context.Context, h Hook, e outbox.Event, why error) error {
-	text, err := json.Marshal(struct {
-		outbox.Event
-		Reason string
-	}{e, why.Error()})
+	text, err := json.Marshal(DeadLetter{e, why.Error()})
 	if err != nil {
 		return err
 	}

@@ -158,13 +158,17 @@ func (t table) edit(comments, edits int, at time.Time) map[string][]string {
 }
 
 // deliver starts a process that delivers over a client, until stop is called or the test ends.
-func (t table) deliver(client outbox.Client) (stop func()) {
+func (t table) deliver(client outbox.Client, changes ...func(*webhooks.Options)) (stop func()) {
 	ctx, cancel := context.WithCancel(t.Context())
 	store := webhooks.NewStore(client, t.name, outbox.New(client, t.name))
-	d := webhooks.NewDeliverer(webhooks.Options{
+	options := webhooks.Options{
 		Store: store, Send: webhooks.NewSender(secrets).Send, Logger: slog.New(slog.DiscardHandler), Who: "test",
 		Pace: webhooks.Pace{First: time.Millisecond, Longest: 5 * time.Millisecond}, Refresh: 50 * time.Millisecond, Heartbeat: 50 * time.Millisecond,
-	})
+	}
+	for _, change := range changes {
+		change(&options)
+	}
+	d := webhooks.NewDeliverer(options)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -264,7 +268,26 @@ func TestLifeOfAHook(t *testing.T) {
 	if p := progress(); p.Sum().LastError != "it answers 410 Gone" {
 		t.Errorf("%+v", p)
 	}
+	dead := func() (letters []webhooks.DeadLetter) {
+		for letter, err := range tab.store.DeadLetters(t.Context(), h.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			letters = append(letters, letter)
+		}
+		return letters
+	}
+	if letters := dead(); len(letters) != all || letters[0].Reason != "it answers 410 Gone" || letters[0].Product != "espresso" {
+		t.Errorf("%d dead letters, such as %+v, want %d", len(letters), letters, all)
+	}
+	send := webhooks.NewSender(secrets).Send
+	if n, err := tab.store.Redeliver(t.Context(), h, send); n != 0 || err == nil || !strings.Contains(err.Error(), "410") {
+		t.Errorf("%d delivered to a receiver that refuses, %v", n, err)
+	}
 	refuse.Store(false)
+	if n, err := tab.store.Redeliver(t.Context(), h, send); n != all || err != nil || !receiver.has(want) || len(dead()) > 0 {
+		t.Errorf("%d of %d delivered, %v; left are %v", n, all, err, dead())
+	}
 	change := func(do func(*webhooks.Hook)) {
 		var err error
 		if h, err = tab.store.Change(t.Context(), h.ID, do); err != nil {
@@ -272,12 +295,11 @@ func TestLifeOfAHook(t *testing.T) {
 		}
 	}
 	change(webhooks.Replay(time.Now().Add(-3 * time.Hour)))
-	tab.await("replayed", func() bool { return receiver.has(want) })
-	ends, err := tab.out.Ends(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tab.await("all is delivered", func() bool { p := progress(); return p.Behind(ends) == 0 && p.Who != "" })
+	tab.await("replayed", func() bool { receiver.mu.Lock(); defer receiver.mu.Unlock(); return receiver.times >= 2*all })
+	tab.await("all is delivered", func() bool {
+		all, err := tab.store.States(t.Context())
+		return err == nil && len(all) == 1 && all[0].Lag(time.Now()) == 0 && all[0].Progress.Who != ""
+	})
 	change(webhooks.Pause)
 	tab.await("nobody delivers", func() bool { return progress().Who == "" })
 	if err := tab.store.Remove(t.Context(), h.ID); err != nil {
@@ -289,6 +311,56 @@ func TestLifeOfAHook(t *testing.T) {
 	if wanted, err := outbox.New(tab.client, tab.name).Wanted(t.Context()); err != nil || wanted.Any() {
 		t.Error(wanted, err)
 	}
+}
+
+// A process that lacks the secret leaves the hook to one that has it, and says so once.
+func TestSecretIsElsewhere(t *testing.T) {
+	tab, receiver := newTable(t), newReceiver(t, nil)
+	tab.add(receiver.URL)
+	want := tab.edit(2, 3, time.Now())
+	var said said
+	var seen atomic.Pointer[[]webhooks.State]
+	var rounds, delivered atomic.Int64
+	tab.deliver(tab.client, func(o *webhooks.Options) {
+		o.Ready, o.Logger = webhooks.NewSender(func(string) (string, bool) { return "", false }).Ready, slog.New(slog.NewTextHandler(&said, nil))
+		o.States = func(all []webhooks.State) { seen.Store(&all); rounds.Add(1) }
+		o.Tried = func(string, webhooks.Outcome) { t.Error("a process delivers that lacks the secret") }
+	})
+	tab.await("some rounds", func() bool { return rounds.Load() > 1 })
+	if all := *seen.Load(); len(all) != 1 || all[0].Oldest.IsZero() || all[0].Progress.Who != "" {
+		t.Errorf("%+v, want a hook that nobody delivers, and for which events wait", all)
+	}
+	tab.deliver(tab.client, func(o *webhooks.Options) {
+		o.Ready = webhooks.NewSender(secrets).Ready
+		o.Tried = func(_ string, outcome webhooks.Outcome) {
+			if outcome == webhooks.Delivered {
+				delivered.Add(1)
+			}
+		}
+	})
+	tab.await("all events", func() bool { return receiver.has(want) })
+	tab.await("nothing waits", func() bool { all := *seen.Load(); return all[0].Oldest.IsZero() && all[0].Progress.Who == "test" })
+	if said.times("is left to other processes") != 1 || said.times("SECRET is not set") != 1 || delivered.Load() == 0 {
+		t.Errorf("logged:\n%s%d deliveries are heard of", said.text.String(), delivered.Load())
+	}
+}
+
+// said is what a process logged.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) times(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Count(s.text.String(), what)
 }
 
 // Each way to refuse a delivery has a reason that names the cure, and does not tell the address's query.

@@ -1,0 +1,117 @@
+package webhooks
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/outbox"
+)
+
+// State is how a hook is.
+type State struct {
+	Hook     Hook
+	Progress Progress
+	// Oldest is when the oldest event happened that waits for the hook; zero if none does.
+	Oldest time.Time
+}
+
+// Lag returns how long ago the oldest event happened that waits for the hook, 0 if none does.
+func (s State) Lag(now time.Time) time.Duration {
+	if s.Oldest.IsZero() {
+		return 0
+	}
+	return max(0, now.Sub(s.Oldest))
+}
+
+// States returns how all hooks are, as of some seconds ago.
+func (s *Store) States(ctx context.Context) ([]State, error) {
+	hooks, err := s.List(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return s.statesOf(ctx, hooks)
+}
+
+func (s *Store) statesOf(ctx context.Context, hooks []Hook) (all []State, err error) {
+	for _, h := range hooks {
+		state := State{Hook: h}
+		if state.Progress, err = s.Progress(ctx, h); err != nil {
+			return nil, err
+		}
+		if state.Oldest, err = s.oldest(ctx, h, state.Progress); err != nil {
+			return nil, err
+		}
+		all = append(all, state)
+	}
+	return all, nil
+}
+
+// oldest returns when the oldest event happened that waits for a hook, wanted or not: a process that
+// delivers passes over the others at once.
+func (s *Store) oldest(ctx context.Context, h Hook, p Progress) (oldest time.Time, err error) {
+	for i, lane := range p.Lanes {
+		batch, err := s.out.Read(ctx, i, lane.Position, 1)
+		switch {
+		case errors.Is(err, outbox.ErrGone):
+			batch.Events = []outbox.Event{{At: time.Now().Add(-outbox.Keep)}}
+		case err != nil:
+			return oldest, err
+		}
+		for _, e := range batch.Events {
+			if !e.At.Before(h.Since) && (oldest.IsZero() || e.At.Before(oldest)) {
+				oldest = e.At
+			}
+		}
+	}
+	return oldest, nil
+}
+
+// DeadLetters returns the events that a hook refused for too long, of the last 30 days, in no order.
+func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLetter, error] {
+	first := layout.DeadEventKey(hook, "")
+	input := &dynamodb.QueryInput{
+		TableName: aws.String(s.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :hook AND begins_with(" + layout.AttrSK + ", :dead)"),
+		ExpressionAttributeValues: layout.Item{":hook": first[layout.AttrPK], ":dead": first[layout.AttrSK]},
+	}
+	return func(yield func(DeadLetter, error) bool) {
+		for output, err := range call.Answers(ctx, s.client, input, "the dead letters of hook "+hook) {
+			if err != nil {
+				yield(DeadLetter{}, err)
+				return
+			}
+			for _, it := range output.Items {
+				var letter DeadLetter
+				if json.Unmarshal([]byte(layout.NewReader(it).Text(layout.AttrHook)), &letter) == nil && !yield(letter, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Redeliver tries each dead letter of a hook once more, and deletes those that arrive. It ends with the
+// first one that does not.
+func (s *Store) Redeliver(ctx context.Context, h Hook, send func(context.Context, Hook, outbox.Event) error) (delivered int, err error) {
+	for letter, err := range s.DeadLetters(ctx, h.ID) {
+		if err != nil {
+			return delivered, err
+		}
+		if err := send(ctx, h, letter.Event); err != nil {
+			return delivered, fmt.Errorf("event %s: %w", letter.ID, err)
+		}
+		if err := s.delete(ctx, layout.DeadEventKey(h.ID, letter.ID), h.ID); err != nil {
+			return delivered, err
+		}
+		delivered++
+	}
+	return delivered, nil
+}
