@@ -118,6 +118,9 @@ type stream struct {
 // Close implements [streams.Source].
 func (s *stream) Close() { s.close() }
 
+// Position implements [streams.Source].
+func (s *stream) Position() string { return s.subscription.Position() }
+
 // Next implements [streams.Source]. Subscribers that ask for the same share what is built.
 func (s *stream) Next(ctx context.Context) (streams.Answer, error) {
 	delivery, err := s.subscription.Next(ctx)

@@ -133,6 +133,16 @@ func (h *Hub) leave(s *Subscription) {
 	}
 }
 
+// upTo returns the position up to which a subscription was told everything, empty if something waits.
+func (h *Hub) upTo(s *Subscription) string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if f := h.following; f == nil || h.users[s] != f || s.waits() {
+		return ""
+	}
+	return later(h.at, s.from).String()
+}
+
 // rest ends the reading of events that nobody uses any more.
 func (h *Hub) rest(f *following) {
 	h.mu.Lock()

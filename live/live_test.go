@@ -364,6 +364,40 @@ func TestSlowSubscribersResume(t *testing.T) {
 	}
 }
 
+// Who was told nothing can resume too: at the position from which it began. There is none while an event
+// waits.
+func TestPositionsBetweenEvents(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	b.happens(outbox.Added, b.random("another"), false, true)
+	var both [2]subscriber
+	for i := range both {
+		s, err := follow(t, hub, "p", comment.Filter{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		both[i] = s
+	}
+	began := both[0].Position()
+	c := b.random("p")
+	b.happens(outbox.Added, c, false, true)
+	both[1].next(t) // so it waits for the other one
+	if waits := both[0].Position(); waits != "" {
+		t.Errorf("the position is %s while an event waits", waits)
+	}
+	both[0].next(t)
+	if told := both[0].Position(); told == "" || told == began {
+		t.Errorf("the position was %q and is %q", began, told)
+	}
+	again, err := follow(t, hub, "p", comment.Filter{}, began)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if event, _ := again.next(t); event.CommentID != c.ID {
+		t.Error(event)
+	}
+}
+
 // A position that cannot be resumed at is refused in a sentence that says what to do.
 func TestPositions(t *testing.T) {
 	b := newTable(t)

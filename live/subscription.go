@@ -54,6 +54,7 @@ func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
 // Subscription is one subscriber's queue. One goroutine calls Next and Offer.
 type Subscription struct {
 	leave   func(*Subscription)
+	upTo    func(*Subscription) string
 	drop    func()
 	product string
 	filter  comment.Filter
@@ -112,6 +113,22 @@ func (s *Subscription) Offer(d Delivery) {
 	case *comment.Statistics:
 		s.counts <- v
 	}
+}
+
+// Position returns the position up to which the subscriber was told everything; empty if something waits,
+// or for statistics. It is for the goroutine that calls Next.
+func (s *Subscription) Position() string {
+	if s.counts != nil || len(s.backlog) > 0 {
+		return ""
+	}
+	return s.upTo(s)
+}
+
+// waits reports whether something is still to be told, be it that nothing more comes.
+func (s *Subscription) waits() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err != nil || len(s.queue) > 0
 }
 
 // Close ends the subscription.

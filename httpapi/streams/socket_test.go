@@ -37,6 +37,9 @@ func (s source) Next(ctx context.Context) (streams.Answer, error) {
 	return next.(streams.Answer), nil
 }
 
+// Position implements streams.Source.
+func (s source) Position() string { return "1.2.3.4" }
+
 // Close implements streams.Source.
 func (s source) Close() {}
 

@@ -18,6 +18,9 @@ import (
 type Source interface {
 	// Next waits for the next answer. The error is an *End, or that of the context.
 	Next(ctx context.Context) (Answer, error)
+	// Position returns the position of the events after all that the client was told; empty if something
+	// waits for it, or there are no positions.
+	Position() string
 	// Close ends the subscription.
 	Close()
 }
@@ -90,7 +93,9 @@ type Form struct {
 	ContentType string
 	begin       string
 	heartbeat   string
-	answer      func(w io.Writer, a Answer) error
+	// at is a heartbeat with a position; nil for a form that has none.
+	at     func(position string) string
+	answer func(w io.Writer, a Answer) error
 	// broken is how the last errors are told, and end what follows. A stream of events just ends: its
 	// client comes again with the id of the last event.
 	broken func(w io.Writer, a Answer) error
@@ -121,6 +126,7 @@ var Events = Form{
 	ContentType: "text/event-stream; charset=utf-8",
 	begin:       ":\n\n",
 	heartbeat:   ":\n\n",
+	at:          func(position string) string { return "id: " + position + "\n\n" }, // an event without data is none
 	answer: func(w io.Writer, a Answer) error {
 		head := "event: next\n"
 		if a.Position != "" {
@@ -181,7 +187,7 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 	text := func(s string) func() error {
 		return func() error { _, err := io.WriteString(w, s); return err }
 	}
-	if write(text(f.begin)) != nil {
+	if write(text(f.sign(source, f.begin))) != nil {
 		return
 	}
 	next, cancel := context.WithCancel(ctx)
@@ -205,7 +211,7 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 		case ctx.Err() != nil:
 			return
 		case !errors.As(err, &end):
-			if end = ended(stopping); end == nil && write(text(f.heartbeat)) != nil {
+			if end = ended(stopping); end == nil && write(text(f.sign(source, f.heartbeat))) != nil {
 				return
 			}
 		}
@@ -220,4 +226,15 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 		_ = write(func() error { return errors.Join(f.broken(w, Answer{Errors: end.Errors}), text(f.end)()) })
 		return
 	}
+}
+
+// sign returns a sign of life, with the position where a client can resume that was told nothing since.
+func (f *Form) sign(source Source, plain string) string {
+	if f.at == nil {
+		return plain
+	}
+	if position := source.Position(); position != "" {
+		return f.at(position)
+	}
+	return plain
 }

@@ -17,9 +17,9 @@ func TestForms(t *testing.T) {
 		return "\r\nContent-Type: application/json\r\n\r\n" + text + "\r\n--graphql"
 	}
 	for accept, want := range map[string]string{
-		"text/event-stream": ":\n\n" +
+		"text/event-stream": "id: 1.2.3.4\n\n" +
 			"event: next\nid: 1.2.3.4\ndata: {\"data\":{\"a\":1},\"extensions\":{\"position\":\"1.2.3.4\"}}\n\n" +
-			"event: next\ndata: {\"errors\":[{\"message\":\"b\"}],\"data\":null}\n\n:\n\n" +
+			"event: next\ndata: {\"errors\":[{\"message\":\"b\"}],\"data\":null}\n\nid: 1.2.3.4\n\n" +
 			"event: next\ndata: {\"errors\":[{\"message\":\"over\"}]}\n\n",
 		"application/json, multipart/mixed;boundary=graphql;subscriptionSpec=1.0": "\r\n--graphql" + part("{}") +
 			part(`{"payload":{"data":{"a":1},"extensions":{"position":"1.2.3.4"}}}`) +
@@ -70,6 +70,8 @@ func (busy) Next(context.Context) (streams.Answer, error) {
 	time.Sleep(time.Second)
 	return streams.Answer{Data: []byte("{}")}, nil
 }
+
+func (busy) Position() string { return "" }
 
 func (busy) Close() {}
 
