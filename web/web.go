@@ -52,9 +52,9 @@ type Options struct {
 	Pictures fs.FS
 	// Catalog says what products are called; nil if nothing does.
 	Catalog *catalog.Catalog
-	// Plans and Layout are those of [product.Pages].
-	Plans  bool
-	Layout *product.Layout
+	// Plans, Live and Layout are those of [product.Pages].
+	Plans, Live bool
+	Layout      *product.Layout
 	// SharedFor is how long shared caches may keep product pages. 0 lets them keep none.
 	SharedFor time.Duration
 }
@@ -87,7 +87,7 @@ func (o Options) Handler(api http.Handler) http.Handler {
 		panic(fmt.Sprintf("web: embedded style of the element: %v", err))
 	}
 	pages := product.New(api, style)
-	pages.Catalog, pages.Plans, pages.Layout = o.Catalog, o.Plans, o.Layout
+	pages.Catalog, pages.Plans, pages.Live, pages.Layout = o.Catalog, o.Plans, o.Live, o.Layout
 	media := ""
 	if o.MediaOrigin != "" {
 		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)
@@ -237,7 +237,7 @@ func (s static) addElement(files fs.FS) error {
 		if err != nil {
 			return err
 		}
-		address := "/talkback/" + name // the inside of the drawer
+		address := "/talkback/" + name // what the element loads when it is needed
 		if name == "talkback.js" {
 			address = "/" + name
 		}

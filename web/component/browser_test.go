@@ -52,6 +52,9 @@ func TestInABrowser(t *testing.T) {
 		{"votes of visitors", visitorsVote},
 		{"a foreign theme", foreignTheme},
 		{"examples of themes", examplesOfThemes},
+		{"new comments", tellsNewComments},
+		{"new comments are followed", followsOneList},
+		{"new comments and trouble", followsThroughTrouble},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, ctx, s) })
 	}

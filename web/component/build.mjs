@@ -1,5 +1,5 @@
-// Builds the component into a folder, which the Go program embeds: the script and the inside of the drawer, gzipped, the style
-// sheet as text, which the server puts into the pages that it renders, and the operations that pages of this server send.
+// Builds the component into a folder, which the Go program embeds: the script, the inside of the drawer and the connection for new
+// comments, gzipped, the style sheet as text, which the server puts into the pages that it renders, and the operations that pages of this server send.
 //
 //   node build.mjs [folder]        the folder is dist/ unless named
 //
@@ -80,13 +80,13 @@ const namesOfLanguages = {
 
 const scripts = { ...common, target: 'es2023', jsx: 'automatic', jsxImportSource: 'preact' };
 
-async function bundleScript(styles, plan) {
+async function bundleScript(styles, names) {
   const { outputFiles } = await esbuild.build({
     ...scripts,
     entryPoints: [{ in: 'src/main.ts', out: 'talkback' }],
     // A classic script: pages of other origins load it without CORS, and it knows where it came from.
     format: 'iife',
-    define: { PLAN_SCRIPT: JSON.stringify(plan) },
+    define: { PLAN_SCRIPT: JSON.stringify(names.plan), LIVE_SCRIPT: JSON.stringify(names.live) },
     plugins: [stylesAsText(styles), operationAsText, textsThat((key) => !ofThePage.test(key) && !ofThePlan.test(key)), namesOfLanguages],
     banner: { js: licence('preact') },
   });
@@ -116,6 +116,12 @@ async function bundlePlan(styles) {
   return outputFiles[0].text;
 }
 
+// The connection by which the element learns of new comments, a module.
+async function bundleLive() {
+  const { outputFiles } = await esbuild.build({ ...scripts, entryPoints: ['src/live.ts'], format: 'esm', plugins: [operationAsText] });
+  return outputFiles[0].text;
+}
+
 // The texts of all operations that the element sends.
 async function operationsOfTheElement() {
   const { outputFiles } = await esbuild.build({
@@ -125,7 +131,8 @@ async function operationsOfTheElement() {
         import { operation } from './src/answer';
         import { commentQuery, mutationOf } from './src/forms/changes';
         import { visitorMutation } from './src/forms/visitor';
-        export default [operation, commentQuery, ...['add', 'edit', 'delete', 'voteOn'].map(mutationOf), visitorMutation];`,
+        import subscription from './src/live.graphql';
+        export default [operation, commentQuery, ...['add', 'edit', 'delete', 'voteOn'].map(mutationOf), visitorMutation, subscription];`,
       loader: 'ts',
       resolveDir: here,
     },
@@ -168,8 +175,10 @@ async function gzip(text) {
 
 const styles = await bundleStyles('src/component.css');
 const plan = await bundlePlan(await bundleStyles('src/plan.css'));
-const planName = `plan-${createHash('sha256').update(plan).digest('hex').slice(0, 12)}.js`;
-const files = { [planName]: await gzip(plan), 'talkback.js': await gzip(await bundleScript(styles, planName)) };
+const live = await bundleLive();
+const named = (subject, text) => `${subject}-${createHash('sha256').update(text).digest('hex').slice(0, 12)}.js`;
+const names = { plan: named('plan', plan), live: named('live', live) };
+const files = { [names.plan]: await gzip(plan), [names.live]: await gzip(live), 'talkback.js': await gzip(await bundleScript(styles, names)) };
 rmSync(target, { recursive: true, force: true });
 mkdirSync(target, { recursive: true });
 writeFileSync(join(target, 'component.css'), styles);

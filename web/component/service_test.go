@@ -35,6 +35,8 @@ type service struct {
 	gaveUp chan struct{}   // closed when the browser gave up the request that is overtaken
 	votes  []string        // that came
 	tokens int             // given to visitors
+
+	followers chan *follower // that subscribed
 }
 
 // request is one that came.
@@ -68,7 +70,7 @@ type filter struct {
 
 func newService(t *testing.T) *service {
 	t.Helper()
-	return &service{schema: schematest.Load(t), failed: map[string]bool{}, gaveUp: make(chan struct{})}
+	return &service{schema: schematest.Load(t), failed: map[string]bool{}, gaveUp: make(chan struct{}), followers: make(chan *follower, 100)}
 }
 
 // requests returns those that came for a product, and forgets them.
@@ -104,6 +106,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var raw struct {
 		Query     string
 		Variables object
+		follower
 	}
 	asked := request{authorization: r.Header.Get("Authorization"), origin: r.Header.Get("Origin")}
 	if err := json.NewDecoder(r.Body).Decode(&raw); err != nil {
@@ -111,6 +114,10 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = io.Copy(io.Discard, r.Body) // at its end, the server begins to notice that a client goes away
+	if strings.Contains(raw.Query, "commentEvents") {
+		raw.follower.serve(s, w, r, raw.Query, raw.Variables)
+		return
+	}
 	asked.Query, asked.given = raw.Query, raw.Variables
 	if err := reencode(raw.Variables, &asked.Variables); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)

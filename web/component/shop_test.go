@@ -84,15 +84,17 @@ func texts(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(product.ElementTexts(lang))
 }
 
-// serveElement serves the script, the inside of its drawer, and its texts, as the program does.
+// serveElement serves the script, those that it loads when they are needed, and its texts, as the program does.
 func serveElement(t *testing.T, mux *http.ServeMux) {
 	t.Helper()
-	plans, err := filepath.Glob("dist/plan-*.js.gz")
-	if err != nil || len(plans) != 1 {
-		t.Fatalf("want one script of the drawer's inside, there are %q: %v", plans, err)
+	parts, err := filepath.Glob("dist/*-*.js.gz")
+	if err != nil || len(parts) != 2 {
+		t.Fatalf("want scripts of the drawer's inside and of new comments, there are %q: %v", parts, err)
 	}
 	mux.HandleFunc("GET /talkback.js", script(t, "dist/talkback.js.gz"))
-	mux.HandleFunc("GET /talkback/"+strings.TrimSuffix(filepath.Base(plans[0]), ".gz"), script(t, plans[0]))
+	for _, part := range parts {
+		mux.HandleFunc("GET /talkback/"+strings.TrimSuffix(filepath.Base(part), ".gz"), script(t, part))
+	}
 	mux.HandleFunc("GET /talkback/{file}", texts)
 }
 

@@ -46,7 +46,7 @@ func TestSourcesMakeNoMarkupOfTexts(t *testing.T) {
 }
 
 func TestScriptIsSmall(t *testing.T) {
-	const most = 31_000 // bytes, of the 60 KB of script that a first view may have
+	const most = 32_000 // bytes, of the 60 KB of script that a first view may have
 	packed, err := os.ReadFile("dist/talkback.js.gz")
 	if err != nil {
 		t.Fatal(err)

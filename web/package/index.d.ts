@@ -42,6 +42,8 @@ export interface TalkbackCommentsAttributes {
   'hide'?: string;
   /** Where the button to write is, if not in both places. */
   'write-button'?: 'top' | 'end';
+  /** Tells how many comments came while the page is open. */
+  'live'?: boolean | '';
   'explain'?: boolean | '';
   'customer-name'?: string;
   'strings'?: Strings | string;
@@ -76,7 +78,7 @@ export type TalkbackErrorKind =
 /** What ::part() of the element may name. */
 export type TalkbackPart =
   | 'root' | 'summary' | 'histogram' | 'bar' | 'filters' | 'chip' | 'highlights' | 'result' | 'list' | 'comment' | 'reply'
-  | 'votes' | 'media' | 'lightbox' | 'empty' | 'error' | 'pages' | 'compose' | 'write' | 'plan';
+  | 'votes' | 'media' | 'lightbox' | 'fresh' | 'empty' | 'error' | 'pages' | 'compose' | 'write' | 'plan';
 
 declare global {
   interface HTMLElementTagNameMap {

@@ -37,6 +37,8 @@ type Pages struct {
 	Catalog *catalog.Catalog
 	// Plans has pages say how they were read, under a header of Talkback: for those who try it.
 	Plans bool
+	// Live has pages tell how many comments came while they are open, by a subscription.
+	Live bool
 	// Layout stands around the content of pages; nil for nothing.
 	Layout *Layout
 }
@@ -88,11 +90,12 @@ type document struct {
 
 // element is what the template of the element shows, with what surrounds it.
 type element struct {
-	Product           string
-	Navigate, Explain bool
-	Style             template.CSS
-	View              view
-	State             template.JS
+	Product string
+	Style   template.CSS
+	View    view
+	State   template.JS
+
+	Navigate, Explain, Live bool
 }
 
 // Product answers a request for the page of a product. The base is the scheme and the host by which
@@ -133,7 +136,7 @@ func (p *Pages) Widget(ctx context.Context, id string) template.HTML {
 	}
 	shown := english.shown(s, a)
 	shown.Plan = nil
-	return template.HTML(executed(english, "comments", element{id, false, false, p.style, shown, embedded(english, s, reply.Body)}))
+	return template.HTML(executed(english, "comments", element{Product: id, Style: p.style, View: shown, State: embedded(english, s, reply.Body)}))
 }
 
 // NotFound answers a request for an address of the site where nothing is.
@@ -192,7 +195,7 @@ func (p *Pages) document(t *texts, s state, a answer, named catalog.Product, bod
 		Heading: t.say("page.heading"), Below: t.say("page.product", "product", s.Product),
 		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
-		Element:   &element{s.Product, true, p.Plans, p.style, t.shown(s, a), embedded(t, s, body)},
+		Element:   &element{Product: s.Product, Style: p.style, View: t.shown(s, a), State: embedded(t, s, body), Navigate: true, Explain: p.Plans, Live: p.Live},
 		Product:   s.Product, Name: called,
 	}
 	if !p.Plans {
@@ -258,7 +261,7 @@ func (p *Pages) version(t *texts, s state, a answer, named catalog.Product, base
 	list := *said.List
 	list.Plan = plan{}
 	said.List = &list
-	content, err := json.Marshal([]any{p.build, p.Plans, p.Layout.version(), t.lang, s, base, named, said, a.Data.Viewer, a.Errors})
+	content, err := json.Marshal([]any{p.build, p.Plans, p.Live, p.Layout.version(), t.lang, s, base, named, said, a.Data.Viewer, a.Errors})
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}

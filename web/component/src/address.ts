@@ -92,6 +92,11 @@ export function isFirst(choice: Choice): boolean {
   return queryOf(choice) === '';
 }
 
+/** Whether the list begins with the newest comments, so that one that is written now is its first. */
+export function isNewest({ page, after, before, order, to }: Choice): boolean {
+  return page === 1 && !after && !before && !order && !to;
+}
+
 /** Whether fewer than all comments are chosen. */
 export function isFiltered(choice: Choice): boolean {
   return choice.ratings.length > 0 || choice.languages.length > 0 || choice.only.length > 0 || choice.from !== '' || choice.to !== '';

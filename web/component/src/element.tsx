@@ -4,6 +4,7 @@ import type { Answer } from './answer';
 import sheet from './component.css';
 import { type Desk, waits, type Written } from './desk';
 import { visitorToken } from './forms/visitor';
+import { Following } from './following';
 import { loadInside } from './inside';
 import { Session } from './session';
 import { baseOf, load, type Strings, stringsOf, Texts } from './texts';
@@ -26,7 +27,7 @@ type Need = 'begin' | 'choose' | 'ask' | 'draw';
 /** What each attribute needs when it changes. */
 const needs: Readonly<Record<string, Need>> = {
   product: 'begin', endpoint: 'begin', lang: 'begin', 'page-size': 'begin', order: 'choose', filter: 'choose',
-  hide: 'ask', explain: 'draw', mode: 'draw', 'customer-name': 'draw', strings: 'draw',
+  hide: 'ask', explain: 'draw', live: 'draw', mode: 'draw', 'customer-name': 'draw', strings: 'draw',
 };
 
 /** What a page may have set before the element was defined. */
@@ -66,6 +67,7 @@ export class TalkbackComments extends Base {
   #enhanced = false;
   #token: Token = '';
   #needs = new Set<Need>();
+  #following = new Following(() => this.#draw());
 
   /**
    * Sent with each request as Authorization: Bearer. It is never stored. Frameworks make a new function for each drawing, so one
@@ -123,7 +125,7 @@ export class TalkbackComments extends Base {
     window.addEventListener('online', this.#onOnline);
     if (this.#session) { // it was moved within the page
       if (this.#interrupted) void this.refresh();
-      return;
+      return this.#follow();
     }
     const state = this.#serverState();
     const drawn = this.shadowRoot?.querySelector<HTMLElement>('.root') ?? null;
@@ -136,6 +138,7 @@ export class TalkbackComments extends Base {
     window.removeEventListener('online', this.#onOnline);
     this.#interrupted = this.#session?.busy ?? false;
     this.#session?.stop();
+    this.#follow();
   }
 
   attributeChangedCallback(name: string, before: string | null, after: string | null): void {
@@ -309,6 +312,7 @@ export class TalkbackComments extends Base {
       explain: this.hasAttribute('explain'),
       mode: this.getAttribute('mode') === 'more' ? 'more' : 'pages',
       desk: this.#enhanced ? this.#desk : null,
+      fresh: this.#enhanced && this.hasAttribute('live') ? session.fresh.size : null,
       said: this.#said,
     };
   }
@@ -324,6 +328,13 @@ export class TalkbackComments extends Base {
     render(<Body view={view} />, root);
     // What had the focus may be gone, such as "Clear filters". The reader goes on at the result.
     if (focused && !this.shadowRoot?.activeElement) this.#focus('.result, .error, .empty');
+    this.#follow();
+  }
+
+  /** Follows the list on show while the element is in the page, if the page wants that. */
+  #follow(): void {
+    const lists = this.isConnected && this.hasAttribute('live') ? '.list:not(.skeleton), .empty' : null;
+    if (this.#session) this.#following.follow(lists && (this.#root?.querySelector(lists) ?? null), this.#session, this.#folder);
   }
 
   /** Leads the reader to what an answer brought, unless they write or are asked something by then. */
@@ -358,7 +369,7 @@ export class TalkbackComments extends Base {
     event.preventDefault();
     this.#said = '';
     if (link.matches('.more')) return void this.#more();
-    void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages') !== null);
+    void this.#go(parseChoice(href.startsWith('?') ? href : ''), link.closest('.pages, .fresh') !== null);
   };
 
   /** Loads what is in the drawer once it is open, which it may have been before the script came. */

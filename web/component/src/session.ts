@@ -30,6 +30,8 @@ export class Session {
   shown: Shown | null = null;
   problem: Problem | null = null;
   busy = false;
+  /** The ids of comments that came to the list since it was read. */
+  readonly fresh = new Set<string>();
   #underWay = new AbortController();
   #written: { readonly change: Change; readonly until: number }[] = [];
 
@@ -64,6 +66,7 @@ export class Session {
 
   /** Shows a change that was written, in this answer and in those of the next moments. */
   amend(change: Change): void {
+    this.fresh.delete(change.comment.id);
     const keeps = waits(change) && !this.settings.client.signedIn(); // the service does not know whose it is
     this.#written = [...this.#written, { change, until: keeps ? Infinity : performance.now() + lag }];
     if (!this.shown) return;
@@ -116,7 +119,9 @@ export class Session {
 
   #show({ data, errors }: Answer, milliseconds: number | null): void {
     this.problem = problemOf({ data, errors }, this.choice.page > 1);
-    if (data?.product) this.shown = { choice: this.choice, data: this.#amended(data, this.choice), more: [], milliseconds };
+    if (!data?.product) return;
+    this.fresh.clear();
+    this.shown = { choice: this.choice, data: this.#amended(data, this.choice), more: [], milliseconds };
   }
 
   #amended(data: Data, choice: Choice): Data {

@@ -5,6 +5,9 @@ import type { Problem } from './client';
 import type { Desk } from './desk';
 import type { Texts } from './texts';
 
+/** How many new comments are counted. A larger number tells a reader no more, and following ends. */
+export const mostCounted = 100;
+
 /** An answer and what it answers. */
 export interface Shown {
   readonly choice: Choice;
@@ -33,6 +36,8 @@ export interface View {
   readonly mode: Mode;
   /** Where comments are written. Null for the first render, which has to be what the server sent. */
   readonly desk: Desk | null;
+  /** How many comments came since the list was read; null if nobody counts. */
+  readonly fresh: number | null;
   /** What was just written, in words for screen readers. */
   readonly said: string;
 }

@@ -1,6 +1,6 @@
 import { isEmptyProduct, listOf, productOf, type Props } from '../view';
 import { Compose, Write } from '../forms/write';
-import { Highlights, List, Own, Result } from './comments';
+import { Fresh, Highlights, List, Own, Result } from './comments';
 import { Drawer } from './drawer';
 import { Failed } from './failure';
 import { Filters } from './filters';
@@ -17,6 +17,7 @@ export function Body({ view }: Props) {
       {product && !plain && <Filters view={view} />}
       <Compose view={view} />
       {view.problem && <Failed view={view} problem={view.problem} />}
+      <Fresh view={view} />
       {!plain && <Highlights view={view} />}
       {!plain && <Result view={view} />}
       {view.busy && <Waiting view={view} />}

@@ -1,9 +1,9 @@
 import type { ComponentChildren } from 'preact';
-import { everything, isFiltered } from '../address';
+import { changed, everything, isFiltered } from '../address';
 import type { Comment, Reply } from '../answer';
 import { Entry } from '../forms/entry';
 import { mayVote, Votes } from '../forms/votes';
-import { isEmptyProduct, linkTo, listOf, productOf, type Props, type View, viewerOf } from '../view';
+import { isEmptyProduct, linkTo, listOf, mostCounted, productOf, type Props, type View, viewerOf } from '../view';
 import { Pictures } from './media';
 import { Stars } from './summary';
 
@@ -35,6 +35,17 @@ export function Own({ view }: Props) {
   if (!own) return null;
   const kind = own.status === 'REJECTED' ? 'own.rejected' : own.heldEdit || own.status === 'PENDING' ? 'own.waits' : null;
   return kind && <Highlight view={view} kind={kind} comment={{ ...own, ...own.heldEdit }} />;
+}
+
+/** How many comments came since, as the way to them. It lies above what is read, so that nothing moves. */
+export function Fresh({ view: { fresh, shown, texts }, view }: Props) {
+  if (fresh === null || !shown) return null;
+  const text = () => fresh < mostCounted ? texts.count('fresh', fresh) : texts.say(texts.keyFor('fresh', fresh), { n: `${texts.number(mostCounted - 1)}+` });
+  return (
+    <div class="fresh" role="status">
+      {fresh > 0 && <a class="button" part="fresh" href={linkTo(view, changed(shown.choice, {}))}>{text()}</a>}
+    </div>
+  );
 }
 
 /** How many comments the list has, for screen readers too when it changes. */

@@ -1,0 +1,62 @@
+// Has the comments be counted that come to the list on show. What counts them is a script of its own, live.ts.
+import { type Choice, isNewest } from './address';
+import { variablesOf } from './answer';
+import type * as Live from './live';
+import type { Session } from './session';
+import { mostCounted } from './view';
+
+/** The name of the script, which changes with what is in it: that of another release of the service is none for this one. */
+declare const LIVE_SCRIPT: string;
+
+let loading: Promise<typeof Live> | undefined;
+
+/** Follows the lists that an element shows, one after the other. */
+export class Following {
+  #key = '';
+  #follower: Live.Follower | null = null;
+  #list: Element | null = null;
+  #seen: IntersectionObserver | null = null;
+
+  constructor(private readonly draw: () => void) {}
+
+  /** Follows the list that a session shows, while it is on the page. The script is loaded from a folder once the list is in view. */
+  follow(list: Element | null, session: Session, folder: URL): void {
+    const { product, client: { endpoint } } = session.settings;
+    const choice = session.shown?.choice;
+    const variables = choice && session.fresh.size < mostCounted && variablesFor(product, choice);
+    const key = variables ? JSON.stringify([endpoint, variables]) : '';
+    if (key !== this.#key) {
+      this.#follower?.stop();
+      this.#follower = null;
+      this.#key = key;
+    }
+    this.#list = list;
+    this.#seen?.disconnect();
+    if (this.#follower) this.#watch();
+    else if (variables && list) {
+      this.#seen = new IntersectionObserver(([entry], seen) => {
+        if (!entry?.isIntersecting) return;
+        seen.disconnect();
+        loading ??= import(new URL(LIVE_SCRIPT, folder).href) as Promise<typeof Live>;
+        void loading.then(({ Follower }) => {
+          if (this.#key !== key || this.#follower) return;
+          this.#follower = new Follower({ session, variables, draw: this.draw });
+          this.#watch();
+        }, () => {}); // which the browser's console has
+      });
+      this.#seen.observe(list);
+    }
+  }
+
+  #watch(): void {
+    if (this.#list) this.#follower?.watch(this.#list);
+    else this.#follower?.stop();
+  }
+}
+
+/** What is to be followed of a choice; null if no new comment comes to its list. */
+function variablesFor(product: string, choice: Choice): object | null {
+  if (!isNewest(choice)) return null;
+  const { filter } = variablesOf(product, choice, 0);
+  return { product, ...(filter !== undefined && { filter }) };
+}
