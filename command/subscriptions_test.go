@@ -2,17 +2,23 @@ package command_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	tab "github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
 
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -167,6 +173,45 @@ func TestSubscriptions(t *testing.T) {
 	if status, said := other.wait(); status != 0 || strings.Contains(said, "cut off") {
 		t.Errorf("status %d\n%s", status, said)
 	}
+}
+
+// Whoever has the product page open in a browser is told of a comment that came, also by a server that runs
+// nothing but its own documents, and sees it by a press.
+func TestPageTellsOfNewComments(t *testing.T) {
+	t.Parallel()
+	visitor := browsertest.NewVisitor(t, browsertest.Open(t))
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // or the first events might be missed
+		t.Fatal(err)
+	}
+	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table}
+	manifest := filepath.Join(t.TempDir(), "none.json")
+	if err := os.WriteFile(manifest, []byte(`{"format":"apollo-persisted-query-manifest","version":1,"operations":[]}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	one, other := startServer(t, append(flags, "--max-subscriptions", "1", "--trusted-documents", manifest, "--trusted-only")...), startServer(t, append(flags, "--no-count")...)
+	other.added(t)
+	if err := chromedp.Run(visitor, chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := tab.AddScriptToEvaluateOnNewDocument(`{
+			const { fetch } = window;
+			window.fetch = async (address, init) => {
+				const response = await fetch(address, init);
+				if (response.headers.get('Content-Type').startsWith('text/event-stream')) window.follows = true;
+				return response;
+			};
+		}`).Do(ctx)
+		return err
+	})); err != nil {
+		t.Fatal(err)
+	}
+	const root = "document.querySelector('talkback-comments').shadowRoot"
+	browsertest.Visit(t, visitor, one.address+"/products/kettle",
+		browsertest.Until("window.follows === true", nil),
+		chromedp.ActionFunc(func(context.Context) error { other.added(t); return nil }),
+		browsertest.Until(root+".querySelector('.fresh a')?.textContent === '1 new comment'", nil),
+		browsertest.ClickElement(root+".querySelector('.fresh a')"),
+		browsertest.Until(root+".querySelector('.fresh').childElementCount === 0 && "+root+".querySelectorAll('.list > li').length === 2", nil),
+	)
 }
 
 // added adds a comment and returns its id.
