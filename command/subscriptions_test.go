@@ -175,7 +175,7 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// Whoever has the product page open in a browser is told of a comment that came, also by a server that runs
+// A reader who has the product page open in a browser is told of a comment that came, also by a server that runs
 // nothing but its own documents, and sees it by a press.
 func TestPageTellsOfNewComments(t *testing.T) {
 	t.Parallel()
