@@ -26,6 +26,7 @@ type Hooks struct {
 
 	Events       []string      `help:"For add: the kinds of events, such as comment.added,comment.approved. Without it, all." placeholder:"KIND,..."`
 	SecretEnv    string        `help:"For add: name of the environment variable that holds the secret, whsec_ and 24 to 64 random bytes in base64, in each process that delivers. The secret itself is stored nowhere." placeholder:"NAME"`
+	Purge        string        `help:"For add: the address is where this CDN purges, fastly or cloudflare: it is given the tags of products that change, and the variable of --secret-env holds the token for it." placeholder:"CDN"`
 	AllowPrivate bool          `help:"For add: take an address inside your own network, and http://."`
 	GiveUp       time.Duration `help:"For add: for how long a delivery is tried again, 1m to 168h (default: ${default})." placeholder:"72h" default:"72h"`
 	Since        string        `help:"For replay: from when on events are delivered again, such as 2026-11-26T12:00:00Z. They are kept for 14 days." placeholder:"TIME"`
@@ -67,12 +68,12 @@ func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 
 // check returns the time of --since, or what is wrong with the command line.
 func (c *Hooks) check() (since time.Time, err error) {
-	given := len(c.Events) > 0 || c.SecretEnv != "" || c.AllowPrivate
+	given := len(c.Events) > 0 || c.SecretEnv != "" || c.Purge != "" || c.AllowPrivate
 	switch {
 	case (c.Hook == "") != (c.Do == "list"):
 		return since, fmt.Errorf("talkback hooks %s: give the address that is added, or the id of a hook; list takes neither", c.Do)
 	case c.Do != "add" && given:
-		return since, errors.New("--events, --secret-env and --allow-private are for talkback hooks add: remove the hook and add it to change them")
+		return since, errors.New("--events, --secret-env, --purge and --allow-private are for talkback hooks add: remove the hook and add it to change them")
 	case (c.Do == "replay") != (c.Since != ""):
 		return since, errors.New("give --since with talkback hooks replay, and with nothing else")
 	case c.Do == "add":
@@ -89,7 +90,7 @@ func (c *Hooks) check() (since time.Time, err error) {
 
 // hook returns the hook that add adds.
 func (c *Hooks) hook() webhooks.Hook {
-	h := webhooks.Hook{URL: c.Hook, SecretEnv: c.SecretEnv, AllowPrivate: c.AllowPrivate, GiveUp: c.GiveUp}
+	h := webhooks.Hook{URL: c.Hook, SecretEnv: c.SecretEnv, Purge: c.Purge, AllowPrivate: c.AllowPrivate, GiveUp: c.GiveUp}
 	for _, kind := range c.Events {
 		h.Kinds = append(h.Kinds, outbox.Kind(kind))
 	}
@@ -156,6 +157,9 @@ func hookText(s webhooks.State) string {
 	}
 	if len(h.Kinds) > 0 {
 		kinds = strings.Trim(fmt.Sprint(h.Kinds), "[]")
+	}
+	if h.Purge != "" {
+		kinds += ", as purges of " + h.Purge
 	}
 	switch {
 	case h.Paused:

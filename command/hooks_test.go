@@ -67,10 +67,16 @@ func TestHooks(t *testing.T) {
 	does("paused", "list")
 	does("goes on", "resume", id)
 	does("is removed", "remove", id)
+	t.Setenv("CDN_TOKEN", "token")
+	cdn := strings.Fields(does("is told of", "add", receiver.URL, "--allow-private", "--purge", "fastly", "--secret-env", "CDN_TOKEN"))[1]
+	does("as purges of fastly", "list")
+	does("took a test event", "test", cdn)
+	does("is removed", "remove", cdn)
 
 	for want, arguments := range map[string][]string{
 		"there is no hook":           {"pause", id},
 		"begin with https://":        {"add", "http://shop.example", "--secret-env", "SHOP_HOOK"},
+		"is no CDN":                  {"add", "https://shop.example", "--secret-env", "CDN_TOKEN", "--purge", "akamai"},
 		"is no kind of events":       {"add", "https://shop.example", "--secret-env", "SHOP_HOOK", "--events", "comment.eaten"},
 		"not the secret":             {"add", "https://shop.example", "--secret-env", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},
 		"give --since":               {"replay", id},

@@ -28,8 +28,8 @@ const (
 type Options struct {
 	// Store has the hooks.
 	Store *Store
-	// Send posts an event.
-	Send func(context.Context, Hook, outbox.Event) error
+	// Send tells of events by one request.
+	Send func(context.Context, Hook, ...outbox.Event) error
 	// Logger gets what fails, with the ids of hooks and events.
 	Logger *slog.Logger
 	// Who describes this process to people, and Engine names the run of the local engine.

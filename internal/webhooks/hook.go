@@ -2,12 +2,13 @@
 // says, https://www.standardwebhooks.com.
 //
 // hook.go is what a hook is and how far it came, store.go keeps both in the table. send.go makes one
-// request. lane.go decides what follows from its outcome: the next event, another try, or giving up.
+// request, and purge.go one that purges a CDN. lane.go decides what follows from its outcome: the next event, another try, or giving up.
 // deliverer.go delivers all hooks of a table, each by one process at a time. state.go is for operators:
 // how hooks are, and what was given up.
 package webhooks
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -31,6 +32,9 @@ type Hook struct {
 	AllowPrivate bool
 	// GiveUp is for how long a delivery is tried again.
 	GiveUp time.Duration
+	// Purge names the CDN whose answers about changed products are purged at the address; empty for an
+	// address that is told of events.
+	Purge string `json:",omitempty"`
 	// Paused says that nothing is delivered for now.
 	Paused bool
 	// Begin is the position after which it begins.
@@ -59,6 +63,8 @@ func (h Hook) Check() error {
 		return comment.Errorf(comment.BadInput, "the address of a hook must begin with https://; inside your own network, http:// is taken with --allow-private")
 	case h.SecretEnv == "" || strings.ContainsAny(h.SecretEnv, "= \x00") || strings.HasPrefix(h.SecretEnv, secretPrefix):
 		return comment.Errorf(comment.BadInput, "give the name of the environment variable that holds the secret, not the secret")
+	case h.Purge != "" && cdns[h.Purge] == nil:
+		return comment.Errorf(comment.BadInput, "%.40q is no CDN whose purges are known: give one of %v, or add a hook without --purge and purge by the product that it tells", h.Purge, slices.Sorted(maps.Keys(cdns)))
 	case h.GiveUp < time.Minute || h.GiveUp > outbox.Keep/2:
 		return comment.Errorf(comment.BadInput, "a delivery can be tried again for 1m to %v", outbox.Keep/2)
 	}
@@ -76,9 +82,32 @@ func (h Hook) Address() string {
 	return address
 }
 
-// wants reports whether a hook is told of an event.
+// wants reports whether a hook is told of an event. A CDN has no answer that shows a comment which is in
+// no list and was in none, or that tells of reports.
 func (h Hook) wants(e outbox.Event) bool {
+	if h.Purge != "" && (e.Kind == outbox.Reported || !e.Shown && !e.WasShown) {
+		return false
+	}
 	return (len(h.Kinds) == 0 || slices.Contains(h.Kinds, e.Kind)) && !e.At.Before(h.Since)
+}
+
+// requests returns the events of a batch that a hook is told of, each with those that one request tells
+// of: a purge those of up to maxTags products, other hooks one event.
+func (h Hook) requests(batch []outbox.Event) (requests [][]outbox.Event) {
+	var products map[string]bool // of the last request
+	for _, e := range batch {
+		last := len(requests) - 1
+		switch {
+		case !h.wants(e):
+			continue
+		case h.Purge != "" && last >= 0 && (products[e.Product] || len(products) < maxTags):
+			requests[last] = append(requests[last], e)
+		default:
+			requests, products = append(requests, []outbox.Event{e}), map[string]bool{}
+		}
+		products[e.Product] = true
+	}
+	return requests
 }
 
 // Progress is how far a hook came.

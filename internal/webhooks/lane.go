@@ -41,7 +41,7 @@ const (
 // delivery is a hook that this process delivers.
 type delivery struct {
 	hook Hook
-	send func(context.Context, Hook, outbox.Event) error
+	send func(context.Context, Hook, ...outbox.Event) error
 	// dead keeps an event that is given up, with the reason.
 	dead func(context.Context, outbox.Event, error) error
 	pace Pace
@@ -65,45 +65,45 @@ func (d *delivery) snapshot() Progress {
 	return d.progress
 }
 
-// take delivers a batch of a lane, event by event.
+// take delivers a batch of a lane, request by request.
 func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error {
-	for _, e := range batch.Events {
-		if d.hook.wants(e) {
-			if err := d.deliver(ctx, lane, e); err != nil {
-				return err
-			}
+	for _, events := range d.hook.requests(batch.Events) {
+		if err := d.deliver(ctx, lane, events); err != nil {
+			return err
 		}
-		d.change(lane, func(l *LaneProgress) { l.Position = e.Number })
 	}
 	d.change(lane, func(l *LaneProgress) { l.Position = batch.Last })
 	return nil
 }
 
-// deliver tries to deliver an event until that succeeds or takes too long. Its error is that of the
-// context, or of keeping a dead letter.
-func (d *delivery) deliver(ctx context.Context, lane int, e outbox.Event) error {
+// deliver tries to deliver events by one request until that succeeds or takes too long. Its error is that
+// of the context, or of keeping a dead letter. The first event stands for all.
+func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event) error {
+	e, last := events[0], events[len(events)-1].Number
 	if err := d.resume(ctx, lane, e); err != nil {
 		return err
 	}
 	for {
-		err := d.send(ctx, d.hook, e)
+		err := d.send(ctx, d.hook, events...)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
 		if err == nil {
 			d.tried(Delivered)
 			d.change(lane, func(l *LaneProgress) {
-				*l = LaneProgress{Position: e.Number, Delivered: l.Delivered + 1, DeadLettered: l.DeadLettered}
+				*l = LaneProgress{Position: last, Delivered: l.Delivered + len(events), DeadLettered: l.DeadLettered}
 			})
 			return nil
 		}
 		if d.givesUp(e, time.Now()) {
-			if err := d.dead(ctx, e, err); err != nil {
-				return err
+			for _, e := range events {
+				if err := d.dead(ctx, e, err); err != nil {
+					return err
+				}
 			}
 			d.tried(DeadLettered)
 			d.change(lane, func(l *LaneProgress) {
-				*l = LaneProgress{Position: e.Number, Delivered: l.Delivered, DeadLettered: l.DeadLettered + 1, LastError: err.Error()}
+				*l = LaneProgress{Position: last, Delivered: l.Delivered, DeadLettered: l.DeadLettered + len(events), LastError: err.Error()}
 			})
 			return nil
 		}

@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"net/url"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -99,8 +100,12 @@ func refusePrivate(_, address string, _ syscall.RawConn) error {
 }
 
 // Ready returns why this process cannot sign what it sends to a hook, nil if it can.
-func (s *Sender) Ready(h Hook) error {
-	_, err := s.signer(h)
+func (s *Sender) Ready(h Hook) (err error) {
+	if h.Purge != "" {
+		_, err = s.token(h)
+	} else {
+		_, err = s.signer(h)
+	}
 	return err
 }
 
@@ -116,31 +121,20 @@ func (s *Sender) signer(h Hook) (*standardwebhooks.Webhook, error) {
 	return signer, nil
 }
 
-// Send posts an event to a hook. Its error holds neither the query of the address nor the answer.
-func (s *Sender) Send(ctx context.Context, h Hook, e outbox.Event) error {
-	body, err := json.Marshal(payload{e.Kind, e.At, data{e.Product, string(e.Comment), e.Version, e.Shown}})
+// Send tells a hook of events by one request: of one event, or of all whose products a CDN is to purge. Its
+// error holds neither the query of the address nor the answer.
+func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err error) {
+	var request *http.Request
+	if h.Purge != "" {
+		request, err = s.purge(ctx, h, tagsOf(events))
+	} else {
+		request, err = s.post(ctx, h, events[0])
+	}
 	if err != nil {
 		return err
 	}
-	signer, err := s.signer(h)
-	if err != nil {
-		return err
-	}
-	now := time.Now()
-	signature, err := signer.Sign(e.ID, now, body)
-	if err != nil {
-		return err
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
-	if err != nil {
-		return errors.New("the address of the hook cannot be read")
-	}
-	for name, value := range map[string]string{
-		"Content-Type": "application/json", "User-Agent": "Talkback",
-		standardwebhooks.HeaderWebhookID: e.ID, standardwebhooks.HeaderWebhookTimestamp: strconv.FormatInt(now.Unix(), 10), standardwebhooks.HeaderWebhookSignature: signature,
-	} {
-		request.Header.Set(name, value)
-	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("User-Agent", "Talkback")
 	client := s.public
 	if h.AllowPrivate {
 		client = s.private
@@ -152,6 +146,50 @@ func (s *Sender) Send(ctx context.Context, h Hook, e outbox.Event) error {
 	defer response.Body.Close()
 	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // the status says all
 	return outcome(response.StatusCode)
+}
+
+// token returns the token for a CDN.
+func (s *Sender) token(h Hook) (string, error) {
+	token, _ := s.secret(h.SecretEnv)
+	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", fmt.Errorf("the environment variable %s holds no token in this process: set it to one by which %s lets purge", h.SecretEnv, h.Purge)
+	}
+	return token, nil
+}
+
+func (s *Sender) purge(ctx context.Context, h Hook, tags []string) (*http.Request, error) {
+	token, err := s.token(h)
+	if err != nil {
+		return nil, err
+	}
+	return purgeRequest(ctx, h.Purge, h.URL, token, tags)
+}
+
+// post returns the request that tells of an event.
+func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Request, error) {
+	body, err := json.Marshal(payload{e.Kind, e.At, data{e.Product, string(e.Comment), e.Version, e.Shown}})
+	if err != nil {
+		return nil, err
+	}
+	signer, err := s.signer(h)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	signature, err := signer.Sign(e.ID, now, body)
+	if err != nil {
+		return nil, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	if err != nil {
+		return nil, errAddress
+	}
+	for name, value := range map[string]string{
+		standardwebhooks.HeaderWebhookID: e.ID, standardwebhooks.HeaderWebhookTimestamp: strconv.FormatInt(now.Unix(), 10), standardwebhooks.HeaderWebhookSignature: signature,
+	} {
+		request.Header.Set(name, value)
+	}
+	return request, nil
 }
 
 // Test posts an event of TestKind to a hook, once.

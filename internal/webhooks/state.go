@@ -100,7 +100,7 @@ func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLett
 
 // Redeliver tries each dead letter of a hook once more, and deletes those that arrive. It ends with the
 // first one that does not.
-func (s *Store) Redeliver(ctx context.Context, h Hook, send func(context.Context, Hook, outbox.Event) error) (delivered int, err error) {
+func (s *Store) Redeliver(ctx context.Context, h Hook, send func(context.Context, Hook, ...outbox.Event) error) (delivered int, err error) {
 	for letter, err := range s.DeadLetters(ctx, h.ID) {
 		if err != nil {
 			return delivered, err

@@ -407,6 +407,7 @@ func TestCheck(t *testing.T) {
 		"no secret":       func(h *webhooks.Hook) { h.SecretEnv = "" },
 		"an unknown kind": func(h *webhooks.Hook) { h.Kinds = []outbox.Kind{"comment.eaten"} },
 		"no time":         func(h *webhooks.Hook) { h.GiveUp = 0 },
+		"an unknown CDN":  func(h *webhooks.Hook) { h.Purge = "akamai" },
 	} {
 		h := good
 		change(&h)
