@@ -65,6 +65,7 @@ release: build provision-engine release-tool lambda package
 # Everything that any test needs. What cannot be had here is said in a line that begins with "left out:".
 provision: provision-engine provision-s3 languages release-tool
 	@internal/provision/dynamodb-local.sh
+	@internal/provision/apollo-kotlin.sh
 	@internal/provision/chromium.sh
 	@internal/provision/axe.sh
 	@internal/provision/docs.sh

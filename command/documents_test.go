@@ -107,7 +107,7 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 			if diff := seen.compare(t, strings.HasPrefix(query, "mutation"), block.Text, answer); diff != "" {
 				edits.replace(t, block, seen.restore(fit(t, withoutExtensions(t, block.Text, answer), ""))+"\n", diff)
 			}
-		case "shell", "http", "nginx", "js", "yaml", "mermaid", "html", "css", "":
+		case "shell", "http", "nginx", "js", "kotlin", "yaml", "mermaid", "html", "css", "":
 		default:
 			t.Errorf("%s:%d: no test knows what to do with a block of %q", document.Path, block.Line, block.Info)
 		}

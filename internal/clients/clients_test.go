@@ -30,7 +30,7 @@ import (
 )
 
 // patience bounds every wait for a program. It is reached only by a failure.
-const patience = 2 * time.Minute
+const patience = 5 * time.Minute
 
 // client is a program, in the folder of its name, and what makes it.
 type client struct {
