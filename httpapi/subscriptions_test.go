@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"os/exec"
 	"runtime"
 	"strings"
 	"sync/atomic"
@@ -291,47 +294,114 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 	}
 }
 
-// What an idle subscriber takes of memory, with its connection, its timers and its goroutines.
+// What an idle subscriber takes of memory, with its connection, its timers and its goroutines. The clients
+// are a process of their own.
 //
-//	go test ./httpapi -run - -bench IdleSubscribers -benchtime 9000x
+//	go test ./httpapi -run - -bench IdleSubscribers -benchtime 10000x
 func BenchmarkIdleSubscribers(b *testing.B) {
-	server := httptest.NewServer(httpapi.New(options(subscribing(b, nil))))
+	server := httptest.NewServer(httpapi.New(options(subscribing(b, func(o *httpapi.Options) {
+		o.Subscriptions.Timing.Heartbeat = time.Hour // the clients read nothing, so they answer no ping
+	}))))
 	b.Cleanup(server.Close)
-	before := memory()
-	message := func(text string) []byte { // masked by zeros
-		head := []byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}
-		return append(head, text...)
+	more := subscribers(b, server.Listener.Addr().String())
+	before, n := memory(), 0
+	for b.Loop() {
+		more()
+		n++
+	}
+	b.ReportMetric(float64(memory()-before)/float64(n), "B/subscriber")
+	b.ReportMetric(float64(runtime.NumGoroutine())/float64(n), "goroutines/subscriber")
+	b.ReportMetric(resident(b), "MB-resident")
+}
+
+// subscribers starts a process that subscribes once for each call.
+func subscribers(b *testing.B, address string) (more func()) {
+	b.Helper()
+	process := exec.CommandContext(b.Context(), os.Args[0])
+	process.Env = append(os.Environ(), subscribeTo+"="+address)
+	process.Stderr = os.Stderr
+	ask, err := process.StdinPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	hear, err := process.StdoutPipe()
+	if err == nil {
+		err = process.Start()
+	}
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		_ = ask.Close()
+		_ = process.Wait()
+	})
+	answer := make([]byte, 1)
+	return func() {
+		if _, err := ask.Write([]byte{'+'}); err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.ReadFull(hear, answer); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// subscribeTo is the environment variable that makes a process of subscribers.
+const subscribeTo = "TALKBACK_TEST_SUBSCRIBE_TO"
+
+func TestMain(m *testing.M) {
+	address := os.Getenv(subscribeTo)
+	if address == "" {
+		os.Exit(m.Run())
 	}
 	var open []net.Conn
+	for ask := make([]byte, 1); ; {
+		if _, err := io.ReadFull(os.Stdin, ask); err != nil {
+			os.Exit(len(open) >> 30) // they end here, and not when they are collected
+		}
+		open = append(open, subscribed(address))
+		_, _ = os.Stdout.Write(ask)
+	}
+}
+
+// subscribed is a socket with a subscription, by as few bytes as it takes.
+func subscribed(address string) net.Conn {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		panic(err)
+	}
 	read := make([]byte, 4096)
-	await := func(conn net.Conn, what string) {
-		for got := ""; !strings.Contains(got, what); {
+	send := func(text, await string) {
+		_, _ = io.WriteString(conn, text)
+		for got := ""; !strings.Contains(got, await); {
 			n, err := conn.Read(read)
 			if err != nil {
-				b.Fatal(err)
+				panic(err)
 			}
 			got += string(read[:n])
 		}
 	}
-	for b.Loop() {
-		conn, err := net.Dial("tcp", server.Listener.Addr().String())
-		if err != nil {
-			b.Fatal(err)
+	message := func(text string) string { // masked by zeros
+		return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
+	}
+	send("GET /graphql HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
+		"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n", "\r\n\r\n")
+	send(message(connecting), "connection_ack")
+	send(message(`{"id":"1","type":"subscribe","payload":{"query":"subscription { stats }"}}`), `"next"`)
+	return conn
+}
+
+// resident returns how much memory the process has of the system, in MB, 0 where that is not told.
+func resident(b *testing.B) (mb float64) {
+	status, _ := os.ReadFile("/proc/self/status") // Linux has it
+	for line := range strings.Lines(string(status)) {
+		if text, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			if _, err := fmt.Sscan(text, &mb); err != nil {
+				b.Fatal(err)
+			}
 		}
-		open = append(open, conn)
-		_, _ = io.WriteString(conn, "GET /graphql HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
-			"Sec-WebSocket-Protocol: graphql-transport-ws\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n")
-		await(conn, "\r\n\r\n")
-		_, _ = conn.Write(message(connecting))
-		await(conn, "connection_ack")
-		_, _ = conn.Write(message(`{"id":"1","type":"subscribe","payload":{"query":"subscription { stats }"}}`))
-		await(conn, `"next"`)
 	}
-	b.ReportMetric(float64(memory()-before)/float64(len(open)), "B/subscriber")
-	b.ReportMetric(float64(runtime.NumGoroutine())/float64(len(open)), "goroutines/subscriber")
-	for _, conn := range open {
-		_ = conn.Close()
-	}
+	return mb / 1000
 }
 
 // memory returns what the process holds in its heap and its stacks.

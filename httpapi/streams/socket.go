@@ -97,8 +97,8 @@ func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request) {
 type lean struct{ http.ResponseWriter }
 
 const (
-	readBuffer  = 512
-	writeBuffer = 1 << 10
+	readBuffer  = 128
+	writeBuffer = 256
 )
 
 // Hijack implements [http.Hijacker].

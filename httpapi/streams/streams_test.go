@@ -1,7 +1,10 @@
 package streams_test
 
 import (
+	"bytes"
 	"context"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -94,5 +97,54 @@ func TestFormOf(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: %q instead of %q", accept, got, want)
 		}
+	}
+}
+
+// large has an answer of 64 KB whenever it is asked.
+type large struct{}
+
+func (large) Next(context.Context) (streams.Answer, error) {
+	return streams.Answer{Data: bytes.Repeat([]byte("1"), 64<<10)}, nil
+}
+
+func (large) Close() {}
+
+// A client that never reads is dropped, whatever it was sent by.
+func TestClientsThatNeverRead(t *testing.T) {
+	masked := func(text string) string { // by zeros
+		return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
+	}
+	for name, head := range map[string]string{
+		"events":    "Accept: text/event-stream\r\n\r\n",
+		"multipart": "Accept: multipart/mixed;subscriptionSpec=1.0\r\n\r\n",
+		"socket": "Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Protocol: graphql-transport-ws\r\n" +
+			"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n" + masked(initiate) + masked(`{"id":"1","type":"subscribe","payload":{"query":"large"}}`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			dropped, timing := make(chan struct{}), streams.Timing{Stall: 10 * time.Millisecond}
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				form := streams.FormOf(r.Header)
+				if form == nil {
+					(&streams.Socket{
+						Run:      func(context.Context, string, []byte) ([]byte, streams.Source) { return nil, large{} },
+						Check:    func(string) error { return nil },
+						Stopping: t.Context(), Closed: func() { close(dropped) }, MaxMessage: 1000, Timing: timing,
+					}).Upgrade(w, r)
+					return
+				}
+				form.Send(r.Context(), t.Context(), w, large{}, timing, func(context.Context) *streams.End { return nil })
+				close(dropped)
+			}))
+			t.Cleanup(server.Close)
+			conn, err := net.Dial("tcp", server.Listener.Addr().String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer conn.Close()
+			if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: h\r\n"+head); err != nil {
+				t.Fatal(err)
+			}
+			<-dropped
+		})
 	}
 }
