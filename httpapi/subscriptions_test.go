@@ -401,7 +401,7 @@ func resident(b *testing.B) (mb float64) {
 			}
 		}
 	}
-	return mb / 1000
+	return mb * 1024 / 1e6 // it is told in KiB
 }
 
 // memory returns what the process holds in its heap and its stacks.
