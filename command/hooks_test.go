@@ -2,6 +2,7 @@ package command_test
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -42,16 +43,21 @@ func TestHooks(t *testing.T) {
 	if _, err := dynamo.NewStore(a.session.Client, a.session.Table, dynamo.Options{}).Add(t.Context(), c, ""); err != nil {
 		t.Fatal(err)
 	}
+	admin := freeAddress(t)
 	count, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		talkback(count, "stream", "--endpoint", a.session.Address, "--table", a.session.Table)
+		talkback(count, "stream", "--endpoint", a.session.Address, "--table", a.session.Table, "--admin-listen", admin)
 	}()
 	eventually(t, "the hook is told, and that is known", func() bool {
 		_, out, _ := a.talkback("hooks", "list")
 		return taken.Load() > 0 && strings.Contains(out, "1 delivered")
 	})
+	measured := scrape(t, admin)
+	if _, shown := measured[fmt.Sprintf("talkback_hook_lag_seconds{talkback_hook=%q}", id)]; !shown || measured[fmt.Sprintf("talkback_hook_deliveries_total{talkback_hook=%q,talkback_outcome=\"delivered\"}", id)] < 1 {
+		t.Errorf("measured: %v", since(nil, measured, "talkback_hook"))
+	}
 	stop()
 	<-ended
 	if out := does("1 delivered", "list"); !strings.Contains(out, "delivered by no process") || !strings.Contains(out, receiver.URL) {

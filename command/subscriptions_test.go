@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -139,7 +140,8 @@ func TestSubscriptions(t *testing.T) {
 		t.Fatal(err)
 	}
 	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table, "--max-subscriptions", "10"}
-	one, other := startServer(t, flags...), startServer(t, append(flags, "--no-count")...)
+	admin := freeAddress(t)
+	one, other := startServer(t, append(slices.Clone(flags), "--admin-listen", admin)...), startServer(t, append(flags, "--no-count")...)
 	events, multipart := one.streamed("text/event-stream", ""), other.streamed("multipart/mixed;subscriptionSpec=1.0, application/json", "")
 	socket, ended := other.socket()
 	atOne, _ := one.socket()
@@ -151,6 +153,15 @@ func TestSubscriptions(t *testing.T) {
 				t.Fatalf("%+v", event)
 			}
 		}
+	}
+	measured := scrape(t, admin)
+	for _, transport := range []string{"sse", "websocket"} {
+		if open := measured[fmt.Sprintf("talkback_subscriptions_open{talkback_transport=%q}", transport)]; open != 1 {
+			t.Errorf("%v subscriptions are open by %s", open, transport)
+		}
+	}
+	if _, read := measured["talkback_outbox_age_seconds"]; !read || measured["talkback_subscriptions_connections"] != 2 || measured["talkback_subscriptions_sent_total"] == 0 {
+		t.Errorf("measured: %v", since(nil, measured, "talkback_subscriptions", "talkback_outbox"))
 	}
 	last := one.added(t)
 	position := next(t, events).Extensions.Position
