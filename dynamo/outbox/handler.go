@@ -71,18 +71,22 @@ func sorted(records []stream.Record, failed stream.RecordErrors) (map[int][]entr
 	return lanes, failed
 }
 
-// oneOfImports leaves the last entry of what imports did to each product, which stands for all: an import
-// may write a million comments.
+// oneOfImports leaves one entry of what imports did to each product, which stands for all: an import may
+// write a million comments. It is the last one of a comment that is or was in lists, if there is any.
 func oneOfImports(all []entry) (out []entry) {
-	last, counted := map[string]int{}, map[string]bool{}
+	stands, counted := map[string]int{}, map[string]bool{}
 	for i, e := range all {
 		if e.has(letterImported) {
-			last[e.product], counted[e.product] = i, counted[e.product] || e.has(letterCounted)
+			before, known := stands[e.product]
+			if !known || e.shown || e.wasShown || !all[before].shown && !all[before].wasShown {
+				stands[e.product] = i
+			}
+			counted[e.product] = counted[e.product] || e.has(letterCounted)
 		}
 	}
 	for i, e := range all {
 		if e.has(letterImported) {
-			if last[e.product] != i {
+			if stands[e.product] != i {
 				continue
 			}
 			if counted[e.product] && !e.has(letterCounted) {

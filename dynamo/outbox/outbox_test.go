@@ -351,6 +351,10 @@ func TestImports(t *testing.T) {
 		for i, c := range commenttest.Many(r, product, 20) {
 			c.Status, c.Moderation = comment.Approved, nil
 			now := layout.Encode(c)
+			if i == 19 { // it stands for none that are in lists
+				c.Status = comment.Rejected
+				now = layout.Encode(c)
+			}
 			if i > 0 {
 				now[layout.AttrImport] = layout.Text("7:1:0:")
 			}
@@ -369,6 +373,9 @@ func TestImports(t *testing.T) {
 		}
 		for _, e := range batch.Events {
 			got[e.Product] = append(got[e.Product], e.Kind)
+			if !e.Shown {
+				t.Errorf("%+v is of a comment that is in no list", e)
+			}
 		}
 	}
 	for product := range got {
