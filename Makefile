@@ -3,8 +3,12 @@
 
 .PHONY: run build lambda generate explorer component package provision-engine provision-s3 languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture docs release release-tool clean
 
-# Clients of Redis and S3 have hundreds of commands, which spend their time waiting: not inlined, they take less room.
-export LEAN = -gcflags=github.com/redis/go-redis/v9=-l -gcflags=github.com/aws/aws-sdk-go-v2/service/s3=-l
+# What waits for others, or runs once at the start, is not inlined, and functions begin at multiples of 16 bytes, as on arm64,
+# in place of 32: so the program takes 2 MB less.
+aws = github.com/aws/aws-sdk-go-v2/service
+not_inlined = github.com/redis/go-redis/... $(aws)/s3/... $(aws)/sts/... $(aws)/sso/... $(aws)/ssooidc/... $(aws)/signin/... \
+	github.com/jackc/... google.golang.org/... github.com/alecthomas/... github.com/yuin/... github.com/talkback/talkback/command
+export LEAN = $(not_inlined:%=-gcflags=%=-l)
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
@@ -13,7 +17,7 @@ run: provision-engine build
 
 # The program alone, in bin/, as releases have it: static, and without debug information, which would be 24 MB more.
 build:
-	CGO_ENABLED=0 go build $(LEAN) -ldflags '-s -w' -o bin/talkback .
+	CGO_ENABLED=0 go build $(LEAN) -ldflags '-s -w -funcalign=16' -o bin/talkback .
 
 # The function for AWS Lambda, in bin/bootstrap, and in bin/talkback-lambda.zip for infra/. The tags leave out ways to run
 # it that Lambda no longer uses, and gRPC's page of traces, whose templates keep every exported method.
