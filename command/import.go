@@ -44,6 +44,7 @@ type Import struct {
 	AsTheyAre    bool   `name:"authors-as-they-are" help:"Take authors that look like e-mail addresses. Ids and names of authors are public."`
 
 	MediaBase  comment.MediaBase `help:"Prefix of the addresses of pictures and videos in the file, as servers have it. Without it, the column is not read." placeholder:"URL"`
+	ShopName   string            `help:"Name that replies of the shop have in rows that give none. Without it, that is Shop." placeholder:"NAME"`
 	Rejects    string            `help:"File for rejected rows: line, reason, row. Default: the name of the imported file with .rejects.tsv." type:"path" placeholder:"FILE"`
 	Force      bool              `help:"Replace an existing file of rejected rows."`
 	Name       string            `help:"Name of the import, by which --undo takes it back (default: the name of the file)." placeholder:"NAME"`
@@ -284,7 +285,7 @@ func importedText(summary string, screen output.Screen) string {
 // Options returns how the flags say to read the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
 	o := reviewfile.Options{
-		Format: reviewfile.FormatOf(c.File), From: strings.TrimPrefix(c.From, "none"), Customers: c.Customers, Restore: c.Restore, Whole: c.Replace, MediaBase: c.MediaBase, AuthorsAsTheyAre: c.AsTheyAre,
+		Format: reviewfile.FormatOf(c.File), From: strings.TrimPrefix(c.From, "none"), Customers: c.Customers, Restore: c.Restore, Whole: c.Replace, MediaBase: c.MediaBase, ShopName: c.ShopName, AuthorsAsTheyAre: c.AsTheyAre,
 	}
 	if c.Format != "" && c.Format != "auto" {
 		o.Format = reviewfile.Format(c.Format)

@@ -102,6 +102,11 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	if err != nil {
 		return err
 	}
+	for _, c := range next.comments {
+		if c.Reply != nil {
+			m.done.replies++
+		}
+	}
 	if next.line > 0 {
 		m.done.line = next.line
 	}
@@ -145,6 +150,7 @@ func (d dryRunLoader) Load(_ context.Context, comments []comment.Comment) (dynam
 type result struct {
 	dynamo.LoadCounts
 	rejected int
+	replies  int           // how many rows have one of the shop
 	line     int           // the last line that is done
 	loaded   time.Duration // how long all rows took; 0 until they are done
 }

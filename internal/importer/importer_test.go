@@ -83,6 +83,8 @@ func TestImport(t *testing.T) {
 			"25 rows = 25 written + 0 already there + 0 repeated in the file + 0 rejected"},
 		{"some are not", rows(25, func(i int) bool { return i%10 == 0 }), "", fakeLoader{}, []int{9, 9, 4},
 			"25 rows = 22 written + 0 already there + 0 repeated in the file + 3 rejected"},
+		{"some have replies", "product,rating,language,text,date,reply\ncup,5,en,good,2015-08-20,Thanks\ncup,4,en,fine,2015-08-20,\n", "", fakeLoader{}, []int{2},
+			"2 rows = 2 written + 0 already there + 0 repeated in the file + 0 rejected\nRows with a reply of the shop: 1"},
 		{"no row is", rows(3, func(int) bool { return true }), "", fakeLoader{}, []int{0},
 			"no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read"},
 		{"there are no rows", header, "", fakeLoader{}, []int{0}, "the file holds no rows"},

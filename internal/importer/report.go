@@ -53,6 +53,9 @@ func (m *Import) summary(took, waited time.Duration) string {
 	if waited > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", waited.Seconds())
 	}
+	if n.replies > 0 {
+		text += output.English.Sprintf("\nRows with a reply of the shop: %d", n.replies)
+	}
 	if n.Deleted > 0 {
 		text += "\nDeleted comments stay deleted; --revive writes them again"
 	}

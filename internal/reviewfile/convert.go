@@ -149,9 +149,6 @@ func (v *values) distinct(preset string) [10]byte {
 	return [10]byte(hash.Sum(nil))
 }
 
-// replyName is the name of who replied in a file that does not say.
-const replyName = "Shop"
-
 // reply returns the reply of the shop, nil if there is none. If the file does not say when it was
 // written, the time of the review stands for that.
 func (r *converter) reply(row *values, written time.Time) (*comment.Reply, error) {
@@ -160,7 +157,7 @@ func (r *converter) reply(row *values, written time.Time) (*comment.Reply, error
 	if row.err != nil || reply.Text == "" {
 		return nil, row.err
 	}
-	reply.Name = cmp.Or(reply.Name, replyName)
+	reply.Name = cmp.Or(reply.Name, r.options.ShopName, "Shop")
 	if date == "" {
 		return reply, nil
 	}

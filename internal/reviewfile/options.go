@@ -68,6 +68,8 @@ type Options struct {
 	Zone *time.Location
 	// MediaBase is the prefix of the addresses of pictures and videos. Without it, they are not read.
 	MediaBase comment.MediaBase
+	// ShopName is the name of replies that have none. If it is empty, that is Shop.
+	ShopName string
 	// Restore says that Talkback's own export wrote the lines. They are taken as they are, with
 	// their authors and versions, so a file that a stranger wrote must not be read like this.
 	Restore bool

@@ -38,17 +38,17 @@ func TestStatesAndReplies(t *testing.T) {
 		{why: "an unknown word is not guessed", columns: "status", values: `California`, reason: `the status "California" is not known; the words are: approved, published`},
 		{why: "the cure is named", columns: "status", values: `California`, reason: `--map status= leaves the column out`},
 		{why: "a reply alone", columns: "reply", values: ` Thank you &amp; bye<br>`,
-			reply: &comment.Reply{Text: "Thank you & bye", Name: "Shop", CreatedAt: written, Version: 1}},
+			reply: &comment.Reply{Text: "Thank you & bye", Name: "Red Kettle", CreatedAt: written, Version: 1}},
 		{why: "a reply with name and date", columns: "reply,reply_name,replied_at", values: `Thanks,Ann,2024-05-02 10:00:00`,
 			reply: &comment.Reply{Text: "Thanks", Name: "Ann", CreatedAt: written.Add(34 * time.Hour), Version: 1}},
 		{why: "Trustpilot's columns", columns: "Company Reply,Company Reply Date", values: `Thanks,2024-05-02`,
-			reply: &comment.Reply{Text: "Thanks", Name: "Shop", CreatedAt: written.Add(24 * time.Hour), Version: 1}},
+			reply: &comment.Reply{Text: "Thanks", Name: "Red Kettle", CreatedAt: written.Add(24 * time.Hour), Version: 1}},
 		{why: "a name without a reply", columns: "reply,reply_name", values: `,Ann`},
 		{why: "a date of a reply that is none", columns: "reply,reply_date", values: `Thanks,soon`, reason: "of the reply, the date"},
 		{why: "a reply that is too long", columns: "reply", values: strings.Repeat("x", 1001), reason: "the reply has 1001 characters"},
 	} {
 		file := "id,product,rating,lang,text,date," + row.columns + "\n1,p,5,en,fine,2024-05-01," + row.values + "\n"
-		reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{Format: reviewfile.CSV})
+		reader, err := reviewfile.NewReader(strings.NewReader(file), reviewfile.Options{Format: reviewfile.CSV, ShopName: "Red Kettle"})
 		if err != nil {
 			t.Fatalf("%s: %v", row.why, err)
 		}
