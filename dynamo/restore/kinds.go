@@ -1,7 +1,7 @@
 // Package restore puts the items of a copy of the table back: comments, and what cannot be found out
 // anew, such as who voted, reported and decided, tombstones and marks of erased authors. Counts, the
 // page index and the state of the stream follow from these and are left out: the process that counts the
-// new table makes them.
+// new table makes them. Events and hooks are left out, too.
 //
 // kinds.go says which items those are, check.go whether a copy can be restored, and loader.go writes
 // them.
@@ -25,7 +25,7 @@ const (
 	// Beside is anything else that is restored. Votes that come before their comment would be deleted
 	// as those of a deleted one, so comments are restored first.
 	Beside
-	// Derived is an item that follows from others, or that only says how far a process is.
+	// Derived is an item that follows from others, or that only says how far a process is. It is left out.
 	Derived
 	// Layout is the item that says which layout a table has.
 	Layout
@@ -43,6 +43,8 @@ var partitions = []struct {
 	{"STREAM", Derived},               // leases, heartbeats
 	{"STATISTICS", Derived},           // state of counting
 	{"DOCTOR#", Derived},              // what talkback doctor tries out
+	{"OUT", Derived},                  // events, which were delivered or expire
+	{"HOOK", Derived},                 // hooks, too: a copy must not post to the addresses that the table posts to
 	{"SETTINGS", Layout},
 	{"KEY#", Beside},   // idempotency keys: a retry may come after the move
 	{"ONE#", Beside},   // one comment for each customer and product

@@ -10,8 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// sample are items of a table that the program filled, in DynamoDB's JSON, of each kind that the table
-// of a small shop has.
+// sample are items that the program wrote, in DynamoDB's JSON, of each kind.
 //
 //go:embed sample.json
 var sample []byte

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -44,14 +46,44 @@ func TestSampleIsOfTheKinds(t *testing.T) {
 			}
 		}
 	}
-	// What only larger or troubled tables have, and those with --pages markers.
 	for _, k := range kinds {
-		rare := strings.HasPrefix(k.name, "page") || slices.Contains([]string{
-			"votes of a comment", "stores of page numbers", "leaderboards, and guards of their settings", "rebuild", "dead letter", "hook: event that it refused",
-		}, k.name)
-		if shown[k.name] == rare {
-			t.Errorf("%s: shown is %v, rare is %v", k.name, shown[k.name], rare)
+		if !shown[k.name] {
+			t.Errorf("there is no sample of %s", k.name)
 		}
+	}
+}
+
+// tokens are the texts in backticks.
+var tokens = regexp.MustCompile("`([^`]+)`")
+
+// The model has a sample of each key that docs/design/table.md lists.
+func TestSampleHasTheKeysOfTheDocument(t *testing.T) {
+	document, err := os.ReadFile(filepath.Join(root, "docs", "design", "table.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(document), "| item | PK | SK | notes |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	keys := 0
+	for row := range strings.Lines(table) {
+		cells := strings.Split(row, "|")
+		for i, attr := range map[int]string{2: layout.AttrPK, 3: layout.AttrSK} {
+			if len(cells) < 4 {
+				continue
+			}
+			for _, key := range tokens.FindAllStringSubmatch(cells[i], -1) {
+				keys++
+				prefix := key[1][:strings.IndexAny(key[1]+"<", "<.")]
+				if !slices.ContainsFunc(sampleItems(t), func(item object) bool {
+					return strings.HasPrefix(item[attr].(object)["S"].(string), prefix)
+				}) {
+					t.Errorf("there is no sample with the %s %s", attr, key[1])
+				}
+			}
+		}
+	}
+	if keys < 40 {
+		t.Errorf("%d keys were found in the document", keys)
 	}
 }
 
@@ -82,6 +114,9 @@ func TestSampleIsATable(t *testing.T) {
 	}
 	for _, item := range sampleItems(t) {
 		stored := value(t, object{"M": item}).(*types.AttributeValueMemberM).Value
+		if restore.KindOf(stored) == restore.Unknown {
+			t.Errorf("%v, %v: a restore of the table does not know it", item[layout.AttrPK], item[layout.AttrSK])
+		}
 		if k, _ := kindOf(item); k.sk == layout.CommentSK && !layout.NoComment(stored) {
 			if _, err := layout.Decode(stored); err != nil {
 				t.Error(err)
