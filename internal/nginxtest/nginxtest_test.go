@@ -1,6 +1,7 @@
 package nginxtest
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -53,6 +54,35 @@ func TestRefusalsAreNoFailures(t *testing.T) {
 			if response.StatusCode != ask.want {
 				t.Errorf("request %d: %s %s is %s, want %d", i, ask.method, ask.path, response.Status, ask.want)
 			}
+		}
+	}
+}
+
+// A server learns that a client asks for a WebSocket, and of nothing else.
+func TestUpgrade(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = fmt.Fprintf(w, "%q %q", r.Header.Get("Upgrade"), strings.ToLower(r.Header.Get("Connection")))
+	}))
+	t.Cleanup(server.Close)
+	address := server.Listener.Addr().String()
+	url := Start(t, [2]string{address, address})
+	for upgrade, want := range map[string]string{"": `"" ""`, "websocket": `"websocket" "upgrade"`} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if upgrade != "" {
+			request.Header.Set("Upgrade", upgrade)
+			request.Header.Set("Connection", "Upgrade")
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(response.Body)
+		_ = response.Body.Close()
+		if err != nil || string(got) != want {
+			t.Errorf("asked for %q, the server is told %s, %v; want %s", upgrade, got, err, want)
 		}
 	}
 }
