@@ -30,21 +30,37 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 // version.
 func made(t *testing.T, program string) map[string][]byte {
 	t.Helper()
+	root := moduleRoot(t)
+	bin := func(name string) string { return filepath.Join(root, "bin", name) }
+	return madeOf(t, root, "", program, "-built", "linux/amd64="+bin(program), "-engine", "linux/amd64="+provisiontest.DynoxideBinary(t),
+		"-with", filepath.Join(root, "docs", "design"), "-with", bin("no such file"))
+}
+
+func moduleRoot(t *testing.T) string {
+	t.Helper()
 	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin := func(name string) string { return filepath.Join(root, "bin", name) }
-	for _, needed := range []string{"talkback-release", "talkback", program} {
+	return root
+}
+
+// madeOf returns the same of the module in a folder. What is compiled for it goes to a cache of its own, if one is given;
+// needed is a program that has to be in bin.
+func madeOf(t *testing.T, module, cache, needed string, arguments ...string) map[string][]byte {
+	t.Helper()
+	bin := func(name string) string { return filepath.Join(moduleRoot(t), "bin", name) }
+	for _, needed := range []string{"talkback-release", "talkback", needed} {
 		if _, err := os.Stat(bin(needed)); err != nil {
 			provisiontest.LeaveOut(t, fmt.Errorf("releases: there is no bin/%s; %w", needed, provisiontest.ErrNotInstalled))
 		}
 	}
 	out := t.TempDir()
-	command := exec.Command(bin("talkback-release"), "-root", root, "-out", out, "-program", bin("talkback"),
-		"-systems", "linux/amd64", "-built", "linux/amd64="+bin(program), "-engine", "linux/amd64="+provisiontest.DynoxideBinary(t),
-		"-with", filepath.Join(root, "docs", "design"), "-with", bin("no such file"))
+	command := exec.Command(bin("talkback-release"), append([]string{"-root", module, "-out", out, "-program", bin("talkback"), "-systems", "linux/amd64"}, arguments...)...)
 	command.Env = append(os.Environ(), "SOURCE_DATE_EPOCH=1700000000")
+	if cache != "" {
+		command.Env = append(command.Env, "GOCACHE="+cache)
+	}
 	if said, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, said)
 	}
@@ -67,15 +83,49 @@ func made(t *testing.T, program string) map[string][]byte {
 
 // Two releases are the same to the byte. The program is one that is packed sooner than ours.
 func TestSameBytesTwice(t *testing.T) {
-	one, other := made(t, "talkback-release"), made(t, "talkback-release")
-	if len(one) < 7 {
-		t.Errorf("a release has %d files", len(one))
+	same(t, made(t, "talkback-release"), made(t, "talkback-release"))
+}
+
+func same(t *testing.T, one, other map[string][]byte) {
+	t.Helper()
+	if diff := cmp.Diff(slices.Sorted(maps.Keys(one)), slices.Sorted(maps.Keys(other))); diff != "" || len(one) < 6 {
+		t.Errorf("a release has %d files: %s", len(one), diff)
 	}
 	for name, content := range one {
 		if !bytes.Equal(content, other[name]) {
 			t.Errorf("%s differs", name)
 		}
 	}
+}
+
+// A program that a release compiles at two paths, with two caches, is the same to the byte. It is a small one of
+// a module of its own, as compiling ours twice takes minutes.
+func TestSameProgramAtTwoPaths(t *testing.T) {
+	same(t, madeOf(t, smallModule(t, "a"), "", "talkback"), madeOf(t, smallModule(t, filepath.Join("another", "folder")), t.TempDir(), "talkback"))
+}
+
+// smallModule returns a module with a commit, in a folder of the test.
+func smallModule(t *testing.T, folder string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), folder)
+	if err := os.CopyFS(filepath.Join(path, "infra", "linux"), os.DirFS(filepath.Join(moduleRoot(t), "infra", "linux"))); err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"go.mod": "module example.com/small\n\ngo 1.26\n", "main.go": "package main\n\nfunc main() { println(\"small\") }\n", "LICENSE": "", "README.md": "",
+	} {
+		if err := os.WriteFile(filepath.Join(path, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, arguments := range []string{"init --quiet", "add .", "-c user.name=a -c user.email=a@example.com commit --quiet -m small --date=2026-01-01T00:00:00Z"} {
+		git := exec.Command("git", append([]string{"-C", path}, strings.Fields(arguments)...)...)
+		git.Env = append(os.Environ(), "GIT_COMMITTER_DATE=2026-01-01T00:00:00Z")
+		if said, err := git.CombinedOutput(); err != nil {
+			t.Fatalf("%v\n%s", err, said)
+		}
+	}
+	return path
 }
 
 func TestRelease(t *testing.T) {
