@@ -82,6 +82,7 @@ provision: provision-engine provision-s3 languages release-tool
 	@internal/provision/redis.sh
 	@internal/provision/nginx.sh
 	@internal/provision/deployment.sh
+	@internal/provision/emulator.sh
 	@internal/provision/postgres.sh
 	@internal/provision/programs.sh
 

@@ -1,6 +1,7 @@
 package lambdatest
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -13,8 +14,17 @@ import (
 )
 
 // URL hands requests over as a function URL and an HTTP API do.
-func (l *Lambda) URL() http.Handler {
-	return l.front(func(r *http.Request, source, body string, inBase64 bool) any {
+func (l *Lambda) URL() http.Handler { return Invoke(l.Invoke).URL() }
+
+// Balancer hands requests over as an application load balancer does: see Invoke.Balancer.
+func (l *Lambda) Balancer() http.Handler { return Invoke(l.Invoke).Balancer() }
+
+// Invoke hands an event to a function, wherever that runs, and returns its answer.
+type Invoke func(ctx context.Context, payload []byte) ([]byte, error)
+
+// URL hands requests over as a function URL and an HTTP API do.
+func (i Invoke) URL() http.Handler {
+	return i.front(func(r *http.Request, source, body string, inBase64 bool) any {
 		event := events.APIGatewayV2HTTPRequest{
 			Version: "2.0", RawPath: r.URL.EscapedPath(), RawQueryString: r.URL.RawQuery,
 			Headers: map[string]string{}, Cookies: r.Header.Values("Cookie"), Body: body, IsBase64Encoded: inBase64,
@@ -32,8 +42,8 @@ func (l *Lambda) URL() http.Handler {
 
 // Balancer hands requests over as an application load balancer does whose target group has multi-value
 // headers.
-func (l *Lambda) Balancer() http.Handler {
-	return l.front(func(r *http.Request, _, body string, inBase64 bool) any {
+func (i Invoke) Balancer() http.Handler {
+	return i.front(func(r *http.Request, _, body string, inBase64 bool) any {
 		event := events.ALBTargetGroupRequest{
 			HTTPMethod: r.Method, Path: r.URL.EscapedPath(), MultiValueHeaders: map[string][]string{}, MultiValueQueryStringParameters: map[string][]string{},
 			Body: body, IsBase64Encoded: inBase64, RequestContext: events.ALBTargetGroupRequestContext{ELB: events.ELBContext{TargetGroupArn: "arn:aws:elasticloadbalancing:eu-central-1:1:targetgroup/talkback"}},
@@ -61,7 +71,7 @@ type response struct {
 }
 
 // front answers requests by the function. As in front of Lambda, a function that fails is a 502.
-func (l *Lambda) front(event func(r *http.Request, source, body string, inBase64 bool) any) http.Handler {
+func (i Invoke) front(event func(r *http.Request, source, body string, inBase64 bool) any) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		raw, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -78,7 +88,7 @@ func (l *Lambda) front(event func(r *http.Request, source, body string, inBase64
 		}
 		payload, err := json.Marshal(event(r, source, body, inBase64))
 		if err == nil {
-			payload, err = l.Invoke(r.Context(), payload)
+			payload, err = i(r.Context(), payload)
 		}
 		var answer response
 		if err == nil {

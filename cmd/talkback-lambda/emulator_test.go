@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/engine/child"
+	"github.com/talkback/talkback/internal/lambdatest"
+	"github.com/talkback/talkback/internal/provisiontest"
+	"github.com/talkback/talkback/internal/servertest"
+	"github.com/talkback/talkback/stream"
+)
+
+// The program that `make lambda` builds, for this machine, runs in AWS's emulator of Lambda: one counts
+// what the stream hands over, one answers requests by it.
+func TestInEmulator(t *testing.T) {
+	endpoint, table := dynamotest.Dynoxide(t), dynamotest.TableName(t)
+	client := call.NewLocalClient(endpoint)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	if err := stream.MarkComplete(t.Context(), leases.NewLeases(client, table), stream.State{}, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	added := commenttest.Many(commenttest.Rand(t), "mug", 1)[0]
+	if _, err := dynamo.NewStore(client, table, dynamo.Options{}).Add(t.Context(), added, ""); err != nil {
+		t.Fatal(err)
+	}
+	environment := []string{
+		"AWS_ENDPOINT_URL_DYNAMODB=" + endpoint, "TALKBACK_TABLE=" + table, "TALKBACK_ENDPOINT=" + endpoint,
+		"AWS_REGION=eu-central-1", "AWS_ACCESS_KEY_ID=a", "AWS_SECRET_ACCESS_KEY=b",
+	}
+	program := buildFunction(t)
+	records, err := json.Marshal(events.DynamoDBEvent{Records: []events.DynamoDBEventRecord{{
+		EventSource: "aws:dynamodb", EventSourceArn: "arn:aws:dynamodb:eu-central-1:1:table/comments/stream/2026-01-01T00:00:00.000",
+		Change: events.DynamoDBStreamRecord{SequenceNumber: "1", NewImage: imageOf(added)},
+	}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := emulate(t, program, append(environment, "TALKBACK_FUNCTION=count"))(t.Context(), records); err != nil || string(got) != `{"batchItemFailures":[]}` {
+		t.Errorf("%s, %v", got, err)
+	}
+	api := emulate(t, program, append(environment, "TALKBACK_FUNCTION=api"))
+	const query, want = `{product(id:"mug"){stats{total}comments{nodes{id}}}}`, `{"data":{"product":{"stats":{"total":1},"comments":{"nodes":[{"id":"%s"}]}}}`
+	body, _ := json.Marshal(map[string]string{"query": query})
+	for form, front := range map[string]http.Handler{"a function URL and an HTTP API": api.URL(), "a load balancer": api.Balancer()} {
+		for _, request := range []*http.Request{
+			httptest.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example/graphql?query="+strings.ReplaceAll(query, `"`, "%22"), nil),
+			httptest.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example/graphql", bytes.NewReader(body)),
+		} {
+			request.Header.Set("Content-Type", "application/json")
+			answer := httptest.NewRecorder()
+			front.ServeHTTP(answer, request)
+			if got := answer.Body.String(); answer.Code != http.StatusOK || !strings.HasPrefix(got, fmt.Sprintf(want, added.ID)) {
+				t.Errorf("%s, %s: %d %.300s", form, request.Method, answer.Code, got)
+			}
+		}
+	}
+}
+
+// buildFunction compiles the function for this machine, of packages that `make build` compiled.
+func buildFunction(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "bootstrap")
+	build := exec.Command("go", append(append([]string{"build"}, strings.Fields(os.Getenv("LEAN"))...), "-o", path, ".")...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, said)
+	}
+	return path
+}
+
+// emulate runs a function with an environment in the emulator, which listens on loopback, until the test ends.
+func emulate(t *testing.T, program string, environment []string) lambdatest.Invoke {
+	t.Helper()
+	root, err := provisiontest.ModuleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	emulator := filepath.Join(root, "bin", "aws-lambda-rie")
+	if _, err := os.Stat(emulator); err != nil {
+		provisiontest.LeaveOut(t, fmt.Errorf("the function of AWS Lambda in its emulator: there is no bin/aws-lambda-rie; %w", provisiontest.ErrNotInstalled))
+	}
+	runtime, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := servertest.Start(t, provisiontest.Program(t, "env", "the function of AWS Lambda in its emulator"), func(port uint16) []string {
+		return append(environment, emulator,
+			fmt.Sprintf("--runtime-interface-emulator-address=127.0.0.1:%d", port), fmt.Sprintf("--runtime-api-address=127.0.0.1:%d", runtime), program)
+	}, func(address string) bool {
+		conn, err := net.Dial("tcp", address)
+		return err == nil && conn.Close() == nil
+	})
+	return func(ctx context.Context, payload []byte) ([]byte, error) {
+		request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+server.Address()+"/2015-03-31/functions/function/invocations", bytes.NewReader(payload))
+		if err != nil {
+			return nil, err
+		}
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			return nil, err
+		}
+		defer response.Body.Close()
+		return io.ReadAll(response.Body)
+	}
+}
