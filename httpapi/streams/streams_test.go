@@ -107,6 +107,8 @@ func (large) Next(context.Context) (streams.Answer, error) {
 	return streams.Answer{Data: bytes.Repeat([]byte("1"), 64<<10)}, nil
 }
 
+func (large) Position() string { return "" }
+
 func (large) Close() {}
 
 // A client that never reads is dropped, whatever it was sent by.
