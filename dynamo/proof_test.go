@@ -79,23 +79,37 @@ func TestPagesThatAreProven(t *testing.T) {
 	}
 }
 
-// A thousand views cost as many reads, whether they come within a second or within a quarter of an hour.
+// With a proof, a thousand views cost as many reads, whether they come within a second or within a quarter
+// of an hour. With an age alone, they cost a read in each such time, and without that each costs one.
 func TestThousandViews(t *testing.T) {
+	const unproven, proven = false, true
 	for _, row := range []struct {
-		each  time.Duration // time between views
-		reads int32
-	}{{time.Millisecond, 1}, {100 * time.Millisecond, 1}, {time.Second, 2}} {
+		age     time.Duration
+		follows bool
+		views   int
+		each    time.Duration // time between views
+		reads   int32
+	}{
+		{0, unproven, 10, time.Second, 10},
+		{0, unproven, 1000, time.Millisecond, 1000},
+		{time.Second, unproven, 10, time.Second, 10},
+		{time.Second, unproven, 100, 100 * time.Millisecond, 10},
+		{time.Second, unproven, 10_000, time.Millisecond, 10},
+		{time.Second, proven, 1000, time.Millisecond, 1},
+		{time.Second, proven, 1000, 100 * time.Millisecond, 1},
+		{time.Second, proven, 1000, time.Second, 2},
+	} {
 		synctest.Test(t, func(t *testing.T) {
-			f := &followed{since: time.Now(), lag: heartbeats, all: true}
+			f := &followed{since: time.Now(), lag: heartbeats, all: row.follows}
 			v := &visits{}
-			v.Store = NewStore(readOnly{fakeQuerier: &fakeQuerier{query: v.query}}, "comments", Options{PageAge: time.Second, Following: f.follows})
+			v.Store = NewStore(readOnly{fakeQuerier: &fakeQuerier{query: v.query}}, "comments", Options{PageAge: row.age, Following: f.follows})
 			time.Sleep(time.Hour)
-			for range 1000 {
+			for range row.views {
 				v.visit(t, paged)
 				time.Sleep(row.each)
 			}
 			if got := v.reads.Load(); got != row.reads {
-				t.Errorf("a view each %v: %d reads, want %d", row.each, got, row.reads)
+				t.Errorf("%d views, one each %v, kept for %v, proven %t: %d reads, want %d", row.views, row.each, row.age, row.follows, got, row.reads)
 			}
 		})
 	}
