@@ -400,7 +400,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	}
 	schema := graph.NewExecutableSchema(config)
 	pages := c.site
-	pages.MediaOrigin, pages.SharedFor, pages.Live = c.MediaBase.Origin(), c.SharedCache, c.hub != nil
+	pages.MediaOrigin, pages.SharedFor, pages.Live = c.MediaBase.Origin(), c.SharedCache, pages.Live && c.hub != nil
 	if !c.NoIntrospection {
 		pages.Schema = schema.Schema().Query.Position.Src.Input // the file of the schema
 	}

@@ -15,11 +15,12 @@ type SiteFlags struct {
 	ProductInfoInside bool   `help:"Let --product-info lead to this machine and to private networks, also by plain HTTP."`
 	PageTemplate      string `help:"Template of Go's html/template for product pages, with places for their {{.Head}} and {{.Content}}." placeholder:"FILE"`
 	ShowPlans         bool   `help:"Show on product pages how they were read, under a header of Talkback; on with --sample-data."`
+	NoLivePages       bool   `help:"Do not tell on product pages how many comments came while they are open, which takes one of --max-subscriptions for each."`
 }
 
 // open prepares what the flags ask for. Fetching ends with the context.
 func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (options web.Options, err error) {
-	options.Plans = f.ShowPlans || sample
+	options.Plans, options.Live = f.ShowPlans || sample, !f.NoLivePages
 	if f.ProductInfoInside && f.ProductInfo == "" {
 		return options, usagef("--product-info-inside is about --product-info: give both, or none")
 	}

@@ -186,8 +186,8 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// A reader who has the product page open in a browser is told of a comment that came, also by a server that runs
-// nothing but its own documents, and sees it by a press.
+// A reader who has the product page open is told of a comment that came, also by a server that runs nothing
+// but its own documents, and sees it by a press.
 func TestPageTellsOfNewComments(t *testing.T) {
 	t.Parallel()
 	visitor := browsertest.NewVisitor(t, browsertest.Open(t))
