@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"log/slog"
+	"net/http"
 	"runtime"
 	"strings"
 	"testing"
@@ -13,6 +14,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/limits"
 	"github.com/talkback/talkback/loaders"
+	"github.com/talkback/talkback/quota"
 	"github.com/talkback/talkback/resolvers"
 )
 
@@ -58,6 +60,28 @@ func TestEachLimitIsExact(t *testing.T) {
 			if refused != (allowed < row.value) {
 				t.Errorf("%s with a limit of %d: %+v", row.code, allowed, got.Errors)
 			}
+		}
+	}
+}
+
+// A subscription may have the fields that its event has read, and no others.
+func TestFieldsOfSubscriptions(t *testing.T) {
+	handler := newServer(&shop{}, func(o *httpapi.Options) {
+		o.Subscriptions = &httpapi.Subscriptions{
+			Max: 1, PerClient: 1, Client: func(*http.Request) (quota.Client, bool) { return quota.Client{}, false },
+			TokenRefused: func(context.Context) bool { return false },
+		}
+	})
+	for fields, reads := range map[string]bool{
+		`stats(productId: "x") { total average verified withMedia asOf ratings { rating count } }`:                                                              false,
+		`commentEvents(productId: "x") { kind commentId comment { title text author { name } media { url } votes { helpful } reply { text } product { id } } }`: false,
+		`commentEvents(productId: "x") { comment { product { stats { total } } } }`:                                                                             true,
+		`commentEvents(productId: "x") { comment { product { latestPositive { id } } } }`:                                                                       true,
+		`commentEvents(productId: "x") { comment { votes { viewerVote } } }`:                                                                                    true,
+	} {
+		got := ask(t, handler, `subscription { `+fields+` }`, nil)
+		if len(got.Errors) != 1 || (got.Errors[0].Extensions.Code == string(limits.EventReads)) != reads {
+			t.Errorf("%s: %+v, want EVENT_READS: %t", fields, got.Errors, reads)
 		}
 	}
 }

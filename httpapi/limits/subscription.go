@@ -14,7 +14,7 @@ const joinUnits = 5
 
 // eventKinds are the kinds of fields that an event may have: those that it has read already.
 var eventKinds = []lookahead.Kind{
-	lookahead.Plain, lookahead.Text, lookahead.Media, lookahead.Ratings, lookahead.CommentEvents, lookahead.ChangingStats,
+	lookahead.Plain, lookahead.Text, lookahead.Media, lookahead.AsOf, lookahead.Ratings, lookahead.CommentEvents, lookahead.ChangingStats,
 }
 
 // checkEvents refuses fields of a subscription that read: thousands of subscribers would read for each

@@ -66,7 +66,7 @@ func TestDocuments(t *testing.T) {
 func TestEveryKindHasAWeight(t *testing.T) {
 	for kind := lookahead.Plain; kind <= lookahead.PlanPartitions; kind++ {
 		together := kind == lookahead.Latest || kind == lookahead.LatestRated
-		free := kind == lookahead.Plain || kind == lookahead.Text || kind == lookahead.Cursor || kind == lookahead.Plan || together
+		free := kind == lookahead.Plain || kind == lookahead.Text || kind == lookahead.Cursor || kind == lookahead.AsOf || kind == lookahead.Plan || together
 		if weighed := weights[kind] != nil; weighed == free {
 			t.Errorf("kind %d: has a weight is %v, want %v", kind, weighed, !free)
 		}
