@@ -2,9 +2,9 @@
 // says, https://www.standardwebhooks.com.
 //
 // hook.go is what a hook is and how far it came, store.go keeps both in the table. send.go makes one
-// request, and purge.go one that purges a CDN. lane.go decides what follows from its outcome: the next event, another try, or giving up.
-// deliverer.go delivers all hooks of a table, each by one process at a time. state.go is for operators:
-// how hooks are, and what was given up.
+// request, and purge.go one that purges a CDN. lane.go decides what follows from its outcome: the next
+// event, another try, or giving up. deliverer.go delivers all hooks of a table, each by one process at a
+// time. state.go is for operators: how hooks are, and what was given up.
 package webhooks
 
 import (
