@@ -1,10 +1,15 @@
 package dynamo
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/planner"
 )
 
 // changes remembers when each product was last changed, for a bounded number of products. A product
@@ -76,4 +81,152 @@ func newLRU[K comparable, V any](size int, dropped func(K, V)) *simplelru.LRU[K,
 		panic("dynamo: " + err.Error()) // the size is above 0
 	}
 	return lru
+}
+
+// An edit of rating or language moves a comment from one partition of an index to another. The
+// partitions of a page are read at different moments, and on AWS from indexes that lag behind the
+// table by different times. So a page may find a moved comment in neither partition. It may also
+// find it in both; then the merge drops one.
+//
+// A Store therefore remembers moved comments, from its own edits and from the stream. After it has
+// read a page, it looks for moved comments that belong on the page and are missing, and fetches
+// those by their ids.
+
+const (
+	// moveAge is how long a move is remembered. Indexes may lag behind the table by as much.
+	moveAge = 10 * time.Second
+	// movesKept is how many moved comments are remembered, some 300 bytes each.
+	movesKept = 10_000
+	// cellsKept is how many cells of one comment are remembered; an author may toggle between many.
+	cellsKept = 8
+	// maxLookups bounds the comments that are fetched by id for one page. Each costs a read unit or
+	// more.
+	maxLookups = 25
+)
+
+// move is an edit that took a comment from one cell to another.
+type move struct {
+	at       time.Time
+	position comment.Position
+	from, to comment.Cell
+	version  int // of the comment after it
+}
+
+// moved is a comment that moved once or more. It is immutable: each further move makes a new value.
+type moved struct {
+	at       time.Time // of the latest move
+	position comment.Position
+	version  int            // after its last move
+	now      []comment.Cell // it is in one of these: several edits may have tried to make the version
+	been     []comment.Cell // all cells of all its moves
+}
+
+// after is the comment after one more move, which may arrive late.
+func (m moved) after(next move) moved {
+	switch {
+	case next.version > m.version:
+		m.version, m.now = next.version, []comment.Cell{next.to}
+	case next.version == m.version:
+		m.now = with(m.now, next.to)
+	}
+	m.at, m.position, m.been = next.at, next.position, with(with(m.been, next.from), next.to)
+	return m
+}
+
+// with returns cells and one more, without changing them. A list longer than cellsKept stands for
+// any cell.
+func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
+	if slices.Contains(cells, cell) || len(cells) > cellsKept {
+		return cells
+	}
+	return append(slices.Clip(cells), cell)
+}
+
+func (m moved) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
+
+// mayFit tells whether the filter may allow the comment after its last move.
+func (m moved) mayFit(filter comment.Filter) bool {
+	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, filter.AllowsCell)
+}
+
+// moves remembers the comments that moved last, by product. It is safe for use by many goroutines.
+type moves struct {
+	mu        sync.Mutex
+	byProduct map[string]map[comment.Position]moved
+	latest    *simplelru.LRU[movedKey, time.Time] // the comments of all products, by their latest moves
+}
+
+type movedKey struct {
+	product  string
+	position comment.Position
+}
+
+func newMoves() *moves {
+	m := &moves{byProduct: map[string]map[comment.Position]moved{}}
+	m.latest = newLRU(movesKept, func(key movedKey, _ time.Time) {
+		if delete(m.byProduct[key.product], key.position); len(m.byProduct[key.product]) == 0 {
+			delete(m.byProduct, key.product)
+		}
+	})
+	return m
+}
+
+// note remembers a move, and forgets comments whose moves are too old or too many.
+func (m *moves) note(product string, next move) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	of := m.byProduct[product]
+	if of == nil {
+		of = map[comment.Position]moved{}
+		m.byProduct[product] = of
+	}
+	of[next.position] = of[next.position].after(next)
+	m.latest.Add(movedKey{product, next.position}, next.at)
+	for {
+		if _, at, _ := m.latest.GetOldest(); next.at.Sub(at) <= moveAge {
+			return
+		}
+		m.latest.RemoveOldest()
+	}
+}
+
+// of are the comments of a product that moved within moveAge, in no order.
+func (m *moves) of(product string, now time.Time) []moved {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var young []moved
+	for _, one := range m.byProduct[product] {
+		if one.youngAt(now) {
+			young = append(young, one)
+		}
+	}
+	return young
+}
+
+// missing are the positions, in the direction of reading, of moved comments that belong among those
+// taken and are not there: they fit the filter after their last move, and no partition that the
+// part that was read there held them all the time.
+//
+// last is the place of the last comment that was taken from partitions, nil if these were read to the
+// end. Where a comment stands by its votes is known when it is fetched.
+func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, taken []layout.Compressed, last *comment.Place) []comment.Position {
+	var out []comment.Position
+	for _, m := range all {
+		within := p.ByVotes || p.Within(comment.Place{Position: m.position}, last)
+		if within && m.mayFit(p.Filter) && !stayed(readAt(m.position), m) {
+			out = append(out, m.position)
+		}
+	}
+	slices.SortFunc(out, p.Direction)
+	return slices.DeleteFunc(out, func(position comment.Position) bool {
+		return slices.ContainsFunc(taken, func(c layout.Compressed) bool { return c.ID.Position() == position })
+	})
+}
+
+// stayed tells whether one part that was read held the comment before and after each of its moves.
+// Such an edit changes the entry in place, so the page cannot have missed it.
+func stayed(read []planner.Part, m moved) bool {
+	return len(m.been) <= cellsKept && slices.ContainsFunc(read, func(part planner.Part) bool {
+		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })
+	})
 }

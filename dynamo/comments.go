@@ -140,3 +140,195 @@ func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
 	upTo, known, err := s.memory.mark.upTo(ctx)
 	return upTo, known && err == nil
 }
+
+// answering answers one query: the page, and beside it what is looked up or counted of its list.
+type answering struct {
+	list      listing
+	placement planner.Placement // of a page by number
+	numbers   *numbersLookup    // nil if nothing is looked up
+	count     *counting         // nil if nothing is counted by reading
+}
+
+func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Knowledge) *answering {
+	a := new(answering)
+	a.list.begin(s, q, key, known)
+	if q.Slice.Page > 0 {
+		a.placement = a.list.planner.Place(q, s.lookupPrices.expected())
+	}
+	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
+	return a
+}
+
+// place finds where a page by number begins. Other pages know.
+func (a *answering) place(ctx context.Context) error {
+	switch {
+	case a.list.query.Slice.Page == 0:
+		return nil
+	case a.list.store.options.PageNumbers == nil:
+		return errNoNumbers
+	case a.placement.By == comment.ByReading:
+		a.list.moveTo(comment.Slice{Size: a.placement.Size, FromEnd: a.placement.FromEnd}, a.placement.Skip)
+		return nil
+	}
+	if err := a.numbers.begin(ctx); err != nil {
+		return call.Wrap(err, "place of page %d of product %q", a.list.query.Slice.Page, a.list.query.Product)
+	}
+	rank, total := a.list.query.Slice.Rank(), a.numbers.Counts.Total()
+	if rank >= total {
+		a.list.moveTo(comment.Slice{FromEnd: true}, 0) // beyond the end: is there anything before it?
+		return nil
+	}
+	skip, backwards := a.numbers.Skip()
+	if !a.list.query.Numbering.Links && a.list.query.Order != comment.MostHelpful {
+		a.list.store.lookupPrices.learn(a.numbers.Cost, skip)
+	}
+	slice := comment.Slice{Size: a.list.query.Slice.Size, After: a.numbers.Start.After}
+	if backwards {
+		slice = comment.Slice{Size: min(slice.Size, total-rank), FromEnd: true, Before: behind(a.list.query.Order, a.numbers.Start.After)}
+	}
+	a.list.moveTo(slice, skip)
+	return nil
+}
+
+// behind returns the next place in an order among comments of one key, nil if there is none.
+func behind(order comment.Order, at *comment.Place) *comment.Place {
+	switch {
+	case order.Descends() && at.Position != (comment.Position{}):
+		return &comment.Place{Key: at.Key, Position: at.Position.Previous()}
+	case !order.Descends() && at.Position != comment.MaxPosition:
+		return &comment.Place{Key: at.Key, Position: at.Position.Next()}
+	}
+	return nil
+}
+
+// aside looks up what is left, and counts by reading what could not be looked up. Its error is nil:
+// the page stands without all of it.
+func (a *answering) aside(ctx context.Context) error {
+	if a.numbers != nil {
+		a.numbers.finish(ctx)
+	}
+	if a.list.query.Count == comment.CountNothing || a.numbers.listCounts() != nil {
+		return nil
+	}
+	a.count = a.list.store.newCounting(ctx, a.list.query, a.list.planner.Known)
+	return a.count.execute(ctx)
+}
+
+// page puts the answer together.
+func (a *answering) page() sharedPage {
+	page := a.list.page
+	page.Numbered = a.numbers.pageNumbers(a.list.query)
+	if a.list.query.Count != comment.CountNothing {
+		page.Counted = a.numbers.listCounts()
+	}
+	if a.count != nil {
+		page.Counted = a.count.result()
+	}
+	return page
+}
+
+// explain returns a function that explains how the page was read; took is how long that took.
+func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
+	execution, position, returned := a.list.execution, a.position(), len(a.list.page.comments)
+	var counted *run
+	if a.count != nil {
+		counted = a.count.run
+	}
+	return func() comment.QueryPlan {
+		plan := explain(execution, counted, position, returned)
+		plan.Duration = took
+		return plan
+	}
+}
+
+// position says how the page was found, nil if there is nothing to say.
+func (a *answering) position() *comment.PagePosition {
+	numbered := a.numbers != nil && a.numbers.Numbers != nil && a.numbers.Cost.Calls > 0
+	cost := a.list.execution.lookups()
+	if numbered {
+		cost.Add(a.numbers.Cost)
+	}
+	if a.list.query.Slice.Page == 0 && cost.Calls == 0 {
+		return nil
+	}
+	out := &comment.PagePosition{By: comment.ByCursor, Skipped: a.list.skipped}
+	if a.list.query.Slice.Page > 0 {
+		out.By, out.Rank = a.placement.By, new(a.list.query.Slice.Rank())
+	}
+	out.Calls, out.Waves, out.ReadUnits = cost.Calls, cost.Waves, cost.ReadUnits
+	out.Counted = numbered && a.list.query.Count != comment.CountNothing && a.numbers.err == nil
+	return out
+}
+
+// counting counts a list beside its page: each of its reads to the end, all of them side by side.
+// The first failure cancels the others and fails the count, which is never short without saying so.
+type counting struct {
+	run *run
+	err error
+}
+
+// countCure is what to ask for instead of a count that met its bound.
+const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
+
+func (s *Store) newCounting(ctx context.Context, q comment.Query, known planner.Knowledge) *counting {
+	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
+	return &counting{run: s.newRun(ctx, layout.NewMeter(planner.CountEstimate(q), countCure), p.Count(q.Count))}
+}
+
+// execute counts. Its error is nil: a count that fails leaves the page as it is.
+func (c *counting) execute(ctx context.Context) error {
+	c.err = call.Wrap(c.run.countAll(ctx), "count of comments of product %q", c.run.plan.Product)
+	return nil
+}
+
+// result is what was counted, nil when there is nothing to count.
+func (c *counting) result() *comment.Counted {
+	if c == nil {
+		return nil
+	}
+	counted := comment.Counted{Err: c.err}
+	for i := range c.run.reads {
+		read := &c.run.reads[i]
+		counted.Total += read.returned
+		if rating := read.Partition.Rating; rating > 0 {
+			counted.ByRating[rating-1] += read.returned
+		}
+	}
+	return &counted
+}
+
+// countAll counts wave by wave: DynamoDB counts up to 1 MB a call, and each wave stays within what
+// the bound has left.
+func (r *run) countAll(ctx context.Context) error {
+	for {
+		var unread []*read
+		for i := range r.reads {
+			if one := &r.reads[i]; one.queries == 0 || len(one.start) > 0 {
+				unread = append(unread, one)
+			}
+		}
+		if len(unread) == 0 {
+			return nil
+		}
+		limit, err := r.meter.CountLimit(len(unread))
+		if err != nil {
+			return err
+		}
+		for _, one := range unread {
+			one.limit = limit
+		}
+		if err := r.countWave(ctx, unread); err != nil {
+			return err
+		}
+	}
+}
+
+// countWave makes a call for each of some reads, in parallel.
+func (r *run) countWave(ctx context.Context, reads []*read) error {
+	ctx, span := r.observe(ctx, len(reads))
+	defer span.End()
+	return call.Parallel(ctx, len(reads), func(ctx context.Context, i int) error {
+		_, err := r.query(ctx, reads[i]) // a count brings no items
+		return err
+	})
+}

@@ -10,9 +10,9 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// explain describes how a page was found and executed, and the count beside it unless that is nil,
-// for programs and for people.
-func explain(e execution, count *counting, position *comment.PagePosition, returned int) comment.QueryPlan {
+// explain describes how a page was found and executed, and the run that counted beside it unless that
+// is nil, for programs and for people.
+func explain(e execution, counted *run, position *comment.PagePosition, returned int) comment.QueryPlan {
 	runs := e.runs()
 	chosen := runs[0] // the others followed it
 	plan := comment.QueryPlan{
@@ -22,10 +22,10 @@ func explain(e execution, count *counting, position *comment.PagePosition, retur
 		MostUnits:     chosen.meter.Most(), // of page and probes together
 		Waves:         e.waves(),
 	}
-	if count != nil {
-		runs = append(runs, count.run)
-		plan.MostUnits += count.run.meter.Most()
-		plan.Waves = max(plan.Waves, count.run.waves)
+	if counted != nil {
+		runs = append(runs, counted)
+		plan.MostUnits += counted.meter.Most()
+		plan.Waves = max(plan.Waves, counted.waves)
 	}
 	for _, r := range runs {
 		report(r, &plan)

@@ -3,22 +3,20 @@
 // it cost), call (how DynamoDB is called), planner (which partitions a query reads), merge (sorted
 // reads to one list), counts (statistics and leaderboards) and leases (who reads the stream).
 //
-// To follow a query, read comments.go, then listing.go, which plans and executes one page, run.go,
-// which executes one plan wave by wave, and explain.go. place.go finds a page by its number, and
-// lookup.go asks the index of page numbers. count.go counts the list beside the page, moves.go has the
-// comments that an edit moved while the page was read, and input.go turns a read of a plan into a
-// call of the SDK.
+// To follow a query, read comments.go, then listing.go, which plans and executes one page, reading.go,
+// which reads the links of a list, run.go, which executes one plan wave by wave, and explain.go.
+// lookup.go asks the index of page numbers, and byrank.go fetches the comments that it names. input.go
+// turns a read of a plan into a call of the SDK.
 //
-// A Store remembers hints for its plans: memory.go has statistics, sizes.go how large comments are,
-// recent.go what pages held, attempts.go which plans were given up. flight.go shares a page among
-// the callers who want it at the same time, pagecache.go keeps it for a moment, and changes.go and
-// knowledge.go tell when a page is too old for either.
+// A Store remembers hints for its plans: memory.go has statistics, and hints.go how large comments are,
+// what pages held, and which plans were given up. cache.go shares a page among the callers who want it
+// at the same time, and keeps it for a moment. changes.go and knowledge.go tell when a page is too old
+// for either, and which comments moved while it was read.
 //
-// write.go changes single comments. one.go keeps one of each customer about a product, and first.go
-// recognizes an add that is repeated. load.go changes many comments, get.go fetches by id, and export.go
-// reads all of them. decide.go, report.go and reply.go write what others say about a comment, queue.go
-// lists those that wait for a moderator, and own.go those of a customer. setup.go creates and checks the
-// table, and version.go the number of its layout.
+// write.go changes single comments, and once.go lets an add that is repeated write one comment. load.go
+// changes many comments, get.go fetches by id, and export.go reads all of them. moderation.go has the
+// queue of moderators, their decisions and the reports of customers. own.go lists the comments of a
+// customer, and author.go all that is held about an author. setup.go creates and checks the table.
 package dynamo
 
 import (

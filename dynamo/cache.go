@@ -1,0 +1,286 @@
+package dynamo
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/golang-lru/v2/simplelru"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/task"
+)
+
+// flightTimeout bounds a read whose caller has no deadline.
+const flightTimeout = 10 * time.Second
+
+// flights reads a page once for all callers that want it at the same time, as singleflight does.
+// What they get is at most as old as the read took. A caller that comes after a change which the
+// Store knows does not join a read that began before it.
+//
+// The first caller leads: it reads in its own goroutine and by its own context, so a page that is not
+// shared costs one look into a map. The others wait for the leader, and may leave at any time. If the
+// leader's client leaves or its time is over, they read again, together.
+type flights struct {
+	mu    sync.Mutex
+	under map[flightKey]*flight
+}
+
+// flightKey identifies a read that callers may share: the query, and the number of the last change
+// of its product.
+type flightKey struct {
+	queryKey
+	changes uint64
+}
+
+// flight is one read under way.
+type flight struct {
+	landed chan struct{} // closed once the rest is there; nil while nobody follows
+	page   sharedPage
+	err    error
+	// leadersOwn says that the read failed for a reason of its leader alone: it left, its time was
+	// over, or its operation holds too many texts already. A follower reads again.
+	leadersOwn bool
+}
+
+// join reads a page, or waits for a caller that reads the same one. A panic of read is an error for
+// all of them. The page is shared, so do not change it.
+func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (sharedPage, error)) (page sharedPage, err error) {
+	shared, leads := f.board(key)
+	for ; !leads; shared, leads = f.board(key) {
+		select {
+		case <-ctx.Done():
+			return sharedPage{}, ctx.Err()
+		case <-shared.landed:
+			if !shared.leadersOwn {
+				return shared.page, shared.err
+			}
+		}
+	}
+	defer func() {
+		f.land(ctx, key, shared)
+		if page, err = shared.page, shared.err; err != nil && ctx.Err() != nil {
+			err = ctx.Err() // the read's own error may say less
+		}
+	}()
+	defer task.Recover(&shared.err)
+	bounded := ctx
+	if _, limited := ctx.Deadline(); !limited {
+		var cancel context.CancelFunc
+		bounded, cancel = context.WithTimeout(ctx, flightTimeout)
+		defer cancel()
+	}
+	shared.page, shared.err = read(bounded)
+	return shared.page, shared.err
+}
+
+// board returns the read of a page that is under way, or a new one for the caller to lead.
+func (f *flights) board(key flightKey) (shared *flight, leads bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	shared = f.under[key]
+	if shared == nil {
+		leads = true
+		shared = new(flight)
+		if f.under == nil {
+			f.under = map[flightKey]*flight{}
+		}
+		f.under[key] = shared
+	} else if shared.landed == nil {
+		shared.landed = make(chan struct{})
+	}
+	return shared, leads
+}
+
+// land ends a read that its leader made by a context. A caller that comes afterwards begins a new read.
+func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
+	shared.leadersOwn = shared.err != nil && ctx.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.under, key)
+	if shared.landed != nil {
+		close(shared.landed)
+	}
+}
+
+// sharedPage is a page as callers share it: texts stay compressed that the table has so.
+type sharedPage struct {
+	comment.Page // without its comments
+	comments     []layout.Compressed
+}
+
+const (
+	// indexLag is how long after a change no page is cached, because an index may not have the
+	// change yet.
+	indexLag = time.Second
+	// pagesKept bounds the number of pages, largestKept the bytes of text in each: 16 MB in all.
+	pagesKept   = 256
+	largestKept = 64 << 10
+)
+
+// pageCache keeps the first pages of lists for maxAge, and as long as they are proven unchanged. So a
+// popular product costs one read in that time and not one for each visitor. An empty cache, after a restart, causes no
+// burst: flights reads each page once for all callers.
+//
+// A cached page is not shown once this Store has changed its product or the stream has told of a
+// change. The nil pageCache caches nothing. It is safe for use by many goroutines.
+type pageCache struct {
+	maxAge time.Duration
+	now    func() time.Time
+	// unchanged is proof.unchanged.
+	unchanged func(read, changed time.Time) bool
+
+	mu   sync.Mutex
+	kept *simplelru.LRU[queryKey, keptPage]
+}
+
+// keptPage is a page and the time when reading it began. It may lack what was written since.
+type keptPage struct {
+	page sharedPage
+	read time.Time
+}
+
+func newPageCache(maxAge time.Duration, unchanged func(read, changed time.Time) bool) *pageCache {
+	return &pageCache{maxAge: maxAge, now: time.Now, unchanged: unchanged, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
+}
+
+// keeps tells whether the page of a query may be cached: only first pages, which many clients
+// request.
+func (p *pageCache) keeps(key queryKey) bool {
+	return p != nil && key.given&(afterGiven|beforeGiven) == 0 && key.number <= 1
+}
+
+// keep caches a page that was read from a moment on.
+func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
+	if !p.keeps(key) || page.Incomplete() || textBytes(page) > largestKept {
+		return
+	}
+	plan := page.Plan() // now: what makes it holds all that was read, also what the page does not show
+	page.Explain = func() comment.QueryPlan { return plan }
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.kept.Add(key, keptPage{page: page, read: began})
+}
+
+// find returns a cached page that may be shown now, given when its product was last changed.
+func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
+	if !p.keeps(key) {
+		return sharedPage{}, false
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	kept, found := p.kept.Get(key)
+	age := p.now().Sub(kept.read)
+	if !found || !kept.read.After(changed.Add(indexLag)) {
+		return sharedPage{}, false
+	}
+	// What is settled changes with the time.
+	if age >= p.maxAge && (key.settledOnly || !p.unchanged(kept.read, changed)) {
+		return sharedPage{}, false
+	}
+	page := kept.page
+	page.Explain = func() comment.QueryPlan {
+		plan := kept.page.Plan()
+		plan.Kept = age
+		return plan
+	}
+	return page, true
+}
+
+// textBytes is the size of the texts and titles of a page in bytes. Everything else in it is small.
+func textBytes(page sharedPage) int {
+	bytes := 0
+	for i := range page.comments {
+		c := &page.comments[i]
+		bytes += len(c.Text) + len(c.CompressedText)
+		if c.Title != nil {
+			bytes += len(*c.Title)
+		}
+	}
+	return bytes
+}
+
+const (
+	// unheardFor is how old the watermark may be: for so long at most, a change is not shown.
+	unheardFor = 3 * time.Second
+	// provenFor is how long anything is shown without being read again. It bounds what a change does
+	// that the stream does not tell as one of a comment, such as an item that becomes unreadable.
+	provenFor = 10 * time.Minute
+)
+
+// proof is what Options.Following says. A Store whose process reads all shards of the stream hears of
+// every change. So what it read of a product is still so, as long as no change of the product came and
+// the watermark is young.
+type proof func() (since, upTo time.Time, ok bool)
+
+// unchanged reports whether what was read of a product from a moment on is proven to be as it was
+// unheardFor ago. changed is the last change of the product that the Store knows of. An index may lag
+// behind a change by moveAge, and another process may have heard of those just before this one began to
+// follow.
+func (p proof) unchanged(read, changed time.Time) bool {
+	now := time.Now()
+	if p == nil || now.Sub(read) > provenFor || read.Before(changed.Add(moveAge)) {
+		return false
+	}
+	since, upTo, ok := p()
+	return ok && now.Sub(upTo) <= unheardFor && read.After(since.Add(moveAge))
+}
+
+// namedComments keeps comments that were fetched by their ids beside first pages, as long as they are
+// proven unchanged. The nil namedComments keeps none.
+type namedComments struct {
+	proof   proof
+	changes *changes
+
+	mu   sync.Mutex
+	kept *simplelru.LRU[namedKey, namedComment]
+}
+
+type namedKey struct {
+	id          comment.ID
+	withoutText bool
+}
+
+// namedComment is a comment and the time when reading it began.
+type namedComment struct {
+	comment.Comment
+	read time.Time
+}
+
+func newNamedComments(p proof, c *changes) *namedComments {
+	return &namedComments{proof: p, changes: c, kept: newLRU[namedKey, namedComment](pagesKept, nil)}
+}
+
+// find returns the comments that are kept, and the ids of the others.
+func (n *namedComments) find(ids []comment.ID, withoutText bool) (others []comment.ID, found map[comment.ID]*comment.Comment) {
+	found = map[comment.ID]*comment.Comment{}
+	if n == nil {
+		return ids, found
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, id := range ids {
+		kept, known := n.kept.Get(namedKey{id, withoutText})
+		if !known || !n.proof.unchanged(kept.read, n.changes.last(kept.ProductID)) {
+			others = append(others, id)
+			continue
+		}
+		found[id] = &kept.Comment
+	}
+	return others, found
+}
+
+// keep keeps comments that were read from a moment on. A nil one was not there.
+func (n *namedComments) keep(fetched map[comment.ID]*comment.Comment, withoutText bool, began time.Time) {
+	if n == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id, c := range fetched {
+		if c != nil {
+			n.kept.Add(namedKey{id, withoutText}, namedComment{*c, began})
+		}
+	}
+}

@@ -1,0 +1,333 @@
+package dynamo
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/merge"
+	"github.com/talkback/talkback/internal/usage"
+)
+
+// Items of the audit: a decision about a comment, beside it. They are in no index, so none of these
+// names may be a key's.
+const (
+	attrBy      = "by" // S, who decided; missing for the moderators' token
+	attrFrom    = "from"
+	attrTo      = "to"
+	attrReason  = "reason"
+	attrNote    = "note"
+	attrDecided = "decided" // N, the version that was decided about
+)
+
+// Decide makes after of before and writes the decision that led to it, both or neither. If a decision
+// with this Position is there, it writes nothing. It returns a Conflict error if another change came
+// first, or the comment was deleted.
+func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error {
+	item := s.decisionItem(d)
+	writes := []types.TransactWriteItem{{Update: s.updateOf(before, after, "")}, {Put: &types.Put{
+		TableName: aws.String(s.table), Item: item,
+		ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+	}}}
+	err := s.change(ctx, before, after, func(ctx context.Context, _ bool) error {
+		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}, call.NoRetries)
+		var canceled *types.TransactionCanceledException
+		if errors.As(err, &canceled) && call.HasReason(canceled, "ConditionalCheckFailed") {
+			return s.beside(ctx, item) // of an earlier try
+		}
+		return err
+	})
+	return call.Wrap(err, "decision about %s", after)
+}
+
+func (s *Store) decisionItem(d comment.Decision) layout.Item {
+	out := layout.CommentKey(d.CommentID)
+	out[layout.AttrSK] = layout.Text(layout.DecisionSKPrefix + d.Position.String())
+	out[attrFrom], out[attrTo] = layout.Text(d.From.String()), layout.Text(d.To.String())
+	out[attrDecided] = layout.Number(int64(d.Version))
+	if s.options.KeepAudit > 0 {
+		out[layout.AttrTTL] = layout.Number(d.At().Add(s.options.KeepAudit).Unix())
+	}
+	if d.By != nil {
+		out[attrBy] = layout.Text(*d.By)
+	}
+	if d.Reason != nil {
+		out[attrReason] = layout.Text(string(*d.Reason))
+	}
+	if d.Note != "" {
+		out[attrNote] = layout.Text(d.Note)
+	}
+	return out
+}
+
+// Audit returns the latest decisions about a comment, at most comment.MaxAudit, the latest first. It reads
+// consistently, also of a comment that was deleted since.
+func (s *Store) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
+	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
+		TableName:              aws.String(s.table),
+		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :decision)"),
+		ExpressionAttributeValues: layout.Item{
+			":key": layout.CommentKey(id)[layout.AttrPK], ":decision": layout.Text(layout.DecisionSKPrefix),
+		},
+		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(comment.MaxAudit),
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil {
+		return nil, call.Wrap(err, "Query decisions about %s", id)
+	}
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	out := make([]comment.Decision, 0, len(output.Items))
+	for _, it := range output.Items {
+		d, err := decodeDecision(it, id)
+		if err != nil {
+			s.malformed.Report(layout.NewImproper(it, err.Error()))
+			continue
+		}
+		out = append(out, d)
+	}
+	return out, nil
+}
+
+func decodeDecision(it layout.Item, id comment.ID) (d comment.Decision, err error) {
+	r := layout.NewReader(it)
+	at, err := comment.ParsePosition(strings.TrimPrefix(r.Text(layout.AttrSK), layout.DecisionSKPrefix))
+	if err != nil {
+		return d, err
+	}
+	d = comment.Decision{CommentID: id, Position: at, Version: int(r.Number(attrDecided)), Note: r.OptionalText(attrNote)}
+	from, to := r.Text(attrFrom), r.Text(attrTo)
+	if it[attrBy] != nil {
+		by := r.Text(attrBy)
+		d.By = &by
+	}
+	if it[attrReason] != nil {
+		reason := comment.RejectionReason(r.Text(attrReason))
+		d.Reason = &reason
+	}
+	if err := r.Err(); err != nil {
+		return d, err
+	}
+	if d.From, err = comment.ParseStatus(from); err != nil {
+		return d, err
+	}
+	d.To, err = comment.ParseStatus(to)
+	return d, err
+}
+
+// Report writes a report beside its comment, and makes after of before: the number of reports and the
+// place in the queue. Both are written or neither. If the customer reported the comment before, it
+// writes nothing. It returns a Conflict error if before is no longer what is stored.
+func (s *Store) Report(ctx context.Context, before, after comment.Comment, r comment.Report) error {
+	s.writing(ctx, before.ID)
+	item := layout.ReportItem(before.ID, digestOfAll("report", r.By), r)
+	writes := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
+		{Put: &types.Put{
+			TableName: aws.String(s.table), Item: item,
+			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		}},
+		{Update: s.updateOf(before, after, "")},
+	}}
+	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.client.TransactWriteItems(ctx, writes, call.NoRetries)
+		var canceled *types.TransactionCanceledException
+		if !errors.As(err, &canceled) || !call.HasReason(canceled, "ConditionalCheckFailed") {
+			return err
+		}
+		return s.beside(ctx, item) // of an earlier try, or an earlier report
+	}), "report of %s", before)
+}
+
+// Reports returns what customers reported about a comment, the latest first: at most comment.MaxAudit
+// of the reports, whichever the table has first.
+func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
+	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
+		TableName:              aws.String(s.table),
+		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :report)"),
+		ExpressionAttributeValues: layout.Item{
+			":key": layout.CommentKey(id)[layout.AttrPK], ":report": layout.Text(layout.ReportSKPrefix),
+		},
+		Limit: aws.Int32(comment.MaxAudit), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil {
+		return nil, call.Wrap(err, "Query reports of %s", id)
+	}
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	var out []comment.Report
+	for _, it := range output.Items {
+		_, report, err := layout.DecodeReport(it)
+		if err != nil {
+			s.malformed.Report(layout.NewImproper(it, err.Error()))
+			continue
+		}
+		out = append(out, report)
+	}
+	slices.SortFunc(out, func(a, b comment.Report) int { return b.At.Compare(a.At) })
+	return out, nil
+}
+
+// beside returns nil if an item that is written together with a change of a comment exists, and a
+// Conflict error if it does not, so that the comment was changed meanwhile.
+func (s *Store) beside(ctx context.Context, item layout.Item) error {
+	there, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName:      aws.String(s.table),
+		Key:            layout.Item{layout.AttrPK: item[layout.AttrPK], layout.AttrSK: item[layout.AttrSK]},
+		ConsistentRead: aws.Bool(true),
+	}, call.NoRetries)
+	switch {
+	case err != nil:
+		return &comment.Error{Kind: comment.Unavailable, Message: "whether this was written could not be looked up; try again", Cause: err}
+	case len(there.Item) > 0:
+		return nil
+	}
+	return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
+}
+
+// Queue returns a page of the comments that wait for a moderator, the one that waits longest first. It
+// reads the keys of the queue from an index, which follows the table within moments, and the comments
+// consistently: what was decided meanwhile is left out. With a filter, a page may be shorter than asked
+// while there are more: one page looks at comment.MaxQueueScan places at most.
+func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error) {
+	queue := queueRead{store: s, after: q.After, starts: make([]layout.Item, layout.QueueShards)}
+	if !q.Filter.IsEmpty() { // few may pass: read what may be looked at in few calls
+		queue.least = comment.MaxQueueScan / layout.QueueShards
+	}
+	merged := merge.New(layout.QueueShards, func(a, b *comment.Waiting) int {
+		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.ID, b.ID))
+	}, queue.read)
+	page := comment.QueuePage{Last: q.After}
+	for looked := 0; ; {
+		full := len(page.Queued) == q.First || looked >= comment.MaxQueueScan
+		places, err := merged.Take(ctx, max(1, q.First-len(page.Queued))) // one more place, if the page is full
+		switch {
+		case err != nil:
+			return page, call.Wrap(err, "queue of moderators")
+		case full || len(places) == 0:
+			page.HasNext = len(places) > 0
+			return page, nil
+		}
+		looked, page.Last = looked+len(places), places[len(places)-1]
+		queued, err := s.stillWaiting(ctx, slices.DeleteFunc(places, func(w comment.Waiting) bool { return !allows(q.Filter, w) }))
+		if err != nil {
+			return page, err
+		}
+		page.Queued = append(page.Queued, queued...)
+	}
+}
+
+// allows reports whether a filter lets a place pass.
+func allows(f comment.QueueFilter, w comment.Waiting) bool {
+	return (len(f.Reasons) == 0 || slices.ContainsFunc(f.Reasons, func(r comment.HoldReason) bool { return slices.Contains(w.Reasons, r) })) &&
+		(len(f.Languages) == 0 || slices.Contains(f.Languages, w.Language)) &&
+		(f.ProductID == nil || *f.ProductID == w.ProductID)
+}
+
+// stillWaiting returns the comments of places, as they are now. One that is decided, or has another
+// place by now, is left out.
+func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]comment.Queued, error) {
+	ids := make([]comment.ID, len(places))
+	for i, place := range places {
+		ids[i] = place.ID
+	}
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	found, failed, err := s.CommentsByID(ctx, ids, false)
+	if err != nil {
+		return nil, err
+	}
+	var out []comment.Queued
+	for _, place := range places {
+		if err := failed[place.ID]; err != nil && !errors.Is(err, comment.ErrImproper) {
+			return nil, err
+		}
+		c, ok := found[place.ID]
+		if ok && c.Moderation != nil && len(c.Moderation.Held) > 0 && c.Moderation.Since.Equal(place.Since) {
+			place.Reasons = c.Moderation.Held
+			out = append(out, comment.Queued{Comment: c, Waiting: place})
+		}
+	}
+	return out, nil
+}
+
+// Pending returns how many comments wait, at most comment.MaxQueueScan: that many or more.
+func (s *Store) Pending(ctx context.Context) (int, error) {
+	counts := make([]int, layout.QueueShards)
+	err := call.Parallel(ctx, layout.QueueShards, func(ctx context.Context, shard int) error {
+		input := queueInput(s.table, shard, comment.Waiting{}, comment.MaxQueueScan)
+		input.Select, input.ProjectionExpression = types.SelectCount, nil
+		output, err := s.client.Query(ctx, input)
+		if err != nil {
+			return call.Wrap(err, "Query %s %s", layout.Boards, layout.QueueKey(shard))
+		}
+		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+		counts[shard] = int(output.Count)
+		return nil
+	})
+	total := 0
+	for _, count := range counts {
+		total += count
+	}
+	return min(total, comment.MaxQueueScan), err
+}
+
+// queueRead is a queue that is being read.
+type queueRead struct {
+	store  *Store
+	after  comment.Waiting
+	starts []layout.Item // where each shard is read on, nil at its beginning
+	least  int           // how many places a call asks for at least
+}
+
+// read reads the next places of the shards that ran dry. It fills merge.Fill.
+func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Waiting], error) {
+	batches := make([]merge.Batch[comment.Waiting], len(dry))
+	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) error {
+		shard := dry[i]
+		input := queueInput(q.store.table, shard, q.after, max(missing+1, q.least))
+		input.ExclusiveStartKey = q.starts[shard]
+		output, err := q.store.client.Query(ctx, input)
+		if err != nil {
+			return call.Wrap(err, "Query %s %s", layout.Boards, layout.QueueKey(shard))
+		}
+		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+		q.starts[shard] = output.LastEvaluatedKey
+		batches[i].Done = len(output.LastEvaluatedKey) == 0
+		for _, it := range output.Items {
+			place, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace))
+			if err != nil {
+				q.store.malformed.Report(layout.NewImproper(it, err.Error()))
+				continue
+			}
+			batches[i].Items = append(batches[i].Items, place)
+		}
+		return nil
+	})
+	return batches, err
+}
+
+// queueInput returns the call that reads places of a shard, those after one that is given.
+func queueInput(table string, shard int, after comment.Waiting, limit int) *dynamodb.QueryInput {
+	input := &dynamodb.QueryInput{
+		TableName:                 aws.String(table),
+		IndexName:                 aws.String(string(layout.Boards)),
+		KeyConditionExpression:    aws.String(layout.AttrBoard + " = :board"),
+		ExpressionAttributeValues: layout.Item{":board": layout.Text(layout.QueueKey(shard))},
+		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrPlace}, ",")),
+		Limit:                     aws.Int32(int32(limit)),
+		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
+	}
+	if after.ID != "" {
+		*input.KeyConditionExpression += " AND " + layout.AttrPlace + " > :after"
+		input.ExpressionAttributeValues[":after"] = layout.Text(layout.AfterPlace(after))
+	}
+	return input
+}
