@@ -16,7 +16,6 @@ import (
 	"github.com/talkback/talkback/dynamo/erasure"
 	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/restore"
-	"github.com/talkback/talkback/internal/detector"
 	"github.com/talkback/talkback/internal/importer"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
@@ -87,7 +86,7 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		return usage(err)
 	}
 	if c.Detect != "" {
-		told, err := detector.Start(ctx, c.Detect)
+		told, err := importer.StartDetector(ctx, c.Detect)
 		if err != nil {
 			return usage(err)
 		}

@@ -26,7 +26,6 @@ import (
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
-	"github.com/talkback/talkback/internal/exporttest"
 	"github.com/talkback/talkback/internal/s3test"
 )
 
@@ -179,7 +178,7 @@ var ways = []moved{
 	}},
 	{"by DynamoDB's export", true, func(t *testing.T, from, to *exporter, more ...string) {
 		folder := t.TempDir()
-		exporttest.Write(t, folder, "", from.table, exporttest.Scan(t, call.NewLocalClient(from.endpoint), from.table))
+		dynamotest.WriteExport(t, folder, "", from.table, dynamotest.Scan(t, call.NewLocalClient(from.endpoint), from.table))
 		to.must("import", append([]string{folder, "--create-table"}, more...)...)
 	}},
 }
@@ -306,7 +305,7 @@ func (a *api) checkAcknowledged(customers []*customer, voters bool) {
 func restorable(t *testing.T, client *dynamodb.Client, table string) map[string]string {
 	t.Helper()
 	out := map[string]string{}
-	for _, it := range exporttest.Scan(t, client, table) {
+	for _, it := range dynamotest.Scan(t, client, table) {
 		if kind := restore.KindOf(it); kind == restore.Comment || kind == restore.Beside {
 			text, err := json.Marshal(dynamotest.JSON(it))
 			if err != nil {
@@ -340,7 +339,7 @@ func TestTableIsRestored(t *testing.T) {
 	put(t, client, from.table, layout.Tombstone("c_01HZ0000000000000000000000", "mark", time.Now()))
 	from.must("rebuild")
 	from.must("verify")
-	local := exporttest.Write(t, t.TempDir(), "", from.table, exporttest.Scan(t, client, from.table))
+	local := dynamotest.WriteExport(t, t.TempDir(), "", from.table, dynamotest.Scan(t, client, from.table))
 
 	for _, pass := range []int32{0, 60} {
 		kill(t, to, "PutItem", pass, "import", local, "--calls", "1", "--no-count")
@@ -397,14 +396,14 @@ func TestReplaceKeeps(t *testing.T) {
 	if err := os.WriteFile(none, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	older := exporttest.Write(t, filepath.Join(folder, "older"), "", e.table, exporttest.Scan(t, client, e.table))
+	older := dynamotest.WriteExport(t, filepath.Join(folder, "older"), "", e.table, dynamotest.Scan(t, client, e.table))
 	mark := layout.StreamKey("ERASED", "digest")
 	mark["un"] = layout.Time(time.Now())
 	put(t, client, e.table, mark)
 	before := restorable(t, client, e.table)
 	for says, arguments := range map[string][]string{
 		"the copy has no comments":                         {none, "--restore"},
-		"nothing was restored: the copy has no comments":   {exporttest.Write(t, filepath.Join(folder, "empty"), "", e.table, nil)},
+		"nothing was restored: the copy has no comments":   {dynamotest.WriteExport(t, filepath.Join(folder, "empty"), "", e.table, nil)},
 		"public.jsonl: written by an export without --all": {filepath.Join(folder, "public.jsonl"), "--restore"},
 		"one.jsonl: written by an export without --all":    {filepath.Join(folder, "one.jsonl"), "--restore"},
 		"": {filepath.Join(folder, "all.jsonl"), "--restore"},
@@ -439,7 +438,7 @@ func TestTableIsRestoredFromABucket(t *testing.T) {
 	from, i := newExporter(t, endpoint), newImporter(t, endpoint)
 	from.fill(commenttest.Many(commenttest.Rand(t), "cup", 3))
 	client := call.NewLocalClient(endpoint)
-	dir := exporttest.Write(t, server.Path(""), "backup", from.table, exporttest.Scan(t, client, from.table))
+	dir := dynamotest.WriteExport(t, server.Path(""), "backup", from.table, dynamotest.Scan(t, client, from.table))
 	found := "Table " + from.table + " as it was at 2026-11-04T07:28:34Z: 3 comments, 0 deleted ones, 0 votes, reports and other items; 0 items are counted anew\n"
 	for _, row := range []struct {
 		status    int

@@ -1,3 +1,5 @@
+// Package docsite builds README.md and docs/ into a static site, by VitePress, and visits it. build.mjs
+// beside its tests builds.
 package docsite
 
 import (

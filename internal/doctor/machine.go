@@ -7,7 +7,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/talkback/talkback/internal/engine/disk"
+	"github.com/talkback/talkback/internal/engine"
 )
 
 // expiresSoon is how long before its end a certificate should be renewed: Let's Encrypt renews 30
@@ -47,7 +47,7 @@ func Folder(folder string) Finding {
 	case !info.IsDir():
 		return New(check, Problem, "%s is a file", folder).Cured("name a folder by --data")
 	}
-	free, err := disk.Free(folder)
+	free, err := engine.FreeSpace(folder)
 	if err != nil {
 		return New(check, Unknown, "the free space of %s: %v", folder, err)
 	}

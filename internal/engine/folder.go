@@ -19,8 +19,6 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
-
-	"github.com/talkback/talkback/internal/engine/disk"
 )
 
 // The files of a data folder. SQLite keeps two more beside the database file.
@@ -240,7 +238,7 @@ func full(folder string, err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return true
 	}
-	free, unknown := disk.Free(folder)
+	free, unknown := FreeSpace(folder)
 	return unknown == nil && free < leastRoom
 }
 

@@ -1,3 +1,4 @@
+// Package releases tests what `make release` publishes.
 package releases
 
 import (

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
-	"github.com/talkback/talkback/internal/exporttest"
+	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/s3test"
 )
@@ -49,15 +49,15 @@ func checked(ctx context.Context, name string) (*Export, error) {
 func TestEach(t *testing.T) {
 	items := table(t)
 	folder := t.TempDir()
-	dir := exporttest.Write(t, folder, "backup", "shop", items)
+	dir := dynamotest.WriteExport(t, folder, "backup", "shop", items)
 	names := []string{filepath.Join(folder, "backup"), filepath.Join(folder, "backup", "AWSDynamoDB"), dir, dir + "/", filepath.Join(dir, "manifest-summary.json")}
 	t.Run("folder", func(t *testing.T) { readAs(t, items, names...) })
 	t.Run("bucket", func(t *testing.T) {
 		server := s3test.Start(t)
 		server.Environment(t)
-		exporttest.Write(t, server.Path(""), "a/b", "shop", items)
-		readAs(t, items, "s3://pages/a/b", "s3://pages/a/b/", "s3://pages/a/b/AWSDynamoDB/"+exporttest.ID)
-		atEnd(t, filepath.Join(server.Path(""), "a", "b", "AWSDynamoDB", exporttest.ID))
+		dynamotest.WriteExport(t, server.Path(""), "a/b", "shop", items)
+		readAs(t, items, "s3://pages/a/b", "s3://pages/a/b/", "s3://pages/a/b/AWSDynamoDB/"+dynamotest.ExportID)
+		atEnd(t, filepath.Join(server.Path(""), "a", "b", "AWSDynamoDB", dynamotest.ExportID))
 	})
 }
 
@@ -68,7 +68,7 @@ func atEnd(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at, err := openBucket(t.Context(), "s3://pages/a/b/AWSDynamoDB/"+exporttest.ID)
+	at, err := openBucket(t.Context(), "s3://pages/a/b/AWSDynamoDB/"+dynamotest.ExportID)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,12 +130,12 @@ func TestDamaged(t *testing.T) {
 		{"there is no list of files", "manifest-files.json", nil, "manifest-files.json is missing: copy the whole folder"},
 		{"the list is cut off", "manifest-files.json", half, "of manifest-files.json is damaged or cut off"},
 		{"the list lacks a file", "manifest-files.json", func(text string) string { return text[strings.Index(text, "\n")+1:] }, "lists 22 items, and manifest-summary.json says 44"},
-		{"the list is of another export", "manifest-files.json", replaced(exporttest.ID, "09999999999999-a1b2c3d4"), "is of another export than"},
+		{"the list is of another export", "manifest-files.json", replaced(dynamotest.ExportID, "09999999999999-a1b2c3d4"), "is of another export than"},
 		{"it is in ION", "manifest-summary.json", replaced("DYNAMODB_JSON", "ION"), "its format is ION: export again, by --export-format DYNAMODB_JSON"},
 		{"it is incremental", "manifest-summary.json", replaced("FULL_EXPORT", "INCREMENTAL_EXPORT"), "make a full export"},
 	} {
 		folder := t.TempDir()
-		dir := exporttest.Write(t, folder, "", "shop", table(t))
+		dir := dynamotest.WriteExport(t, folder, "", "shop", table(t))
 		switch {
 		case row.file == "":
 			spoil(t, filepath.Join(dir, "manifest-summary.json"), row.change)
@@ -166,13 +166,13 @@ func TestRefused(t *testing.T) {
 		"no comment of table \"shop\" can be read by this release":       {unreadable},
 	} {
 		folder := t.TempDir()
-		exporttest.Write(t, folder, "", "shop", items)
+		dynamotest.WriteExport(t, folder, "", "shop", items)
 		if _, err := checked(t.Context(), folder); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%v\nwant %s", err, says)
 		}
 	}
 	empty, two := t.TempDir(), t.TempDir()
-	dir := exporttest.Write(t, two, "", "shop", table(t))
+	dir := dynamotest.WriteExport(t, two, "", "shop", table(t))
 	if err := os.CopyFS(filepath.Join(two, "AWSDynamoDB", "01234567890124-a1b2c3d4"), os.DirFS(dir)); err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,4 @@
-// Package exporttest writes exports as DynamoDB writes them to Amazon S3, which no local engine does. It
-// is test support, and no shipped code imports it. The format is that of
-// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
-package exporttest
+package dynamotest
 
 import (
 	"bytes"
@@ -17,12 +14,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-
-	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// ID is the name of every export.
-const ID = "01234567890123-a1b2c3d4"
+// ExportID is the name of every export.
+const ExportID = "01234567890123-a1b2c3d4"
 
 // Scan returns all items of a table.
 func Scan(tb testing.TB, client dynamodb.ScanAPIClient, table string) (items []map[string]types.AttributeValue) {
@@ -38,11 +33,14 @@ func Scan(tb testing.TB, client dynamodb.ScanAPIClient, table string) (items []m
 	return items
 }
 
-// Write writes a full export of items to a folder, under a prefix, in three files, the last of which is that
+// WriteExport writes a full export of items to a folder, under a prefix, in three files, the last of which is that
 // of an empty partition. It returns the folder of the manifests.
-func Write(tb testing.TB, folder, prefix, table string, items []map[string]types.AttributeValue) string {
+//
+// DynamoDB writes exports to Amazon S3, which no local engine does. The format is that of
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html
+func WriteExport(tb testing.TB, folder, prefix, table string, items []map[string]types.AttributeValue) string {
 	tb.Helper()
-	dir := filepath.Join(folder, prefix, "AWSDynamoDB", ID)
+	dir := filepath.Join(folder, prefix, "AWSDynamoDB", ExportID)
 	half := len(items) / 2
 	var manifest bytes.Buffer
 	for i, part := range [][]map[string]types.AttributeValue{items[:half], items[half:], nil} {
@@ -53,16 +51,16 @@ func Write(tb testing.TB, folder, prefix, table string, items []map[string]types
 		tag := md5.Sum(sum[:]) // of an upload in one part
 		manifest.Write(line(tb, map[string]any{
 			"itemCount": len(part), "md5Checksum": base64.StdEncoding.EncodeToString(sum[:]), "etag": hex.EncodeToString(tag[:]) + "-1",
-			"dataFileS3Key": filepath.ToSlash(filepath.Join(prefix, "AWSDynamoDB", ID, name)),
+			"dataFileS3Key": filepath.ToSlash(filepath.Join(prefix, "AWSDynamoDB", ExportID, name)),
 		}))
 	}
 	put(tb, filepath.Join(dir, "manifest-files.json"), manifest.Bytes())
 	arn := "arn:aws:dynamodb:us-east-1:123456789012:table/" + table
 	put(tb, filepath.Join(dir, "manifest-summary.json"), line(tb, map[string]any{
-		"version": "2020-06-30", "exportArn": arn + "/export/" + ID, "startTime": "2026-11-04T07:28:34.028Z", "endTime": "2026-11-04T07:33:43.897Z",
+		"version": "2020-06-30", "exportArn": arn + "/export/" + ExportID, "startTime": "2026-11-04T07:28:34.028Z", "endTime": "2026-11-04T07:33:43.897Z",
 		"tableArn": arn, "tableId": "12345a12-abcd-123a-ab12-1234abc12345", "exportTime": "2026-11-04T07:28:34.028Z",
 		"s3Bucket": "backups", "s3Prefix": prefix, "s3SseAlgorithm": "AES256", "s3SseKmsKeyId": nil,
-		"manifestFilesS3Key": filepath.ToSlash(filepath.Join(prefix, "AWSDynamoDB", ID, "manifest-files.json")),
+		"manifestFilesS3Key": filepath.ToSlash(filepath.Join(prefix, "AWSDynamoDB", ExportID, "manifest-files.json")),
 		"billedSizeBytes":    0, "itemCount": len(items), "outputFormat": "DYNAMODB_JSON", "exportType": "FULL_EXPORT",
 	}))
 	put(tb, filepath.Join(dir, "_started"), nil)
@@ -74,7 +72,7 @@ func compressed(tb testing.TB, items []map[string]types.AttributeValue) []byte {
 	var stored bytes.Buffer
 	zip := gzip.NewWriter(&stored)
 	for _, it := range items {
-		_, _ = zip.Write(line(tb, map[string]any{"Item": dynamotest.JSON(it)})) // a buffer takes all
+		_, _ = zip.Write(line(tb, map[string]any{"Item": JSON(it)})) // a buffer takes all
 	}
 	if err := zip.Close(); err != nil {
 		tb.Fatal(err)

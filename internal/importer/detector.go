@@ -1,6 +1,4 @@
-// Package detector asks the program talkback-languages in which language a text is. Its models are
-// larger than all of Talkback, so it is a process of its own.
-package detector
+package importer
 
 import (
 	"bufio"
@@ -17,13 +15,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// program is the name of the program.
-const program = "talkback-languages"
+// languagesProgram is the name of the program that detects languages.
+const languagesProgram = "talkback-languages"
 
-// ErrMissing says that the program is not to be found, and what to do.
-var ErrMissing = errors.New("--detect-language needs the program " + program + " beside talkback or on PATH: make languages builds it")
+// ErrNoDetector says that the program is not to be found, and what to do.
+var ErrNoDetector = errors.New("--detect-language needs the program " + languagesProgram + " beside talkback or on PATH: make languages builds it")
 
-// Detector tells languages. It is used by one goroutine at a time.
+// Detector asks the program talkback-languages in which language a text is. Its models are larger than
+// all of Talkback, so it is a process of its own. A Detector is used by one goroutine at a time.
 type Detector struct {
 	process *exec.Cmd
 	in      io.WriteCloser
@@ -31,9 +30,9 @@ type Detector struct {
 	said    strings.Builder
 }
 
-// Start starts the program, which chooses among languages: tags with commas, or "all".
-func Start(ctx context.Context, among string) (*Detector, error) {
-	path, err := find()
+// StartDetector starts the program, which chooses among languages: tags with commas, or "all".
+func StartDetector(ctx context.Context, among string) (*Detector, error) {
+	path, err := findDetector()
 	if err != nil {
 		return nil, err
 	}
@@ -57,16 +56,16 @@ func Start(ctx context.Context, among string) (*Detector, error) {
 	return d, nil
 }
 
-// find returns the program beside this one, or on PATH.
-func find() (string, error) {
+// findDetector returns the program beside this one, or on PATH.
+func findDetector() (string, error) {
 	if self, err := os.Executable(); err == nil {
-		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), program)); err == nil {
+		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), languagesProgram)); err == nil {
 			return path, nil
 		}
 	}
-	path, err := exec.LookPath(program)
+	path, err := exec.LookPath(languagesProgram)
 	if err != nil {
-		return "", ErrMissing
+		return "", ErrNoDetector
 	}
 	return path, nil
 }
@@ -92,9 +91,9 @@ func (d *Detector) failed(err error) error {
 	_ = d.in.Close()
 	_ = d.process.Wait() // what it said tells more than its status
 	if said := strings.TrimSpace(d.said.String()); said != "" {
-		return fmt.Errorf("--detect-language: %s", strings.TrimPrefix(said, program+": "))
+		return fmt.Errorf("--detect-language: %s", strings.TrimPrefix(said, languagesProgram+": "))
 	}
-	return fmt.Errorf("%s ended: %w", program, err)
+	return fmt.Errorf("%s ended: %w", languagesProgram, err)
 }
 
 // Close ends the program.

@@ -1,9 +1,9 @@
-package disk
+package engine
 
 import "golang.org/x/sys/windows"
 
-// Free returns how many bytes this user can still write to the disk of a folder.
-func Free(folder string) (uint64, error) {
+// FreeSpace returns how many bytes this user can still write to the disk of a folder.
+func FreeSpace(folder string) (uint64, error) {
 	name, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
 		return 0, err

@@ -1,2 +1,0 @@
-// Package releases tests what `make release` publishes.
-package releases
