@@ -64,6 +64,45 @@ func TestHooksThatHang(t *testing.T) {
 	}
 }
 
+// What a receiver sends instead of an answer is in no error: that is kept with the hook, for people to read.
+func TestAnswersAreInNoError(t *testing.T) {
+	const word = "of-the-receiver"
+	long := strings.Repeat(word, 1000)
+	for name, answer := range map[string]string{
+		"no HTTP":       long + "\r\n\r\n",
+		"a bad version": "HTTP/" + long + " 200 OK\r\n\r\n",
+		"a bad status":  "HTTP/1.1 " + long + "\r\n\r\n",
+		"a bad header":  "HTTP/1.1 200 OK\r\n" + long + "\r\n\r\n",
+		"a bad length":  "HTTP/1.1 200 OK\r\nContent-Length: " + long + "\r\n\r\n",
+		"a bad coding":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + long + "\r\n\r\n",
+		"nothing":       "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			receiver, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer receiver.Close()
+			go func() {
+				conn, err := receiver.Accept()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				if request, err := http.ReadRequest(bufio.NewReader(conn)); err == nil {
+					_, _ = io.Copy(io.Discard, request.Body)
+				}
+				_, _ = io.WriteString(conn, answer)
+			}()
+			s := NewSender(func(string) (string, bool) { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true })
+			err = s.Test(t.Context(), Hook{URL: "http://" + receiver.Addr().String(), SecretEnv: "SECRET", AllowPrivate: true}, "test_1")
+			if err == nil || strings.Contains(err.Error(), word) || len(err.Error()) > 300 {
+				t.Errorf("the error is %.300v", err)
+			}
+		})
+	}
+}
+
 // endless writes a text, and then more as long as it is read.
 func endless(conn net.Conn, text string) {
 	_, err := io.WriteString(conn, text)
