@@ -80,7 +80,7 @@ var own = map[string]struct {
 	"dynamo/imports":    {[]string{"comment", "dynamo/call", "dynamo/layout"}, "taking an import back needs the marks of its comments, and not the file"},
 	"dynamo/restore":    {[]string{"comment", "dynamo/call", "dynamo/erasure", "dynamo/layout"}, "what is put back of a copy does not depend on where the copy is"},
 	"dynamo/outbox":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "what happened follows from the stream, however it is counted, and for any use"},
-	"internal/webhooks": {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "internal/edge", "internal/task"}, "who is told of events does not depend on where they come from"},
+	"internal/webhooks": {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "internal/edge", "internal/fetch", "internal/task"}, "who is told of events does not depend on where they come from"},
 	"dynamo/votes":      {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "votes are counted by themselves: a total does not depend on how comments are counted"},
 	"dynamo/counts": {[]string{
 		"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/merge", "dynamo/votes", "internal/task", "internal/usage", "pageindex", "pageindex/runs", "stream",

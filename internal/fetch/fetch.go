@@ -11,7 +11,6 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
-	"syscall"
 	"time"
 )
 
@@ -36,13 +35,9 @@ func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *
 	transport.MaxResponseHeaderBytes = maxHeaderBytes
 	if allowed != nil {
 		transport.Proxy = nil
-		dialer := net.Dialer{Timeout: timeout, Control: func(_, address string, _ syscall.RawConn) error {
-			to, err := netip.ParseAddrPort(address)
-			if err == nil && !allowed(to.Addr().Unmap()) {
-				err = fmt.Errorf("it leads to %s, a machine inside", to.Addr())
-			}
-			return err
-		}}
+		dialer := net.Dialer{Timeout: timeout, Control: Control(allowed, func(to netip.Addr) error {
+			return fmt.Errorf("it leads to %s, a machine inside", to)
+		})}
 		transport.DialContext = dialer.DialContext
 	}
 	return &Client{&http.Client{Timeout: timeout, Transport: transport, CheckRedirect: CheckRedirect}, maxBytes}

@@ -3,6 +3,7 @@ package fetch
 import (
 	"net/netip"
 	"slices"
+	"syscall"
 )
 
 // special are networks that the internet does not lead to, or that hide an address of another kind,
@@ -22,15 +23,31 @@ var special = func() (all []netip.Prefix) {
 // networks; that of IPv4 is link-local.
 var awsMetadata = netip.MustParseAddr("fd00:ec2::254")
 
+// plain returns an address in its only form: no prefix contains an address with a zone.
+func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
+
+// Control returns what a net.Dialer asks before it connects, and refuses addresses that are not allowed, by
+// an error about each. It sees what a name resolved to for this very connection, so a name that resolves
+// otherwise each time gains nothing.
+func Control(allowed func(netip.Addr) bool, refused func(netip.Addr) error) func(network, address string, _ syscall.RawConn) error {
+	return func(_, address string, _ syscall.RawConn) error {
+		to, err := netip.ParseAddrPort(address)
+		if err == nil && !allowed(to.Addr()) {
+			err = refused(to.Addr())
+		}
+		return err
+	}
+}
+
 // Public reports whether an address is a machine on the internet.
 func Public(a netip.Addr) bool {
-	a = a.Unmap()
+	a = plain(a)
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // PublicOrInside reports whether an address is a machine on the internet, on a private network, or
 // this machine. Machines tell their own credentials at link-local addresses, which are neither.
 func PublicOrInside(a netip.Addr) bool {
-	a = a.Unmap()
+	a = plain(a)
 	return a.IsLoopback() || a.IsPrivate() && a != awsMetadata || Public(a)
 }

@@ -14,12 +14,12 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/fetch"
 )
 
 const (
@@ -56,13 +56,13 @@ type Sender struct {
 
 // NewSender makes a sender. secret looks up an environment variable, as os.LookupEnv does.
 func NewSender(secret func(name string) (string, bool)) *Sender {
-	return &Sender{secret: secret, public: newClient(refusePrivate), private: newClient(nil)}
+	return &Sender{secret: secret, public: newClient(fetch.Public, errPrivate), private: newClient(fetch.PublicOrInside, errMachine)}
 }
 
-// newClient makes a client that follows no redirect and uses no proxy: both would reach addresses that
-// nobody checked.
-func newClient(control func(network, address string, _ syscall.RawConn) error) *http.Client {
-	dialer := &net.Dialer{Timeout: timeout, Control: control}
+// newClient makes a client that connects to the machines that are allowed, and fails with an error for others.
+// It follows no redirect and uses no proxy: both would reach addresses that nobody checked.
+func newClient(allowed func(netip.Addr) bool, refused error) *http.Client {
+	dialer := &net.Dialer{Timeout: timeout, Control: fetch.Control(allowed, func(netip.Addr) error { return refused })}
 	return &http.Client{
 		Timeout:       timeout,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -73,34 +73,12 @@ func newClient(control func(network, address string, _ syscall.RawConn) error) *
 	}
 }
 
-// errPrivate is for an address inside the own network.
-var errPrivate = errors.New("the name resolves to an address that is not public: use one that is, or add the hook with --allow-private if it is inside your own network")
-
-// notPublic are ranges of addresses that are not public, beside those that netip knows.
-var notPublic = []netip.Prefix{
-	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
-	netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"), netip.MustParsePrefix("240.0.0.0/4"),
-	netip.MustParsePrefix("64:ff9b::/96"), netip.MustParsePrefix("64:ff9b:1::/48"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"), netip.MustParsePrefix("fec0::/10"),
-}
-
-// refusePrivate refuses connections to addresses that are not public. It sees what the name resolved to
-// for this very connection, so a name that resolves otherwise each time gains nothing.
-func refusePrivate(_, address string, _ syscall.RawConn) error {
-	at, err := netip.ParseAddrPort(address)
-	if err != nil {
-		return err
-	}
-	ip := at.Addr().Unmap().WithZone("")
-	if !ip.IsGlobalUnicast() || ip.IsPrivate() {
-		return errPrivate
-	}
-	for _, prefix := range notPublic {
-		if prefix.Contains(ip) {
-			return errPrivate
-		}
-	}
-	return nil
-}
+// The errors of addresses that a hook may not have: inside the own network, and where a machine asks for what
+// nobody else may know, such as its credentials.
+var (
+	errPrivate = errors.New("the name resolves to an address that is not public: use one that is, or add the hook with --allow-private if it is inside your own network")
+	errMachine = errors.New("the name resolves to an address that is neither public nor private, such as that of a cloud's metadata: use another one")
+)
 
 // Ready returns why this process cannot sign what it sends to a hook, nil if it can.
 func (s *Sender) Ready(h Hook) (err error) {
@@ -210,6 +188,8 @@ func unanswered(err error) error {
 	switch {
 	case errors.Is(err, errPrivate):
 		return errPrivate
+	case errors.Is(err, errMachine):
+		return errMachine
 	case errors.As(err, &timeouts) && timeouts.Timeout():
 		return fmt.Errorf("no answer within %v: answer first, and work afterwards", timeout)
 	}

@@ -381,6 +381,8 @@ func TestSend(t *testing.T) {
 		"redirect":    {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "SECRET", AllowPrivate: true}, "307, a redirect"},
 		"inside":      {webhooks.Hook{URL: secure.URL + "?token=x", SecretEnv: "SECRET"}, "--allow-private"},
 		"by name":     {webhooks.Hook{URL: strings.Replace(secure.URL, "127.0.0.1", "localhost", 1), SecretEnv: "SECRET"}, "--allow-private"},
+		"metadata":    {webhooks.Hook{URL: "http://169.254.169.254/?token=x", SecretEnv: "SECRET", AllowPrivate: true}, "metadata"},
+		"translated":  {webhooks.Hook{URL: "https://[::7f00:1]/?token=x", SecretEnv: "SECRET"}, "--allow-private"},
 		"certificate": {webhooks.Hook{URL: secure.URL, SecretEnv: "SECRET", AllowPrivate: true}, "certificate"},
 		"unset":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "NONE", AllowPrivate: true}, "NONE is not set"},
 		"short":       {webhooks.Hook{URL: elsewhere.URL, SecretEnv: "SHORT", AllowPrivate: true}, "24 to 64 random bytes"},
