@@ -99,7 +99,7 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 	cost, read := estimate{averages: g.averages}, g.reader.Read(operation)
 	cost.run(read)
 	if operation.Operation.Operation == ast.Subscription {
-		if err := checkEvents(read.Fields); err != nil {
+		if err := checkSubscription(read.Fields); err != nil {
 			return err
 		}
 	}

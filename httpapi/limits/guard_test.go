@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql/errcode"
+
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/httpapi"
@@ -64,14 +66,17 @@ func TestEachLimitIsExact(t *testing.T) {
 	}
 }
 
+// subscribable lets a server have subscriptions.
+func subscribable(o *httpapi.Options) {
+	o.Subscriptions = &httpapi.Subscriptions{
+		Max: 1, PerClient: 1, Client: func(*http.Request) (quota.Client, bool) { return quota.Client{}, false },
+		TokenRefused: func(context.Context) bool { return false },
+	}
+}
+
 // A subscription may have the fields that its event has read, and no others.
 func TestFieldsOfSubscriptions(t *testing.T) {
-	handler := newServer(&shop{}, func(o *httpapi.Options) {
-		o.Subscriptions = &httpapi.Subscriptions{
-			Max: 1, PerClient: 1, Client: func(*http.Request) (quota.Client, bool) { return quota.Client{}, false },
-			TokenRefused: func(context.Context) bool { return false },
-		}
-	})
+	handler := newServer(&shop{}, subscribable)
 	for fields, reads := range map[string]bool{
 		`stats(productId: "x") { total average verified withMedia asOf ratings { rating count } }`:                                                              false,
 		`commentEvents(productId: "x") { kind commentId comment { title text author { name } media { url } votes { helpful } reply { text } product { id } } }`: false,
@@ -82,6 +87,21 @@ func TestFieldsOfSubscriptions(t *testing.T) {
 		got := ask(t, handler, `subscription { `+fields+` }`, nil)
 		if len(got.Errors) != 1 || (got.Errors[0].Extensions.Code == string(limits.EventReads)) != reads {
 			t.Errorf("%s: %+v, want EVENT_READS: %t", fields, got.Errors, reads)
+		}
+	}
+}
+
+// A subscription follows one thing, whatever it skips.
+func TestSubscriptionsOfOneField(t *testing.T) {
+	handler := newServer(&shop{}, subscribable)
+	for _, query := range []string{
+		`subscription { stats(productId: "x") @skip(if: true) { total } }`,
+		`subscription { ...Stats @include(if: false) } fragment Stats on Subscription { stats(productId: "x") { total } }`,
+		`subscription { a: stats(productId: "x") { total } b: stats(productId: "x") { total } }`,
+	} {
+		got := ask(t, handler, query, nil)
+		if len(got.Errors) != 1 || got.Errors[0].Extensions.Code != errcode.ValidationFailed {
+			t.Errorf("%s: %+v", query, got.Errors)
 		}
 	}
 }

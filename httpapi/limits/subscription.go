@@ -3,6 +3,7 @@ package limits
 import (
 	"slices"
 
+	"github.com/99designs/gqlgen/graphql/errcode"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"github.com/talkback/talkback/graph/lookahead"
@@ -15,6 +16,17 @@ const joinUnits = 5
 // eventKinds are the kinds of fields that an event may have: those that it has read already.
 var eventKinds = []lookahead.Kind{
 	lookahead.Plain, lookahead.Text, lookahead.Media, lookahead.AsOf, lookahead.Ratings, lookahead.CommentEvents, lookahead.ChangingStats,
+}
+
+// checkSubscription refuses a subscription that follows nothing, or two things. Validation counts a field
+// that is skipped, and takes one under two names for one.
+func checkSubscription(fields []lookahead.Field) *gqlerror.Error {
+	if len(fields) != 1 {
+		err := gqlerror.Errorf("a subscription follows one thing, and this one %d: ask for one field under one name, and do not skip it", len(fields))
+		errcode.Set(err, errcode.ValidationFailed)
+		return err
+	}
+	return checkEvents(fields)
 }
 
 // checkEvents refuses fields of a subscription that read: thousands of subscribers would read for each
