@@ -2,7 +2,9 @@ package auth
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
+	"time"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/moderation"
@@ -249,4 +251,67 @@ func (w *Writer) writable(ctx context.Context, id string, version *int) (comment
 		return viewer, c, comment.Errorf(comment.Conflict, "the comment has version %d, not %d: read it again, and decide anew", latest, *version)
 	}
 	return viewer, c, nil
+}
+
+// problemOf lists the kinds of errors that are problems of the input.
+var problemOf = map[comment.Kind]struct {
+	code comment.ProblemCode
+	path []string
+}{
+	comment.BadInput:  {comment.ProblemMalformed, []string{"id"}},
+	comment.NotFound:  {comment.ProblemNotFound, []string{"id"}},
+	comment.Conflict:  {comment.ProblemConflict, []string{"version"}},
+	comment.KeyReused: {comment.ProblemKeyReused, []string{"idempotencyKey"}},
+
+	comment.AlreadyWritten: {comment.ProblemAlreadyWritten, []string{"productId"}},
+}
+
+// outcome turns errors that problemOf lists into problems.
+func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, error) {
+	if err == nil {
+		return c, nil, nil
+	}
+	concern, ok := problemOf[comment.KindOf(err)]
+	if !ok {
+		return comment.Comment{}, nil, err
+	}
+	problem := comment.Problem{Code: concern.code, Message: comment.MessageOf(err), Path: concern.path}
+	if known, ok := errors.AsType[*comment.Error](err); ok && known.Earlier != "" {
+		earlier := comment.ID(known.Earlier)
+		problem.CommentID = &earlier
+	}
+	return comment.Comment{}, []comment.Problem{problem}, nil
+}
+
+// Clock returns the current time. A nil Clock is that of the machine.
+type Clock func() time.Time
+
+// millisecond returns the current time, in UTC to the millisecond.
+func (c Clock) millisecond() time.Time { return c.now().UTC().Truncate(time.Millisecond) }
+
+func (c Clock) now() time.Time {
+	if c != nil {
+		return c()
+	}
+	return time.Now()
+}
+
+// position returns a new position: the current time, and random bytes that no other has.
+func (c Clock) position() comment.Position {
+	var distinct [10]byte
+	_, _ = rand.Read(distinct[:]) // never fails: see its documentation
+	return comment.PositionAt(c.now(), distinct)
+}
+
+// timeOfEdit returns the current time, but never a time before the last write. That may have been
+// made by a server whose clock is ahead.
+func (c Clock) timeOfEdit(before comment.Comment) *time.Time {
+	now, last := c.millisecond(), before.CreatedAt()
+	if before.UpdatedAt != nil {
+		last = *before.UpdatedAt
+	}
+	if now.Before(last) {
+		now = last
+	}
+	return &now
 }

@@ -2,7 +2,13 @@ package auth
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
+	"strings"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -93,4 +99,103 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 	c.Votes.Add(vote, 1)
 	c.Votes = c.Votes.AtLeast(certain)
 	return c, v.Store.SetVote(ctx, parsed, before, after)
+}
+
+const (
+	// visitorLife is how long a visitor's token holds.
+	visitorLife = 90 * 24 * time.Hour
+	// visitorType is the type of visitors' tokens. Guard takes none of this type, so they never speak for
+	// a customer, whatever their key.
+	visitorType = "visitor+jwt"
+	// maxVisitorToken bounds visitors' tokens in bytes: those that are made have 200. Others are not parsed.
+	maxVisitorToken = 512
+	// visitorPrefix and 16 random bytes are the ID of a visitor, which no customer has by chance.
+	visitorPrefix = "visitor:"
+)
+
+// Visitors lets visitors without an account vote, with tokens that it makes. What else a sender may do
+// is decided by the Authorizer.
+type Visitors struct {
+	Authorizer
+	secret []byte
+	parser *jwt.Parser
+	now    Clock
+}
+
+// NewVisitors returns Visitors whose tokens a secret of at least 32 bytes signs. An error is one sentence
+// that says what to do, without the secret.
+func NewVisitors(who Authorizer, secret string, now Clock) (*Visitors, error) {
+	if len(secret) < minSecret {
+		return nil, tooShort("the secret in --visitor-secret")
+	}
+	parser := Settings{Algorithm: "HS256", Now: now.now}.parser()
+	return &Visitors{Authorizer: who, secret: []byte(secret), parser: parser, now: now}, nil
+}
+
+// Identify implements [Authorizer]. A visitor may write as no author: beside the ID, the error stays.
+func (v *Visitors) Identify(ctx context.Context) (comment.Viewer, error) {
+	from, known := ctx.Value(contextKey{}).(*caller)
+	if !known {
+		return v.identifyCaller(ctx, "")
+	}
+	from.visitorOnce.Do(func() { from.visitor, from.visitorErr = v.identifyCaller(ctx, from.token) })
+	return from.visitor, from.visitorErr
+}
+
+// identifyCaller is Identify for a request whose token is not read yet. A sender of another kind of token
+// is offered no visitor's: it would go on to send its own.
+func (v *Visitors) identifyCaller(ctx context.Context, token string) (comment.Viewer, error) {
+	viewer, err := v.Authorizer.Identify(ctx)
+	if viewer.CustomerID != nil || viewer.Roles != 0 {
+		return viewer, err
+	}
+	id, ofVisitor := v.read(token)
+	if token != "" && !ofVisitor {
+		return viewer, err
+	}
+	if viewer.CannotWriteReason != nil && *viewer.CannotWriteReason == comment.TokenRefused {
+		viewer, err = refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "a visitor's token is to vote with: for all else, send a customer's"))
+	}
+	viewer.VisitorID, viewer.VisitorsVote = id, true
+	return viewer, err
+}
+
+// read returns the visitor whom a token speaks for, empty if it is not valid, and whether it was made
+// for a visitor.
+func (v *Visitors) read(token string) (id string, ofVisitor bool) {
+	if len(token) > maxVisitorToken {
+		return "", false
+	}
+	claims := jwt.RegisteredClaims{}
+	parsed, err := v.parser.ParseWithClaims(token, &claims, func(*jwt.Token) (any, error) { return v.secret, nil })
+	ofVisitor = parsed != nil && parsed.Header["typ"] == visitorType
+	if err != nil || !ofVisitor || !strings.HasPrefix(claims.Subject, visitorPrefix) {
+		return "", ofVisitor
+	}
+	return claims.Subject, true
+}
+
+// token returns a token of a new visitor.
+func (v *Visitors) token() (comment.VisitorToken, error) {
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails: see its documentation
+	expires := v.now.now().UTC().Truncate(time.Second).Add(visitorLife)
+	made := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
+		Subject: visitorPrefix + hex.EncodeToString(id[:]), ExpiresAt: jwt.NewNumericDate(expires),
+	})
+	made.Header["typ"] = visitorType
+	token, err := made.SignedString(v.secret)
+	if err != nil {
+		return comment.VisitorToken{}, errors.New("a visitor's token cannot be signed") // without the library's reason
+	}
+	return comment.VisitorToken{Token: token, ExpiresAt: expires}, nil
+}
+
+// VisitorToken returns a token of a new visitor, or a Forbidden error if visitors do not vote.
+func (v *Voter) VisitorToken(context.Context) (comment.VisitorToken, error) {
+	visitors, on := v.Authorizer.(*Visitors)
+	if !on {
+		return comment.VisitorToken{}, comment.Errorf(comment.Forbidden, "visitors do not vote on this server: send a customer's token, or start it with --visitor-votes")
+	}
+	return visitors.token()
 }

@@ -1,12 +1,17 @@
 package command
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"reflect"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"github.com/agnivade/levenshtein"
 	"github.com/alecthomas/kong"
@@ -150,4 +155,140 @@ func (c *Help) Run(running *kong.Context) error {
 		return err
 	}
 	return line.PrintUsage(false)
+}
+
+// refuseBlank refuses a flag or an environment variable that is set to nothing or to spaces. Empty
+// means off for most flags: TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. A
+// flag takes precedence over its variable here too.
+func refuseBlank(chosen *kong.Context) error {
+	for _, flag := range chosen.Flags() {
+		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
+		if given && isBlank(flag.Target) {
+			return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
+		}
+		if err := refuseBlankVariable(flag); !given && err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseBlankVariable refuses a flag whose environment variable is set to nothing or to spaces.
+func refuseBlankVariable(flag *kong.Flag) error {
+	for _, name := range flag.Envs {
+		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {
+			return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
+		}
+	}
+	return nil
+}
+
+// isBlank reports whether the value of a flag is a blank text or an empty list.
+func isBlank(value reflect.Value) bool {
+	switch value.Kind() {
+	case reflect.String:
+		return strings.TrimSpace(value.String()) == ""
+	case reflect.Slice:
+		return value.Len() == 0
+	}
+	return false
+}
+
+// variableOf returns the text of a flag's environment variable, "" if it has none.
+func variableOf(flag *kong.Flag) string {
+	for _, name := range flag.Envs {
+		if text, set := os.LookupEnv(name); set {
+			return text
+		}
+	}
+	return ""
+}
+
+// valueMappers parse the values of flags. Unlike kong's own, they refuse a wrong value with an
+// example of a right one instead of the name of a Go type.
+func valueMappers() []kong.Option {
+	return []kong.Option{
+		kong.KindMapper(reflect.Int, mapper("a whole number", strconv.Atoi)),
+		kong.KindMapper(reflect.Float64, mapper("a number", func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })),
+		kong.KindMapper(reflect.Uint32, mapper("a whole number from 0 on", func(text string) (uint32, error) {
+			n, err := strconv.ParseUint(text, 10, 32)
+			return uint32(n), err
+		})),
+		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
+		kong.NamedMapper("store", kong.MapperFunc(decodeStore)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a duration", time.ParseDuration)),
+		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a time", parseMoment)),
+	}
+}
+
+// mapper parses values by a function; the noun says what they are.
+func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
+	return kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
+		token := ctx.Scan.Pop()
+		if token.IsEOL() {
+			return fmt.Errorf("the value is missing%s", example(ctx.Value))
+		}
+		text := token.String()
+		value, err := parse(text)
+		if err != nil {
+			return fmt.Errorf("%q is not %s%s", text, noun, example(ctx.Value))
+		}
+		target.Set(reflect.ValueOf(value).Convert(target.Type()))
+		return nil
+	})
+}
+
+// decodePath parses a path like kong, but leaves a blank one for refuseBlank: kong would turn it
+// into the current folder.
+func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
+	var path string
+	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+		return err
+	}
+	if path != "-" && strings.TrimSpace(path) != "" {
+		path = kong.ExpandPath(path)
+	}
+	target.SetString(path)
+	return nil
+}
+
+// example returns a hint at a right value, "" if the flag has none.
+func example(value *kong.Value) string {
+	switch {
+	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // others, such as N, stand for a value
+		return ": give one such as " + value.Flag.PlaceHolder
+	case value.HasDefault:
+		return ": give one such as " + value.Default
+	}
+	return ""
+}
+
+// parseMoment parses a day, which begins at midnight UTC, or a time of RFC 3339.
+func parseMoment(text string) (*time.Time, error) {
+	moment, err := time.Parse(time.DateOnly, text)
+	if err != nil {
+		moment, err = time.Parse(time.RFC3339, text)
+	}
+	return &moment, err
+}
+
+// checkCalls refuses a negative number of calls.
+func checkCalls(calls int) error {
+	if calls < 0 {
+		return fmt.Errorf("--calls %d is not a number of calls: give 1 or more", calls)
+	}
+	return nil
+}
+
+// decodeStore takes the value of a flag that needs none: then it is that of the variable, or the
+// default.
+func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
+	next := ctx.Scan.Peek()
+	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {
+		target.SetString(text)
+		ctx.Scan.Pop()
+		return nil
+	}
+	target.SetString(cmp.Or(variableOf(ctx.Value.Flag), ctx.Value.Default))
+	return nil
 }

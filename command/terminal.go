@@ -1,9 +1,21 @@
 package command
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/aws/smithy-go"
+	smithyhttp "github.com/aws/smithy-go/transport/http"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // Terminal is where a command reads and writes.
@@ -48,4 +60,171 @@ func (f LogFlags) apply(term Terminal) Terminal {
 		term.Logger = slog.New(slog.NewTextHandler(term.Err, options))
 	}
 	return term
+}
+
+// Exit statuses.
+const (
+	exitDone   = 0
+	exitFailed = 1 // something failed, is missing, or is wrong
+	exitUsage  = 2 // the command line is invalid: it can never succeed
+	exitExists = 3 // a file of rejected rows exists, and holds others
+)
+
+// usageError is an error in the command line.
+type usageError struct{ err error }
+
+// Error returns the text of the underlying error.
+func (e *usageError) Error() string { return e.err.Error() }
+
+// Unwrap returns the underlying error.
+func (e *usageError) Unwrap() error { return e.err }
+
+// usagef formats a usage error.
+func usagef(format string, args ...any) error { return &usageError{fmt.Errorf(format, args...)} }
+
+// usage turns an error into a usage error, and leaves nil as it is.
+func usage(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &usageError{err}
+}
+
+// errTerminated is the cause of a context that SIGTERM ended, by which supervisors stop a process.
+var errTerminated = errors.New("asked to stop by SIGTERM")
+
+// Signals returns a context that ends at the first SIGINT or SIGTERM. A second one ends the program
+// at once, as if nothing caught it. stop frees what this takes.
+func Signals() (ctx context.Context, stop func()) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, os.Interrupt, syscall.SIGTERM)
+	go func() {
+		select {
+		case first := <-caught:
+			signal.Stop(caught)
+			if first == syscall.SIGTERM {
+				cancel(errTerminated)
+			}
+			cancel(context.Canceled) // without effect after the other
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, func() {
+		signal.Stop(caught)
+		cancel(nil)
+	}
+}
+
+// endedEarly returns the error of a server that ended, and none if all that failed is what a signal
+// interrupted while the server was starting, which it logs.
+func endedEarly(ctx context.Context, err error, term Terminal) error {
+	if err == nil || ctx.Err() == nil || !interruptedOnly(err) {
+		return err
+	}
+	if term.LogsJSON {
+		term.Logger.Info("stopped as asked, before it was ready")
+	} else {
+		fmt.Fprintln(term.Err, "Stopped as asked, before it was ready.")
+	}
+	return nil
+}
+
+// interruptedOnly reports whether every one of joined errors comes from the end of a context.
+func interruptedOnly(err error) bool {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !interruptedOnly(err) })
+	}
+	return errors.Is(err, context.Canceled) || comment.KindOf(err) == comment.Canceled
+}
+
+// refusals explain the error codes by which AWS refuses every call.
+var refusals = []struct {
+	codes []string
+	text  string
+}{
+	{
+		[]string{"UnrecognizedClientException", "InvalidSignatureException", "MissingAuthenticationTokenException", "IncompleteSignatureException", "InvalidClientTokenId"},
+		"AWS does not accept the credentials: give others by AWS_PROFILE, or by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
+	},
+	{[]string{"ExpiredTokenException", "ExpiredToken"}, "the credentials have expired: log in again, or give others"},
+	{[]string{"AccessDeniedException", "AccessDenied"}, "the credentials lack a permission: grant the permissions that docs/operate/aws.md names"},
+}
+
+// plainly returns the text of an error for people. Errors of the SDK, with request ids and type
+// names, become the error code and what it means. An error whose meaning is unknown is also logged
+// in full.
+func plainly(err error, log *slog.Logger) string {
+	text := err.Error()
+	for _, call := range failedCalls(err) {
+		raw := call.Error()
+		if strings.Contains(text, raw) {
+			words, known := callText(call)
+			text = strings.ReplaceAll(text, raw, words)
+			if !known {
+				log.Error("a call to the engine failed", "error", raw)
+			}
+		}
+	}
+	return text
+}
+
+// failedCalls returns the calls of the SDK that an error is about.
+func failedCalls(err error) []*smithy.OperationError {
+	if call, ok := err.(*smithy.OperationError); ok {
+		return []*smithy.OperationError{call}
+	}
+	switch wrapper := err.(type) {
+	case interface{ Unwrap() error }:
+		if inner := wrapper.Unwrap(); inner != nil {
+			return failedCalls(inner)
+		}
+	case interface{ Unwrap() []error }:
+		var all []*smithy.OperationError
+		for _, inner := range wrapper.Unwrap() {
+			all = append(all, failedCalls(inner)...)
+		}
+		return all
+	}
+	return nil
+}
+
+// notAnEngine is the code that the SDK uses for a response without one.
+const notAnEngine = "UnknownError"
+
+// isRefusal reports whether an engine answered and refused the call.
+func isRefusal(call *smithy.OperationError) bool {
+	var api smithy.APIError
+	return errors.As(call, &api) && api.ErrorCode() != notAnEngine
+}
+
+// callText says why a call failed, and reports whether that is everything to know.
+func callText(call *smithy.OperationError) (text string, known bool) {
+	var api smithy.APIError
+	var response *smithyhttp.ResponseError
+	switch {
+	case isRefusal(call):
+		errors.As(call, &api)
+	case errors.As(call, &response) && response.HTTPStatusCode() != 0:
+		return fmt.Sprintf("the server there is not a DynamoDB-compatible engine, HTTP status %d", response.HTTPStatusCode()), true
+	default:
+		return innermost(call).Error(), true
+	}
+	for _, refusal := range refusals {
+		if slices.Contains(refusal.codes, api.ErrorCode()) {
+			return fmt.Sprintf("%s (%s of %s)", refusal.text, api.ErrorCode(), call.Operation()), true
+		}
+	}
+	return fmt.Sprintf("the engine refused %s: %s", call.Operation(), api.ErrorCode()), false
+}
+
+// innermost returns the innermost wrapped error.
+func innermost(err error) error {
+	for {
+		inner := errors.Unwrap(err)
+		if inner == nil {
+			return err
+		}
+		err = inner
+	}
 }

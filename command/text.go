@@ -43,3 +43,11 @@ func improperError(items []layout.Improper) error {
 	}
 	return errors.New(output.English.Sprintf("%d items are invalid and not counted: repair or delete them by the keys above", len(items)))
 }
+
+// lagText formats a lag: as 1.5 s below a minute, else in whole seconds.
+func lagText(lag time.Duration) string {
+	if lag < time.Minute {
+		return fmt.Sprintf("%.1f s", lag.Seconds())
+	}
+	return lag.Round(time.Second).String()
+}

@@ -3,11 +3,16 @@
 package httpapi
 
 import (
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"sync"
+	"time"
 
 	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
 
 	"github.com/talkback/talkback/internal/usage"
 )
@@ -69,5 +74,54 @@ func withoutDefer(schema *ast.Schema) {
 	defer schemas.Unlock()
 	if schema.Directives["defer"] != nil { // no needless write: another server may be reading
 		delete(schema.Directives, "defer")
+	}
+}
+
+// strict tells browsers that came by HTTPS to use HTTPS only, until age has passed (RFC 6797). Zero
+// tells them nothing. Browsers ignore the header over plain HTTP, so a proxy that terminates TLS
+// has to set it.
+func strict(age time.Duration) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		if age <= 0 {
+			return next
+		}
+		value := fmt.Sprintf("max-age=%d", age/time.Second)
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.TLS != nil {
+				w.Header().Set("Strict-Transport-Security", value)
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+}
+
+// DocumentCheck returns a function that says why the text of a document could not run on a server with
+// these options, whatever its variables are.
+func DocumentCheck(o Options) func(text string) error {
+	o = o.withDefaults()
+	schema := o.Schema.Schema()
+	withoutDefer(schema)
+	return func(text string) error {
+		text, whole := joinPairs(text)
+		switch {
+		case !whole:
+			return halfPair
+		case len(text) > o.MaxQuery:
+			return fmt.Errorf("it is longer than %d bytes: raise --max-query", o.MaxQuery)
+		}
+		if err := o.Limits.CheckQuery(text); err != nil {
+			return errors.New(err.Message)
+		}
+		document, err := parser.ParseQuery(&ast.Source{Input: text})
+		if err != nil {
+			return err
+		}
+		if len(document.Operations) == 0 {
+			return errors.New("it has no operation")
+		}
+		if errs := validator.ValidateWithRules(schema, document, o.validationRules()); len(errs) > 0 {
+			return errs[0]
+		}
+		return nil
 	}
 }

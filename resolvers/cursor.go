@@ -163,3 +163,10 @@ func decode(cursor string) (version byte, place comment.Place, of fingerprint, e
 	copy(of[:], rest[copy(place.Position[:], rest):])
 	return version, place, of, nil
 }
+
+// list is a whole list of comments, to which cursors belong.
+type list struct {
+	product string
+	filter  comment.Filter // normalized
+	order   comment.Order
+}

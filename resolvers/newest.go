@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"context"
 	"slices"
 
 	"github.com/talkback/talkback/comment"
@@ -85,4 +86,105 @@ func (a newestFields) wanted(product string) comment.Latest {
 		}
 	}
 	return want
+}
+
+// readShared reads a page that several fields look at, once.
+func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Page, error) {
+	return loaders.From(ctx).Page(ctx, page.key, func(ctx context.Context) (comment.Page, error) {
+		return r.Comments.Comments(ctx, page.query)
+	})
+}
+
+// latest returns the newest comment with one of some ratings, of all if ratings is nil; nil if there
+// is none. It looks in the page that is read anyway, then at what statistics tell, and then in the
+// index.
+func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
+	asked := newestFields{lookahead.NewestOf(lookahead.Beside(ctx))}
+	if c, certain := r.inPage(ctx, asked, product.ID, ratings); certain {
+		return c, nil
+	}
+	if told := r.newestOfStats(ctx, asked, product.ID, ratings); told.Known {
+		return told.Comment, nil
+	}
+	page, err := r.Comments.Comments(ctx, comment.Query{
+		Product: product.ID, Filter: comment.Filter{Ratings: ratings}, Order: comment.NewestFirst,
+		Slice: comment.Slice{Size: 1}, WithoutNeighbours: true, WithoutText: !lookahead.From(ctx).WantsText,
+	})
+	if err != nil || len(page.Comments) == 0 {
+		return nil, err
+	}
+	return &page.Comments[0], nil
+}
+
+// inPage looks for a newest comment in the page that the fields share. It is not certain of any if
+// there is no page, or if it failed: the field then reads for itself.
+func (r *Resolver) inPage(ctx context.Context, asked newestFields, product string, ratings []int) (c *comment.Comment, certain bool) {
+	source, any := asked.page(product, ratings)
+	if !any {
+		return nil, false
+	}
+	page, err := r.readShared(ctx, source)
+	if err != nil {
+		return nil, false
+	}
+	return newestIn(source.query, page, ratings)
+}
+
+// newestOfStats returns a newest comment that no page showed, as far as statistics know it. All
+// such comments of the product are fetched together.
+func (r *Resolver) newestOfStats(ctx context.Context, asked newestFields, product string, ratings []int) loaders.NewestComment {
+	want := asked.wanted(product)
+	want.Ratings = slices.DeleteFunc(want.Ratings, func(other []int) bool {
+		_, certain := r.inPage(ctx, asked, product, other)
+		return certain
+	})
+	at := slices.IndexFunc(want.Ratings, func(other []int) bool { return slices.Equal(other, ratings) })
+	if at < 0 { // the newest of all is in no other place than the page
+		return loaders.NewestComment{}
+	}
+	return loaders.From(ctx).Newest(ctx, product, want)[at]
+}
+
+// helpfulSample stands in a key for the fields that look at the most helpful comments of a product.
+type helpfulSample struct{ text bool }
+
+// mostHelpful returns the most helpful comment of a product with one of some ratings, nil if there is none.
+// With orLatest it is then the newest one. Statistics say whether there is any, so a product without votes
+// costs nothing more.
+func (r *Resolver) mostHelpful(ctx context.Context, product *comment.Product, ratings []int, orLatest bool) (*comment.Comment, error) {
+	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
+	if err != nil && !orLatest {
+		return nil, err
+	}
+	voted := comment.Filter{Ratings: ratings, Helpful: new(true)}
+	if stats.Counts(voted).Total() > 0 {
+		if c, err := r.firstHelpful(ctx, product.ID, voted); c != nil || err != nil {
+			return c, err
+		}
+	}
+	if orLatest {
+		return r.latest(ctx, product, ratings)
+	}
+	return nil, nil
+}
+
+// firstHelpful returns the most helpful comment that a filter allows. It looks at the first ones of the
+// product, which several fields share, and then at those of the filter.
+func (r *Resolver) firstHelpful(ctx context.Context, product string, filter comment.Filter) (*comment.Comment, error) {
+	q := comment.Query{
+		Product: product, Filter: comment.Filter{Helpful: filter.Helpful}, Order: comment.MostHelpful,
+		Slice: comment.Slice{Size: lookahead.HelpfulSize}, WithoutText: !lookahead.From(ctx).WantsText, WithoutNeighbours: true,
+	}
+	page, err := r.readShared(ctx, newestPage{loaders.PageKey{Product: product, Field: helpfulSample{!q.WithoutText}}, q})
+	if err != nil {
+		return nil, err
+	}
+	if c, found := newestIn(q, page, filter.Ratings); found && c != nil || len(page.Comments) < q.Slice.Size {
+		return c, nil
+	}
+	q.Filter, q.Slice.Size = filter, 1
+	if page, err = r.Comments.Comments(ctx, q); err != nil || len(page.Comments) == 0 {
+		return nil, err
+	}
+	return &page.Comments[0], nil
 }

@@ -76,3 +76,156 @@ func orNone(word string) string {
 	}
 	return word
 }
+
+// Table measures calls to the table and its stream. It implements the observer of package call.
+type Table struct {
+	took                       histogram
+	retries, throttles, hedges counter
+	readUnits, writeUnits      sum
+}
+
+func newTable(m meters) *Table {
+	return &Table{
+		took:       m.histogram("db.client.operation.duration"),
+		retries:    m.counter("talkback.table.retries"),
+		throttles:  m.counter("talkback.table.throttles"),
+		hedges:     m.counter("talkback.table.hedges"),
+		readUnits:  m.sum("talkback.table.read_units"),
+		writeUnits: m.sum("talkback.table.write_units"),
+	}
+}
+
+// background is the context of what is measured outside of a request's own: exemplars of traces are
+// for requests.
+var background = context.Background()
+
+// Tried measures an attempt of a call.
+func (m *Table) Tried(operation string, attempt int, failure string, took time.Duration) {
+	m.took.record(background, took.Seconds(), values{system.Values[0], operation, orNone(failure)})
+	if attempt > 1 {
+		m.retries.add(background, 1, values{operation})
+	}
+}
+
+// Throttled counts an attempt that DynamoDB refused, wholly or in part, since too much is asked of
+// it.
+func (m *Table) Throttled(operation string) { m.throttles.add(background, 1, values{operation}) }
+
+// Read adds read units.
+func (m *Table) Read(index, purpose string, units float64) {
+	m.readUnits.add(background, units, values{index, purpose})
+}
+
+// Wrote adds write units.
+func (m *Table) Wrote(index, purpose string, units float64) {
+	m.writeUnits.add(background, units, values{index, purpose})
+}
+
+// Hedged counts a read that was made twice.
+func (m *Table) Hedged(won bool) {
+	winner := "first"
+	if won {
+		winner = "second"
+	}
+	m.hedges.add(background, 1, values{winner})
+}
+
+// Pages measures how pages are read. It implements the observer of package dynamo.
+type Pages struct {
+	estimated    sum
+	units, waves histogram
+	batches      histogram
+	lookups      counter
+}
+
+func newPages(m meters) *Pages {
+	return &Pages{
+		estimated: m.sum("talkback.page.estimated_units"),
+		units:     m.histogram("talkback.page.read_units"),
+		waves:     m.histogram("talkback.page.waves"),
+		batches:   m.histogram("talkback.loader.batch_size"),
+		lookups:   m.counter("talkback.cache.lookups"),
+	}
+}
+
+// PageRead measures a page that was read from the table.
+func (m *Pages) PageRead(warm bool, estimated, consumed float64, waves int) {
+	known := "cold"
+	if warm {
+		known = "warm"
+	}
+	m.waves.record(background, float64(waves), values{known})
+	if estimated > 0 {
+		m.estimated.add(background, estimated, values{known})
+		m.units.record(background, consumed, values{known})
+	}
+}
+
+// CacheLookup counts a look into a cache.
+func (m *Pages) CacheLookup(cache string, hit bool) {
+	result := "miss"
+	if hit {
+		result = "hit"
+	}
+	m.lookups.add(background, 1, values{cache, result})
+}
+
+// Batched measures how many keys were fetched together.
+func (m *Pages) Batched(what string, keys int) {
+	m.batches.record(background, float64(keys), values{what})
+}
+
+// Stream measures how the table's stream is read. It implements the observer of package stream.
+type Stream struct {
+	heartbeats                 counter
+	records, deadLetters, gaps counter
+}
+
+func newStream(m meters) *Stream {
+	return &Stream{
+		heartbeats:  m.counter("talkback.stream.heartbeats"),
+		records:     m.counter("talkback.stream.records"),
+		deadLetters: m.counter("talkback.stream.dead_letters"),
+		gaps:        m.counter("talkback.stream.gaps"),
+	}
+}
+
+// HeartbeatSent counts a heartbeat that was written.
+func (m *Stream) HeartbeatSent() { m.heartbeats.add(background, 1, values{"sent"}) }
+
+// HeartbeatReceived counts a heartbeat that came through the stream.
+func (m *Stream) HeartbeatReceived() { m.heartbeats.add(background, 1, values{"received"}) }
+
+// Processed counts records that were processed.
+func (m *Stream) Processed(records int) { m.records.add(background, records, values{}) }
+
+// DeadLettered counts a record that was dead-lettered.
+func (m *Stream) DeadLettered() { m.deadLetters.add(background, 1, values{}) }
+
+// GapFound counts a gap.
+func (m *Stream) GapFound() { m.gaps.add(background, 1, values{}) }
+
+// zero shows the counters from the start, so that the first event is seen as a rise.
+func (m *Stream) zero() {
+	for _, c := range []counter{m.records, m.deadLetters, m.gaps} {
+		c.add(background, 0, values{})
+	}
+	for _, direction := range []string{"sent", "received"} {
+		m.heartbeats.add(background, 0, values{direction})
+	}
+}
+
+// Hooks measures deliveries to hooks.
+type Hooks struct{ deliveries counter }
+
+func newHooks(m meters) *Hooks { return &Hooks{m.counter("talkback.hook.deliveries")} }
+
+// Tried counts a try to deliver an event of a hook.
+func (m *Hooks) Tried(hook, outcome string) { m.deliveries.add(background, 1, values{hook, outcome}) }
+
+// Known shows the counters of a hook from now on, so that the first event is seen as a rise.
+func (m *Hooks) Known(hook string) {
+	for _, outcome := range deliveryOutcomes {
+		m.deliveries.add(background, 0, values{hook, outcome})
+	}
+}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/exporters/otlp/otlptrace/otlptracehttp"
@@ -126,4 +127,18 @@ type loggedSpans struct {
 func (l loggedSpans) ExportSpans(ctx context.Context, ended []trace.ReadOnlySpan) error {
 	l.failures.note(l.SpanExporter.ExportSpans(ctx, ended))
 	return nil
+}
+
+// flushWithin bounds how long an invocation takes longer for what it tells.
+const flushWithin = time.Second
+
+// Flush sends what was traced and measured so far, both at once, for a second at most. It is for a
+// process that stands still afterwards; nil traces and metrics send nothing.
+func Flush(ctx context.Context, traces *Traces, metrics *Metrics) {
+	ctx, cancel := context.WithTimeout(ctx, flushWithin)
+	defer cancel()
+	var sending sync.WaitGroup // what fails is logged
+	sending.Go(func() { traces.Flush(ctx) })
+	sending.Go(func() { metrics.Flush(ctx) })
+	sending.Wait()
 }

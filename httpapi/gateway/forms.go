@@ -11,7 +11,9 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/aws/aws-lambda-go/events"
 )
@@ -228,4 +230,111 @@ func (a *answer) balanced(lists bool) events.ALBTargetGroupResponse {
 		response.Headers = a.joined()
 	}
 	return response
+}
+
+// answer is an answer until it is handed to Lambda. It implements [http.ResponseWriter] as net/http
+// does over a connection.
+type answer struct {
+	header http.Header
+	status int // 0 until it is known
+	body   bytes.Buffer
+}
+
+// Header implements [http.ResponseWriter].
+func (a *answer) Header() http.Header { return a.header }
+
+// WriteHeader implements [http.ResponseWriter]. The first status counts, unless it is one that
+// announces another.
+func (a *answer) WriteHeader(status int) {
+	if a.status == 0 && status >= http.StatusOK {
+		a.status = status
+	}
+}
+
+// Write implements [http.ResponseWriter].
+func (a *answer) Write(p []byte) (int, error) {
+	a.WriteHeader(http.StatusOK)
+	if _, typed := a.header["Content-Type"]; !typed && a.header.Get("Content-Encoding") == "" {
+		a.header.Set("Content-Type", http.DetectContentType(p))
+	}
+	return a.body.Write(p)
+}
+
+// end completes the answer to a request of a method: what net/http adds, and what it does not send.
+func (a *answer) end(method string) {
+	a.WriteHeader(http.StatusOK)
+	a.header.Del("Connection") // Lambda has none to a client
+	if a.body.Len() > 0 && a.header.Get("Content-Length") == "" {
+		a.header.Set("Content-Length", strconv.Itoa(a.body.Len()))
+	}
+	if method == http.MethodHead || a.status == http.StatusNoContent || a.status == http.StatusNotModified {
+		a.body.Reset()
+	}
+}
+
+// refuse replaces the answer. It keeps the headers by which a page of another origin may read it.
+func (a *answer) refuse(r *refusal) {
+	for name := range a.header {
+		if name != "Vary" && name != "X-Request-Id" && !strings.HasPrefix(name, "Access-Control-") {
+			a.header.Del(name)
+		}
+	}
+	text, err := json.Marshal(map[string]any{"errors": []any{map[string]any{"message": r.message, "extensions": map[string]string{"code": r.code}}}})
+	if err != nil {
+		panic(err) // texts can always be encoded
+	}
+	a.header.Set("Content-Type", "application/json; charset=utf-8")
+	a.header.Set("Cache-Control", "no-store")
+	a.status = r.status
+	a.body.Reset()
+	a.body.Write(text)
+}
+
+// text returns the body as a text, which is base64 if it is none.
+func (a *answer) text() (body string, inBase64 bool) {
+	if a.body.Len() == 0 || a.header.Get("Content-Encoding") == "" && utf8.Valid(a.body.Bytes()) {
+		return a.body.String(), false
+	}
+	return base64.StdEncoding.EncodeToString(a.body.Bytes()), true
+}
+
+// joined returns the headers with one value each.
+func (a *answer) joined() map[string]string {
+	out := make(map[string]string, len(a.header))
+	for name, values := range a.header {
+		out[name] = strings.Join(values, ", ")
+	}
+	return out
+}
+
+// refusal is the answer to a request that no handler answers. It has the form of a GraphQL error.
+type refusal struct {
+	status        int
+	code, message string
+}
+
+// Error implements error.
+func (r *refusal) Error() string { return r.message }
+
+var (
+	badBody  = &refusal{http.StatusBadRequest, "BAD_REQUEST", "the body is not base64, though its event says so"}
+	badHead  = &refusal{http.StatusBadRequest, "BAD_REQUEST", "the method or the address cannot be read: send a request of HTTP"}
+	oldForm  = &refusal{http.StatusInternalServerError, "INTERNAL", "this function takes events of payload format 2.0: use a function URL, an HTTP API with that format, or an application load balancer"}
+	panicked = &refusal{http.StatusInternalServerError, "INTERNAL", "something went wrong"}
+	tooLarge = refusal{http.StatusInternalServerError, "ANSWER_TOO_LARGE", "the answer is larger than the %d MB that can be sent from here: ask for less at a time, such as smaller pages, and accept gzip"}
+)
+
+// noRequest is the error for an event that holds no HTTP request. It names the service that sent the
+// event, if records of it do.
+func noRequest(payload []byte) error {
+	var event struct {
+		Records []struct {
+			Source string `json:"eventSource"`
+		}
+	}
+	from := ""
+	if err := json.Unmarshal(payload, &event); err == nil && len(event.Records) > 0 {
+		from = fmt.Sprintf(" but comes from %.40q", event.Records[0].Source)
+	}
+	return fmt.Errorf("the event is no HTTP request%s: invoke this function by a function URL, by an HTTP API of API Gateway with payload format 2.0, or by an application load balancer; one that counts comments has TALKBACK_FUNCTION=count", from)
 }

@@ -49,3 +49,45 @@ func (l Limits) checkText(text string) *gqlerror.Error {
 		atMost(NameTooLong, s.name, l.NameBytes),
 	)
 }
+
+// CheckVariables refuses variables that would cost too much to coerce. Their types are not known
+// yet, and a custom scalar accepts any value.
+func (l Limits) CheckVariables(variables map[string]any) *gqlerror.Error {
+	if err := atMost(TooManyVariables, len(variables), l.Variables); err != nil {
+		return err
+	}
+	var s valueSize
+	for _, value := range variables {
+		s.measure(value, 0)
+	}
+	return first(
+		atMost(ValueTooDeep, s.depth, l.ValueDepth),
+		atMost(ListTooLong, s.longest, l.ListLength),
+		atMost(VariablesTooLarge, s.values, l.VariableValues),
+	)
+}
+
+// valueSize is the size of decoded JSON.
+type valueSize struct {
+	values  int
+	depth   int // of nested lists and objects
+	longest int // elements of the longest list
+}
+
+// measure adds a value that is nested in depth lists and objects. JSON decoding allows 10,000 of
+// them.
+func (s *valueSize) measure(value any, depth int) {
+	s.values++
+	switch v := value.(type) {
+	case []any:
+		s.depth, s.longest = max(s.depth, depth+1), max(s.longest, len(v))
+		for _, element := range v {
+			s.measure(element, depth+1)
+		}
+	case map[string]any:
+		s.depth = max(s.depth, depth+1)
+		for _, element := range v {
+			s.measure(element, depth+1)
+		}
+	}
+}

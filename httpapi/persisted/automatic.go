@@ -3,8 +3,17 @@ package persisted
 import (
 	"container/list"
 	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
+	"time"
+
+	goredis "github.com/redis/go-redis/v9"
+
+	"github.com/talkback/talkback/internal/redisdial"
 )
 
 // perQuery is about what a query takes in memory beside its text, in bytes.
@@ -86,4 +95,110 @@ func (a *Automatic) keep(q query) {
 		delete(a.byHash, oldest.hash)
 		a.held -= oldest.size()
 	}
+}
+
+const (
+	// slots is how many queries are in Redis at most. The first bits of a hash are its slot, so a new
+	// query may replace another one, and clients can fill no more than slots times longestShared.
+	slots = 2048
+	// longestShared is the longest text in Redis, in bytes.
+	longestShared = 16 << 10
+	// forgetting is how long a query stays in Redis that no client has sent again.
+	forgetting = 24 * time.Hour
+	// usualPatience is for a Redis in the same network, which takes less than 1 ms.
+	usualPatience = 50 * time.Millisecond
+	// pause is how long Redis is left alone after a failure.
+	pause = time.Second
+	// quiet is for how long nothing is logged of a Redis that stays away.
+	quiet = time.Minute
+)
+
+// Redis remembers queries for several servers. It implements [Shared] and is safe for concurrent use.
+type Redis struct {
+	client goredis.UniversalClient
+	name   redisdial.ServerName
+	prefix string
+	log    *slog.Logger
+
+	patience time.Duration // bounds a call, for which a request waits
+
+	mu            sync.Mutex
+	alone, silent time.Time // until when Redis is asked nothing, and nothing is logged
+}
+
+var _ Shared = (*Redis)(nil)
+
+// OpenRedis returns the memory at a URL such as redis://host:6379/0, which servers of one table share.
+// It connects when it is first used.
+func OpenRedis(target, table string, log *slog.Logger) (*Redis, error) {
+	client, name, err := redisdial.Dial(target, redisdial.Bounds{Dial: time.Second, Call: usualPatience, Retries: redisdial.NoRetries})
+	if err != nil {
+		return nil, err
+	}
+	return &Redis{client: client, name: name, prefix: "talkback:queries:" + table + ":", log: log, patience: usualPatience}, nil
+}
+
+// Close closes all connections.
+func (r *Redis) Close() error { return r.client.Close() }
+
+// Find implements [Shared].
+func (r *Redis) Find(ctx context.Context, hash string) (text string) {
+	r.try(ctx, hash, func(ctx context.Context, key string) (err error) {
+		text, err = r.client.Get(ctx, key).Result()
+		if err == goredis.Nil {
+			return nil
+		}
+		return err
+	})
+	return text
+}
+
+// Add implements [Shared].
+func (r *Redis) Add(ctx context.Context, hash, text string) {
+	if len(text) > longestShared {
+		return
+	}
+	r.try(ctx, hash, func(ctx context.Context, key string) error {
+		return r.client.Set(ctx, key, text, forgetting).Err()
+	})
+}
+
+// try calls Redis with the key of a hash, unless Redis is away.
+func (r *Redis) try(ctx context.Context, hash string, call func(ctx context.Context, key string) error) {
+	key, ok := keyOf(r.prefix, hash)
+	if !ok || r.away(time.Now()) {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.patience)
+	defer cancel()
+	if err := call(ctx, key); err != nil {
+		r.lose(r.name.Failed(err), time.Now())
+	}
+}
+
+// keyOf returns the key of the slot of a hash. ok is false for what is no hash.
+func keyOf(prefix, hash string) (key string, ok bool) {
+	sum, err := hex.DecodeString(hash)
+	if err != nil || len(sum) < 8 {
+		return "", false
+	}
+	return prefix + strconv.FormatUint(binary.BigEndian.Uint64(sum)%slots, 10), true
+}
+
+func (r *Redis) away(now time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return now.Before(r.alone)
+}
+
+// lose notes that Redis is away.
+func (r *Redis) lose(err error, now time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.alone = now.Add(pause)
+	if now.Before(r.silent) {
+		return
+	}
+	r.silent = now.Add(quiet)
+	r.log.Warn("the Redis of persisted queries is away: this server remembers them by itself", "store", string(r.name), "error", err)
 }

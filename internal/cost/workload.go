@@ -3,8 +3,8 @@
 // expects of a catalogue like the shop's, and what a deed writes follows from the items that it leaves,
 // by DynamoDB's rules. What is measured instead is named where it stands.
 //
-// Start with bill.go; workload.go is what is described, reads.go and writes.go are the units, limits.go
-// is what one product and one partition take, measured.go what a server's metrics tell.
+// Start with bill.go; workload.go is what is described, reads.go has the units, limits.go is what one
+// product and one partition take, measured.go what a server's metrics tell.
 package cost
 
 import (

@@ -113,7 +113,7 @@ const (
 	Reply     Field = "reply"
 	ReplyName Field = "replyName"
 	ReplyDate Field = "replyDate"
-	// Verified says whether the author is known to have bought the product, in a word of those in traits.go.
+	// Verified says whether the author is known to have bought the product, in a word of those in status.go.
 	Verified Field = "verified"
 	// Votes is how many people found the review helpful.
 	Votes Field = "votes"

@@ -1,9 +1,13 @@
 package reviewfile
 
 import (
+	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -59,4 +63,54 @@ func knownWords() string {
 		all = append(all, s.words...)
 	}
 	return strings.Join(all, ", ")
+}
+
+// The words for and against a verified purchase that exports of other systems have, as plain writes
+// them.
+var (
+	verifiedWords   = []string{"true", "yes", "y", "t", "1", "verified", "buyer", "verifiedbuyer", "verifiedpurchase"}
+	unverifiedWords = []string{"", "false", "no", "n", "f", "0", "unverified", "notverified", "nothing", "none"}
+)
+
+// setTraits sets whether the purchase of a comment is verified, and the votes that it comes with.
+func setTraits(c *comment.Comment, verified, votes string) error {
+	c.Verified = slices.Contains(verifiedWords, plain(verified))
+	if !c.Verified && !slices.Contains(unverifiedWords, plain(verified)) {
+		return fmt.Errorf("verified is %.20q, which is neither %s nor %s; --map verified= leaves the column out",
+			verified, strings.Join(verifiedWords, ", "), strings.Join(unverifiedWords[1:], ", "))
+	}
+	if votes == "" {
+		return nil
+	}
+	whole, fraction, _ := strings.Cut(strings.ReplaceAll(votes, ",", ""), ".") // such as 1,204 or 3.0
+	count, err := strconv.Atoi(whole)
+	if err != nil || count < 0 || count > comment.MaxVotes || strings.Trim(fraction, "0") != "" {
+		return fmt.Errorf("the votes %.20q are not a whole number from 0 to %d; --map votes= leaves the column out", votes, comment.MaxVotes)
+	}
+	c.ImportedVotes.Helpful = count
+	c.Votes = c.ImportedVotes
+	return nil
+}
+
+// mediaIn returns the media at the addresses in a value: a list of JSON, or addresses with spaces,
+// semicolons, bars or commas between them.
+func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err error) {
+	var addresses []string
+	if strings.HasPrefix(value, "[") {
+		if json.Unmarshal([]byte(value), &addresses) != nil {
+			return nil, errors.New("media is not a list of addresses; --map media= leaves the column out")
+		}
+	} else {
+		addresses = strings.FieldsFunc(strings.ReplaceAll(value, ",http", " http"), func(r rune) bool {
+			return unicode.IsSpace(r) || r == ';' || r == '|'
+		})
+	}
+	for _, address := range addresses {
+		m, err := base.Below(address)
+		if err != nil {
+			return nil, fmt.Errorf("of the media: %w; --map media= leaves the column out", err)
+		}
+		all = append(all, m)
+	}
+	return all, nil
 }

@@ -1,5 +1,13 @@
 package product
 
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
 // shown makes the view of an answer.
 func (t *texts) shown(s state, a answer) view {
 	v := view{Lang: t.lang, Dir: t.dir(), WritingOff: a.viewer().CannotWriteReason == "WRITING_OFF"}
@@ -25,4 +33,320 @@ func (t *texts) shown(s state, a answer) view {
 		v.List = t.list(p.List, a.viewer().CannotVoteReason == "VISITOR_TOKEN_REQUIRED")
 	}
 	return v
+}
+
+// averageStars are the stars of an average, which has one decimal.
+func (t *texts) averageStars(average float64) starsView {
+	return starsView{tenths(average), t.say("stars.of", "n", t.decimal(tenths(average)))}
+}
+
+func (t *texts) highlights(p *product) []highlightView {
+	var all []highlightView
+	add := func(class, heading string, c *comment) {
+		if c != nil {
+			if c.Votes.Helpful > c.Votes.NotHelpful {
+				heading += ".helpful"
+			}
+			shown := t.comment(*c)
+			shown.ID, shown.Media, shown.Reply = "", nil, nil
+			all = append(all, highlightView{class, t.say(heading), shown})
+		}
+	}
+	add("praise", "praise", p.Praise)
+	add("complaint", "complaint", p.Complaint)
+	return all
+}
+
+// list makes the view of a list. If all visitors may vote, room is kept for their buttons.
+func (t *texts) list(l *list, voting bool) *listView {
+	v := &listView{}
+	if l.PageNumber != nil {
+		v.Start = (*l.PageNumber-1)*pageSize + 1
+	}
+	for _, c := range l.Nodes {
+		shown := t.comment(c)
+		shown.Voting = voting
+		v.Comments = append(v.Comments, shown)
+	}
+	return v
+}
+
+func (t *texts) comment(c comment) commentView {
+	v := commentView{
+		ID: c.ID, Version: c.Version, Stars: starsView{10 * c.Rating, t.say("stars.of", "n", t.number(c.Rating))}, Language: c.Language, Text: c.Text,
+		Author: c.Author.Name, DateTime: dateTime(c.CreatedAt), Date: t.date(c.CreatedAt),
+		Edited: c.UpdatedAt != nil, Autonym: t.languageName(c.Language), Verified: c.Verified,
+	}
+	if c.Title != nil {
+		v.Title = *c.Title
+	}
+	if c.Votes.Helpful > 0 {
+		v.Helpful = t.say("helpful", "n", t.number(c.Votes.Helpful))
+	}
+	for i, m := range c.Media {
+		v.Media = append(v.Media, mediaView{m.URL, t.nameOf(m, i), m.isVideo()})
+	}
+	if c.Reply != nil {
+		v.Reply = &replyView{
+			t.say("reply.by", "name", c.Reply.Name), c.Reply.Text, dateTime(c.Reply.CreatedAt), t.date(c.Reply.CreatedAt), c.Reply.UpdatedAt != nil,
+		}
+	}
+	return v
+}
+
+// nameOf is what a picture shows, or else its number.
+func (t *texts) nameOf(m media, at int) string {
+	switch n := t.number(at + 1); {
+	case m.Alt != "":
+		return m.Alt
+	case m.isVideo():
+		return t.say("media.video", "n", n)
+	default:
+		return t.say("media.picture", "n", n)
+	}
+}
+
+// dateTime is a time as an attribute has it.
+func dateTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
+
+func (t *texts) summary(s state, p *product) *summaryView {
+	if p.Stats == nil {
+		return nil
+	}
+	v := &summaryView{Of: t.count("comments", p.Stats.Total)}
+	if average := p.Stats.Average; average != nil {
+		v.Average, v.Stars = t.decimal(tenths(*average)), t.averageStars(*average)
+	}
+	v.Bars = t.bars(s, p)
+	return v
+}
+
+// bars are the histogram: how many comments of the chosen languages and days have each rating.
+func (t *texts) bars(s state, p *product) []barView {
+	counts := p.Stats.Ratings
+	if p.Facets != nil && p.Facets.Stats != nil {
+		counts = p.Facets.Stats.Ratings
+	}
+	sum := 0
+	for _, c := range counts {
+		sum += c.Count
+	}
+	var bars []barView
+	for _, c := range counts {
+		bars = append(bars, barView{
+			choiceView: choiceView{
+				Href:   s.toggleRating(c.Rating).href(),
+				Chosen: slices.Contains(s.Ratings, c.Rating),
+				Label:  t.count("stars", c.Rating),
+				Count:  t.number(c.Count),
+			},
+			Max: max(sum, 1), Value: c.Count,
+		})
+	}
+	return bars
+}
+
+// shownLanguages is how many languages are shown at once. The others unfold.
+const shownLanguages = 6
+
+func (t *texts) filters(s state, p *product) *filterView {
+	v := &filterView{
+		Dates: datesView{
+			Open: s.From != "" || s.To != "", Action: s.path(), Hidden: s.hidden("from", "to"), From: s.From, To: s.To,
+		},
+	}
+	for _, order := range orders {
+		v.Orders = append(v.Orders, choiceView{Href: s.ordered(order).href(), Chosen: s.Order == order, Label: t.say("order." + cmp.Or(order, "newest"))})
+	}
+	if s.filtered() || s.Order != "" {
+		v.Clear = s.all().href()
+	}
+	chips := t.chips(s, p.languages())
+	v.Languages = chips[:min(len(chips), shownLanguages)]
+	v.More = chips[len(v.Languages):]
+	v.Traits = t.traits(s, p)
+	v.MoreOpen = slices.ContainsFunc(v.More, func(c chipView) bool { return c.Chosen })
+	return v
+}
+
+// traits are the traits to choose from: those that any comments have, and those that are chosen. They are
+// counted among the comments of the list, if its counts are known.
+func (t *texts) traits(s state, p *product) (choices []choiceView) {
+	all, matching := p.Stats, p.Stats
+	if p.List != nil && p.List.Stats != nil {
+		matching = p.List.Stats
+	}
+	for _, trait := range traits {
+		chosen := slices.Contains(s.Only, trait)
+		if chosen || all.has(trait) > 0 {
+			choices = append(choices, choiceView{Href: s.toggleTrait(trait).href(), Chosen: chosen, Label: t.say("only." + trait), Count: t.number(matching.has(trait))})
+		}
+	}
+	return choices
+}
+
+// has returns how many comments have a trait.
+func (s *stats) has(trait string) int {
+	switch {
+	case s == nil:
+		return 0
+	case trait == "verified":
+		return s.Verified
+	}
+	return s.WithMedia
+}
+
+// chips are the languages to choose from: those of the comments, then those that are chosen beside.
+// A single one is no choice.
+func (t *texts) chips(s state, languages []languageCount) []chipView {
+	all := slices.Clone(languages)
+	for _, tag := range s.Languages {
+		if !slices.ContainsFunc(languages, func(c languageCount) bool { return c.Language == tag }) {
+			all = append(all, languageCount{Language: tag})
+		}
+	}
+	if len(all) < 2 {
+		return nil
+	}
+	var chips []chipView
+	for _, c := range all {
+		chips = append(chips, chipView{
+			choiceView: choiceView{
+				Href:   s.toggleLanguage(c.Language).href(),
+				Chosen: slices.Contains(s.Languages, c.Language),
+				Label:  t.languageName(c.Language),
+				Count:  t.number(c.Count),
+			},
+			Language: c.Language,
+		})
+	}
+	return chips
+}
+
+// hidden are the parameters that a form sends along, without those that it has fields for or resets.
+func (s state) hidden(without ...string) []parameter {
+	return slices.DeleteFunc(s.at(1).parameters(), func(p parameter) bool { return slices.Contains(without, p.Name) })
+}
+
+// result says how many comments the list has, and their average if it is not all comments.
+func (t *texts) result(s state, p *product) *resultView {
+	if p.List.TotalCount == nil {
+		return nil
+	}
+	count := *p.List.TotalCount
+	text, average := t.say(t.formOf("comments", count, 0)), ""
+	if s.filtered() && p.Stats != nil {
+		total := p.Stats.Total
+		text = t.say(t.formOf("result.some", total, 0), "total", t.number(total))
+		if stats := p.List.Stats; stats != nil && stats.Average != nil {
+			average = t.say("result.average", "n", t.decimal(tenths(*stats.Average)))
+		}
+	}
+	v := &resultView{Number: text, Average: average}
+	if before, rest, found := strings.Cut(text, "{n}"); found {
+		v.Before, v.Number, v.Rest = before, t.number(count), rest
+	}
+	if average != "" {
+		v.Rest += t.say("comma")
+	}
+	return v
+}
+
+// plan says how the page was read.
+func (t *texts) plan(l *list) *planView {
+	if l == nil {
+		return nil
+	}
+	read, waves := l.Plan.total()
+	hundredths := int(math.Floor(read*100 + .5))
+	decimals := 1
+	if l.Plan.Milliseconds >= 10 {
+		decimals = 0
+	}
+	return &planView{Sentence: l.Plan.Summary, Cost: t.say("plan.cost",
+		"units", t.say(t.formOf("plan.units", hundredths/100, hundredths%100), "n", t.rounded(read, 2)),
+		"waves", t.count("plan.waves", waves),
+		"ms", t.rounded(l.Plan.Milliseconds, decimals))}
+}
+
+// failure says why there is no list, by the code of the error.
+func (t *texts) failure(s state, code string) *noticeView {
+	retry := linkView{Href: s.href(), Text: t.say("error.retry")}
+	switch {
+	case code == "UNAVAILABLE" && s.Page > 1:
+		return &noticeView{t.say("error.numbers"), []linkView{retry, {Href: s.at(1).href(), Text: t.say("error.first")}}}
+	case code == "RATE_LIMITED":
+		return &noticeView{t.say("error.limited"), []linkView{retry}}
+	case code == "THROTTLED" || code == "OVERLOADED":
+		return &noticeView{t.say("error.busy"), []linkView{retry}}
+	}
+	return &noticeView{t.say("error.unavailable"), []linkView{retry}}
+}
+
+// empty says why a list shows nothing, and where there is something.
+func (t *texts) empty(s state, l *list) *noticeView {
+	if s.beyond(l) && *l.PageCount > 0 {
+		return &noticeView{t.say("empty.page"), []linkView{{Href: s.at(*l.PageCount).href(), Text: t.say("empty.last")}}}
+	}
+	return &noticeView{t.say("empty.filter"), []linkView{{Href: s.all().href(), Text: t.say("filter.clear"), Filter: true}}}
+}
+
+// beyond reports whether the page comes after the last one.
+func (s state) beyond(l *list) bool {
+	return l.PageCount != nil && s.Page > max(*l.PageCount, 1) && len(l.Nodes) == 0
+}
+
+// pages links to other pages: by number, or by cursor while there are no numbers.
+func (t *texts) pages(s state, l *list) *pagesView {
+	if l.PageCount == nil || l.PageNumber == nil {
+		return s.neighbours(l)
+	}
+	count, current := *l.PageCount, *l.PageNumber
+	if count < 2 {
+		return nil
+	}
+	v := &pagesView{}
+	if current > 1 {
+		v.Previous = s.at(min(current-1, count)).href()
+	}
+	if current < count {
+		v.Next = s.at(current + 1).href()
+	}
+	last := 0
+	for _, n := range numbersAround(current, count) {
+		gap := n > last+1
+		v.Numbers = append(v.Numbers, numberView{s.at(n).href(), t.number(n), n == current, gap})
+		if last = n; gap {
+			v.Jump = &jumpView{s.path(), s.hidden(), min(current, count), count}
+		}
+	}
+	return v
+}
+
+// neighbours links to the pages beside this one by cursors.
+func (s state) neighbours(l *list) *pagesView {
+	v := &pagesView{}
+	if info := l.PageInfo; info.HasPreviousPage && info.StartCursor != nil {
+		v.Previous = s.before(*info.StartCursor).href()
+	}
+	if info := l.PageInfo; info.HasNextPage && info.EndCursor != nil {
+		v.Next = s.after(*info.EndCursor).href()
+	}
+	if v.Previous == "" && v.Next == "" {
+		return nil
+	}
+	return v
+}
+
+// numbersAround are the pages to link to: the first, those around the current one, and the last.
+func numbersAround(current, count int) []int {
+	const around = 2
+	numbers := []int{1}
+	for n := max(2, current-around); n <= min(count, current+around); n++ {
+		numbers = append(numbers, n)
+	}
+	if numbers[len(numbers)-1] < count {
+		numbers = append(numbers, count)
+	}
+	return numbers
 }

@@ -1,0 +1,190 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/talkback/talkback/auth"
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/httpapi"
+	"github.com/talkback/talkback/httpapi/persisted"
+	"github.com/talkback/talkback/live"
+	"github.com/talkback/talkback/moderation"
+	"github.com/talkback/talkback/web"
+	"github.com/talkback/talkback/web/catalog"
+	"github.com/talkback/talkback/web/product"
+)
+
+// PersistedFlags say which operations clients may name instead of sending their texts.
+type PersistedFlags struct {
+	Trusted []string `name:"trusted-documents" help:"Manifest of operations that clients may send by their ids alone, as Apollo's tools, Relay's compiler and GraphQL Code Generator write it. Repeatable. SIGHUP reads all again. With it, there are no automatic persisted queries." placeholder:"FILE"`
+	Only    bool     `name:"trusted-only" help:"Refuse every operation that is not in a manifest of --trusted-documents."`
+	Memory  uint32   `name:"max-persisted" help:"Automatic persisted queries that are remembered, in bytes; 0 takes none (default: ${default})." placeholder:"BYTES" default:"${max_persisted}"`
+}
+
+// defaultPersisted is how many bytes of automatic persisted queries are remembered: some thousand.
+const defaultPersisted = 4 << 20
+
+// open reads the manifests, or begins to remember queries, in the Redis at a URL too unless that is
+// empty. close ends it.
+func (f *PersistedFlags) open(check func(text string) error, redis, table string, log *slog.Logger) (trusted *persisted.Trusted, automatic *persisted.Automatic, stop func(), err error) {
+	stop = func() {}
+	switch {
+	case len(f.Trusted) > 0:
+		if trusted, err = persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check); err != nil {
+			return nil, nil, stop, usage(fmt.Errorf("--trusted-documents: %w", err))
+		}
+		stop = onHangup(func() { reload(trusted, log) })
+	case f.Only:
+		return nil, nil, stop, usagef("--trusted-only needs --trusted-documents: name the manifests of your clients")
+	case f.Memory > 0:
+		var shared persisted.Shared
+		if redis != "" {
+			store, err := persisted.OpenRedis(redis, table, log)
+			if err != nil {
+				return nil, nil, stop, usage(fmt.Errorf("--client-limits-redis: %w", err))
+			}
+			shared, stop = store, func() { _ = store.Close() }
+		}
+		automatic = persisted.NewAutomatic(int(f.Memory), shared)
+	}
+	return trusted, automatic, stop, nil
+}
+
+// reload reads the manifests again, and says what came of it.
+func reload(trusted *persisted.Trusted, log *slog.Logger) {
+	if err := trusted.Reload(); err != nil {
+		log.Error("the trusted documents stay as they were: correct the manifest and send SIGHUP again", "error", err)
+		return
+	}
+	log.Info("the trusted documents were read again", "documents", trusted.Len())
+}
+
+// onHangup calls a function at each SIGHUP, until stop is called.
+func onHangup(call func()) (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	caught := make(chan os.Signal, 1)
+	signal.Notify(caught, syscall.SIGHUP)
+	go func() {
+		for {
+			select {
+			case <-caught:
+				call()
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return func() {
+		signal.Stop(caught)
+		cancel()
+	}
+}
+
+// ModerationFlags say which comments wait for a moderator before they are shown.
+type ModerationFlags struct {
+	Moderation      string        `help:"Which comments wait for a moderator: publish for none, hold for all, rules for those that a file of rules tells (default: ${default})." enum:"publish,hold,rules" default:"publish" placeholder:"rules"`
+	ModerationRules string        `help:"File of the rules that tell which comments wait." placeholder:"FILE" complete:"files"`
+	Edits           string        `help:"What is shown while an edit of an approved comment waits: beside for the comment as it was, hide for nothing (default: ${default})." enum:"beside,hide" default:"beside" placeholder:"hide"`
+	KeepAudit       time.Duration `help:"How long decisions about comments are kept; 0 for ever, 9600h are 400 days (default: ${default})." default:"9600h" placeholder:"9600h"`
+}
+
+// open returns the policy. Its errors are usage errors.
+func (f ModerationFlags) open() (moderation.Policy, error) {
+	policy, err := moderation.Open(f.Moderation, f.ModerationRules)
+	if err != nil {
+		return policy, usage(err)
+	}
+	if f.KeepAudit < 0 {
+		return policy, usagef("--keep-audit %v is below 0: give a duration, or 0 to keep decisions for ever", f.KeepAudit)
+	}
+	return policy, nil
+}
+
+// SiteFlags say what product pages show beside comments.
+type SiteFlags struct {
+	ProductInfo       string `help:"Address of a product's name with {id} in place of its id, such as https://shop.example/products/{id}: JSON, or the shop's page with JSON-LD. Without it, pages show ids." placeholder:"URL"`
+	ProductInfoInside bool   `help:"Let --product-info lead to this machine and to private networks, also by plain HTTP."`
+	PageTemplate      string `help:"Template of Go's html/template for product pages, with places for their {{.Head}} and {{.Content}}." placeholder:"FILE"`
+	ShowPlans         bool   `help:"Show on product pages how they were read, under a header of Talkback; on with --sample-data."`
+	NoLivePages       bool   `help:"Do not tell on product pages how many comments came while they are open, which takes one of --max-subscriptions for each."`
+}
+
+// open prepares what the flags ask for. Fetching ends with the context.
+func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (options web.Options, err error) {
+	options.Plans, options.Live = f.ShowPlans || sample, !f.NoLivePages
+	if f.ProductInfoInside && f.ProductInfo == "" {
+		return options, usagef("--product-info-inside is about --product-info: give both, or none")
+	}
+	if f.ProductInfo != "" {
+		if options.Catalog, err = catalog.New(ctx, f.ProductInfo, f.ProductInfoInside, log); err != nil {
+			return options, usage(err)
+		}
+	}
+	if f.PageTemplate != "" {
+		if options.Layout, err = product.ReadLayout(f.PageTemplate, log); err != nil {
+			return options, usagef("--page-template: %w", err)
+		}
+	}
+	return options, nil
+}
+
+// SubscriptionFlags bound subscriptions.
+type SubscriptionFlags struct {
+	Max       uint32  `name:"max-subscriptions" help:"Number of subscriptions that may be open at once; 0 serves none (default: ${default})." placeholder:"10000" default:"0"`
+	PerClient *uint32 `name:"client-subscriptions" help:"Number of subscriptions that each client may have open; 0 for any number (default: 100, 0 on loopback)." placeholder:"100"`
+}
+
+// defaultClientSubscriptions is how many subscriptions a client may have by default: a person's browser
+// has one for each open page, an office has many people.
+const defaultClientSubscriptions = 100
+
+// connections returns how many connections a server takes: those of subscriptions, of which there are at
+// most as many, and most others beside them. So subscribers cannot keep anybody out. With too few file
+// descriptors they could, and it returns an error.
+func (f *SubscriptionFlags) connections(most uint32) (int, error) {
+	wanted := int(most) + int(f.Max)
+	allowed := connectionLimit(wanted)
+	if f.Max > 0 && allowed < wanted {
+		return 0, usagef("--max-subscriptions %d and --max-connections %d need %d connections, and the limit of file descriptors allows %d, so subscribers could keep other clients out: raise it (ulimit -n, or LimitNOFILE of systemd), or lower one of the two", f.Max, most, wanted, allowed)
+	}
+	return allowed, nil
+}
+
+// bounds returns the bounds for a server at an address, nil if it serves no subscriptions. A client is
+// who it is for its other limits.
+func (f *SubscriptionFlags) bounds(address net.Addr, clients *ClientFlags, who auth.Authorizer, log *slog.Logger) *httpapi.Subscriptions {
+	if f.Max == 0 {
+		return nil
+	}
+	unset := uint32(defaultClientSubscriptions)
+	if isLoopback(address) {
+		unset = 0
+	}
+	perClient := orDefault(f.PerClient, unset)
+	if perClient == 0 {
+		perClient = f.Max
+	}
+	return &httpapi.Subscriptions{
+		Max: int(f.Max), PerClient: int(perClient), Client: clients.client(who, log),
+		TokenRefused: func(ctx context.Context) bool {
+			viewer, _ := who.Identify(ctx)
+			return viewer.VisitorID == "" && viewer.CannotWriteReason != nil && *viewer.CannotWriteReason == comment.TokenRefused
+		},
+	}
+}
+
+// hub returns what feeds subscriptions, nil if there are none.
+func (f *SubscriptionFlags) hub(session *Session, store *dynamo.Store, countedUpTo func(context.Context) (time.Time, bool), log *slog.Logger) *live.Hub {
+	if f.Max == 0 {
+		return nil
+	}
+	return live.New(session.outbox(), store, countedUpTo, log)
+}
