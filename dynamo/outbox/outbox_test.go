@@ -24,6 +24,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -274,7 +275,7 @@ func (w *writes) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fu
 	return w.Client.PutItem(ctx, in, o...)
 }
 
-// An event alone takes one write unit, and one of a burst a tenth.
+// An event alone takes one write unit, and one of a burst a tenth. Who reads them for a client has it pay.
 func TestCost(t *testing.T) {
 	client, table := newTable(t)
 	counted := &writes{Client: client}
@@ -291,6 +292,15 @@ func TestCost(t *testing.T) {
 		if err := handler.Handle(t.Context(), row.records); err != nil || counted.units != row.want {
 			t.Errorf("%d records: %v write units, want %v; %v", len(row.records), counted.units, row.want, err)
 		}
+	}
+	account := usage.NewPool(1).Open(1)
+	for lane := range outbox.Lanes {
+		if _, err := out.Read(usage.With(t.Context(), account), lane, 0, 100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if read := account.Reads(); read.Calls != outbox.Lanes || read.Units < outbox.Lanes*.5 {
+		t.Errorf("a client that resumes pays for %+v", read)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/usage"
 )
 
 // Client is the part of the SDK's client that an Outbox needs.
@@ -42,11 +43,13 @@ func (s *store) query(ctx context.Context, lane int, q query) (out []layout.Outb
 		TableName: aws.String(s.table), KeyConditionExpression: aws.String(layout.AttrPK + " = :lane AND " + layout.AttrSK + " >= :from"),
 		ExpressionAttributeValues: layout.Item{":lane": layout.OutboxLanePK(lane), ":from": layout.Text(layout.OutboxSK(q.from))},
 		ScanIndexForward:          aws.Bool(!q.backwards), ConsistentRead: aws.Bool(q.consistent), Limit: aws.Int32(int32(q.limit)),
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
 	output, err := s.client.Query(ctx, input)
 	if err != nil {
 		return nil, call.Wrap(err, "Query of lane %d of the outbox", lane)
 	}
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity)) // of a client that resumes
 	for _, it := range output.Items {
 		item, err := layout.DecodeOutbox(it)
 		if err != nil {

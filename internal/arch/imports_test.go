@@ -79,7 +79,7 @@ var own = map[string]struct {
 	"dynamo/erasure":    {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "internal/task"}, "erasing an author is readable alone: it knows what is stored, and not how it is asked for"},
 	"dynamo/imports":    {[]string{"comment", "dynamo/call", "dynamo/layout"}, "taking an import back needs the marks of its comments, and not the file"},
 	"dynamo/restore":    {[]string{"comment", "dynamo/call", "dynamo/erasure", "dynamo/layout"}, "what is put back of a copy does not depend on where the copy is"},
-	"dynamo/outbox":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "what happened follows from the stream, however it is counted, and for any use"},
+	"dynamo/outbox":     {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "internal/usage", "stream"}, "what happened follows from the stream, however it is counted, and for any use"},
 	"internal/webhooks": {[]string{"comment", "dynamo/call", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "internal/edge", "internal/fetch", "internal/task"}, "who is told of events does not depend on where they come from"},
 	"dynamo/votes":      {[]string{"comment", "dynamo/call", "dynamo/layout", "internal/task", "stream"}, "votes are counted by themselves: a total does not depend on how comments are counted"},
 	"dynamo/counts": {[]string{
