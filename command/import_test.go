@@ -159,6 +159,9 @@ func TestImportOfDeletedComments(t *testing.T) {
 	i.want(summary(6, 0, 2, 1, 3)+where, file, "--revive", "--force")
 }
 
+// chunk is how many rows an import writes before it takes the next ones.
+const chunk = 1600
+
 // manyReviews returns JSON Lines of different reviews, one a row.
 func manyReviews(rows int) string {
 	var out strings.Builder
@@ -198,7 +201,7 @@ func TestImportWithoutRejects(t *testing.T) {
 // and the next one goes on.
 func TestImportInterrupted(t *testing.T) {
 	t.Parallel()
-	for name, rows := range map[string]int{"writing": 9000, "waiting for the rest of a chunk": 1500} {
+	for name, rows := range map[string]int{"writing": 2 * chunk, "waiting for the rest of a chunk": 100} {
 		t.Run(name, func(t *testing.T) {
 			i := newImporter(t, startEngine(t))
 			ctx, cancel := context.WithCancel(t.Context())
@@ -279,7 +282,7 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	first := firstComments{most: 2500, seen: map[string]bool{}}
+	first := firstComments{most: chunk + 100, seen: map[string]bool{}}
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.Header.Get("X-Amz-Target"), ".PutItem") && !first.take(t, r) {
 			w.Header().Set("Content-Type", "application/x-amz-json-1.0")
@@ -291,14 +294,14 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 	}))
 	defer front.Close()
 	i := newImporter(t, front.URL)
-	file := write(t, "reviews.jsonl", manyReviews(4000))
+	file := write(t, "reviews.jsonl", manyReviews(chunk+400))
 	status, _, said := i.run(t.Context(), file, "--language", "en", "--calls", "1", "--pages", "none")
 	if status != 1 || !strings.Contains(said, "stopped after line 1600") || !strings.Contains(said, "the engine refused PutItem: ValidationException") ||
-		!strings.Contains(said, "2,500 rows = 2,500 written") || !strings.Contains(said, "Run it again") {
+		!strings.Contains(said, "1,700 rows = 1,700 written") || !strings.Contains(said, "Run it again") {
 		t.Errorf("status %d: %s", status, said)
 	}
 	i.endpoint = target.String()
-	i.want("4,000 rows = 1,500 written + 2,500 already there + 0 repeated in the file + 0 rejected, in a while\n", file, "--language", "en")
+	i.want("2,000 rows = 300 written + 1,700 already there + 0 repeated in the file + 0 rejected, in a while\n", file, "--language", "en")
 }
 
 // A file that breaks off is refused; standard input is imported up to there.

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/provisiontest"
 )
 
 // Tests whose work is done by processes of their own, or that wait for faults, run side by side: a
@@ -33,12 +34,7 @@ var binaryPath = filepath.Join(os.TempDir(), fmt.Sprintf("talkback-test-%d", os.
 
 // binary builds the program once for all tests of this process.
 var binary = sync.OnceValues(func() (string, error) {
-	path := binaryPath
-	out, err := exec.Command("go", "build", "-o", path, "github.com/talkback/talkback").CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("%w\n%s", err, out)
-	}
-	return path, nil
+	return binaryPath, provisiontest.Build("github.com/talkback/talkback", binaryPath)
 })
 
 // server is a running server of its own process.

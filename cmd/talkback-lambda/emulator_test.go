@@ -11,7 +11,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -79,14 +78,12 @@ func TestInEmulator(t *testing.T) {
 	}
 }
 
-// buildFunction compiles the function for this machine, of packages that `make build` compiled.
+// buildFunction builds the function for this machine.
 func buildFunction(t *testing.T) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "bootstrap")
-	build := exec.Command("go", append(append([]string{"build"}, strings.Fields(os.Getenv("LEAN"))...), "-o", path, ".")...)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, said)
+	if err := provisiontest.Build(".", path); err != nil {
+		t.Fatal(err)
 	}
 	return path
 }

@@ -153,7 +153,9 @@ func newFolder(t *testing.T) string {
 // imports it.
 func install(t *testing.T, folder, program string) {
 	t.Helper()
-	run(t, ".", "go", "build", "-o", program, "github.com/talkback/talkback")
+	if err := provisiontest.Build("github.com/talkback/talkback", program); err != nil {
+		t.Fatal(err)
+	}
 	made := filepath.Join(folder, "made")
 	run(t, ".", "../../web/package/build.sh", program, made)
 	packed := strings.TrimSpace(run(t, folder, "npm", "pack", "--silent", "./made"))

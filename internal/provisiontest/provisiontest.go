@@ -1,5 +1,5 @@
-// Package provisiontest knows where the programs are that `make provision` fetches for the tests, and
-// leaves out the tests whose programs are missing. It is test support, and no shipped code imports it.
+// Package provisiontest knows where the programs are that `make provision` fetches for the tests,
+// builds those of this module, and leaves out the tests whose programs are missing. It is test support, and no shipped code imports it.
 package provisiontest
 
 import (
@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -58,6 +59,18 @@ func FindDynoxide() (string, error) {
 		}
 	}
 	return "", fmt.Errorf("the Dynoxide suite: dynoxide is neither in bin/ nor on PATH; %w", ErrNotInstalled)
+}
+
+// Build builds a program of this module to a file, of packages that `make build` compiled. With the
+// flags of the tests, which may watch for races, nearly all of them would be compiled once more.
+func Build(program, path string) error {
+	flags := append([]string{"build", "-ldflags", "-s -w"}, strings.Fields(os.Getenv("LEAN"))...)
+	build := exec.Command("go", append(flags, "-o", path, program)...)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if said, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build %s: %w\n%s", program, err, said)
+	}
+	return nil
 }
 
 // ModuleRoot returns the folder of go.mod, seen from the folder that the test runs in.
