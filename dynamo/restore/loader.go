@@ -60,7 +60,8 @@ type Loader struct {
 	// Lines says, with Replace, that the copy is lines of talkback export. What those do not tell of a
 	// comment stays, and so do all other items.
 	Lines bool
-	// Marks are the authors whose items are not written. Nil leaves out none.
+	// Marks are the authors whose items are not written, nor those beside comments of theirs that were loaded
+	// before. Nil leaves out none.
 	Marks *erasure.Marks
 
 	client   Client
@@ -68,6 +69,9 @@ type Loader struct {
 	calls    int
 	seen     map[[16]byte]struct{} // the keys of all items that were loaded, with Replace
 	comments int                   // of these, that are not deleted
+
+	mu     sync.Mutex
+	erased map[comment.ID]struct{} // comments that were left out
 }
 
 // NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the number
@@ -76,7 +80,7 @@ func NewLoader(client Client, table string, calls int) *Loader {
 	if calls < 1 {
 		calls = DefaultCalls
 	}
-	return &Loader{client: client, table: table, calls: calls, seen: map[[16]byte]struct{}{}}
+	return &Loader{client: client, table: table, calls: calls, seen: map[[16]byte]struct{}{}, erased: map[comment.ID]struct{}{}}
 }
 
 // keyOf returns the primary key of an item.
@@ -161,6 +165,12 @@ func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]la
 
 // restore writes one item, unless what is there stays.
 func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts, err error) {
+	switch out, err := l.leavesOut(ctx, it); {
+	case err != nil:
+		return did, err
+	case out:
+		return Counts{Erased: 1}, nil
+	}
 	var fresh, changed bool
 	if there == nil {
 		fresh, err = l.put(ctx, it)
@@ -179,6 +189,39 @@ func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts
 		return Counts{Replaced: 1}, nil
 	}
 	return Counts{Existing: 1}, nil
+}
+
+// leavesOut reports whether an item went with a comment when its author was erased: that comment, what stands
+// beside it, or a key that names it. The authors of other items come to light when these are written.
+func (l *Loader) leavesOut(ctx context.Context, it layout.Item) (out bool, err error) {
+	if l.Marks == nil {
+		return false, nil
+	}
+	if KindOf(it) != Comment {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		_, out = l.erased[ofComment(it)]
+		return out, nil
+	}
+	author, known := authorOf(it)
+	if !known {
+		return false, nil
+	}
+	if out, err = call.Retried(ctx, func() (bool, error) { return l.Marks.Erased(ctx, author) }); out {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.erased[author.ID] = struct{}{}
+	}
+	return out, err
+}
+
+// ofComment returns the comment that an item stands beside, or names as the one that it was written with.
+func ofComment(it layout.Item) comment.ID {
+	r := layout.NewReader(it)
+	if strings.HasPrefix(r.Text(layout.AttrPK), layout.CommentPKPrefix) {
+		return layout.IDOfKey(it)
+	}
+	return comment.ID(r.OptionalText(layout.AttrFirst))
 }
 
 // errErased is for an item by an author who was erased.
