@@ -191,7 +191,7 @@ func (h *Hub) follow(ctx context.Context, f *following) {
 	})
 	if ctx.Err() == nil {
 		h.warn(err)
-		h.broke()
+		h.broke(f)
 	}
 	if !begun {
 		f.err = cmp.Or(err, ctx.Err())
@@ -199,10 +199,13 @@ func (h *Hub) follow(ctx context.Context, f *following) {
 	}
 }
 
-// broke ends all subscriptions.
-func (h *Hub) broke() {
+// broke ends all subscriptions, unless others than those of this reading are there by now.
+func (h *Hub) broke(f *following) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	if h.following != f {
+		return
+	}
 	h.following = nil
 	for _, all := range h.products {
 		for s := range all {
