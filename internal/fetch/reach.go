@@ -19,9 +19,12 @@ var special = func() (all []netip.Prefix) {
 	return all
 }()
 
-// awsMetadata is where AWS tells a machine its credentials by IPv6. It is in the range of private
-// networks; that of IPv4 is link-local.
-var awsMetadata = netip.MustParseAddr("fd00:ec2::254")
+// shared are the addresses of carriers, which clusters of Kubernetes have for their own, too.
+var shared = netip.MustParsePrefix("100.64.0.0/10")
+
+// metadata are where machines of AWS and of Alibaba Cloud ask for their credentials, within private networks.
+// Others do so at link-local addresses.
+var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")}
 
 // plain returns an address in its only form: no prefix contains an address with a zone.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
@@ -49,5 +52,6 @@ func Public(a netip.Addr) bool {
 // this machine. Machines tell their own credentials at link-local addresses, which are neither.
 func PublicOrInside(a netip.Addr) bool {
 	a = plain(a)
-	return a.IsLoopback() || a.IsPrivate() && a != awsMetadata || Public(a)
+	inside := a.IsLoopback() || a.IsPrivate() || shared.Contains(a)
+	return inside && !slices.Contains(metadata, a) || Public(a)
 }
