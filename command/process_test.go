@@ -198,14 +198,13 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Sample data comes once, stays, and is there on the next start. However the server ends, its
-// engine ends too.
-func TestServerLife(t *testing.T) {
-	t.Parallel()
-	folder := filepath.Join(t.TempDir(), "data")
+// checkServerLife holds of a server with sample data that this stays, and is there on the next start.
+// However the server ends, its engine ends too.
+func checkServerLife(t *testing.T, s *server, folder string) {
+	t.Helper()
 	const latest = `{ product(id: "espresso-machine") { comments(first: 1) { nodes { id } } } }`
-	var first string
-	for _, row := range []struct {
+	first := s.ask(latest)
+	for i, row := range []struct {
 		signal syscall.Signal
 		status int
 		why    string
@@ -214,12 +213,10 @@ func TestServerLife(t *testing.T) {
 		{syscall.SIGTERM, 0, "asked to stop"},
 		{syscall.SIGKILL, -1, "killed"},
 	} {
-		s := startServer(t, "--data", folder, "--sample-data")
-		answer := s.ask(latest)
-		if first == "" {
-			first = answer
+		if i > 0 {
+			s = startServer(t, "--data", folder, "--sample-data")
 		}
-		if answer != first || !strings.Contains(answer, `"c_`) {
+		if answer := s.ask(latest); answer != first || !strings.Contains(answer, `"c_`) {
 			t.Errorf("%s: the newest comment is %s, was %s", row.why, answer, first)
 		}
 		engine := engineOf(t, folder)

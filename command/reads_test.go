@@ -241,6 +241,9 @@ func TestSmallPages(t *testing.T) {
 		model := commenttest.NewModel(comments...)
 		for size := 1; size <= 4; size++ {
 			for _, order := range comment.Orders() {
+				if r.IntN(timesOn(t, 1, 2, 1)) != 0 {
+					continue // each is asked in some run
+				}
 				l := list{product: "7", order: order, size: size, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
 				want := model.List("7", l.filter, order)
 				a.walk(l, false, want)

@@ -47,16 +47,18 @@ func probe(url string) (status int, body string) {
 }
 
 // While the sample data is put into the table and counted, every probe is answered, with the
-// reason; and the first that says ready finds all of it counted.
+// reason; and the first that says ready finds all of it counted. Then the server ends, and starts
+// again.
 func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := freeAddress(t)
-	process := exec.Command(program, "serve", "--listen", address, "--data", filepath.Join(t.TempDir(), "data"),
+	address, folder := freeAddress(t), filepath.Join(t.TempDir(), "data")
+	process := exec.Command(program, "serve", "--listen", address, "--data", folder,
 		"--engine", dynamotest.DynoxideBinary(t), "--sample-data")
+	process.Env = append(process.Environ(), "TALKBACK_DRAIN_DELAY=0s")
 	reasons, ready := map[string]bool{}, make(chan string, 1)
 	go func() { // follow returns when the program says that it answers
 		for answers := 0; ; time.Sleep(10 * time.Millisecond) { // between two probes
@@ -111,4 +113,5 @@ func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 		asOf := answer.Data.Product.Stats.AsOf
 		return err == nil && asOf != nil && time.Since(*asOf) < time.Minute
 	})
+	checkServerLife(t, s, folder)
 }

@@ -242,8 +242,9 @@ func TestErasureCost(t *testing.T) {
 // An erasure is killed at each of its calls, and in its answer: another process takes it over, and
 // nothing is left.
 func TestErasureKilledAtEachCall(t *testing.T) {
+	r := commenttest.Rand(t)
 	for _, fault := range []faulttest.Fault{faulttest.Refused, faulttest.AnswerLost} {
-		for n, ended := 1, false; !ended; n += 5 {
+		for n, ended := commenttest.Stride(r, 20), false; !ended; n += commenttest.Stride(r, 20) {
 			x := newTable(t)
 			x.fill(ada)
 			ctx, kill := context.WithCancel(t.Context())
