@@ -108,8 +108,8 @@ func traited(comments []comment.Comment) []comment.Comment {
 	out := slices.Clone(comments)
 	for i := range out {
 		chance := out[i].ID.Position()
-		out[i].Verified = chance[15]%100 < 80
-		if chance[14]%100 < 6 {
+		out[i].Verified = chance[13]%100 < 80
+		if chance[12]%100 < 6 {
 			out[i].Media = []comment.Media{{Path: "kettle.jpg"}}
 		}
 	}
