@@ -44,9 +44,9 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	switch {
 	case err != nil:
 	case a.numbers == nil && q.Count == comment.CountNothing:
-		err = a.list.read(ctx)
+		err = a.read(ctx)
 	default:
-		steps := [...]func(context.Context) error{a.list.read, a.aside}
+		steps := [...]func(context.Context) error{a.read, a.aside}
 		err = call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })
 	}
 	if err != nil {
@@ -120,7 +120,7 @@ func (s *Store) observePage(known planner.Knowledge, e execution) {
 	warm := known.Stats != nil
 	s.options.Observer.CacheLookup("statistics", warm)
 	estimated, consumed := 0.0, 0.0
-	for _, r := range e.page.runs() {
+	for _, r := range slices.Concat(e.front.runs(), e.page.runs()) {
 		if r.plan.Estimated() && !r.plan.ByRank {
 			estimated, consumed = estimated+r.plan.Chosen.Units, consumed+r.units()
 		}
@@ -144,6 +144,7 @@ func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
 // answering answers one query: the page, and beside it what is looked up or counted of its list.
 type answering struct {
 	list      listing
+	front     *listing          // of a page that is read from its middle, the comments in front of that
 	placement planner.Placement // of a page by number
 	numbers   *numbersLookup    // nil if nothing is looked up
 	count     *counting         // nil if nothing is counted by reading
@@ -182,12 +183,36 @@ func (a *answering) place(ctx context.Context) error {
 	if !a.list.query.Numbering.Links && a.list.query.Order != comment.MostHelpful {
 		a.list.store.lookupPrices.learn(a.numbers.Cost, skip)
 	}
-	slice := comment.Slice{Size: a.list.query.Slice.Size, After: a.numbers.Start.After}
+	start, inFront := a.numbers.Start.After, a.numbers.InFront()
+	slice := comment.Slice{Size: a.list.query.Slice.Size - inFront, After: start}
 	if backwards {
-		slice = comment.Slice{Size: min(slice.Size, total-rank), FromEnd: true, Before: behind(a.list.query.Order, a.numbers.Start.After)}
+		slice = a.inFrontOf(start, min(slice.Size, total-rank))
+	}
+	if inFront > 0 {
+		a.list.joined, a.front = true, new(a.list)
+		a.front.joined = true
+		a.front.moveTo(a.inFrontOf(start, inFront), 0)
 	}
 	a.list.moveTo(slice, skip)
 	return nil
+}
+
+// inFrontOf is the slice of some comments in front of a place behind comments of the list.
+func (a *answering) inFrontOf(place *comment.Place, size int) comment.Slice {
+	return comment.Slice{Size: size, FromEnd: true, Before: behind(a.list.query.Order, place)}
+}
+
+// read reads the page, from its middle in both directions at once if it was found there.
+func (a *answering) read(ctx context.Context) error {
+	if a.front == nil {
+		return a.list.read(ctx)
+	}
+	halves := [...]*listing{a.front, &a.list}
+	err := call.Parallel(ctx, len(halves), func(ctx context.Context, i int) error { return halves[i].read(ctx) })
+	front, page := a.front.page, &a.list.page
+	page.comments, page.HasPrevious = slices.Concat(front.comments, page.comments), front.HasPrevious
+	a.list.execution.front = a.front.execution.page
+	return err
 }
 
 // behind returns the next place in an order among comments of one key, nil if there is none.

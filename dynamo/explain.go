@@ -36,26 +36,26 @@ func explain(e execution, counted *run, position *comment.PagePosition, returned
 
 // runs returns all runs, in the order in which they began.
 func (e execution) runs() (all []*run) {
-	for _, reading := range append([]*reading{e.skip, e.page}, e.probes...) {
+	for _, reading := range append([]*reading{e.skip, e.front, e.page}, e.probes...) {
 		all = append(all, reading.runs()...)
 	}
 	return all
 }
 
 // waves returns the number of waves that followed each other: those of the page, then those of the
-// probes, which run in parallel.
+// probes, which run in parallel, as the halves of a page do.
 func (e execution) waves() int {
 	probes := 0
 	for _, probe := range e.probes {
 		probes = max(probes, probe.waves())
 	}
-	return e.skip.waves() + e.page.waves() + probes
+	return e.skip.waves() + max(e.front.waves(), e.page.waves()) + probes
 }
 
 // lookups is what the index of page numbers took to find comments by their ranks. Those of one step run
 // in parallel.
 func (e execution) lookups() (cost pageindex.Cost) {
-	for _, reading := range append([]*reading{e.skip, e.page}, e.probes...) {
+	for _, reading := range append([]*reading{e.skip, e.front, e.page}, e.probes...) {
 		for _, step := range reading.stepsOf() {
 			waves := cost.Waves
 			for _, one := range step {

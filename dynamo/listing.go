@@ -17,6 +17,7 @@ type listing struct {
 	stretch planner.Stretch
 	size    int  // how many comments the page shows at most
 	fromEnd bool // whether the page is read backwards
+	joined  bool // whether the other half of the page, which has comments, is behind the start
 	skipped int  // how many comments were read before the page
 
 	execution execution
@@ -89,6 +90,9 @@ func (l *listing) read(ctx context.Context) error {
 		l.learn(taken)
 	}
 	shown, around := l.stretch.Cut(taken, size, all)
+	if l.joined {
+		around.Behind = planner.Yes
+	}
 	if around.Behind == planner.Unknown || around.Ahead == planner.Unknown {
 		if around, err = l.probe(ctx, around); err != nil {
 			return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)

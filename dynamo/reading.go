@@ -16,6 +16,7 @@ import (
 type execution struct {
 	skip   *reading // to the page; nil unless its number is skipped to by reads of their own
 	page   *reading // nil if the list ends before the page
+	front  *reading // of the comments in front of the middle; nil unless the page is read from there
 	probes []*reading
 }
 

@@ -39,7 +39,8 @@ type Numbers struct {
 	// Counts is how many comments the list has by rating, known after Begin.
 	Counts comment.Counts
 	// Start is from where the page is read, known after Begin if it was wanted: a boundary at or before
-	// its rank, or one behind it, from which it is read backwards. Skip says which.
+	// its rank, one behind the page, from which it is read backwards, or one in its middle. Skip and
+	// InFront say which.
 	Start Start
 	// Cost is what the lookup has cost so far.
 	Cost Cost
@@ -117,8 +118,23 @@ func (l *Numbers) Skip() (comments int, backwards bool) {
 	if l.Start.Rank <= rank {
 		return rank - l.Start.Rank, false
 	}
-	return l.Start.Rank - min(rank+l.wanted.Slice.Size, l.numbered.Total), true
+	if l.InFront() > 0 {
+		return 0, false
+	}
+	return l.Start.Rank - l.end(), true
 }
+
+// InFront returns how many comments of the page stand in front of a Start in its middle, 0 if Start is
+// not there.
+func (l *Numbers) InFront() int {
+	if l.Start.Rank >= l.end() {
+		return 0
+	}
+	return max(0, l.Start.Rank-l.wanted.Slice.Rank())
+}
+
+// end returns how many comments of the list come before the end of the page.
+func (l *Numbers) end() int { return min(l.wanted.Slice.Rank()+l.wanted.Slice.Size, l.numbered.Total) }
 
 // Finish asks for the rest: the beginnings of pages that were not known to be needed before.
 func (l *Numbers) Finish(ctx context.Context) error {

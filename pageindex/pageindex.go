@@ -40,7 +40,8 @@ type Target struct {
 	// than for any between that comment and the next.
 	AtComment bool
 	// Size is how many comments from the rank on are going to be read, 0 for any number. With it, the
-	// boundary may also lie behind them, where that leaves fewer comments between.
+	// boundary may also lie behind them, where that leaves fewer comments between; or among them, where
+	// any other leaves many: then they are read from it in both directions.
 	Size int
 	// At asks for the boundary right behind this position, whether a comment of the list is there or
 	// not. Its rank is exact.

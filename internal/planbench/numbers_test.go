@@ -22,17 +22,23 @@ import (
 type indexed struct {
 	model *conformance.Model
 	least int // comments that it leaves
-	// behind says that it names places behind a page rather than before it.
-	behind bool
+	// side is where it names places rather than before a page.
+	side side
 }
+
+// side is where in a list a place is: before a page, behind it, or in its middle.
+type side string
 
 func (x indexed) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	targets = slices.Clone(targets)
 	for i, target := range targets {
 		if target.At == nil && !target.Exact {
 			targets[i].Rank = max(0, target.Rank-x.least)
-			if x.behind && target.Size > 0 {
+			switch {
+			case x.side == "behind" && target.Size > 0:
 				targets[i].Rank = target.Rank + target.Size + x.least
+			case x.side == "in the middle" && target.Size > 0:
+				targets[i].Rank = target.Rank + 1 + x.least%target.Size
 			}
 		}
 	}
@@ -88,7 +94,7 @@ func TestPagesByNumberAreThePagesByCursor(t *testing.T) {
 
 		known := rapid.SampledFrom([]planner.Knowledge{{}, p.known(), {Stats: p.stats}, {Stats: anyBelief(t, p)}}).Draw(t, "known")
 		options := knowing(known)
-		options.PageNumbers = indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least"), rapid.Bool().Draw(t, "behind")}
+		options.PageNumbers = indexed{indexes[p], rapid.SampledFrom([]int{0, 1, 20, 101, 256, 1000}).Draw(t, "least"), rapid.SampledFrom([]side{"before", "behind", "in the middle"}).Draw(t, "side")}
 		store := p.table.Store(options)
 
 		page := numberedPage(t, store, q)

@@ -277,20 +277,32 @@ func (l *locator) behindComment(rank int) Boundary {
 	return Boundary{Rank: rank, After: &l.selected(p)[rank-p.mostBefore-1].Position}
 }
 
+// fewSkipped is how many comments may be left out rather than to read from the middle. That takes two
+// reads, each of at least 4 KB: some 32 short comments.
+const fewSkipped = 32
+
 // nearest returns the boundary from which fewest comments are left out to read those that a target
-// wants: the last one before them, or the first behind them.
+// wants: the last one before them, the first behind them, or one in their middle, which leaves out none.
 func (l *locator) nearest(t Target, total int) Boundary {
-	before, end := l.boundary(t.Rank), min(t.Rank+t.Size, total)
+	best, end := l.boundary(t.Rank), min(t.Rank+t.Size, total)
 	if t.Size == 0 || t.Rank >= total || l.parts == nil {
-		return before
+		return best
 	}
-	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return p.mostBefore+p.most >= end })
+	skip := t.Rank - best.Rank
+	if behind := l.boundaryFrom(end); behind.Rank-end < skip {
+		best, skip = behind, behind.Rank-end
+	}
+	if middle := l.boundaryFrom(t.Rank + 1); middle.Rank < end && skip > fewSkipped {
+		return middle
+	}
+	return best
+}
+
+// boundaryFrom returns the first boundary between parts at or behind a rank, which is in the list.
+func (l *locator) boundaryFrom(rank int) Boundary {
+	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return p.mostBefore+p.most >= rank })
 	p := l.parts[at]
-	behind := Boundary{Rank: p.mostBefore + p.most, After: new(p.end(l.list.Order))}
-	if behind.Rank-end < t.Rank-before.Rank {
-		return behind
-	}
-	return before
+	return Boundary{Rank: p.mostBefore + p.most, After: new(p.end(l.list.Order))}
 }
 
 // end returns the last position of a part, in an order.
