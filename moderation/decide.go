@@ -21,7 +21,7 @@ func Submit(c comment.Comment, reasons []comment.HoldReason, now time.Time) comm
 // Edit returns a comment as it is stored after an edit. before is the comment that is there, and edited
 // what it says now, with its new version; reasons are why a new comment that says so would be held. An
 // edit of an approved comment that is held waits beside it, or hides it if hide is set. An edit of a
-// rejected comment always waits: its author does not overrule a moderator.
+// rejected comment always waits: its author does not overrule a moderator, nor by taking it back first.
 func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide bool, now time.Time) comment.Comment {
 	var was comment.Moderation
 	if before.Moderation != nil {
@@ -32,15 +32,23 @@ func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide boo
 	}
 	waits := &comment.Moderation{Since: was.Since, Reports: was.Reports}
 	edited.Status, edited.Moderation = comment.Pending, waits
+	if refused := refusedVersion(before); refused > 0 {
+		waits.RejectedEdit = refused
+		waits.Held = union(union(was.Held, reasons), []comment.HoldReason{comment.HeldEdited})
+		return edited
+	}
 	switch before.Status {
 	case comment.Pending: // whether or not the rules are content now: a moderator looks at it anyway
 		waits.Held = union(was.Held, reasons)
 		return edited
-	case comment.Rejected:
-		waits.Held = union([]comment.HoldReason{comment.HeldEdited}, reasons)
-		return edited
 	case comment.Withdrawn:
-		return Submit(edited, reasons, now)
+		edited = Submit(edited, reasons, now)
+		if edited.Moderation == nil {
+			edited.Moderation = reported(was)
+		} else {
+			edited.Moderation.Reports = was.Reports
+		}
+		return edited
 	}
 	if len(reasons) == 0 {
 		edited.Status, edited.Moderation = comment.Approved, reported(was)
@@ -58,6 +66,18 @@ func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide boo
 	return before
 }
 
+// refusedVersion returns the version of a comment that a moderator rejected and none approved since, 0 if
+// there is none. An edit that was rejected beside an approved comment has a later version than that.
+func refusedVersion(c comment.Comment) int {
+	switch rejected := c.RejectedEdit(); {
+	case c.Status == comment.Rejected:
+		return c.Version
+	case c.Status != comment.Approved && rejected <= c.Version:
+		return rejected
+	}
+	return 0
+}
+
 // reported returns what is left of a comment's moderation once nothing waits but what was reported, nil
 // if that is nothing.
 func reported(was comment.Moderation) *comment.Moderation {
@@ -69,16 +89,6 @@ func reported(was comment.Moderation) *comment.Moderation {
 		return nil
 	}
 	return left
-}
-
-// settled returns a comment of which nothing waits. It still tells which edit was rejected.
-func settled(c comment.Comment) comment.Comment {
-	rejected := c.RejectedEdit()
-	c.Moderation = nil
-	if rejected > 0 {
-		c.Moderation = &comment.Moderation{RejectedEdit: rejected}
-	}
-	return c
 }
 
 // union returns the reasons of two lists, each once, in the order of comment.HoldReasons.
@@ -103,8 +113,11 @@ func Approve(before comment.Comment, version int) (comment.Comment, error) {
 	case version != before.Version:
 		return before, conflict(before, version)
 	}
-	after := settled(before)
-	after.Status = comment.Approved
+	after := before
+	after.Status, after.Moderation = comment.Approved, nil
+	if rejected := before.RejectedEdit(); rejected > before.Version {
+		after.Moderation = &comment.Moderation{RejectedEdit: rejected} // of an edit: no later one has its version
+	}
 	if edit != nil { // it goes on waiting; what was reported is settled
 		after.Moderation = &comment.Moderation{HeldEdit: edit, Since: before.Moderation.Since, Held: slices.DeleteFunc(
 			slices.Clone(before.Moderation.Held), func(reason comment.HoldReason) bool { return reason == comment.HeldReported })}
@@ -134,7 +147,8 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 	return after, nil
 }
 
-// Withdraw returns a comment after its author took it back.
+// Withdraw returns a comment after its author took it back. What a moderator rejected of it stays known,
+// and how many people reported it: each may do so once.
 func Withdraw(before comment.Comment, version int) (comment.Comment, error) {
 	if edit := before.HeldEdit(); version != before.Version && (edit == nil || version != edit.Version) {
 		return before, conflict(before, version)
@@ -145,7 +159,10 @@ func Withdraw(before comment.Comment, version int) (comment.Comment, error) {
 	case comment.Rejected:
 		return before, comment.Errorf(comment.Conflict, "the comment was rejected, so that nobody else sees it: edit it to submit it again, or delete it")
 	}
-	after := settled(before.WithHeldEdit())
+	after := before.WithHeldEdit()
+	if m := after.Moderation; m != nil {
+		after.Moderation = &comment.Moderation{RejectedEdit: m.RejectedEdit, Reports: m.Reports}
+	}
 	after.Status = comment.Withdrawn
 	return after, nil
 }

@@ -24,6 +24,8 @@ type story struct {
 	status comment.Status
 	said   words // by the comment itself
 	waits  words // by an edit beside it, version 0 for none
+	// refused says that a moderator rejected the comment, and none approved it since.
+	refused bool
 }
 
 // latest is what the author wrote last.
@@ -37,14 +39,14 @@ func (s story) latest() words {
 // edited returns the story after an edit.
 func (s story) edited(said words, held, hide bool) story {
 	switch {
-	case s.status == comment.Pending || s.status == comment.Rejected:
-		return story{comment.Pending, said, words{}}
+	case s.status == comment.Pending || s.refused:
+		return story{comment.Pending, said, words{}, s.refused}
 	case s.status == comment.Withdrawn && held, held && hide:
-		return story{comment.Pending, said, words{}}
+		return story{comment.Pending, said, words{}, false}
 	case held:
-		return story{comment.Approved, s.said, said}
+		return story{comment.Approved, s.said, said, false}
 	}
-	return story{comment.Approved, said, words{}}
+	return story{comment.Approved, said, words{}, false}
 }
 
 // decided returns the story after a decision about a version, and whether there is anything to decide.
@@ -54,13 +56,13 @@ func (s story) decided(version int, approve bool) (after story, conflict bool) {
 	case s.status == comment.Withdrawn || !edit && version != s.said.version:
 		return s, true
 	case edit && approve:
-		return story{comment.Approved, s.waits, words{}}, false
+		return story{comment.Approved, s.waits, words{}, false}, false
 	case edit:
-		return story{comment.Approved, s.said, words{}}, false
+		return story{comment.Approved, s.said, words{}, false}, false
 	case approve:
-		return story{comment.Approved, s.said, s.waits}, false
+		return story{comment.Approved, s.said, s.waits, false}, false
 	}
-	return story{comment.Rejected, s.latest(), words{}}, false
+	return story{comment.Rejected, s.latest(), words{}, true}, false
 }
 
 // Random edits and decisions end where the model does. A comment waits exactly while there is something
@@ -77,7 +79,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 		held := rapid.Bool().Draw(t, "held")
 		c := comment.Comment{ID: comment.IDOf(comment.FirstAt(now)), ProductID: "p", Rating: 5, Language: "en", Text: "first", Version: 1}
 		c = moderation.Submit(c, reasons(held), now)
-		model := story{comment.Approved, words{"first", 1}, words{}}
+		model := story{comment.Approved, words{"first", 1}, words{}, false}
 		if held {
 			model.status = comment.Pending
 		}
@@ -102,7 +104,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 					t.Fatalf("taking back a comment that is %s: %v", model.status, err)
 				}
 				if c = after; err == nil {
-					model = story{comment.Withdrawn, latest, words{}}
+					model = story{comment.Withdrawn, latest, words{}, model.refused}
 				}
 			default:
 				version := rapid.SampledFrom([]int{model.said.version, latest.version, latest.version + 1}).Draw(t, "version")
@@ -117,7 +119,7 @@ func TestDecisionsFollowTheModel(t *testing.T) {
 				}
 				c, model = after, want
 			}
-			got := story{c.Status, words{c.Text, c.Version}, words{}}
+			got := story{c.Status, words{c.Text, c.Version}, words{}, model.refused}
 			if edit := c.HeldEdit(); edit != nil {
 				got.waits = words{edit.Text, edit.Version}
 			}
@@ -164,6 +166,25 @@ func TestReportsAreSettled(t *testing.T) {
 		}
 		if err != nil || !slices.Equal(got.Held, row.want) || got.Reports != row.reports {
 			t.Errorf("%s: %+v, %v", row.reason, got, err)
+		}
+	}
+}
+
+// Who reported a comment cannot report it again, so its author does not lose the reports by taking the
+// comment back and submitting it again.
+func TestReportsOutliveWithdrawal(t *testing.T) {
+	now := time.Unix(1, 0)
+	for _, reasons := range [][]comment.HoldReason{nil, {comment.HeldLink}} {
+		c := comment.Comment{Version: 1, Moderation: &comment.Moderation{Held: []comment.HoldReason{comment.HeldReported}, Reports: 3, Since: now}}
+		c, err := moderation.Withdraw(c, 1)
+		if err != nil || len(c.Moderation.Held) > 0 {
+			t.Fatalf("%+v, %v", c.Moderation, err)
+		}
+		edited := c
+		edited.Version, edited.UpdatedAt = 2, &now
+		c = moderation.Edit(c, edited, reasons, false, now)
+		if c.Moderation == nil || c.Moderation.Reports != 3 || !slices.Equal(c.Moderation.Held, reasons) {
+			t.Errorf("held for %v: %+v", reasons, c.Moderation)
 		}
 	}
 }

@@ -61,12 +61,13 @@ func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 	return reasons
 }
 
-// textsOf returns the title, the text and those of pictures, plain, or nil if no rule reads them.
+// textsOf returns what people read of a comment, plain: the title, the text, those of pictures and the
+// author's name, which a spammer chooses too. It returns nil if no rule reads them.
 func (r rules) textsOf(c comment.Comment) []string {
 	if !r.link && r.words == nil {
 		return nil
 	}
-	texts := []string{plain(c.Text)}
+	texts := []string{plain(c.Text), plain(c.Author.Name)}
 	if c.Title != nil {
 		texts = append(texts, plain(*c.Title))
 	}

@@ -72,6 +72,8 @@ func TestHold(t *testing.T) {
 		{"a language that only begins like a listed one", language("ptx"), known, []comment.HoldReason{comment.HeldLanguage}},
 		{"an unknown language", language("und"), known, []comment.HoldReason{comment.HeldLanguage}},
 		{"a link in what a picture shows", change(func(c *comment.Comment) { c.Media = []comment.Media{{Path: "a.jpg", Alt: "example.com"}} }), known, []comment.HoldReason{comment.HeldLink}},
+		{"a link in the author's name", change(func(c *comment.Comment) { c.Author.Name = "example.com" }), known, []comment.HoldReason{comment.HeldLink}},
+		{"a word in the author's name", change(func(c *comment.Comment) { c.Author.Name = "Swindle" }), known, []comment.HoldReason{comment.HeldWord}},
 		{"not verified", change(func(c *comment.Comment) { c.Verified = false }), known, []comment.HoldReason{comment.HeldUnverified}},
 		{"the first comment", fine, moderation.Facts{First: true}, []comment.HoldReason{comment.HeldFirst}},
 		{
