@@ -168,7 +168,9 @@ func (w *Writer) edit(ctx context.Context, id string, version int, change commen
 		return comment.Comment{}, nil, err
 	}
 	base := before.WithHeldEdit()
-	change.MediaBase = w.MediaBase
+	if change.MediaBase = w.MediaBase; w.MediaBase == "" && change.Media != nil && len(*change.Media) == 0 {
+		change.Media = nil // a form that sends all fields back: without a prefix, none are shown to it
+	}
 	edited, problems := change.Apply(base)
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil

@@ -131,6 +131,7 @@ func TestEditThatChangesNothing(t *testing.T) {
 		{"a headline taken away", func(c *comment.Comment) { c.Title = &title }, comment.Change{Title: new("")}, 1},
 		{"the same headline", func(c *comment.Comment) { c.Title = &title }, comment.Change{Title: new("A headline")}, 0},
 		{"all of a form sent back", func(c *comment.Comment) { c.Text = long }, comment.Change{Rating: new(4), Language: new("en"), Title: new(""), Text: &long}, 0},
+		{"no media, as a server without a prefix shows them", func(c *comment.Comment) { c.Media = []comment.Media{{Path: "a.jpg"}} }, comment.Change{Media: new([]comment.MediaDraft{})}, 0},
 		{"one field of a form changed, beside a text longer than the API takes", func(c *comment.Comment) { c.Text = long }, comment.Change{Rating: new(3), Text: &long}, 1},
 	} {
 		store := newStore(0)
