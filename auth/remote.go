@@ -128,26 +128,17 @@ func (r *remoteKeys) refetchLocked(age time.Duration) {
 		return
 	}
 	r.fetched = r.settings.Now()
-	keys, err := r.fetch()
-	if err != nil {
-		r.failed(err)
+	answer, err := r.client.Get(r.ctx, r.settings.JWKS, nil)
+	var keys *keySet
+	if err == nil {
+		keys, err = readKeys(r.settings.Algorithm, answer.Body)
+	}
+	if err != nil { // not with the address, which can hold a password
+		r.settings.Logger.Warn("the keys at --jwks-url could not be fetched; those known from before count", "error", err)
 		return
 	}
 	keys.fetched = r.fetched
 	r.known.Store(keys)
-}
-
-func (r *remoteKeys) fetch() (*keySet, error) {
-	answer, err := r.client.Get(r.ctx, r.settings.JWKS, nil)
-	if err != nil {
-		return nil, err
-	}
-	return readKeys(r.settings.Algorithm, answer.Body)
-}
-
-// failed logs why there are no new keys, without the address, which can hold a password.
-func (r *remoteKeys) failed(err error) {
-	r.settings.Logger.Warn("the keys at --jwks-url could not be fetched; those known from before count", "error", err)
 }
 
 const (

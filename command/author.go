@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"os/signal"
 	"strings"
@@ -206,14 +205,4 @@ func (c *Author) erase(ctx context.Context, flags *EngineFlags, term Terminal) (
 // newEraser makes what erases authors from the table of a session, for a command.
 func newEraser(session *Session, name string) *erasure.Eraser {
 	return erasure.New(session.Client, session.Table, erasure.Options{Who: processName(name), Engine: session.run})
-}
-
-// erasingBeside does erasures that were asked for or interrupted while the work goes on.
-func erasingBeside(ctx context.Context, eraser *erasure.Eraser, log *slog.Logger, work func(context.Context) error) error {
-	erase, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { eraser.Serve(erase, log) })
-	defer running.Wait()
-	defer stop()
-	return work(ctx)
 }

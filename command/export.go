@@ -88,18 +88,13 @@ func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 		report += output.English.Sprintf("\n%d comments have stars and no text, and are not in it: a feed takes none", done.withoutText)
 	}
 	if done.hidden > 0 {
-		report += output.English.Sprintf("\n%d comments are not approved, and are not in it%s", done.hidden, c.cureOfHidden())
+		report += output.English.Sprintf("\n%d comments are not approved, and are not in it", done.hidden)
+		if !c.isFeed() {
+			report += "; --all exports them too"
+		}
 	}
 	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
 	return errors.Join(err, printLeftOut(term.Err, done.improper))
-}
-
-// cureOfHidden says how to get comments that are not approved.
-func (c *Export) cureOfHidden() string {
-	if c.isFeed() {
-		return ""
-	}
-	return "; --all exports them too"
 }
 
 // printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if

@@ -10,12 +10,12 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/outbox"
 	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
@@ -229,10 +229,5 @@ func hooksBeside(ctx context.Context, session *Session, name string, measured *m
 	deliverer := webhooks.NewDeliverer(measured.ofHooks(webhooks.Options{
 		Store: hooksOf(session), Send: sender.Send, Ready: sender.Ready, Logger: log, Who: processName(name), Engine: session.run,
 	}))
-	deliver, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { deliverer.Run(deliver) })
-	defer running.Wait()
-	defer stop()
-	return work(ctx)
+	return task.Beside(ctx, deliverer.Run, work)
 }

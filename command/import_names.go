@@ -84,20 +84,15 @@ func reportUndo(ctx context.Context, session *Session, registry *imports.Registr
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(undoReport(m, items, units)))
+	text := output.English.Sprintf("%s added %d comments. To find them, this reads the whole table", output.Printable(m.Name), m.Written)
+	if items > 0 { // engines that do not count tell none
+		text += output.English.Sprintf(": about %d items, %.0f read units", items, units)
+	}
+	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(text))
 	if err != nil || yes || !asks(term) {
 		return err
 	}
 	return confirm(ctx, term, "Take this import back?", "removed")
-}
-
-// undoReport says what taking back an import reads and removes. Engines that do not count tell no items.
-func undoReport(m imports.Import, items int64, units float64) string {
-	size := ""
-	if items > 0 {
-		size = output.English.Sprintf(": about %d items, %.0f read units", items, units)
-	}
-	return output.English.Sprintf("%s added %d comments. To find them, this reads the whole table%s", output.Printable(m.Name), m.Written, size)
 }
 
 // undoneText says what became of the comments of an import.

@@ -9,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/alecthomas/kong"
@@ -194,12 +193,7 @@ func (p *pages) Beside(ctx context.Context, work func(context.Context) error) er
 	if p.store == nil {
 		return work(ctx)
 	}
-	tend, stop := context.WithCancel(ctx)
-	var running sync.WaitGroup
-	running.Go(func() { p.keeper.Run(tend) })
-	defer running.Wait()
-	defer stop()
-	return work(ctx)
+	return task.Beside(ctx, p.keeper.Run, work)
 }
 
 // status returns how far each store is that the table knows. The store of the flag reports itself.

@@ -29,6 +29,7 @@ import (
 	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/sample"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/loaders"
 	"github.com/talkback/talkback/moderation"
@@ -259,7 +260,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 		err := pages.Beside(ctx, func(ctx context.Context) error {
 			return runner.Beside(ctx, func(ctx context.Context) error {
 				return hooksBeside(ctx, session, "talkback serve", c.measured, term.Logger, func(ctx context.Context) error {
-					return erasingBeside(ctx, eraser, term.Logger, server.taking)
+					return task.Beside(ctx, func(ctx context.Context) { eraser.Serve(ctx, term.Logger) }, server.taking)
 				})
 			})
 		})

@@ -41,7 +41,13 @@ func (f *PersistedFlags) open(check func(text string) error, redis, table string
 		if trusted, err = persisted.OpenTrusted(f.Trusted, web.Operations(), f.Only, check); err != nil {
 			return nil, nil, stop, usage(fmt.Errorf("--trusted-documents: %w", err))
 		}
-		stop = onHangup(func() { reload(trusted, log) })
+		stop = onHangup(func() {
+			if err := trusted.Reload(); err != nil {
+				log.Error("the trusted documents stay as they were: correct the manifest and send SIGHUP again", "error", err)
+				return
+			}
+			log.Info("the trusted documents were read again", "documents", trusted.Len())
+		})
 	case f.Only:
 		return nil, nil, stop, usagef("--trusted-only needs --trusted-documents: name the manifests of your clients")
 	case f.Memory > 0:
@@ -56,15 +62,6 @@ func (f *PersistedFlags) open(check func(text string) error, redis, table string
 		automatic = persisted.NewAutomatic(int(f.Memory), shared)
 	}
 	return trusted, automatic, stop, nil
-}
-
-// reload reads the manifests again, and says what came of it.
-func reload(trusted *persisted.Trusted, log *slog.Logger) {
-	if err := trusted.Reload(); err != nil {
-		log.Error("the trusted documents stay as they were: correct the manifest and send SIGHUP again", "error", err)
-		return
-	}
-	log.Info("the trusted documents were read again", "documents", trusted.Len())
 }
 
 // onHangup calls a function at each SIGHUP, until stop is called.

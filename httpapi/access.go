@@ -108,22 +108,15 @@ func checkSingle(_ http.ResponseWriter, r *http.Request) *refusal {
 // checkContentType accepts JSON in UTF-8, not compressed. It also keeps the forms of other sites
 // out: a browser sends this content type to another site only after a preflight.
 func checkContentType(header http.Header) *refusal {
-	if refused := checkMediaType(header.Get("Content-Type")); refused != nil {
-		return refused
-	}
-	if coding := header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
-		return badEncoding
-	}
-	return nil
-}
-
-func checkMediaType(contentType string) *refusal {
-	mediaType, parameters, err := mime.ParseMediaType(contentType)
-	if err != nil || mediaType != "application/json" {
+	mediaType, parameters, err := mime.ParseMediaType(header.Get("Content-Type"))
+	charset, coding := strings.ToLower(parameters["charset"]), header.Get("Content-Encoding")
+	switch {
+	case err != nil || mediaType != "application/json":
 		return badType
-	}
-	if charset := strings.ToLower(parameters["charset"]); charset != "" && charset != "utf-8" && charset != "utf8" {
+	case charset != "" && charset != "utf-8" && charset != "utf8":
 		return badCharset
+	case coding != "" && !strings.EqualFold(coding, "identity"):
+		return badEncoding
 	}
 	return nil
 }

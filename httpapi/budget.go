@@ -82,7 +82,12 @@ func (b *budget) makeRoom(latest *held) bool {
 		if slowest == nil {
 			break
 		}
-		b.drop(slowest)
+		for _, h := range slices.Clone(b.held) { // all that this client holds
+			if h.by == slowest {
+				b.forget(h)
+				h.giveUp()
+			}
+		}
 	}
 	return latest.at >= 0
 }
@@ -110,16 +115,6 @@ func (b *budget) slowest(latest *held) *client {
 // cost returns bytes times milliseconds.
 func (h *held) cost(now time.Time) int {
 	return h.bytes * (int(now.Sub(h.since)/time.Millisecond) + 1)
-}
-
-// drop gives up everything that a client holds.
-func (b *budget) drop(all *client) {
-	for _, h := range slices.Clone(b.held) {
-		if h.by == all {
-			b.forget(h)
-			h.giveUp()
-		}
-	}
 }
 
 // remove ends the counting of what was sent or received completely. It reports false when that was

@@ -222,7 +222,10 @@ func (l *ServerLog) Logger() *log.Logger { return log.New(l, "", 0) }
 // Write implements [io.Writer]. It takes one message at a time.
 func (l *ServerLog) Write(message []byte) (int, error) {
 	text := address.ReplaceAllString(strings.TrimSuffix(string(message), "\n"), "a client")
-	kind := kindOfText(text)
+	kind := otherMessage
+	if at := slices.IndexFunc(messages, func(k kindOfMessage) bool { return strings.HasPrefix(text, k.begins) }); at >= 0 {
+		kind = messages[at]
+	}
 	if kind.level == slog.LevelError || l.lines.pass(kind) {
 		l.to.Log(context.Background(), kind.level, "the HTTP server: "+text)
 	}
@@ -231,15 +234,6 @@ func (l *ServerLog) Write(message []byte) (int, error) {
 
 // Close logs what was counted and not logged yet.
 func (l *ServerLog) Close() { l.lines.close() }
-
-func kindOfText(message string) kindOfMessage {
-	for _, kind := range messages {
-		if strings.HasPrefix(message, kind.begins) {
-			return kind
-		}
-	}
-	return otherMessage
-}
 
 // address matches a client's address with its port: IPv4, or IPv6 in brackets.
 var address = regexp.MustCompile(`\[[0-9A-Fa-f:.%\w]+\]:\d+|\b\d{1,3}(?:\.\d{1,3}){3}(?::\d+)?`)

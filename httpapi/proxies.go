@@ -70,20 +70,15 @@ func (p Proxies) Client(r *http.Request) netip.Addr {
 		return netip.Addr{}
 	}
 	last := canonical(peer.Addr())
-	lines := r.Header.Values(forwardedFor)
-	for i := len(lines) - 1; i >= 0; i-- {
-		for rest, more := lines[i], true; more; {
-			if !p.contain(last) {
-				return last
-			}
-			var hop string
-			rest, hop, more = cutLast(rest)
-			address, err := parseHop(hop)
-			if err != nil {
-				return last
-			}
-			last = address
+	for _, hop := range slices.Backward(strings.Split(strings.Join(r.Header.Values(forwardedFor), ","), ",")) {
+		if !p.contain(last) {
+			break
 		}
+		address, err := parseHop(strings.TrimSpace(hop))
+		if err != nil {
+			break
+		}
+		last = address
 	}
 	return last
 }
@@ -93,15 +88,6 @@ func (p Proxies) Client(r *http.Request) netip.Addr {
 func (p Proxies) Unnamed(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && r.Header.Get(forwardedFor) != "" && !p.contain(canonical(peer.Addr()))
-}
-
-// cutLast cuts the last element off a list with commas.
-func cutLast(list string) (rest, last string, more bool) {
-	comma := strings.LastIndexByte(list, ',')
-	if comma < 0 {
-		return "", strings.TrimSpace(list), false
-	}
-	return list[:comma], strings.TrimSpace(list[comma+1:]), true
 }
 
 // parseHop parses an address. Some proxies add the port, and put IPv6 in brackets.

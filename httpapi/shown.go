@@ -4,8 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"iter"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -85,7 +85,7 @@ func (s *shownAnswers) of(r *http.Request, operation *graphql.OperationContext, 
 	asked := &shownAnswer{of: s, key: shownKey{request: sha256.Sum256(request)}, began: began}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for tag := range tagsIn(r.Header.Values("If-None-Match")) {
+	for _, tag := range tagsIn(r.Header.Values("If-None-Match")) {
 		shown, found := s.kept.Get(shownKey{asked.key.request, tag})
 		if found && s.unchanged(shown.products, shown.began) {
 			return &shown
@@ -96,13 +96,6 @@ func (s *shownAnswers) of(r *http.Request, operation *graphql.OperationContext, 
 
 // confirmed reports whether an answer is known to be the one that the client has.
 func (a *shownAnswer) confirmed() bool { return a != nil && a.key.tag != "" }
-
-// confirm answers a request that it is so.
-func (a *shownAnswer) confirm(w http.ResponseWriter) {
-	w.Header().Set("ETag", a.key.tag)
-	w.Header().Del("Content-Type")
-	w.WriteHeader(http.StatusNotModified)
-}
 
 // about notes the products of an answer that was made and may be kept.
 func (a *shownAnswer) about(products []string) {
@@ -151,27 +144,17 @@ func unchanged(answer http.Header, body []byte, ifNoneMatch []string) bool {
 	sum.Write(body)
 	tag := `"` + base64.RawURLEncoding.EncodeToString(sum.Sum(nil)[:16]) + `"`
 	answer.Set("ETag", tag)
-	return matches(ifNoneMatch, tag)
+	// By the weak comparison of RFC 9110, 13.1.2.
+	named := tagsIn(ifNoneMatch)
+	return slices.Contains(named, "*") || slices.Contains(named, tag)
 }
 
-// matches reports whether an If-None-Match header names a tag, by the weak comparison of RFC 9110,
-// 13.1.2. Tags of this server hold no comma, so it does no harm to cut a foreign tag in two.
-func matches(ifNoneMatch []string, tag string) bool {
-	for named := range tagsIn(ifNoneMatch) {
-		if named == "*" || named == tag {
-			return true
-		}
+// tagsIn returns what an If-None-Match header names, as strong tags. Tags of this server hold no comma,
+// so it does no harm to cut a foreign tag in two.
+func tagsIn(ifNoneMatch []string) []string {
+	tags := strings.Split(strings.Join(ifNoneMatch, ","), ",")
+	for i, tag := range tags {
+		tags[i] = strings.TrimPrefix(strings.TrimSpace(tag), "W/")
 	}
-	return false
-}
-
-// tagsIn returns what an If-None-Match header names, as strong tags.
-func tagsIn(ifNoneMatch []string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for named := range strings.SplitSeq(strings.Join(ifNoneMatch, ","), ",") {
-			if !yield(strings.TrimPrefix(strings.TrimSpace(named), "W/")) {
-				return
-			}
-		}
-	}
+	return tags
 }

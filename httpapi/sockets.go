@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"net/http"
 	"strings"
 
@@ -32,26 +33,22 @@ func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handl
 		return func(next http.Handler) http.Handler { return next }
 	}
 	operations = o.observed(operations, false)
-	checks := []check{checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite}
+	upgrade := refused(checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		o.upgrade(w, r, operations)
+	}))
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !asksForSocket(r) {
-				next.ServeHTTP(w, r)
+			if asksForSocket(r) {
+				upgrade.ServeHTTP(w, r)
 				return
 			}
-			o.upgrade(w, r, checks, operations)
+			next.ServeHTTP(w, r)
 		})
 	}
 }
 
-// upgrade makes a socket of a request, unless that is refused.
-func (o *Options) upgrade(w http.ResponseWriter, r *http.Request, checks []check, operations http.Handler) {
-	for _, check := range checks {
-		if refused := check(w, r); refused != nil {
-			refused.write(w)
-			return
-		}
-	}
+// upgrade makes a socket of a request, unless its client has too many.
+func (o *Options) upgrade(w http.ResponseWriter, r *http.Request, operations http.Handler) {
 	free, refused := o.Subscriptions.connections.take(o.Subscriptions.Client, r)
 	if refused != nil {
 		refused.write(w)
@@ -88,14 +85,9 @@ func (s *socketRequests) request(ctx context.Context, token string, body []byte)
 	return (&http.Request{
 		Method: http.MethodPost, URL: u.URL, Header: header, Host: u.Host, RemoteAddr: u.RemoteAddr, TLS: u.TLS,
 		Proto: u.Proto, ProtoMajor: u.ProtoMajor, ProtoMinor: u.ProtoMinor, RequestURI: u.RequestURI,
-		Body: readCloser{bytes.NewReader(body)}, ContentLength: int64(len(body)),
+		Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)),
 	}).WithContext(ctx)
 }
-
-type readCloser struct{ *bytes.Reader }
-
-// Close implements io.Closer.
-func (readCloser) Close() error { return nil }
 
 // check returns an error if a token is refused.
 func (s *socketRequests) check(token string) (err error) {

@@ -76,9 +76,11 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 		}
 		return t.executor.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}), nil
 	}
+	// Operations with one key answer the same to the same event.
+	key := sha256.Sum256(mustJSON([]any{operation.RawQuery, operation.OperationName, operation.Variables}))
 	s := &stream{
 		subscriber: t, ctx: context.WithoutCancel(ctx), respond: respond, subscription: inlet.Subscription,
-		key: keyOf(operation), form: form,
+		key: string(key[:]), form: form,
 	}
 	s.close = sync.OnceFunc(func() { s.subscription.Close(); free() })
 	known := requestOf(ctx)
@@ -95,12 +97,6 @@ func (t subscriber) expired(r *http.Request) (refused bool) {
 		refused = t.Subscriptions.TokenRefused(r.Context())
 	})).ServeHTTP(nil, r)
 	return refused
-}
-
-// keyOf returns the same for operations that answer the same to the same event.
-func keyOf(operation *graphql.OperationContext) string {
-	sum := sha256.Sum256(mustJSON([]any{operation.RawQuery, operation.OperationName, operation.Variables}))
-	return string(sum[:])
 }
 
 // stream is a subscription that has begun. It implements [streams.Source].

@@ -61,7 +61,9 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	case known.shown.confirmed():
 		edge.Sharing(t.SharedFor).Allow(w.Header(), known.shown.products)
-		known.shown.confirm(w)
+		w.Header().Set("ETag", known.shown.key.tag)
+		w.Header().Del("Content-Type")
+		w.WriteHeader(http.StatusNotModified)
 		return
 	case t.Subscriptions != nil && onlyEvents(r.Header):
 		writeEvent(w, response)

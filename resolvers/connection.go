@@ -68,7 +68,7 @@ func (l list) slice(asked *lookahead.Page, after, before *string, page *int) (co
 func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
-		Nodes:    make([]*comment.Comment, len(page.Comments)),
+		Nodes:    pointers(page.Comments),
 		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: page.HasPrevious},
 		Product:  l.product,
 		Filter:   l.filter,
@@ -77,30 +77,22 @@ func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead
 		Counted:  page.Counted,
 		Numbered: page.Numbered,
 	}
-	edges := make([]graph.CommentEdge, len(page.Comments))
-	for i := range page.Comments {
-		edges[i].Node = &page.Comments[i]
-		out.Nodes[i], out.Edges[i] = edges[i].Node, &edges[i]
+	for i, node := range out.Nodes {
+		out.Edges[i] = &graph.CommentEdge{Node: node}
 	}
 	if asked.Cursors {
-		addCursors(out, l.cursors(page.Comments))
+		for i, cursor := range l.cursors(page.Comments) {
+			out.Edges[i].Cursor = cursor
+		}
+		if last := len(out.Edges) - 1; last >= 0 {
+			out.PageInfo.StartCursor, out.PageInfo.EndCursor = &out.Edges[0].Cursor, &out.Edges[last].Cursor
+		}
 	}
 	if asked.Plan {
 		plan := page.Plan()
 		out.Plan = &plan
 	}
 	return out
-}
-
-// addCursors gives a connection the cursors of its comments.
-func addCursors(out *graph.CommentConnection, cursors []string) {
-	for i, cursor := range cursors {
-		out.Edges[i].Cursor = cursor
-	}
-	if last := len(out.Edges) - 1; last >= 0 {
-		out.PageInfo.StartCursor = &out.Edges[0].Cursor
-		out.PageInfo.EndCursor = &out.Edges[last].Cursor
-	}
 }
 
 // cursors returns the cursors of comments in the list.

@@ -69,26 +69,20 @@ func millisecond(t *time.Time) []int64 {
 // cursor returns the cursor behind a place, nil for the start of the list.
 func (l list) cursor(after *comment.Place, f fingerprint) string {
 	if after == nil {
-		return string(encode(nil, startVersion, comment.Place{}, f))
+		return encode(startVersion, comment.Place{}, f)
 	}
 	return l.cursorsOf([]comment.Place{*after}, f)[0]
 }
 
-// cursorsOf returns the cursors of places. All are parts of one string, which saves allocations: a page
-// has many cursors.
+// cursorsOf returns the cursors of places.
 func (l list) cursorsOf(places []comment.Place, f fingerprint) []string {
 	version := byte(cursorVersion)
 	if l.order.Keyed() {
 		version = keyedVersion
 	}
-	length := base64.RawURLEncoding.EncodedLen(lengthOf(version))
-	written := make([]byte, 0, len(places)*length)
-	for _, place := range places {
-		written = encode(written, version, place, f)
-	}
-	text, cursors := string(written), make([]string, len(places))
-	for i := range cursors {
-		cursors[i] = text[i*length : (i+1)*length]
+	cursors := make([]string, len(places))
+	for i, place := range places {
+		cursors[i] = encode(version, place, f)
 	}
 	return cursors
 }
@@ -101,16 +95,15 @@ func lengthOf(version byte) int {
 	return cursorLength
 }
 
-// encode appends a cursor.
-func encode(to []byte, version byte, place comment.Place, f fingerprint) []byte {
-	var whole [cursorLength + keyLength]byte
-	raw := append(whole[:0], version)
+// encode returns a cursor.
+func encode(version byte, place comment.Place, f fingerprint) string {
+	raw := []byte{version}
 	if version == keyedVersion {
 		raw = binary.BigEndian.AppendUint32(raw, uint32(place.Key))
 	}
 	raw = append(append(raw, place.Position[:]...), f[:]...)
 	raw = binary.BigEndian.AppendUint32(raw, crc32.Checksum(raw, castagnoli))
-	return base64.RawURLEncoding.AppendEncode(to, raw)
+	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // position reads a cursor of the list from an argument. It returns nil if none was given, and for

@@ -14,11 +14,7 @@ func (r mediaResolver) of(all []comment.Media) []*comment.Media {
 	if r.base == "" {
 		return []*comment.Media{}
 	}
-	out := make([]*comment.Media, len(all))
-	for i := range all {
-		out[i] = &all[i]
-	}
-	return out
+	return pointers(all)
 }
 
 // URL returns the address.

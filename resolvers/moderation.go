@@ -144,7 +144,7 @@ func (r mutationResolver) EraseAuthor(ctx context.Context, input graph.EraseAuth
 	if err != nil {
 		return nil, err
 	}
-	payload := &graph.EraseAuthorPayload{UserErrors: userErrors(problems)}
+	payload := &graph.EraseAuthorPayload{UserErrors: pointers(problems)}
 	if len(problems) == 0 {
 		payload.Erasure = &erasure
 	}
@@ -211,7 +211,7 @@ func moderated(c comment.Comment, problems []comment.Problem, err error) (*graph
 	if err != nil {
 		return nil, err
 	}
-	payload := &graph.ModerateCommentPayload{UserErrors: userErrors(problems)}
+	payload := &graph.ModerateCommentPayload{UserErrors: pointers(problems)}
 	if len(problems) == 0 {
 		payload.Comment = &c
 	}

@@ -28,7 +28,7 @@ func (r mutationResolver) AddComment(ctx context.Context, input graph.AddComment
 	if err != nil {
 		return nil, err
 	}
-	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: userErrors(problems)}
+	payload := &graph.AddCommentPayload{Comment: written(ctx, added, problems), UserErrors: pointers(problems)}
 	if payload.Comment != nil {
 		list := list{product: added.ProductID, order: comment.NewestFirst}
 		payload.CommentEdge = &graph.CommentEdge{Cursor: list.cursors([]comment.Comment{*payload.Comment})[0], Node: payload.Comment}
@@ -49,7 +49,7 @@ func (r mutationResolver) EditComment(ctx context.Context, input graph.EditComme
 	if err != nil {
 		return nil, err
 	}
-	return &graph.EditCommentPayload{Comment: written(ctx, edited, problems), UserErrors: userErrors(problems)}, nil
+	return &graph.EditCommentPayload{Comment: written(ctx, edited, problems), UserErrors: pointers(problems)}, nil
 }
 
 // DeleteComment deletes a comment.
@@ -58,7 +58,7 @@ func (r mutationResolver) DeleteComment(ctx context.Context, input graph.DeleteC
 	if err != nil {
 		return nil, err
 	}
-	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: userErrors(problems)}, nil
+	return &graph.DeleteCommentPayload{Comment: written(ctx, deleted, problems), UserErrors: pointers(problems)}, nil
 }
 
 // ReplyToComment writes the shop's reply to a comment.
@@ -71,7 +71,7 @@ func (r mutationResolver) ReplyToComment(ctx context.Context, input graph.ReplyT
 	if err != nil {
 		return nil, err
 	}
-	return &graph.ReplyToCommentPayload{Comment: written(ctx, replied, problems), UserErrors: userErrors(problems)}, nil
+	return &graph.ReplyToCommentPayload{Comment: written(ctx, replied, problems), UserErrors: pointers(problems)}, nil
 }
 
 // DeleteReply removes the shop's reply to a comment.
@@ -80,20 +80,16 @@ func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteRep
 	if err != nil {
 		return nil, err
 	}
-	return &graph.DeleteReplyPayload{Comment: written(ctx, left, problems), UserErrors: userErrors(problems)}, nil
+	return &graph.DeleteReplyPayload{Comment: written(ctx, left, problems), UserErrors: pointers(problems)}, nil
 }
 
 // ReportComment reports a comment to moderators.
 func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
-	draft := comment.ReportDraft{CommentID: input.ID, Reason: input.Reason}
-	if note := input.Note.Value(); note != nil {
-		draft.Note = *note
-	}
-	problems, err := r.Reporter.Report(ctx, draft)
+	problems, err := r.Reporter.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: text(input.Note.Value())})
 	if err != nil {
 		return nil, err
 	}
-	return &graph.ReportCommentPayload{UserErrors: userErrors(problems)}, nil
+	return &graph.ReportCommentPayload{UserErrors: pointers(problems)}, nil
 }
 
 // VoteOnComment takes the vote of a customer about a comment.
@@ -106,7 +102,7 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 		key := comment.VoteKey{Customer: r.Author.Viewer(ctx).VoterID(), Comment: voted.ID}
 		loaders.From(ctx).Voted(ctx, key, input.Vote)
 	}
-	return &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: userErrors(problems)}, nil
+	return &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: pointers(problems)}, nil
 }
 
 // CreateVisitorToken makes a token for a visitor.
@@ -154,12 +150,4 @@ func written(ctx context.Context, c comment.Comment, problems []comment.Problem)
 	}
 	expectStats(ctx, c.ProductID)
 	return &c
-}
-
-func userErrors(problems []comment.Problem) []*comment.Problem {
-	out := make([]*comment.Problem, len(problems))
-	for i := range problems {
-		out[i] = &problems[i]
-	}
-	return out
 }

@@ -88,17 +88,6 @@ func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *commen
 	if err != nil {
 		return nil, err
 	}
-	return leaderboard(ctx, leaders), nil
-}
-
-// Viewer returns who sent the request.
-func (r queryResolver) Viewer(ctx context.Context) (*comment.Viewer, error) {
-	viewer := r.viewer(ctx)
-	return &viewer, nil
-}
-
-// leaderboard returns the leaders in the shape of the schema.
-func leaderboard(ctx context.Context, leaders []comment.Leader) []*graph.LeaderboardEntry {
 	entries := make([]*graph.LeaderboardEntry, len(leaders))
 	products := make([]string, len(leaders))
 	for i, leader := range leaders {
@@ -106,7 +95,13 @@ func leaderboard(ctx context.Context, leaders []comment.Leader) []*graph.Leaderb
 		products[i] = leader.Product
 	}
 	expectStats(ctx, products...)
-	return entries
+	return entries, nil
+}
+
+// Viewer returns who sent the request.
+func (r queryResolver) Viewer(ctx context.Context) (*comment.Viewer, error) {
+	viewer := r.viewer(ctx)
+	return &viewer, nil
 }
 
 // viewer returns who sent the request, for an answer that is not everyone's then. What reads calls it,

@@ -117,18 +117,14 @@ func scrape(registry *prometheus.Registry) http.Handler {
 // here refuses callers on other machines, and pages in a browser on this one.
 func here(fromHere func(*http.Request) bool, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !fromHere(r) || crossSite(r) {
+		site := r.Header.Get("Sec-Fetch-Site") // which every current browser sends
+		crossSite := r.Header.Get("Origin") != "" || site != "" && site != "none" && site != "same-origin"
+		if !fromHere(r) || crossSite {
 			http.Error(w, "this is for programs on the same machine: run yours there, or forward the port to it", http.StatusForbidden)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
-}
-
-// crossSite reports whether a page of another site sent a request, as every current browser says.
-func crossSite(r *http.Request) bool {
-	site := r.Header.Get("Sec-Fetch-Site")
-	return r.Header.Get("Origin") != "" || site != "" && site != "none" && site != "same-origin"
 }
 
 // plain sets the headers of every answer.

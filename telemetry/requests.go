@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
@@ -56,7 +57,7 @@ type Operation struct {
 
 // Answered measures a request to the API.
 func (m *Requests) Answered(ctx context.Context, o Operation) {
-	kind, code := orNone(o.Type), orNone(o.Code)
+	kind, code := cmp.Or(o.Type, "none"), cmp.Or(o.Code, "none")
 	m.operationTook.record(ctx, o.Took.Seconds(), values{kind, o.Outcome})
 	m.operations.add(ctx, 1, values{kind, o.Outcome, code})
 	if o.Refused != "" {
@@ -68,13 +69,6 @@ func (m *Requests) Answered(ctx context.Context, o Operation) {
 	if o.Units > 0 {
 		m.units.add(ctx, o.Units, values{kind})
 	}
-}
-
-func orNone(word string) string {
-	if word == "" {
-		return "none"
-	}
-	return word
 }
 
 // Table measures calls to the table and its stream. It implements the observer of package call.
@@ -101,7 +95,7 @@ var background = context.Background()
 
 // Tried measures an attempt of a call.
 func (m *Table) Tried(operation string, attempt int, failure string, took time.Duration) {
-	m.took.record(background, took.Seconds(), values{system.Values[0], operation, orNone(failure)})
+	m.took.record(background, took.Seconds(), values{system.Values[0], operation, cmp.Or(failure, "none")})
 	if attempt > 1 {
 		m.retries.add(background, 1, values{operation})
 	}
@@ -217,8 +211,6 @@ func (m *Stream) zero() {
 
 // Hooks measures deliveries to hooks.
 type Hooks struct{ deliveries counter }
-
-func newHooks(m meters) *Hooks { return &Hooks{m.counter("talkback.hook.deliveries")} }
 
 // Tried counts a try to deliver an event of a hook.
 func (m *Hooks) Tried(hook, outcome string) { m.deliveries.add(background, 1, values{hook, outcome}) }

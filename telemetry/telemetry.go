@@ -8,6 +8,7 @@
 package telemetry
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -78,7 +79,7 @@ func newMetrics(provider *sdk.MeterProvider) *Metrics {
 	began := time.Now()
 	all.gauge("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
 	return &Metrics{
-		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all), Hooks: newHooks(all),
+		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all), Hooks: &Hooks{all.counter("talkback.hook.deliveries")},
 		meters: all, provider: provider,
 	}
 }
@@ -167,10 +168,7 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 	default:
 		return false, fmt.Errorf("%s=%s is not known: use otlp or none", exporter, name)
 	}
-	protocol := value("OTEL_EXPORTER_OTLP_" + signal + "_PROTOCOL")
-	if protocol == "" {
-		protocol = value("OTEL_EXPORTER_OTLP_PROTOCOL")
-	}
+	protocol := cmp.Or(value("OTEL_EXPORTER_OTLP_"+signal+"_PROTOCOL"), value("OTEL_EXPORTER_OTLP_PROTOCOL"))
 	if protocol != "" && protocol != "http/protobuf" {
 		return false, fmt.Errorf("OTLP over %s is not spoken here: set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf, or unset it", protocol)
 	}

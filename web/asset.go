@@ -116,22 +116,18 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	header.Set("Content-Type", a.contentType)
-	body := a.body(acceptsGzip(r.Header.Values("Accept-Encoding")), header)
+	content := a.unpacked
+	if acceptsGzip(r.Header.Values("Accept-Encoding")) {
+		header.Set("Content-Encoding", "gzip")
+		content = a.packed
+	}
+	body := content()
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	if r.Method == http.MethodHead {
 		return
 	}
 	// A failure here is a client that went away. The headers are sent, so it cannot be reported.
 	_, _ = w.Write(body)
-}
-
-// body returns what to send, and sets Content-Encoding to match.
-func (a *asset) body(gzipped bool, header http.Header) []byte {
-	if gzipped {
-		header.Set("Content-Encoding", "gzip")
-		return a.packed()
-	}
-	return a.unpacked()
 }
 
 // writePolicies sets the headers that tell a browser what it must not do, which every answer

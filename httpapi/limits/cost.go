@@ -32,29 +32,9 @@ type estimate struct {
 	averages map[*ast.FieldDefinition]float64 // lengths of the lists of introspection
 	units    float64
 	values   float64
-	unused   []place // room for places, which are taken one by one
 }
 
-// roomFor is for how many places room is made at once: a page of comments has six fields with a
-// price, or with others below them.
-const roomFor = 8
-
-// inside returns a copy of a place.
-func (e *estimate) inside(at place) *place {
-	if len(e.unused) == 0 {
-		e.unused = make([]place, roomFor)
-	}
-	taken := &e.unused[0]
-	e.unused = e.unused[1:]
-	*taken = at
-	return taken
-}
-
-// run estimates a whole operation.
-func (e *estimate) run(operation *lookahead.Operation) {
-	e.fields(operation.Fields, place{times: 1, products: 1})
-}
-
+// fields estimates fields and all below them.
 func (e *estimate) fields(fields []lookahead.Field, at place) {
 	newest := false
 	for i := range fields {
@@ -64,12 +44,12 @@ func (e *estimate) fields(fields []lookahead.Field, at place) {
 		if len(fields[i].Fields) == 0 && (kind == lookahead.Plain || weights[kind] == nil) {
 			continue // it has no price, and nothing is below it
 		}
-		inside := e.inside(at)
+		inside := at
 		if inside.stats == nil {
 			inside.stats = new(float64) // of this root field
 		}
-		e.field(&fields[i], inside)
-		e.fields(fields[i].Fields, *inside)
+		e.field(&fields[i], &inside)
+		e.fields(fields[i].Fields, inside)
 	}
 	if newest {
 		e.units += at.times * e.newest(fields)
@@ -164,8 +144,11 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 
 	lookahead.Media: func(_ priced, inside *place) float64 { inside.times *= assumedMedia; return 0 },
 
-	lookahead.Comments:    priced.page,
-	lookahead.OwnComments: priced.ownPage,
+	lookahead.Comments: priced.page,
+	lookahead.OwnComments: func(f priced, inside *place) float64 {
+		inside.page = f.Page
+		return dynamo.OwnUnits(shown(f.Page), f.OneStatus)
+	},
 	lookahead.ViewerComment: func(_ priced, inside *place) float64 {
 		return dynamo.OwnUnits(assumedOwn, false) / max(1, inside.times) // once for all products
 	},
@@ -188,7 +171,12 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		inside.times *= float64(1 + 2*inside.page.Numbering.Around)
 		return 0
 	},
-	lookahead.Statistics: priced.statsOfLanguage,
+	lookahead.Statistics: func(f priced, inside *place) float64 {
+		if f.OneLanguage {
+			return f.stats(inside) + f.rows(1)
+		}
+		return f.stats(inside)
+	},
 	lookahead.Languages: func(f priced, inside *place) float64 {
 		units := f.stats(inside)
 		inside.times *= assumedLanguages
@@ -245,12 +233,6 @@ func (f priced) page(inside *place) float64 {
 	return units
 }
 
-// ownPage returns the price of a page of the comments of a customer.
-func (f priced) ownPage(inside *place) float64 {
-	inside.page = f.Page
-	return dynamo.OwnUnits(shown(f.Page), f.OneStatus)
-}
-
 // lookup returns the price of looking up places in the list of the page above. All page numbers of
 // the page are looked up together.
 func (f priced) lookup(inside *place, places int) float64 {
@@ -293,15 +275,6 @@ func partitions(page *lookahead.Page) float64 {
 // whatever is asked of them and however often.
 func (f priced) stats(inside *place) float64 {
 	return raise(inside.stats, inside.products*dynamo.StatsUnits(), inside.times)
-}
-
-// statsOfLanguage returns the price of the statistics of products, perhaps of a single language.
-func (f priced) statsOfLanguage(inside *place) float64 {
-	languages := 0
-	if f.OneLanguage {
-		languages = 1
-	}
-	return f.stats(inside) + f.rows(languages)
 }
 
 // mostHelpful returns the price of the most helpful comment with some ratings: statistics say whether there

@@ -140,7 +140,10 @@ func (d *document) spread(name string) (tally, *gqlerror.Error) {
 func (d *document) fragment(fragment *ast.FragmentDefinition) (*tally, *gqlerror.Error) {
 	if t, met := d.tallies[fragment]; met {
 		if t == nil {
-			return nil, cycle(fragment)
+			// The error that validation would return, without following the cycle.
+			err := gqlerror.ErrorPosf(fragment.Position, "Cannot spread fragment %q within itself.", fragment.Name)
+			errcode.Set(err, errcode.ValidationFailed)
+			return nil, err
 		}
 		return t, nil
 	}
@@ -151,13 +154,6 @@ func (d *document) fragment(fragment *ast.FragmentDefinition) (*tally, *gqlerror
 	}
 	d.tallies[fragment] = &t
 	return &t, nil
-}
-
-// cycle returns the error that validation would return, without following the cycle.
-func cycle(fragment *ast.FragmentDefinition) *gqlerror.Error {
-	err := gqlerror.ErrorPosf(fragment.Position, "Cannot spread fragment %q within itself.", fragment.Name)
-	errcode.Set(err, errcode.ValidationFailed)
-	return err
 }
 
 func (t *tally) add(u tally) {

@@ -98,7 +98,7 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 		return err
 	}
 	cost, read := estimate{averages: g.averages}, g.reader.Read(operation)
-	cost.run(read)
+	cost.fields(read.Fields, place{times: 1, products: 1})
 	if operation.Operation.Operation == ast.Subscription {
 		if err := checkSubscription(read.Fields); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"regexp"
+	"strconv"
 	"strings"
 )
 
@@ -82,34 +83,17 @@ type Limits struct {
 	ErrorBytes int `help:"Bytes of an error's message (default: ${default})." placeholder:"N" default:"400"`
 }
 
-// Default returns the limits that the program has unless it is told otherwise.
-func Default() Limits {
-	return Limits{
-		Tokens:           1000,
-		Nesting:          32,
-		NameBytes:        128,
-		Operations:       10,
-		Fragments:        30,
-		Depth:            15,
-		Fields:           500,
-		SelectionFields:  60,
-		RootFields:       20,
-		Aliases:          30,
-		Introspections:   5,
-		Overlaps:         2000,
-		Directives:       5,
-		ValueDepth:       8,
-		ListLength:       100,
-		Variables:        30,
-		VariableValues:   1000,
-		ReadUnits:        200,
-		AnswerValues:     40_000,
-		AnswerBytes:      8 << 20,
-		TextBytes:        24 << 20,
-		ProcessTextBytes: 64 << 20,
-		Errors:           20,
-		ErrorBytes:       400,
+// Default returns the limits that the program has unless it is told otherwise: those of the flags.
+func Default() (l Limits) {
+	v := reflect.ValueOf(&l).Elem()
+	for i := range v.NumField() {
+		limit, err := strconv.ParseInt(v.Type().Field(i).Tag.Get("default"), 10, 64)
+		if err != nil {
+			panic(err) // every limit has a default
+		}
+		v.Field(i).SetInt(limit)
 	}
+	return l
 }
 
 // Validate returns an error that names the first limit that would refuse everything.

@@ -64,9 +64,12 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 		title = xmlText(*c.Title)
 	}
 	r := googleReview{
-		ID: string(c.ID), Written: c.CreatedAt().Format(time.RFC3339), Title: title, Text: xmlText(c.Text), Language: googleLanguage(c.Language),
+		ID: string(c.ID), Written: c.CreatedAt().Format(time.RFC3339), Title: title, Text: xmlText(c.Text),
 		Page: googlePage{"group", f.productURL(c.ProductID)}, Rating: googleRating{1, comment.MaxRating, c.Rating},
 		SKU: xmlText(c.ProductID), Product: f.productURL(c.ProductID),
+	}
+	if base, _, _ := strings.Cut(string(c.Language), "-"); len(base) == 2 { // a feed takes no other codes
+		r.Language = base
 	}
 	r.Reviewer.Name = xmlText(c.Author.Name)
 	if r.Reviewer.Name == "" || c.Author.Imported && c.Author.Name == anonymousName {
@@ -91,16 +94,6 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	}
 	review, err := xml.Marshal(r)
 	return append(append(out, review...), '\n'), err
-}
-
-// googleLanguage returns the code of a language with two letters, which is what the feed takes, else
-// nothing.
-func googleLanguage(language comment.Language) string {
-	base, _, _ := strings.Cut(string(language), "-")
-	if len(base) != 2 {
-		return ""
-	}
-	return base
 }
 
 // xmlText returns a text with the characters that XML 1.0 can hold, without space around it.

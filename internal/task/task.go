@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"sync"
 	"time"
 )
 
@@ -97,4 +98,15 @@ func Await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		var none T
 		return none, ctx.Err()
 	}
+}
+
+// Beside runs a task while the work goes on, and returns the error of the work once both have ended.
+// The context of the task ends with the work.
+func Beside(ctx context.Context, run func(context.Context), work func(context.Context) error) error {
+	beside, stop := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { run(beside) })
+	defer running.Wait()
+	defer stop()
+	return work(ctx)
 }

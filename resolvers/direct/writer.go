@@ -44,16 +44,6 @@ type field[T any] struct {
 	writer func(operation operation, writer graphql.CollectedField) (writer[T], bool)
 }
 
-// takes reports whether the field knows all arguments that the schema has for it.
-func (f field[T]) takes(arguments ast.ArgumentDefinitionList) bool {
-	for _, argument := range arguments {
-		if !slices.Contains(f.arguments, argument.Name) {
-			return false
-		}
-	}
-	return true
-}
-
 // object is an object type of the schema.
 type object[T any] struct {
 	// types are the name of the type and the names of its interfaces. Fragments on these apply.
@@ -92,7 +82,8 @@ func (o *object[T]) member(operation operation, c graphql.CollectedField) (p wri
 		return writer[*T]{write: func(out []byte, _ *T) []byte { return appendCode(out, o.name()) }}, true
 	}
 	field, known := o.fields[c.Name]
-	if !known || !field.takes(c.Definition.Arguments) {
+	unknown := func(argument *ast.ArgumentDefinition) bool { return !slices.Contains(field.arguments, argument.Name) }
+	if !known || slices.ContainsFunc(c.Definition.Arguments, unknown) {
 		return writer[*T]{}, false
 	}
 	return field.writer(operation, c)

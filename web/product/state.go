@@ -64,9 +64,11 @@ func parseState(address *url.URL) (state, bool) {
 		Ratings:   parseRatings(query["rating"]),
 		Languages: parseLanguages(query["language"]),
 		Only:      parseTraits(query["only"]),
-		Order:     parseOrder(query.Get("order")),
 		After:     parseCursor(query.Get("after")),
 		Before:    parseCursor(query.Get("before")),
+	}
+	if order := query.Get("order"); slices.Contains(orders, order) {
+		s.Order = order
 	}
 	s.From, s.To = parseDays(query.Get("from"), query.Get("to"))
 	if s.After != "" {
@@ -84,13 +86,6 @@ func isDots(id string) bool { return id == "." || id == ".." }
 
 // orders are the orders to choose from, as addresses and texts name them; empty for the usual one.
 var orders = []string{"", "oldest", "highest", "lowest", "helpful"}
-
-func parseOrder(text string) string {
-	if slices.Contains(orders, text) {
-		return text
-	}
-	return ""
-}
 
 // traits are what comments can be restricted to, as addresses and texts name it.
 var traits = []string{"verified", "media"}

@@ -28,7 +28,7 @@ type aggregateRating struct {
 
 type review struct {
 	Type      string       `json:"@type"`
-	Author    person       `json:"author"`
+	Author    agent        `json:"author"`
 	Rating    reviewRating `json:"reviewRating"`
 	Published string       `json:"datePublished"`
 	Language  string       `json:"inLanguage,omitempty"`
@@ -40,18 +40,14 @@ type review struct {
 
 // reviewReply is the shop's reply to a review: https://schema.org/Comment.
 type reviewReply struct {
-	Type      string       `json:"@type"`
-	Author    organization `json:"author"`
-	Published string       `json:"datePublished"`
-	Text      string       `json:"text"`
+	Type      string `json:"@type"`
+	Author    agent  `json:"author"`
+	Published string `json:"datePublished"`
+	Text      string `json:"text"`
 }
 
-type organization struct {
-	Type string `json:"@type"`
-	Name string `json:"name"`
-}
-
-type person struct {
+// agent is a person or an organization.
+type agent struct {
 	Type string `json:"@type"`
 	Name string `json:"name"`
 }
@@ -99,7 +95,7 @@ func reviews(comments []comment) []review {
 			continue
 		}
 		r := review{
-			Type: "Review", Author: person{"Person", c.Author.Name}, Rating: reviewRating{"Rating", stars(float64(c.Rating))},
+			Type: "Review", Author: agent{"Person", c.Author.Name}, Rating: reviewRating{"Rating", stars(float64(c.Rating))},
 			Published: c.CreatedAt.UTC().Format(time.DateOnly), Language: c.Language, Body: c.Text,
 		}
 		if c.Title != nil {
@@ -111,7 +107,7 @@ func reviews(comments []comment) []review {
 			}
 		}
 		if c.Reply != nil {
-			r.Reply = &reviewReply{"Comment", organization{"Organization", c.Reply.Name}, c.Reply.CreatedAt.UTC().Format(time.DateOnly), c.Reply.Text}
+			r.Reply = &reviewReply{"Comment", agent{"Organization", c.Reply.Name}, c.Reply.CreatedAt.UTC().Format(time.DateOnly), c.Reply.Text}
 		}
 		all = append(all, r)
 	}
