@@ -114,3 +114,12 @@ type Resolver struct {
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to answer with none.
 	MediaBase comment.MediaBase
 }
+
+// pointers are to the elements of a list, as the schema has lists.
+func pointers[T any](rows []T) []*T {
+	out := make([]*T, len(rows))
+	for i := range rows {
+		out[i] = &rows[i]
+	}
+	return out
+}

@@ -66,14 +66,6 @@ func ownConnection(l list, page comment.OwnPage, q comment.OwnQuery) *graph.View
 	return out
 }
 
-func pointers[T any](rows []T) []*T {
-	out := make([]*T, len(rows))
-	for i := range rows {
-		out[i] = &rows[i]
-	}
-	return out
-}
-
 type votesResolver struct{ *Resolver }
 
 // ViewerVote returns the vote of the customer or visitor who asks. Nobody's vote is looked for about a comment
