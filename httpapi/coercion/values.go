@@ -60,7 +60,11 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 	case "Int":
 		return integer(value)
 	case "Float":
-		return float(value)
+		number, kind := asFloat(value)
+		if kind != "" {
+			return nil, kind
+		}
+		return number, ""
 	case "ID":
 		return id(value)
 	case "String":
@@ -125,15 +129,6 @@ func integer(value any) (any, wrong) {
 		return nil, beyond32
 	}
 	return int64(number), ""
-}
-
-// float accepts any number of 64 bits.
-func float(value any) (any, wrong) {
-	number, kind := asFloat(value)
-	if kind != "" {
-		return nil, kind
-	}
-	return number, ""
 }
 
 // maxExact is the largest number up to which float64 has all whole numbers.

@@ -1,7 +1,6 @@
 package persisted
 
 import (
-	"container/list"
 	"context"
 	"encoding/binary"
 	"encoding/hex"
@@ -11,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/hashicorp/golang-lru/v2/simplelru"
 	goredis "github.com/redis/go-redis/v9"
 
 	"github.com/talkback/talkback/internal/redisdial"
@@ -25,10 +25,9 @@ type Automatic struct {
 	limit  int
 	shared Shared
 
-	mu     sync.Mutex
-	held   int
-	latest *list.List // of query, the latest first
-	byHash map[string]*list.Element
+	mu   sync.Mutex
+	held int                            // bytes
+	kept *simplelru.LRU[string, string] // texts by their hashes
 }
 
 // Shared remembers queries for several servers. It may forget any, and takes little time even when it
@@ -38,13 +37,18 @@ type Shared interface {
 	Add(ctx context.Context, hash, text string)
 }
 
-type query struct{ hash, text string }
-
-func (q query) size() int { return perQuery + len(q.text) }
+// sizeOf is what a query takes in memory.
+func sizeOf(text string) int { return perQuery + len(text) }
 
 // NewAutomatic returns an empty memory of limit bytes. shared may be nil.
 func NewAutomatic(limit int, shared Shared) *Automatic {
-	return &Automatic{limit: limit, shared: shared, latest: list.New(), byHash: map[string]*list.Element{}}
+	a := &Automatic{limit: limit, shared: shared}
+	kept, err := simplelru.NewLRU(limit/perQuery+1, func(_, text string) { a.held -= sizeOf(text) })
+	if err != nil {
+		panic(err) // the number is above 0
+	}
+	a.kept = kept
+	return a
 }
 
 // Find returns the text with a hash, as HashOf makes it.
@@ -56,26 +60,21 @@ func (a *Automatic) Find(ctx context.Context, hash string) (text string, found b
 	if text == "" || HashOf(text) != hash {
 		return "", false
 	}
-	a.keep(query{hash, text})
+	a.keep(hash, text)
 	return text, true
 }
 
 func (a *Automatic) find(hash string) (text string, found bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at, found := a.byHash[hash]
-	if !found {
-		return "", false
-	}
-	a.latest.MoveToFront(at)
-	return at.Value.(query).text, true
+	return a.kept.Get(hash)
 }
 
 // Add remembers a text, whose hash the caller has checked. Other servers learn of it each time: one of
 // them did not know it, or the client would not have sent it.
 func (a *Automatic) Add(ctx context.Context, hash, text string) {
 	if _, known := a.find(hash); !known {
-		a.keep(query{strings.Clone(hash), strings.Clone(text)}) // not the request around them
+		a.keep(strings.Clone(hash), strings.Clone(text)) // not the request around them
 	}
 	if a.shared != nil {
 		a.shared.Add(ctx, hash, text)
@@ -83,17 +82,15 @@ func (a *Automatic) Add(ctx context.Context, hash, text string) {
 }
 
 // keep remembers a query, unless it is larger than the whole memory.
-func (a *Automatic) keep(q query) {
+func (a *Automatic) keep(hash, text string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if _, known := a.byHash[q.hash]; known || q.size() > a.limit {
+	if a.kept.Contains(hash) || sizeOf(text) > a.limit {
 		return
 	}
-	a.byHash[q.hash] = a.latest.PushFront(q)
-	for a.held += q.size(); a.held > a.limit; {
-		oldest := a.latest.Remove(a.latest.Back()).(query)
-		delete(a.byHash, oldest.hash)
-		a.held -= oldest.size()
+	a.kept.Add(hash, text)
+	for a.held += sizeOf(text); a.held > a.limit; {
+		a.kept.RemoveOldest()
 	}
 }
 

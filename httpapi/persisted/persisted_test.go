@@ -166,8 +166,8 @@ func TestAutomaticAgainstModel(t *testing.T) {
 				}
 			},
 			"": func(t *rapid.T) {
-				if a.held != size(model) || a.held > limit || len(a.byHash) != len(model) {
-					t.Fatalf("%d bytes in %d queries, want %d in %d of %d", a.held, len(a.byHash), size(model), len(model), limit)
+				if a.held != size(model) || a.held > limit || a.kept.Len() != len(model) {
+					t.Fatalf("%d bytes in %d queries, want %d in %d of %d", a.held, a.kept.Len(), size(model), len(model), limit)
 				}
 			},
 		})

@@ -3,6 +3,7 @@ package streams
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -245,10 +246,7 @@ func tokenIn(payload json.RawMessage) string {
 	if json.Unmarshal(payload, &given) != nil {
 		return ""
 	}
-	if given.Authorization == "" {
-		return given.Headers.Authorization
-	}
-	return given.Authorization
+	return cmp.Or(given.Authorization, given.Headers.Authorization)
 }
 
 // reasonOf returns a reason that fits into the message that closes a socket.

@@ -5,6 +5,7 @@
 package streams
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -75,15 +76,7 @@ type Timing struct {
 
 // WithDefaults returns the times with the defaults of those that are 0.
 func (t Timing) WithDefaults() Timing {
-	if t.Heartbeat == 0 {
-		t.Heartbeat = 15 * time.Second
-	}
-	if t.Stall == 0 {
-		t.Stall = 20 * time.Second
-	}
-	if t.Init == 0 {
-		t.Init = 10 * time.Second
-	}
+	t.Heartbeat, t.Stall, t.Init = cmp.Or(t.Heartbeat, 15*time.Second), cmp.Or(t.Stall, 20*time.Second), cmp.Or(t.Init, 10*time.Second)
 	return t
 }
 

@@ -218,7 +218,7 @@ var restricted = []struct {
 	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "graph/subgraph", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
-	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "httpapi", "pageindex/objects", "telemetry/spans", "web/catalog"}, "what outlives a request is remembered in few places, and bounded"},
+	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "httpapi", "httpapi/persisted", "pageindex/objects", "telemetry/spans", "web/catalog"}, "what outlives a request is remembered in few places, and bounded"},
 	{"github.com/coder/websocket", []string{"httpapi/streams"}, "a socket is a matter of its protocol"},
 	{"github.com/jub0bs/cors", []string{"httpapi"}, "who may ask from where is decided in one place"},
 	{"github.com/klauspost/compress/", []string{"dynamo/layout/deflate", "httpapi"}, "how bytes travel is HTTP's, and how they are stored the table's"},

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
+	"strings"
 )
 
 // Region and PricesOf say where and when the default prices were published. On-demand reads and writes
@@ -50,17 +52,9 @@ func (p Prices) Check() error {
 	return nil
 }
 
+var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)
+
 // flagName returns a field's name as the command line has it: ReadCapacity is read-capacity.
 func flagName(field string) string {
-	name := ""
-	for i, r := range field {
-		if r >= 'A' && r <= 'Z' {
-			if i > 0 {
-				name += "-"
-			}
-			r += 'a' - 'A'
-		}
-		name += string(r)
-	}
-	return name
+	return strings.ToLower(wordEnd.ReplaceAllString(field, "$1-$2"))
 }

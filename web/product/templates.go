@@ -5,10 +5,18 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
+	"errors"
+	"fmt"
 	"html/template"
 	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
+
+	"golang.org/x/net/html"
 )
 
 //go:embed template
@@ -73,4 +81,131 @@ func executed(t *texts, name string, shown any) []byte {
 		panic(err) // the templates are tested with everything that a view can have
 	}
 	return out.Bytes()
+}
+
+// Layout is the page of a shop, with places for what product pages have: a template of package
+// html/template. A nil Layout has no places. Safe for concurrent use.
+type Layout struct {
+	template *template.Template
+	source   string
+	log      *slog.Logger
+}
+
+// layoutView is what a layout can use.
+type layoutView struct {
+	Lang    string        // of the texts, such as "de"
+	Dir     string        // of the texts: "ltr" or "rtl"
+	Title   string        // as it stands in Head
+	Product string        // id; empty on pages that are about no product
+	Name    string        // of the product, its id if the name is not known
+	Head    template.HTML // elements that have to be in the head
+	Content template.HTML // the heading and the comments, or what is wrong with the address
+}
+
+// places are what a layout can use, for errors.
+const places = "a template may use {{.Head}}, {{.Content}}, {{.Lang}}, {{.Dir}}, {{.Title}}, {{.Product}} and {{.Name}}"
+
+// ReadLayout reads a file and tries it with a made-up page. Errors name the file and the line.
+func ReadLayout(path string, log *slog.Logger) (*Layout, error) {
+	source, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("the template of pages cannot be read: %w", err)
+	}
+	name := filepath.Base(path)
+	if err := allowed(name, source); err != nil {
+		return nil, err
+	}
+	parsed, err := template.New(name).Parse(string(source))
+	if err != nil {
+		return nil, located(err)
+	}
+	l := &Layout{parsed, string(source), log}
+	return l, l.try(name)
+}
+
+// try writes made-up pages: of a product, and of none.
+func (l *Layout) try(name string) error {
+	const head, content = "<!--the-head-->", "<!--the-content-->"
+	for _, product := range []string{"42", ""} {
+		var out bytes.Buffer
+		if err := l.template.Execute(&out, layoutView{"en", "ltr", "Title", product, product, head, content}); err != nil {
+			return located(err)
+		}
+		for place, mark := range map[string]string{"Head": head, "Content": content} {
+			if n := bytes.Count(out.Bytes(), []byte(mark)); n != 1 {
+				return fmt.Errorf("%s: {{.%s}} stands there %d times on a page: it has to stand once, as an element of the page and in no attribute", name, place, n)
+			}
+		}
+	}
+	return nil
+}
+
+// located names the file and the line first, as compilers do.
+func located(err error) error {
+	_, text, _ := strings.Cut(err.Error(), "template: ")
+	if text == "" {
+		_, text, _ = strings.Cut(err.Error(), "template:")
+	}
+	return errors.New(text + "; " + places)
+}
+
+// allowed returns what a browser would refuse in silence, by the Content-Security-Policy of product
+// pages: code and style within the page.
+func allowed(name string, source []byte) error {
+	line := 1
+	for z := html.NewTokenizer(bytes.NewReader(source)); z.Next() != html.ErrorToken; {
+		began := line
+		line += bytes.Count(z.Raw(), []byte{'\n'})
+		tag := z.Token()
+		if tag.Type != html.StartTagToken && tag.Type != html.SelfClosingTagToken {
+			continue
+		}
+		if what := refused(tag); what != "" {
+			return fmt.Errorf("%s:%d: browsers will refuse %s, by the policy of product pages: move it to a file of the page's own host", name, began, what)
+		}
+	}
+	return nil
+}
+
+// refused names what browsers refuse of a tag, empty if that is nothing.
+func refused(tag html.Token) string {
+	value := func(name string) string {
+		if i := slices.IndexFunc(tag.Attr, func(a html.Attribute) bool { return a.Key == name }); i >= 0 {
+			return strings.ToLower(tag.Attr[i].Val)
+		}
+		return ""
+	}
+	switch {
+	case tag.Data == "style":
+		return "the element <style>"
+	case tag.Data == "script" && value("src") == "" && !strings.Contains(value("type"), "json"):
+		return "a <script> without src"
+	case strings.HasPrefix(strings.TrimSpace(value("href")), "javascript:"):
+		return "an address that begins with javascript:"
+	}
+	for _, a := range tag.Attr {
+		if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+			return "the attribute " + a.Key
+		}
+	}
+	return ""
+}
+
+// around returns the layout around a page, and false if it fails, such as by the length of a name: the
+// page is shown without then.
+func (l *Layout) around(v layoutView) ([]byte, bool) {
+	var out bytes.Buffer
+	err := l.template.Execute(&out, v)
+	if err != nil {
+		l.log.Error("the template of pages failed; the page was shown without", "error", located(err))
+	}
+	return out.Bytes(), err == nil
+}
+
+// version changes with the layout.
+func (l *Layout) version() string {
+	if l == nil {
+		return ""
+	}
+	return l.source
 }
