@@ -150,7 +150,7 @@ func TestAutomaticAgainstModel(t *testing.T) {
 			"add": func(t *rapid.T) {
 				added := text(t)
 				a.Add(t.Context(), HashOf(added), added)
-				if (query{text: added}).size() > limit || use(added) {
+				if sizeOf(added) > limit || use(added) {
 					return
 				}
 				model = append(model, added)
@@ -176,7 +176,7 @@ func TestAutomaticAgainstModel(t *testing.T) {
 
 func size(texts []string) (bytes int) {
 	for _, text := range texts {
-		bytes += query{text: text}.size()
+		bytes += sizeOf(text)
 	}
 	return bytes
 }
