@@ -85,7 +85,11 @@ func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteRep
 
 // ReportComment reports a comment to moderators.
 func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
-	problems, err := r.Reporter.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: text(input.Note.Value())})
+	draft := comment.ReportDraft{CommentID: input.ID, Reason: input.Reason}
+	if note := input.Note.Value(); note != nil {
+		draft.Note = *note
+	}
+	problems, err := r.Reporter.Report(ctx, draft)
 	if err != nil {
 		return nil, err
 	}
