@@ -25,12 +25,17 @@ func openMarkers(t *testing.T) opened {
 
 // openWrittenMarkers opens page markers whose content is not built, but written as the end of a build
 // leaves it: docs/design/page-index-markers.md says what is stored. A build of a million comments
-// takes too long on the local engine.
+// takes too long on the local engine. What only a change reads is there for those that will be changed;
+// the size is that of all.
 func openWrittenMarkers(t *testing.T) opened {
 	b, _ := newTable(t)
+	var size int64
 	return opened{
-		Store: markers.Open(b, b.table), size: b.stored, units: b.written, changes: markedChanges,
-		build: func(t *testing.T, entries []pageindex.Entry) time.Duration { writeMarkers(t, b, entries); return 0 },
+		Store: markers.Open(b, b.table), size: func(*testing.T) int64 { return size }, units: b.written, changes: markedChanges,
+		build: func(t *testing.T, entries []pageindex.Entry) time.Duration {
+			size = writeMarkers(t, b, entries)
+			return 0
+		},
 	}
 }
 
@@ -40,8 +45,9 @@ const (
 	stampsPerItem    = 200
 )
 
-// writeMarkers writes the page markers of the comments of one product, the oldest first.
-func writeMarkers(t *testing.T, b *billed, entries []pageindex.Entry) {
+// writeMarkers writes the page markers of the comments of one product, the oldest first, and returns how
+// many bytes a build leaves.
+func writeMarkers(t *testing.T, b *billed, entries []pageindex.Entry) (size int64) {
 	product := entries[0].Product
 	cells := map[string][]comment.Position{}
 	for _, e := range entries {
@@ -58,16 +64,24 @@ func writeMarkers(t *testing.T, b *billed, entries []pageindex.Entry) {
 	generations["current"] = layout.Text(generation)
 	rest = append(rest, header, generations)
 	b.put(t, len(rest), func(i int) layout.Item { return rest[i] })
-	b.put(t, 2*len(entries), func(i int) layout.Item {
-		e := entries[i/2]
-		cell := layout.CellText(*e.Cell)
-		if i%2 == 0 {
-			return layout.StreamKey(cellPK(cell, product), "C#"+e.Position.String())
-		}
-		item := layout.StreamKey(productPK(product), "E#"+e.Position.String())
-		item["s"], item["p"] = layout.Text(cell), layout.Text(string(e.Follows))
+	member := func(i int) layout.Item {
+		return layout.StreamKey(cellPK(layout.CellText(*entries[i].Cell), product), "C#"+entries[i].Position.String())
+	}
+	entry := func(i int) layout.Item {
+		item := layout.StreamKey(productPK(product), "E#"+entries[i].Position.String())
+		item["s"], item["p"] = layout.Text(layout.CellText(*entries[i].Cell)), layout.Text(string(entries[i].Follows))
 		return item
-	})
+	}
+	b.put(t, len(entries), member)
+	changed := orderOfChanges(len(entries))[:min(3*markedChanges, len(entries))]
+	b.put(t, len(changed), func(i int) layout.Item { return entry(changed[i]) })
+	for _, item := range rest {
+		size += int64(bytesOf(item)) + overhead
+	}
+	for i := range entries {
+		size += int64(bytesOf(member(i))+bytesOf(entry(i))) + 2*overhead
+	}
+	return size
 }
 
 func productPK(product string) string    { return "K#" + generation + "#/" + product }

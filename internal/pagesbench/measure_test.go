@@ -38,7 +38,7 @@ const (
 	pageSize = 10
 	// tries is how often a jump is measured, fewTries how often OFFSET is, which takes long, and
 	// fewChanges how often a change is, unless the store wants more.
-	tries, fewTries, fewChanges = 15, 5, 40
+	tries, fewTries, fewChanges = 15, 3, 40
 )
 
 // row is a figure.
@@ -161,7 +161,7 @@ func follows(n int) stream.Position {
 // measure measures all ways with count comments.
 func measure(t *testing.T, count int) (rows []row) {
 	comments := planbench.Generate(count, 1)
-	lists, entries, with := lists(t, comments), entriesOf(comments), traited(comments)
+	lists, entries := lists(t, comments), entriesOf(comments)
 	for _, c := range candidates {
 		if *only != "" && c.name != *only {
 			continue
@@ -172,9 +172,6 @@ func measure(t *testing.T, count int) (rows []row) {
 		t.Run(fmt.Sprint(c.name, " ", count), func(t *testing.T) {
 			began := time.Now()
 			rows = append(rows, measureStore(t, c, lists, entries)...)
-			if count <= mostServed {
-				rows = append(rows, measureTraits(t, c, traitLists(t, with), entriesOf(with))...)
-			}
 			t.Logf("%s with %d comments: %v", c.name, count, time.Since(began).Round(time.Second))
 		})
 	}
@@ -186,10 +183,6 @@ func measure(t *testing.T, count int) (rows []row) {
 		rows = append(rows, measureRivals(t, lists, comments, whole)...)
 		if count <= mostServed {
 			rows = append(rows, measureServed(t, lists[1], comments, whole)...)
-			walker := newWalker(t, with)
-			for _, l := range traitLists(t, with) {
-				rows = append(rows, walker.walk(t, count, l, l.pages())...)
-			}
 		}
 	})
 	return rows
@@ -198,6 +191,41 @@ func measure(t *testing.T, count int) (rows []row) {
 // mostServed is the largest product that the whole server, and traits, are measured with: the local
 // engine takes a minute for 100,000 comments.
 const mostServed = 100_000
+
+// measureTraits counts what jumps read in lists of comments with a trait. Their times say nothing that
+// those of other lists do not. Stores of their own have these comments, so that other figures are of
+// comments without traits; page markers are written, which takes less time than a build.
+func measureTraits(t *testing.T, count int) (rows []row) {
+	comments := traited(planbench.Generate(count, 1))
+	lists, entries := traitLists(t, comments), entriesOf(comments)
+	for _, c := range candidates {
+		if *only != "" && c.name != *only {
+			continue
+		}
+		if c.written != nil {
+			c.open = c.written
+		}
+		t.Run(fmt.Sprint(c.name, " with traits ", count), func(t *testing.T) {
+			store := c.ready(t)
+			store.build(t, entries)
+			of := row{Comments: int64(count), Store: c.name}
+			for _, l := range lists {
+				for _, page := range l.pages() {
+					r := measureJump(t, store, of, l, page, 1)
+					r.Time = 0
+					rows = append(rows, r)
+				}
+			}
+		})
+	}
+	if *only == "" || *only == "rivals" {
+		walker := newWalker(t, comments)
+		for _, l := range lists {
+			rows = append(rows, walker.walk(t, count, l, l.pages())...)
+		}
+	}
+	return rows
+}
 
 func measureRivals(t *testing.T, lists []list, comments []comment.Comment, whole wholeRows) (rows []row) {
 	walker := newWalker(t, comments)
@@ -226,14 +254,6 @@ func measureStore(t *testing.T, c candidate, lists []list, entries []pageindex.E
 	return append(rows, measureChanges(t, store, of, entries)...)
 }
 
-// measureTraits measures jumps in lists of comments with a trait. A store of its own has these comments, so
-// that other figures are of comments without traits.
-func measureTraits(t *testing.T, c candidate, lists []list, entries []pageindex.Entry) []row {
-	store := c.ready(t)
-	store.build(t, entries)
-	return measureJumps(t, store, row{Comments: int64(len(entries)), Store: c.name}, lists)
-}
-
 // ready opens a store that can be built.
 func (c candidate) ready(t *testing.T) opened {
 	store := c.open(t)
@@ -246,7 +266,7 @@ func (c candidate) ready(t *testing.T) opened {
 func measureJumps(t *testing.T, store pageindex.Index, of row, lists []list) (rows []row) {
 	for _, l := range lists {
 		for _, page := range l.pages() {
-			rows = append(rows, measureJump(t, store, of, l, page))
+			rows = append(rows, measureJump(t, store, of, l, page, tries))
 		}
 	}
 	return rows
@@ -276,8 +296,8 @@ func (r row) as(operation string, time float64) row {
 	return r
 }
 
-// measureJump finds the beginning of a page.
-func measureJump(t *testing.T, store pageindex.Index, of row, l list, page int) row {
+// measureJump finds the beginning of a page, some times.
+func measureJump(t *testing.T, store pageindex.Index, of row, l list, page, tries int) row {
 	t.Helper()
 	rank := (page - 1) * pageSize
 	r := of.as(jump, 0)
@@ -317,11 +337,14 @@ func (l list) check(t *testing.T, found pageindex.Found, rank int) {
 // takes comments of the next minute for comments in the middle.
 const settled = 2 * time.Minute
 
+// orderOfChanges is in which order comments are changed: anywhere in the list.
+func orderOfChanges(comments int) []int { return rand.New(rand.NewPCG(1, 1)).Perm(comments) }
+
 // measureChanges applies single entries: a newest comment, a comment anywhere in the list, and the
 // removal of one anywhere.
 func measureChanges(t *testing.T, store opened, of row, entries []pageindex.Entry) []row {
 	changes := min(cmp.Or(store.changes, fewChanges), len(entries)/8)
-	random := rand.New(rand.NewPCG(1, 1)).Perm(len(entries))
+	random := orderOfChanges(len(entries))
 	newest, at, last := time.Now().Add(settled), -1, len(entries)
 	change := func(operation string, entry func() pageindex.Entry) row {
 		r, before := of.as(operation, 0), store.writtenUnits()
@@ -399,7 +422,7 @@ func milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Mi
 
 // Few comments are measured at every test, so that all ways go on working and find what they should.
 func TestSmall(t *testing.T) {
-	checkReport(t, measure(t, 600))
+	checkReport(t, append(measure(t, 600), measureTraits(t, 600)...))
 }
 
 // Page markers that are written instead of built are what a build leaves: they take as much storage,
@@ -429,6 +452,7 @@ func TestMeasure(t *testing.T) {
 		t.Skip("`make bench-pages` measures")
 	}
 	var rows []row
+	most := 0 // of those that traits are measured with
 	for _, text := range strings.Split(*measureCounts, ",") {
 		count, err := strconv.Atoi(text)
 		if err != nil || count < 300 {
@@ -439,5 +463,14 @@ func TestMeasure(t *testing.T) {
 			return
 		}
 		write(t, rows) // what comes next takes longer
+		if count <= mostServed {
+			most = max(most, count)
+		}
+	}
+	if most > 0 {
+		rows = append(rows, measureTraits(t, most)...)
+	}
+	if !t.Failed() {
+		write(t, rows)
 	}
 }

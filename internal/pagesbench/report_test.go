@@ -150,7 +150,7 @@ func tables(rows []row) string {
 	var b strings.Builder
 	counts, ways := countsOf(rows)
 	for _, count := range counts {
-		filters := filtersOf(rows, count)
+		filters := filtersOf(rows, func(r row) bool { return r.Comments == count && r.Time > 0 })
 		fmt.Fprintf(&b, "**%s comments.** Milliseconds of a jump to pages 1, 10, 1,000 and the last:\n\n", plot.Grouped(int(count)))
 		head(&b, append([]string{"way"}, titles(filters)...))
 		for _, way := range ways {
@@ -159,12 +159,19 @@ func tables(rows []row) string {
 		b.WriteString("\n")
 	}
 	b.WriteString("**What such a jump reads**, to page 1,000, or to the last one where there are fewer:\n\n")
-	filters := filtersOf(rows, counts[len(counts)-1])
-	head(&b, append([]string{"way", "comments"}, titles(filters)...))
-	for _, way := range ways {
-		for _, count := range counts {
-			line(&b, way+" | "+plot.Grouped(int(count)), filters, func(filter string) string { return readsOf(rows, count, way, filter) })
+	filters := filtersOf(rows, func(r row) bool { return r.Time > 0 })
+	reads := func(filters []string) {
+		head(&b, append([]string{"way", "comments"}, titles(filters)...))
+		for _, way := range ways {
+			for _, count := range counts {
+				line(&b, way+" | "+plot.Grouped(int(count)), filters, func(filter string) string { return readsOf(rows, count, way, filter) })
+			}
 		}
+	}
+	reads(filters)
+	if traits := filtersOf(rows, func(r row) bool { return !slices.Contains(filters, r.Filter) }); len(traits) > 0 {
+		b.WriteString("\n**The same in lists of comments with a trait:**\n\n")
+		reads(traits)
 	}
 	b.WriteString("\n**What changes, a build and storage take:**\n\n")
 	head(&b, []string{"way", "comments", "insert at the head", "in the middle", "delete in the middle", "build, s", "bytes a comment"})
@@ -212,10 +219,10 @@ func titles(filters []string) []string {
 	return out
 }
 
-// filtersOf returns the filters of the jumps, in their order.
-func filtersOf(rows []row, count int64) (filters []string) {
+// filtersOf returns the filters of some jumps, in their order.
+func filtersOf(rows []row, of func(row) bool) (filters []string) {
 	for _, r := range rows {
-		if r.Comments == count && r.Operation == jump && !slices.Contains(filters, r.Filter) {
+		if r.Operation == jump && of(r) && !slices.Contains(filters, r.Filter) {
 			filters = append(filters, r.Filter)
 		}
 	}
