@@ -38,7 +38,7 @@ const (
 	pageSize = 10
 	// tries is how often a jump is measured, fewTries how often OFFSET is, which takes long, and
 	// fewChanges how often a change is, unless the store wants more.
-	tries, fewTries, fewChanges = 15, 3, 40
+	tries, fewTries, fewChanges = 15, 5, 40
 )
 
 // row is a figure.
