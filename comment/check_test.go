@@ -86,3 +86,27 @@ func TestStatesThatCannotBe(t *testing.T) {
 		}
 	}
 }
+
+// A name that shows nothing is none, whatever it is made of. An author would stand there without a name.
+func TestNamesThatShowNothing(t *testing.T) {
+	for name, shows := range map[string]bool{
+		"": false, " \t\n": false, "\u00a0\u3000": false, // spaces
+		"\u200b": false, "\u2060\ufeff\u00ad": false, // of no width
+		"\u3164": false, "\u115f\u1160\uffa0": false, // fillers, which are letters to Unicode
+		"\u2800": false, "\ufe0f": false, "\U000e0061": false, // no dots, no glyph
+		"a": true, " \u200bя": true, "\u200f\u05d0": true, "김": true, "👩\u200d🌾": true, "\u2801": true,
+	} {
+		problems := comment.Reply{Text: "x", Name: name}.Problems()
+		if got := len(problems) == 0; got != shows {
+			t.Errorf("the name %+q: %v", name, problems)
+		}
+		problems = comment.Reply{Text: name, Name: "x"}.Problems()
+		if got := len(problems) == 0; got != shows {
+			t.Errorf("the reply %+q: %v", name, problems)
+		}
+		_, problems = comment.Draft{ProductID: "p", Rating: 5, Language: "en", Author: comment.Author{ID: "a", Name: name}}.Comment(comment.Position{})
+		if got := len(problems) == 0; got != shows {
+			t.Errorf("the author %+q: %v", name, problems)
+		}
+	}
+}

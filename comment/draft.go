@@ -232,7 +232,7 @@ func (p *problems) media(drafts []MediaDraft, base MediaBase) []Media {
 func (p *problems) author(a Author) Author {
 	p.customerID(a.ID)
 	name := []string{"author", "name"}
-	if strings.TrimSpace(a.Name) == "" {
+	if isBlank(a.Name) {
 		p.add(ProblemEmpty, name, "an author needs a name to show")
 	}
 	p.plain(name, a.Name, maxDraftName)

@@ -1,7 +1,5 @@
 package comment
 
-import "strings"
-
 // ReplyDraft is a reply to be written in the shop's name.
 type ReplyDraft struct {
 	// CommentID is the comment to reply to.
@@ -18,11 +16,11 @@ type ReplyDraft struct {
 func (r Reply) Problems() []Problem {
 	var p problems
 	text, name := []string{"text"}, []string{"name"}
-	if strings.TrimSpace(r.Text) == "" {
+	if isBlank(r.Text) {
 		p.add(ProblemEmpty, text, "a reply needs a text; deleteReply removes one")
 	}
 	p.plain(text, r.Text, MaxReply)
-	if strings.TrimSpace(r.Name) == "" {
+	if isBlank(r.Name) {
 		p.add(ProblemEmpty, name, "a reply needs a name to show: give one, or start the server with --shop-name")
 	}
 	p.plain(name, r.Name, maxDraftName)
