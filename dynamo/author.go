@@ -118,8 +118,7 @@ func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment
 		switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
 		case sortKey == layout.CommentSK && !layout.NoComment(it):
 			c, err := layout.Decode(it)
-			if err != nil {
-				s.malformed.Report(layout.NewImproper(it, err.Error()))
+			if !s.proper(it, err) {
 				continue
 			}
 			record.Comment = &c
@@ -127,12 +126,9 @@ func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment
 				return record, false, err
 			}
 		case strings.HasPrefix(sortKey, layout.DecisionSKPrefix):
-			d, err := decodeDecision(it, id)
-			if err != nil {
-				s.malformed.Report(layout.NewImproper(it, err.Error()))
-				continue
+			if d, err := decodeDecision(it, id); s.proper(it, err) {
+				record.Decisions = append(record.Decisions, d)
 			}
-			record.Decisions = append(record.Decisions, d)
 		}
 	}
 	there = record.Comment != nil && record.Comment.Author.ID == author.ID && record.Comment.Author.Imported == author.Imported
@@ -167,14 +163,6 @@ func (s *Store) reportRecord(ctx context.Context, key layout.Item) (record Autho
 	id, report, err := layout.DecodeReport(it)
 	record.CommentID, record.Report = id, &report
 	return record, s.proper(it, err), nil
-}
-
-// proper reports whether an item could be decoded, and reports one that could not.
-func (s *Store) proper(it layout.Item, err error) bool {
-	if err != nil {
-		s.malformed.Report(layout.NewImproper(it, err.Error()))
-	}
-	return err == nil
 }
 
 // item reads an item consistently.

@@ -14,24 +14,13 @@ var errCrowded = comment.Errorf(comment.Overloaded, "too many requests wait for 
 // operations with calls in progress, by product. A nil one bounds nothing. It is safe for concurrent
 // use.
 type bulkhead struct {
-	most int
+	most int // operations that may have calls for one product in progress
 
-	mu         sync.Mutex
-	calls      map[productOperation]int
-	operations map[string]int // that have calls for a product
+	mu    sync.Mutex
+	calls map[string]map[any]int // in progress, by product and operation; none with 0
 }
 
-// productOperation is an operation that has calls for a product.
-type productOperation struct {
-	product   string
-	operation any
-}
-
-// newBulkhead returns a bulkhead that lets at most the given number of operations have calls for
-// one product in progress.
-func newBulkhead(most int) *bulkhead {
-	return &bulkhead{most: most, calls: map[productOperation]int{}, operations: map[string]int{}}
-}
+func newBulkhead(most int) *bulkhead { return &bulkhead{most: most, calls: map[string]map[any]int{}} }
 
 // enter counts a call of an operation until leave is called. It returns an Overloaded error, at
 // once, if too many other operations have calls for the product in progress. Operations are compared
@@ -40,84 +29,49 @@ func (b *bulkhead) enter(product string, operation any) (leave func(), err error
 	if b == nil {
 		return func() {}, nil
 	}
-	c := productOperation{product, operation}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	calls := b.calls[c]
-	if calls == 0 {
-		operations := b.operations[product]
-		if operations >= b.most {
-			return nil, errCrowded
-		}
-		b.operations[product] = operations + 1
+	calls := b.calls[product]
+	if calls[operation] == 0 && len(calls) >= b.most {
+		return nil, errCrowded
 	}
-	b.calls[c] = calls + 1
-	return func() { b.end(c) }, nil
+	if calls == nil {
+		calls = map[any]int{}
+		b.calls[product] = calls
+	}
+	calls[operation]++
+	return func() { b.leave(product, operation) }, nil
 }
 
-func (b *bulkhead) end(c productOperation) {
+func (b *bulkhead) leave(product string, operation any) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if less(b.calls, c) {
-		less(b.operations, c.product)
+	calls := b.calls[product]
+	if calls[operation]--; calls[operation] == 0 {
+		delete(calls, operation)
+	}
+	if len(calls) == 0 {
+		delete(b.calls, product)
 	}
 }
 
-// less takes one away from a count, and reports whether none is left. Nothing is kept of those.
-func less[K comparable](counts map[K]int, of K) (none bool) {
-	n := counts[of] - 1
-	if n == 0 {
-		delete(counts, of)
-		return true
-	}
-	counts[of] = n
-	return false
-}
-
-// batches counts batches in progress by the products in them. One slow product holds up its whole
-// batch, so without a bound the batches with it would hold every place of the server. A nil one
-// bounds nothing. It is safe for concurrent use.
-type batches struct {
-	most int
-
-	mu sync.Mutex
-	of map[string]int // how many batches have a product, none with 0
-}
-
-// newBatches bounds the batches in progress that contain the same product; most is the bound.
-func newBatches(most int) *batches { return &batches{most: most, of: map[string]int{}} }
-
-// enter begins a batch of different products. It returns those that are not in too many other
-// batches, for which the caller calls leave, and an Overloaded error for each of the others.
-func (b *batches) enter(products []string) (in []string, refused map[string]error) {
+// enterBatch begins a batch of different products: one slow product holds up all of it. It returns
+// those that are not in too many other batches, until leave is called, and an Overloaded error for
+// each of the others.
+func (b *bulkhead) enterBatch(products []string) (in []string, refused map[string]error, leave func()) {
+	batch, leaves := new(byte), make([]func(), 0, len(products))
 	refused = map[string]error{}
-	if b == nil {
-		return products, refused
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	in = make([]string, 0, len(products))
 	for _, product := range products {
-		if b.of[product] >= b.most {
-			refused[product] = errCrowded
+		leave, err := b.enter(product, batch)
+		if err != nil {
+			refused[product] = err
 			continue
 		}
-		b.of[product]++
-		in = append(in, product)
+		in, leaves = append(in, product), append(leaves, leave)
 	}
-	return in, refused
-}
-
-// leave ends a batch.
-func (b *batches) leave(in []string) {
-	if b == nil {
-		return
-	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	for _, product := range in {
-		if b.of[product]--; b.of[product] == 0 {
-			delete(b.of, product)
+	return in, refused, func() {
+		for _, leave := range leaves {
+			leave()
 		}
 	}
 }

@@ -31,7 +31,7 @@ type change struct {
 func newChanges() *changes {
 	c := &changes{}
 	c.products = newLRU(remembered, func(_ string, dropped change) {
-		c.dropped = change{at: latest(c.dropped.at, dropped.at), number: max(c.dropped.number, dropped.number)}
+		c.dropped = change{at: later(c.dropped.at, dropped.at), number: max(c.dropped.number, dropped.number)}
 	})
 	return c
 }
@@ -49,7 +49,7 @@ func (c *changes) last(product string) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	last, _ := c.products.Get(product)
-	return latest(last.at, c.dropped.at)
+	return later(last.at, c.dropped.at)
 }
 
 // number grows with each change of a product. It may also grow without one.
@@ -62,11 +62,18 @@ func (c *changes) number(product string) uint64 {
 	return c.dropped.number
 }
 
-func latest(a, b time.Time) time.Time {
-	if a.After(b) {
-		return a
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
 	}
-	return b
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
 }
 
 // remembered is how many products a Store remembers something of, some 300 bytes each, and how many

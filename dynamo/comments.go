@@ -22,7 +22,9 @@ import (
 func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, error) {
 	key := keyOf(q)
 	page, cached := s.cache.find(key, s.changes.last(q.Product))
-	s.observeCache(cached)
+	if s.options.Observer != nil && s.cache != nil {
+		s.options.Observer.CacheLookup("pages", cached)
+	}
 	if !cached {
 		var err error
 		flight := flightKey{key, s.changes.number(q.Product)}
@@ -59,36 +61,23 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	return page, nil
 }
 
-// heldAtOnce is from how many bytes on expanded texts are added to the account of their operation,
-// which all goroutines share, before the next is expanded.
-const heldAtOnce = 16 << 10
-
-// expand is a page with its texts, which the caller's operation holds from now on. The shared page
-// stays compressed. Comments whose texts are damaged are left out and reported.
+// expand is a page with its texts. The caller's operation holds those that are expanded from now on;
+// the others were held when they were read. The shared page stays compressed. Comments whose texts are damaged are left out and reported.
 func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, error) {
 	page, account := shared.Page, usage.From(ctx)
 	page.Comments = slices.Grow(page.Comments, len(shared.comments))
-	expanded, due := false, 0 // bytes that the account does not hold yet
 	for _, compressed := range shared.comments {
 		c, err := compressed.Decompress()
 		if err != nil {
 			s.malformed.Report(layout.NewImproper(layout.CommentKey(c.ID), err.Error()))
 			continue
 		}
-		expanded = expanded || compressed.CompressedText != nil
-		page.Comments = append(page.Comments, c)
-		if due += len(c.Text); expanded && due >= heldAtOnce {
-			if err := account.Hold(due); err != nil {
+		if compressed.CompressedText != nil {
+			if err := account.Hold(len(c.Text)); err != nil {
 				return comment.Page{}, err
 			}
-			due = 0
 		}
-	}
-	if !expanded { // what it has was held when it was read
-		return page, nil
-	}
-	if err := account.Hold(due); err != nil {
-		return comment.Page{}, err
+		page.Comments = append(page.Comments, c)
 	}
 	return page, nil
 }
@@ -103,13 +92,6 @@ func (s *Store) Warm(ctx context.Context, product string) error {
 		Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: comment.DefaultPageSize},
 	})
 	return err
-}
-
-// observeCache reports a lookup in the page cache to the observer, if there are both.
-func (s *Store) observeCache(hit bool) {
-	if s.options.Observer != nil && s.cache != nil {
-		s.options.Observer.CacheLookup("pages", hit)
-	}
 }
 
 // observePage reports a page that was read to the observer.
@@ -147,7 +129,8 @@ type answering struct {
 	front     *listing          // of a page that is read from its middle, the comments in front of that
 	placement planner.Placement // of a page by number
 	numbers   *numbersLookup    // nil if nothing is looked up
-	count     *counting         // nil if nothing is counted by reading
+	counted   *run              // that counts the list beside the page; nil if nothing is counted by reading
+	countErr  error
 }
 
 func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Knowledge) *answering {
@@ -235,8 +218,11 @@ func (a *answering) aside(ctx context.Context) error {
 	if a.list.query.Count == comment.CountNothing || a.numbers.listCounts() != nil {
 		return nil
 	}
-	a.count = a.list.store.newCounting(ctx, a.list.query, a.list.planner.Known)
-	return a.count.execute(ctx)
+	q := a.list.query
+	list := planner.Planner{Product: q.Product, Filter: q.Filter, Known: a.list.planner.Known}
+	a.counted = a.list.store.newRun(ctx, layout.NewMeter(planner.CountEstimate(q), countCure), list.Count(q.Count))
+	a.countErr = call.Wrap(a.counted.countAll(ctx), "count of comments of product %q", q.Product)
+	return nil
 }
 
 // page puts the answer together.
@@ -246,19 +232,16 @@ func (a *answering) page() sharedPage {
 	if a.list.query.Count != comment.CountNothing {
 		page.Counted = a.numbers.listCounts()
 	}
-	if a.count != nil {
-		page.Counted = a.count.result()
+	if a.counted != nil {
+		page.Counted = a.counted.counts()
+		page.Counted.Err = a.countErr
 	}
 	return page
 }
 
 // explain returns a function that explains how the page was read; took is how long that took.
 func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
-	execution, position, returned := a.list.execution, a.position(), len(a.list.page.comments)
-	var counted *run
-	if a.count != nil {
-		counted = a.count.run
-	}
+	execution, counted, position, returned := a.list.execution, a.counted, a.position(), len(a.list.page.comments)
 	return func() comment.QueryPlan {
 		plan := explain(execution, counted, position, returned)
 		plan.Duration = took
@@ -285,35 +268,14 @@ func (a *answering) position() *comment.PagePosition {
 	return out
 }
 
-// counting counts a list beside its page: each of its reads to the end, all of them side by side.
-// The first failure cancels the others and fails the count, which is never short without saying so.
-type counting struct {
-	run *run
-	err error
-}
-
 // countCure is what to ask for instead of a count that met its bound.
 const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
 
-func (s *Store) newCounting(ctx context.Context, q comment.Query, known planner.Knowledge) *counting {
-	p := planner.Planner{Product: q.Product, Filter: q.Filter, Known: known}
-	return &counting{run: s.newRun(ctx, layout.NewMeter(planner.CountEstimate(q), countCure), p.Count(q.Count))}
-}
-
-// execute counts. Its error is nil: a count that fails leaves the page as it is.
-func (c *counting) execute(ctx context.Context) error {
-	c.err = call.Wrap(c.run.countAll(ctx), "count of comments of product %q", c.run.plan.Product)
-	return nil
-}
-
-// result is what was counted, nil when there is nothing to count.
-func (c *counting) result() *comment.Counted {
-	if c == nil {
-		return nil
-	}
-	counted := comment.Counted{Err: c.err}
-	for i := range c.run.reads {
-		read := &c.run.reads[i]
+// counts are what a run counted.
+func (r *run) counts() *comment.Counted {
+	var counted comment.Counted
+	for i := range r.reads {
+		read := &r.reads[i]
 		counted.Total += read.returned
 		if rating := read.Partition.Rating; rating > 0 {
 			counted.ByRating[rating-1] += read.returned
@@ -322,8 +284,9 @@ func (c *counting) result() *comment.Counted {
 	return &counted
 }
 
-// countAll counts wave by wave: DynamoDB counts up to 1 MB a call, and each wave stays within what
-// the bound has left.
+// countAll counts wave by wave, each read of the run to its end: DynamoDB counts up to 1 MB a call, and
+// each wave stays within what the bound has left. The first failure cancels the other reads and fails
+// the count, which is never short without saying so.
 func (r *run) countAll(ctx context.Context) error {
 	for {
 		var unread []*read
@@ -342,18 +305,14 @@ func (r *run) countAll(ctx context.Context) error {
 		for _, one := range unread {
 			one.limit = limit
 		}
-		if err := r.countWave(ctx, unread); err != nil {
+		waveCtx, span := r.observe(ctx, len(unread))
+		err = call.Parallel(waveCtx, len(unread), func(ctx context.Context, i int) error {
+			_, err := r.query(ctx, unread[i]) // a count brings no items
+			return err
+		})
+		span.End()
+		if err != nil {
 			return err
 		}
 	}
-}
-
-// countWave makes a call for each of some reads, in parallel.
-func (r *run) countWave(ctx context.Context, reads []*read) error {
-	ctx, span := r.observe(ctx, len(reads))
-	defer span.End()
-	return call.Parallel(ctx, len(reads), func(ctx context.Context, i int) error {
-		_, err := r.query(ctx, reads[i]) // a count brings no items
-		return err
-	})
 }

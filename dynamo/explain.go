@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/pageindex"
 )
@@ -34,9 +33,12 @@ func explain(e execution, counted *run, position *comment.PagePosition, returned
 	return plan
 }
 
+// readings returns all readings, in the order in which they began; nil for one that was not made.
+func (e execution) readings() []*reading { return append([]*reading{e.skip, e.front, e.page}, e.probes...) }
+
 // runs returns all runs, in the order in which they began.
 func (e execution) runs() (all []*run) {
-	for _, reading := range append([]*reading{e.skip, e.front, e.page}, e.probes...) {
+	for _, reading := range e.readings() {
 		all = append(all, reading.runs()...)
 	}
 	return all
@@ -55,7 +57,7 @@ func (e execution) waves() int {
 // lookups is what the index of page numbers took to find comments by their ranks. Those of one step run
 // in parallel.
 func (e execution) lookups() (cost pageindex.Cost) {
-	for _, reading := range append([]*reading{e.skip, e.front, e.page}, e.probes...) {
+	for _, reading := range e.readings() {
 		for _, step := range reading.stepsOf() {
 			waves := cost.Waves
 			for _, one := range step {
@@ -83,7 +85,12 @@ func report(r *run, to *comment.QueryPlan) {
 	to.ReadUnits += r.fetches.units
 	for _, plan := range r.plans {
 		for _, partition := range plan.Empty {
-			to.Skipped = append(to.Skipped, reportSkip(plan, partition))
+			to.Skipped = append(to.Skipped, comment.PlanSkip{
+				Purpose:      plan.Purpose,
+				Index:        string(partition.Index),
+				PartitionKey: partition.Key(plan.Product),
+				AsOf:         plan.Known.AsOf,
+			})
 		}
 	}
 }
@@ -99,15 +106,6 @@ func reportCandidates(p *planner.Plan) []comment.PlanCandidate {
 		}
 	}
 	return out
-}
-
-func reportSkip(p *planner.Plan, partition layout.Partition) comment.PlanSkip {
-	return comment.PlanSkip{
-		Purpose:      p.Purpose,
-		Index:        string(partition.Index),
-		PartitionKey: partition.Key(p.Product),
-		AsOf:         p.Known.AsOf,
-	}
 }
 
 func reportRead(r *read) comment.PlanRead {
@@ -140,13 +138,13 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 		switch {
 		case r.fetches.keys == 0:
 		case r.plan.ByRank:
-			fmt.Fprintf(&b, "  fetch by id, as the index named them: %s\n", count(r.fetches.keys, "comment"))
+			fmt.Fprintf(&b, "  fetch by id, as the index named them: %s\n", plural(r.fetches.keys, "comment"))
 		default:
-			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", count(r.fetches.keys, "comment"))
+			fmt.Fprintf(&b, "  fetch by id, as edits moved them a moment ago: %s\n", plural(r.fetches.keys, "comment"))
 		}
 	}
 	fmt.Fprintf(&b, "%s in %s scanned %s for %.1f read units of at most %.0f; the page shows %d",
-		count(plan.Queries, "call"), count(plan.Waves, "wave"), count(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
+		plural(plan.Queries, "call"), plural(plan.Waves, "wave"), plural(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
 	return b.String()
 }
 
@@ -160,10 +158,10 @@ func positionText(p *comment.PagePosition) string {
 		way := map[comment.PositionSource]string{
 			comment.ByReading: "read through from the nearer end", comment.ByIndex: "looked up in the index of page numbers",
 		}[p.By]
-		fmt.Fprintf(&b, "page behind %s: %s, %s left out\n", count(*p.Rank, "comment"), way, count(p.Skipped, "comment"))
+		fmt.Fprintf(&b, "page behind %s: %s, %s left out\n", plural(*p.Rank, "comment"), way, plural(p.Skipped, "comment"))
 	}
 	if p.Calls > 0 {
-		fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n", count(p.Calls, "call"), count(p.Waves, "wave"), p.ReadUnits)
+		fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n", plural(p.Calls, "call"), plural(p.Waves, "wave"), p.ReadUnits)
 	}
 	if p.Counted {
 		b.WriteString("the whole list was counted by the index\n")
@@ -171,7 +169,7 @@ func positionText(p *comment.PagePosition) string {
 	return b.String()
 }
 
-func count(n int, noun string) string {
+func plural(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}

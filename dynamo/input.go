@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -9,42 +10,29 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// input is the SDK's input of a Query, and what its pointers point to: one allocation for all.
-type input struct {
-	dynamodb.QueryInput
-
-	table, index, condition, filter, attributes string
-
-	limit   int32
-	forward bool
-}
-
 // queryInput is the SDK's input for one read of a plan. A limit of 0 is no limit. start is the
 // LastEvaluatedKey of the call before it, nil for the first; it never leaves the request, because a
 // cursor is a position and not such a key.
 func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
 	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
-	in := &input{
-		table: table, index: string(r.Index),
-		condition: r.Index.PartitionAttr() + " = :p" + rangeCondition(p, r.Index.SortAttr(), values), filter: layout.FilterExpression(r.Conditions, values),
+	input := &dynamodb.QueryInput{
+		TableName: aws.String(table), IndexName: aws.String(string(r.Index)),
+		KeyConditionExpression:    aws.String(r.Index.PartitionAttr() + " = :p" + rangeCondition(p, r.Index.SortAttr(), values)),
+		ExpressionAttributeValues: values, ExclusiveStartKey: start,
+		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	in.TableName, in.IndexName, in.KeyConditionExpression = &in.table, &in.index, &in.condition
-	in.ExpressionAttributeValues, in.ExclusiveStartKey = values, start
-	in.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	if in.filter != "" {
-		in.FilterExpression = &in.filter
+	if filter := layout.FilterExpression(r.Conditions, values); filter != "" {
+		input.FilterExpression = aws.String(filter)
 	}
 	if limit > 0 {
-		in.limit = int32(limit)
-		in.Limit = &in.limit
+		input.Limit = aws.Int32(int32(limit))
 	}
 	if p.Purpose == comment.ReadCount {
-		in.Select = types.SelectCount
-		return &in.QueryInput
+		input.Select = types.SelectCount
+		return input
 	}
-	in.attributes, in.forward = projectionOf(p), !p.Descending
-	in.ProjectionExpression, in.ScanIndexForward = &in.attributes, &in.forward
-	return &in.QueryInput
+	input.ProjectionExpression, input.ScanIndexForward = aws.String(projectionOf(p)), aws.Bool(!p.Descending)
+	return input
 }
 
 // projectionOf names the attributes that a plan reads.

@@ -130,8 +130,9 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	})
 	ids, kept := s.named.find(ids, want.WithoutText)
 	out.Comments = kept
-	products, out.Failed = s.batches.enter(products)
-	defer s.batches.leave(products)
+	products, failed, leave := s.batches.enterBatch(products)
+	defer leave()
+	out.Failed = failed
 	ids = ids[:min(len(ids), idsAtOnce, call.MaxKeysPerGet-len(products))]
 	if len(products)+len(ids) == 0 {
 		return out, nil
@@ -183,18 +184,11 @@ func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bo
 	return found, nil, nil
 }
 
-func earlier(a, b time.Time) time.Time {
-	if a.Before(b) {
-		return a
-	}
-	return b
-}
-
 // StatsOf fetches statistics as [counts.Reader.StatsOf] does, except those of products that are in
 // too many batches at the moment: these fail with an Overloaded error.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
-	products, refused := s.batches.enter(products)
-	defer s.batches.leave(products)
+	products, refused, leave := s.batches.enterBatch(products)
+	defer leave()
 	if len(products) == 0 {
 		return nil, refused, nil
 	}
@@ -244,5 +238,5 @@ func (m *memory) trusting(upTo time.Time) time.Time {
 	if age := now.Sub(upTo); age > m.maxAge || age < -clockMargin {
 		return time.Time{}
 	}
-	return notAhead(upTo, now)
+	return earlier(upTo, now) // by another server's clock
 }

@@ -98,7 +98,7 @@ func (l *listing) read(ctx context.Context) error {
 			return call.Wrap(err, "neighbours of a page of product %q", l.query.Product)
 		}
 	}
-	release(ctx, taken, shown)
+	dropTexts(ctx, taken, shown)
 	l.page = makePage(l.fromEnd, shown, around)
 	return nil
 }

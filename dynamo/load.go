@@ -311,7 +311,7 @@ func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynam
 	now := layout.Encode(after)
 	now[layout.AttrImport] = layout.Text(layout.MarkOf(mark.Import, after).String())
 	expression, values := layout.Update(layout.Encode(before), now)
-	condition := unchanged(before, values) + " AND " + layout.SameReply(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
+	condition := sameAsRead(before, values) + " AND " + layout.SameReply(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
 	return &dynamodb.UpdateItemInput{
 		TableName: aws.String(l.table), Key: layout.CommentKey(loaded.ID), UpdateExpression: aws.String(expression),
 		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,

@@ -317,16 +317,8 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 		w.ahead = began
 	}
 	doubtful := !w.ahead.IsZero() && began.Sub(w.ahead) < doubtFor
-	w.at, w.known, w.read = notAhead(at, began), known && err == nil && !doubtful, w.now()
+	w.at, w.known, w.read = earlier(at, began), known && err == nil && !doubtful, w.now()
 	return w.at, w.known, err
-}
-
-// notAhead is a time by another server's clock, at most now by ours.
-func notAhead(at, now time.Time) time.Time {
-	if at.After(now) {
-		return now
-	}
-	return at
 }
 
 // apart is the newest comment with one of some ratings, which is not among the newest of all.

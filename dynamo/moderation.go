@@ -15,7 +15,6 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/merge"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // Items of the audit: a decision about a comment, beside it. They are in no index, so none of these
@@ -72,27 +71,21 @@ func (s *Store) decisionItem(d comment.Decision) layout.Item {
 // Audit returns the latest decisions about a comment, at most comment.MaxAudit, the latest first. It reads
 // consistently, also of a comment that was deleted since.
 func (s *Store) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
-	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:              aws.String(s.table),
+	output, err := s.query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :decision)"),
 		ExpressionAttributeValues: layout.Item{
 			":key": layout.CommentKey(id)[layout.AttrPK], ":decision": layout.Text(layout.DecisionSKPrefix),
 		},
 		ConsistentRead: aws.Bool(true), ScanIndexForward: aws.Bool(false), Limit: aws.Int32(comment.MaxAudit),
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	})
+	}, "decisions about %s", id)
 	if err != nil {
-		return nil, call.Wrap(err, "Query decisions about %s", id)
+		return nil, err
 	}
-	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	out := make([]comment.Decision, 0, len(output.Items))
 	for _, it := range output.Items {
-		d, err := decodeDecision(it, id)
-		if err != nil {
-			s.malformed.Report(layout.NewImproper(it, err.Error()))
-			continue
+		if d, err := decodeDecision(it, id); s.proper(it, err) {
+			out = append(out, d)
 		}
-		out = append(out, d)
 	}
 	return out, nil
 }
@@ -149,26 +142,21 @@ func (s *Store) Report(ctx context.Context, before, after comment.Comment, r com
 // Reports returns what customers reported about a comment, the latest first: at most comment.MaxAudit
 // of the reports, whichever the table has first.
 func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
-	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:              aws.String(s.table),
+	output, err := s.query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :report)"),
 		ExpressionAttributeValues: layout.Item{
 			":key": layout.CommentKey(id)[layout.AttrPK], ":report": layout.Text(layout.ReportSKPrefix),
 		},
-		Limit: aws.Int32(comment.MaxAudit), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	})
+		Limit: aws.Int32(comment.MaxAudit),
+	}, "reports of %s", id)
 	if err != nil {
-		return nil, call.Wrap(err, "Query reports of %s", id)
+		return nil, err
 	}
-	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	var out []comment.Report
 	for _, it := range output.Items {
-		_, report, err := layout.DecodeReport(it)
-		if err != nil {
-			s.malformed.Report(layout.NewImproper(it, err.Error()))
-			continue
+		if _, report, err := layout.DecodeReport(it); s.proper(it, err) {
+			out = append(out, report)
 		}
-		out = append(out, report)
 	}
 	slices.SortFunc(out, func(a, b comment.Report) int { return b.At.Compare(a.At) })
 	return out, nil
@@ -262,15 +250,13 @@ func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]c
 func (s *Store) Pending(ctx context.Context) (int, error) {
 	counts := make([]int, layout.QueueShards)
 	err := call.Parallel(ctx, layout.QueueShards, func(ctx context.Context, shard int) error {
-		input := queueInput(s.table, shard, comment.Waiting{}, comment.MaxQueueScan)
+		input := queueInput(shard, comment.Waiting{}, comment.MaxQueueScan)
 		input.Select, input.ProjectionExpression = types.SelectCount, nil
-		output, err := s.client.Query(ctx, input)
-		if err != nil {
-			return call.Wrap(err, "Query %s %s", layout.Boards, layout.QueueKey(shard))
+		output, err := s.query(ctx, input, "%s %s", layout.Boards, layout.QueueKey(shard))
+		if err == nil {
+			counts[shard] = int(output.Count)
 		}
-		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
-		counts[shard] = int(output.Count)
-		return nil
+		return err
 	})
 	total := 0
 	for _, count := range counts {
@@ -292,22 +278,18 @@ func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.B
 	batches := make([]merge.Batch[comment.Waiting], len(dry))
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) error {
 		shard := dry[i]
-		input := queueInput(q.store.table, shard, q.after, max(missing+1, q.least))
+		input := queueInput(shard, q.after, max(missing+1, q.least))
 		input.ExclusiveStartKey = q.starts[shard]
-		output, err := q.store.client.Query(ctx, input)
+		output, err := q.store.query(ctx, input, "%s %s", layout.Boards, layout.QueueKey(shard))
 		if err != nil {
-			return call.Wrap(err, "Query %s %s", layout.Boards, layout.QueueKey(shard))
+			return err
 		}
-		usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 		q.starts[shard] = output.LastEvaluatedKey
 		batches[i].Done = len(output.LastEvaluatedKey) == 0
 		for _, it := range output.Items {
-			place, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace))
-			if err != nil {
-				q.store.malformed.Report(layout.NewImproper(it, err.Error()))
-				continue
+			if place, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace)); q.store.proper(it, err) {
+				batches[i].Items = append(batches[i].Items, place)
 			}
-			batches[i].Items = append(batches[i].Items, place)
 		}
 		return nil
 	})
@@ -315,15 +297,13 @@ func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.B
 }
 
 // queueInput returns the call that reads places of a shard, those after one that is given.
-func queueInput(table string, shard int, after comment.Waiting, limit int) *dynamodb.QueryInput {
+func queueInput(shard int, after comment.Waiting, limit int) *dynamodb.QueryInput {
 	input := &dynamodb.QueryInput{
-		TableName:                 aws.String(table),
 		IndexName:                 aws.String(string(layout.Boards)),
 		KeyConditionExpression:    aws.String(layout.AttrBoard + " = :board"),
 		ExpressionAttributeValues: layout.Item{":board": layout.Text(layout.QueueKey(shard))},
 		ProjectionExpression:      aws.String(strings.Join([]string{layout.AttrPK, layout.AttrSK, layout.AttrPlace}, ",")),
 		Limit:                     aws.Int32(int32(limit)),
-		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
 	if after.ID != "" {
 		*input.KeyConditionExpression += " AND " + layout.AttrPlace + " > :after"

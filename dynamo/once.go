@@ -51,7 +51,8 @@ func (s *Store) putOnly(ctx context.Context, c comment.Comment, about comment.Cu
 	if !errors.As(err, &canceled) || !call.HasReason(canceled, "ConditionalCheckFailed") {
 		return false, err
 	}
-	return !wasAdded(canceled), nil
+	// Was the comment written by an earlier try? No other has its ID.
+	return aws.ToString(canceled.CancellationReasons[0].Code) != "ConditionalCheckFailed", nil
 }
 
 // addBeside returns the answer of an add beside an earlier comment about the product: that comment as it
@@ -76,16 +77,12 @@ func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.
 	case err == nil && (it.digest == said || it.digest == "" && digestOf(now) == said):
 		return now, "", nil
 	case err == nil, errors.Is(err, comment.ErrImproper):
-		return c, "", alreadyWritten(it.id)
+		return c, "", &comment.Error{
+			Kind: comment.AlreadyWritten, Earlier: string(it.id),
+			Message: "this customer has a comment about this product already: edit that one, or delete it first",
+		}
 	}
 	return c, "", err
-}
-
-func alreadyWritten(earlier comment.ID) error {
-	return &comment.Error{
-		Kind: comment.AlreadyWritten, Earlier: string(earlier),
-		Message: "this customer has a comment about this product already: edit that one, or delete it first",
-	}
 }
 
 // putOne puts the item that makes a comment its author's only one about the product, in place of that
@@ -126,12 +123,6 @@ func (s *Store) addTransaction(item layout.Item, once *types.Put) *dynamodb.Tran
 		}},
 		{Put: once},
 	}}
-}
-
-// wasAdded reports whether an addTransaction was canceled because an earlier try had written the
-// comment: no other has its ID.
-func wasAdded(canceled *types.TransactionCanceledException) bool {
-	return aws.ToString(canceled.CancellationReasons[0].Code) == "ConditionalCheckFailed"
 }
 
 // first is what an item remembers of the comment that was added with it: its ID, and a hash of what it

@@ -7,12 +7,10 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // OwnComments returns a page of the comments of a customer, in every state. It finds them by an index
@@ -125,16 +123,15 @@ func (s *Store) ownIDs(ctx context.Context, customer string, after *comment.Posi
 		condition += " AND " + layout.AttrPK + " < :after"
 		values[":after"] = layout.Text(layout.SortKeyOf(*after))
 	}
-	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
-		TableName: aws.String(s.table), IndexName: aws.String(string(layout.ByAuthor)),
+	output, err := s.query(ctx, &dynamodb.QueryInput{
+		IndexName:              aws.String(string(layout.ByAuthor)),
 		KeyConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK), ScanIndexForward: aws.Bool(false),
-		Limit: aws.Int32(int32(most + 1)), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	})
+		Limit: aws.Int32(int32(most + 1)),
+	}, "%s", layout.ByAuthor)
 	if err != nil {
-		return nil, false, call.Wrap(err, "Query %s", layout.ByAuthor)
+		return nil, false, err
 	}
-	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
 	for _, key := range output.Items[:min(most, len(output.Items))] {
 		if id, err := layout.CommentOfKey(key); err == nil {
 			ids = append(ids, id)

@@ -102,7 +102,7 @@ func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen 
 			seen.Newest = seen.Oldest
 		}
 	}
-	release(ctx, one.taken, nil)
+	dropTexts(ctx, one.taken, nil)
 	one.taken, one.reached, one.stopped = nil, nil, true
 	return seen, nil
 }
@@ -327,9 +327,9 @@ func (s *Store) addMoved(ctx context.Context, r *run) error {
 	return nil
 }
 
-// release forgets the texts of the comments that were taken and are not shown, which are a part of
+// dropTexts forgets the texts of the comments that were taken and are not shown, which are a part of
 // them. The caller's operation holds them no longer.
-func release(ctx context.Context, taken, shown []layout.Compressed) {
+func dropTexts(ctx context.Context, taken, shown []layout.Compressed) {
 	dropped, first := 0, len(taken)
 	if len(shown) > 0 {
 		first = slices.IndexFunc(taken, func(c layout.Compressed) bool { return c.ID == shown[0].ID })

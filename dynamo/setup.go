@@ -20,12 +20,14 @@ import (
 // setupTimeout bounds how long CreateTable waits for a new table to become active.
 const setupTimeout = 5 * time.Minute
 
-// manager is the part of the SDK's client that describes and creates tables.
+// manager is the part of the SDK's client that creates tables, and reads and changes their settings.
 type manager interface {
 	dynamodb.DescribeTableAPIClient
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
-	layoutWriter
-	timeKeeper
+	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
+	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
 // earlierKey is the key of the index All in tables of an earlier release.
@@ -231,19 +233,8 @@ func TableNames(ctx context.Context, client dynamodb.ListTablesAPIClient) []stri
 // that ends between the two calls leaves a table that keeps every item, so each start checks the
 // setting.
 
-// timeTeller is the part of the SDK's client that reads the setting.
-type timeTeller interface {
-	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
-}
-
-// timeKeeper is the part of the SDK's client that reads and changes the setting.
-type timeKeeper interface {
-	timeTeller
-	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
-}
-
 // DropsExpired reports whether the table deletes expired items, or is about to.
-func DropsExpired(ctx context.Context, client timeTeller, table string) (bool, error) {
+func DropsExpired(ctx context.Context, client manager, table string) (bool, error) {
 	output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: aws.String(table)})
 	if err != nil {
 		return false, call.Wrap(err, "DescribeTimeToLive %s", table)
@@ -261,7 +252,7 @@ func DropsExpired(ctx context.Context, client timeTeller, table string) (bool, e
 // KeepTimeToLive has the table delete expired items, unless it already does. An error says that the
 // setting is unknown or could not be changed. The table can still be used, but expired items stay
 // in it.
-func KeepTimeToLive(ctx context.Context, client timeKeeper, table string) error {
+func KeepTimeToLive(ctx context.Context, client manager, table string) error {
 	if on, err := DropsExpired(ctx, client, table); on || err != nil {
 		return err
 	}
@@ -285,19 +276,9 @@ const (
 	attrVersion = "v" // N
 )
 
-// layoutReader is the part of the SDK's client that reads the number.
-type layoutReader interface {
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
-}
-
-// layoutWriter is the part of the SDK's client that notes the number.
-type layoutWriter interface {
-	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-}
-
 // CheckLayout returns an error in one sentence if the items of a table have the layout of another
 // release. A table that does not say which is new.
-func CheckLayout(ctx context.Context, client layoutReader, table string) error {
+func CheckLayout(ctx context.Context, client manager, table string) error {
 	output, err := client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(table), Key: layout.StreamKey(layoutPK, layoutSK), ConsistentRead: aws.Bool(true),
 	})
@@ -320,7 +301,7 @@ func CheckLayout(ctx context.Context, client layoutReader, table string) error {
 }
 
 // NoteLayout notes in a table which layout its items have, unless it says so already.
-func NoteLayout(ctx context.Context, client layoutWriter, table string) error {
+func NoteLayout(ctx context.Context, client manager, table string) error {
 	it := layout.StreamKey(layoutPK, layoutSK)
 	it[attrVersion] = layout.Number(LayoutVersion)
 	_, err := client.PutItem(ctx, &dynamodb.PutItemInput{

@@ -23,13 +23,16 @@ import (
 	"context"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/planner"
+	"github.com/talkback/talkback/internal/usage"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/telemetry/spans"
 )
@@ -134,8 +137,8 @@ type Store struct {
 	named     *namedComments   // that were fetched beside them; nil for none
 	malformed *layout.Reporter // of items that lists leave out; nil reports nothing
 
-	bulkhead *bulkhead // bounds the calls for each product; nil bounds none
-	batches  *batches  // the same of batches of statistics
+	bulkhead *bulkhead // bounds the operations that read pages of each product; nil bounds none
+	batches  *bulkhead // the same of batches of statistics
 }
 
 // NewStore makes a store of a table, which must be as layout.Definition says.
@@ -162,10 +165,29 @@ func NewStore(client client, table string, options Options) *Store {
 		}
 	}
 	if options.ProductCalls > 0 {
-		s.bulkhead, s.batches = newBulkhead(options.ProductCalls), newBatches(options.ProductCalls)
+		s.bulkhead, s.batches = newBulkhead(options.ProductCalls), newBulkhead(options.ProductCalls)
 	}
 	return s
 }
 
 // Ready returns an error when the table cannot be used right now.
 func (s *Store) Ready(ctx context.Context) error { return CheckTable(ctx, s.client, s.table) }
+
+// query makes a call of a Query of the table, and accounts for it in the operation of the context.
+func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, of string, args ...any) (*dynamodb.QueryOutput, error) {
+	input.TableName, input.ReturnConsumedCapacity = aws.String(s.table), types.ReturnConsumedCapacityTotal
+	output, err := s.client.Query(ctx, input)
+	if err != nil {
+		return nil, call.Wrap(err, "Query "+of, args...)
+	}
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	return output, nil
+}
+
+// proper reports whether an item could be decoded, and reports one that could not.
+func (s *Store) proper(it layout.Item, err error) bool {
+	if err != nil {
+		s.malformed.Report(layout.NewImproper(it, err.Error()))
+	}
+	return err == nil
+}

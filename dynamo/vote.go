@@ -65,12 +65,9 @@ func (s *Store) VotesBy(ctx context.Context, keys []comment.VoteKey) (found map[
 	usage.From(ctx).Consume(1, got.Units)
 	found, failed = map[comment.VoteKey]comment.CastVote{}, map[comment.VoteKey]error{}
 	for _, it := range got.Items {
-		_, vote, err := layout.DecodeVote(it)
-		if err != nil {
-			s.malformed.Report(layout.NewImproper(it, err.Error()))
-			continue
+		if _, vote, err := layout.DecodeVote(it); s.proper(it, err) {
+			found[of[keyTexts(it)]] = vote
 		}
-		found[of[keyTexts(it)]] = vote
 	}
 	for _, key := range got.Left {
 		failed[of[keyTexts(key)]] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this vote; ask again in a moment")

@@ -170,7 +170,7 @@ func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Upda
 		changed[layout.AttrMark] = layout.Text(mark)
 	}
 	expression, values := layout.Update(was, changed)
-	condition := unchanged(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
+	condition := sameAsRead(before, values) + " AND " + layout.SameReports(before, values) + layout.SameTraits(before, after, values)
 	return &types.Update{
 		TableName:                 aws.String(s.table),
 		Key:                       layout.CommentKey(after.ID),
@@ -236,9 +236,9 @@ func isMarked(it layout.Item, mark string) bool {
 	return r.Text(layout.AttrMark) == mark
 }
 
-// unchanged returns the condition that a comment has the version, the state and the held edit that
+// sameAsRead returns the condition that a comment has the version, the state and the held edit that
 // were read. It adds the values that the condition names.
-func unchanged(c comment.Comment, values layout.Item) string {
+func sameAsRead(c comment.Comment, values layout.Item) string {
 	return layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c, values)
 }
 
