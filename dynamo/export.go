@@ -73,9 +73,9 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 }
 
 // scans returns the reads of a whole table, with a filter that has values beside those of scanFilter.
-func (s *Scanner) scans(filter string, values layout.Item) []pageRead {
+func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 	maps.Copy(values, scanValues)
-	reads := make([]pageRead, s.calls*call.SegmentsPerCall)
+	reads := make([]listRead, s.calls*call.SegmentsPerCall)
 	for segment := range reads {
 		input := dynamodb.ScanInput{
 			TableName:                 aws.String(s.table),
@@ -89,9 +89,21 @@ func (s *Scanner) scans(filter string, values layout.Item) []pageRead {
 		if s.Everything {
 			input.ProjectionExpression = aws.String(fullProjection)
 		}
-		reads[segment] = func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error) {
-			input.ExclusiveStartKey = start
-			return s.scan(ctx, input)
+		reads[segment] = func(ctx context.Context, take func([]layout.Compressed) error) error {
+			for output, err := range call.ScanAnswers(ctx, s.client, &input) {
+				if err != nil {
+					return err
+				}
+				items := output.Items
+				if !s.Everything {
+					items = slices.DeleteFunc(items, func(it layout.Item) bool { return it[layout.AttrState] != nil })
+				}
+				s.hidden.Add(int64(len(output.Items) - len(items)))
+				if err := s.decode(items, layout.ProductOf, take); err != nil {
+					return err
+				}
+			}
+			return nil
 		}
 	}
 	return reads
@@ -110,8 +122,23 @@ func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comme
 	if s.Everything {
 		return s.read(ctx, s.scans(productsFilter, layout.Item{":product": layout.Text(layout.Partition{Index: layout.All}.Key(product))}))
 	}
-	return s.read(ctx, []pageRead{func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error) {
-		return s.query(ctx, product, start)
+	key := layout.Partition{Index: layout.All}.Key(product)
+	return s.read(ctx, []listRead{func(ctx context.Context, take func([]layout.Compressed) error) error {
+		for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
+			TableName:                 aws.String(s.table),
+			IndexName:                 aws.String(string(layout.All)),
+			KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
+			ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
+			ProjectionExpression:      aws.String(layout.ListProjection(true)),
+		}, string(layout.All)+" "+key) {
+			if err != nil {
+				return err
+			}
+			if err := s.decode(output.Items, func(layout.Item) (string, error) { return product, nil }, take); err != nil {
+				return err
+			}
+		}
+		return nil
 	}})
 }
 
@@ -131,13 +158,11 @@ func (s *Scanner) Estimate(ctx context.Context) (items int64, units float64, err
 	return aws.ToInt64(output.Table.ItemCount), math.Ceil(float64(aws.ToInt64(output.Table.TableSizeBytes)) / layout.UnitBytes), nil
 }
 
-// pageRead makes one call, for the comments from a key on. It returns the key from which the next
-// call continues, nil at the end.
-type pageRead func(ctx context.Context, start layout.Item) ([]layout.Compressed, layout.Item, error)
+// listRead reads a list to its end, and calls take with each page.
+type listRead func(ctx context.Context, take func([]layout.Compressed) error) error
 
-// read runs reads in parallel, each to its end, and yields their comments. The first error stops
-// all reads.
-func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.Comment, error] {
+// read runs reads in parallel, and yields their comments. The first error stops all reads.
+func (s *Scanner) read(ctx context.Context, reads []listRead) iter.Seq2[comment.Comment, error] {
 	return func(yield func(comment.Comment, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)
 		pages, failed := make(chan []layout.Compressed), make(chan error, 1)
@@ -170,87 +195,34 @@ func (s *Scanner) read(ctx context.Context, reads []pageRead) iter.Seq2[comment.
 }
 
 // readAll runs the reads, at most s.calls at a time, and sends their pages.
-func (s *Scanner) readAll(ctx context.Context, reads []pageRead, pages chan<- []layout.Compressed) error {
+func (s *Scanner) readAll(ctx context.Context, reads []listRead, pages chan<- []layout.Compressed) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(s.calls)
+	send := func(page []layout.Compressed) error {
+		select {
+		case pages <- page:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	for _, read := range reads {
-		group.Go(task.Guarded(func() error { return readToEnd(ctx, read, pages) }))
+		group.Go(task.Guarded(func() error { return read(ctx, send) }))
 	}
 	return group.Wait()
 }
 
-func readToEnd(ctx context.Context, read pageRead, pages chan<- []layout.Compressed) error {
-	for start := (layout.Item)(nil); ; {
-		var page []layout.Compressed
-		var next layout.Item
-		err := call.Retry(ctx, func() (further bool, err error) {
-			page, next, err = read(ctx, start)
-			return false, err
-		})
-		if err != nil {
-			return err
-		}
-		select {
-		case pages <- page:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		if len(next) == 0 {
-			return nil
-		}
-		start = next
+// passOver reports an item that is not a comment to OnImproper. If that is nil, it returns an error.
+func (s *Scanner) passOver(item layout.Improper) error {
+	if s.OnImproper == nil {
+		return errors.New(item.String())
 	}
-}
-
-// scan reads the next page of a segment of the table.
-func (s *Scanner) scan(ctx context.Context, input dynamodb.ScanInput) ([]layout.Compressed, layout.Item, error) {
-	output, err := s.client.Scan(ctx, &input)
-	if err != nil {
-		return nil, nil, call.Wrap(err, "Scan segment %d of %d", *input.Segment, *input.TotalSegments)
-	}
-	items := output.Items
-	if !s.Everything {
-		items = slices.DeleteFunc(items, func(it layout.Item) bool { return it[layout.AttrState] != nil })
-	}
-	hidden := len(output.Items) - len(items)
-	page, err := s.decode(items, layout.ProductOf)
-	if err == nil {
-		s.hidden.Add(int64(hidden))
-	}
-	return page, output.LastEvaluatedKey, err
-}
-
-// passOver reports items that are not comments to OnImproper. If that is nil, it returns an error.
-func (s *Scanner) passOver(items ...layout.Improper) error {
-	for _, item := range items {
-		if s.OnImproper == nil {
-			return errors.New(item.String())
-		}
-		s.OnImproper(item)
-	}
+	s.OnImproper(item)
 	return nil
 }
 
-// query reads the next page of a product's partition of the index All.
-func (s *Scanner) query(ctx context.Context, product string, start layout.Item) ([]layout.Compressed, layout.Item, error) {
-	key := layout.Partition{Index: layout.All}.Key(product)
-	output, err := s.client.Query(ctx, &dynamodb.QueryInput{
-		TableName:                 aws.String(s.table),
-		IndexName:                 aws.String(string(layout.All)),
-		KeyConditionExpression:    aws.String(layout.All.PartitionAttr() + "=:key"),
-		ExpressionAttributeValues: layout.Item{":key": layout.Text(key)},
-		ProjectionExpression:      aws.String(layout.ListProjection(true)),
-		ExclusiveStartKey:         start,
-	})
-	if err != nil {
-		return nil, nil, call.Wrap(err, "Query %s %s", layout.All, key)
-	}
-	page, err := s.decode(output.Items, func(layout.Item) (string, error) { return product, nil })
-	return page, output.LastEvaluatedKey, err
-}
-
-// decode decodes items, each as a comment of the product that productOf returns.
-func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (string, error)) ([]layout.Compressed, error) {
+// decode decodes items, each as a comment of the product that productOf returns, and hands them to take.
+func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (string, error), take func([]layout.Compressed) error) error {
 	out := make([]layout.Compressed, 0, len(items))
 	for _, it := range items {
 		product, err := productOf(it)
@@ -262,8 +234,8 @@ func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (strin
 			}
 		}
 		if err := s.passOver(layout.NewImproper(it, err.Error())); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return out, nil
+	return take(out)
 }

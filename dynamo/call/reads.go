@@ -42,6 +42,22 @@ func Answers(ctx context.Context, client Querier, input *dynamodb.QueryInput, wh
 	}
 }
 
+// ScanAnswers yields the answers of a scan of a segment until its end, as Answers does.
+func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
+	return func(yield func(*dynamodb.ScanOutput, error) bool) {
+		for next := *input; ; {
+			output, err := Retried(ctx, func() (*dynamodb.ScanOutput, error) {
+				output, err := client.Scan(ctx, &next)
+				return output, Wrap(err, "Scan segment %d of %d", *next.Segment, *next.TotalSegments)
+			})
+			if !yield(output, err) || err != nil || len(output.LastEvaluatedKey) == 0 {
+				return
+			}
+			next.ExclusiveStartKey = output.LastEvaluatedKey
+		}
+	}
+}
+
 // Partition returns the items of a partition of the table, read consistently, and the read units that
 // this took.
 func Partition(ctx context.Context, client Querier, table string, key types.AttributeValue, what string) (items []layout.Item, units float64, err error) {

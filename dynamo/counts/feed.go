@@ -3,7 +3,14 @@ package counts
 import (
 	"context"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"golang.org/x/sync/errgroup"
+
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
@@ -53,4 +60,103 @@ func (m marker) entryPosition() stream.Position {
 		return beforeRecords
 	}
 	return m.position + afterRecord
+}
+
+// Entries reads as what comments are counted, from their markers: everything that an index of ranks
+// outside the table is built from. It cannot write. Markers that cannot be read are left out; a
+// Verifier names them.
+type Entries struct {
+	client entriesClient
+	table  string
+	calls  int
+}
+
+// entriesClient is the part of the SDK's client that Entries work with.
+type entriesClient interface {
+	call.Querier
+	dynamodb.ScanAPIClient
+}
+
+// NewEntries makes a reader of the markers of a table. calls is how many calls it makes at once, 1
+// or more; 0 stands for DefaultScanCalls.
+func NewEntries(client entriesClient, table string, calls int) Entries {
+	if calls < 1 {
+		calls = call.DefaultScanCalls
+	}
+	return Entries{client: client, table: table, calls: calls}
+}
+
+// markerNames are the attributes that an entry is made of.
+const markerNames = layout.AttrPK + "," + layout.AttrSK + "," + attrCell + "," + attrPosition + "," + attrSource
+
+// All calls do with the entries of all comments of the table, page by page and in no order. It does
+// so from several goroutines, until all are done or one of them returns an error. What is counted
+// after the call began may be included or not.
+func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries []pageindex.Entry) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(e.calls)
+	segments := e.calls * call.SegmentsPerCall
+	for segment := range segments {
+		group.Go(task.Guarded(func() error {
+			for output, err := range call.ScanAnswers(ctx, e.client, &dynamodb.ScanInput{
+				TableName:                 aws.String(e.table),
+				Segment:                   aws.Int32(int32(segment)),
+				TotalSegments:             aws.Int32(int32(segments)),
+				ConsistentRead:            aws.Bool(true),
+				FilterExpression:          aws.String("begins_with(" + layout.AttrPK + ",:products) AND begins_with(" + layout.AttrSK + ",:markers)"),
+				ExpressionAttributeValues: layout.Item{":products": layout.Text(layout.ProductPKPrefix), ":markers": layout.Text(markerSKPrefix)},
+				ProjectionExpression:      aws.String(markerNames),
+			}) {
+				if err != nil {
+					return err
+				}
+				if err := give(ctx, output.Items, do); err != nil {
+					return err
+				}
+			}
+			return nil
+		}))
+	}
+	return group.Wait()
+}
+
+// Of calls do with the entries of a product's comments, in the order of their positions.
+func (e Entries) Of(ctx context.Context, product string, do func(ctx context.Context, entries []pageindex.Entry) error) error {
+	key := layout.ProductPKPrefix + product
+	for output, err := range call.Answers(ctx, e.client, &dynamodb.QueryInput{
+		TableName:                 aws.String(e.table),
+		ConsistentRead:            aws.Bool(true),
+		KeyConditionExpression:    aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ",:markers)"),
+		ExpressionAttributeValues: layout.Item{":key": layout.Text(key), ":markers": layout.Text(markerSKPrefix)},
+		ProjectionExpression:      aws.String(markerNames),
+	}, key) {
+		if err != nil {
+			return err
+		}
+		if err := give(ctx, output.Items, do); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// give calls do with the entries of markers, if there are any. Those that cannot be read are left out.
+func give(ctx context.Context, markers []layout.Item, do func(ctx context.Context, entries []pageindex.Entry) error) error {
+	entries := make([]pageindex.Entry, 0, len(markers))
+	for _, it := range markers {
+		id, err := idOfMarker(keyOf(it).sort)
+		m, unreadable := decodeMarker(it)
+		if err != nil || unreadable != nil {
+			continue
+		}
+		entry := pageindex.Entry{Product: layout.ProductOfKey(it), Position: id.Position(), Cell: m.cell, Follows: m.position}
+		if m.looked {
+			entry.Follows = m.entryPosition()
+		}
+		entries = append(entries, entry)
+	}
+	if len(entries) == 0 {
+		return nil
+	}
+	return do(ctx, entries)
 }

@@ -1,9 +1,14 @@
 package counts
 
 import (
+	"errors"
 	"slices"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/pageindex/runs"
 )
 
 // bestCount returns the number of comments with the best rating, in one language, or in all if that
@@ -51,4 +56,27 @@ func differencesOf(a, b comment.Stats) (out []difference) {
 		}
 	}
 	return out
+}
+
+// addSplit adds how counts are split by traits to an item that has the counts. A product whose comments
+// have no traits takes no byte for them.
+func addSplit(to layout.Item, stats comment.Stats) {
+	if encoded := runs.EncodeSplit(stats); encoded != nil {
+		to[layout.AttrSplit] = layout.Binary(encoded)
+	}
+}
+
+// errSplit contains nothing of the item.
+var errSplit = errors.New("the counts by traits do not belong to the counts: rebuild")
+
+// splitIn splits counts as their item says.
+func splitIn(it layout.Item, stats comment.Stats) error {
+	if it[layout.AttrSplit] == nil {
+		return nil
+	}
+	stored, ok := it[layout.AttrSplit].(*types.AttributeValueMemberB)
+	if !ok || runs.DecodeSplit(stored.Value, stats) != nil {
+		return errSplit
+	}
+	return nil
 }

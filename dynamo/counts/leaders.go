@@ -75,34 +75,31 @@ func (r *Reader) readLeaders(ctx context.Context, language comment.Language, set
 // takeLeaders takes leaders, each product once. A product whose count changes while a shard is read
 // may be met at both of its places; the first counts.
 func takeLeaders(ctx context.Context, merged *merge.Merger[comment.Leader], count int) ([]comment.Leader, error) {
-	taken := map[string]bool{}
 	var out []comment.Leader
 	for len(out) < count {
 		more, err := merged.Take(ctx, count-len(out))
 		if len(more) == 0 || err != nil {
 			return out, err
 		}
-		for _, leader := range more {
-			if !taken[leader.Product] {
-				taken[leader.Product] = true
-				out = append(out, leader)
-			}
-		}
+		out = eachOnce(append(out, more...))
 	}
 	return out, nil
+}
+
+// eachOnce drops all entries of a product but the first.
+func eachOnce(leaders []comment.Leader) []comment.Leader {
+	taken := map[string]bool{}
+	return slices.DeleteFunc(leaders, func(leader comment.Leader) bool {
+		again := taken[leader.Product]
+		taken[leader.Product] = true
+		return again
+	})
 }
 
 // firstLeaders merges several readings of a leaderboard. For a product in more than one, the first
 // reading counts.
 func firstLeaders(first int, readings ...[]comment.Leader) []comment.Leader {
-	taken := map[string]bool{}
-	var out []comment.Leader
-	for _, leader := range slices.Concat(readings...) {
-		if !taken[leader.Product] {
-			taken[leader.Product] = true
-			out = append(out, leader)
-		}
-	}
+	out := eachOnce(slices.Concat(readings...))
 	slices.SortFunc(out, compareLeaders)
 	return out[:min(first, len(out))]
 }

@@ -47,22 +47,8 @@ type scanPage struct {
 	next layout.Item
 }
 
-// products reads the next page of a segment of the table, consistently.
-func (e examiner) products(ctx context.Context, segment, segments int, start layout.Item) (page scanPage, err error) {
-	output, err := e.client.Scan(ctx, &dynamodb.ScanInput{
-		TableName:                 aws.String(e.table),
-		Segment:                   aws.Int32(int32(segment)),
-		TotalSegments:             aws.Int32(int32(segments)),
-		ConsistentRead:            aws.Bool(true),
-		Limit:                     aws.Int32(itemsPerScan),
-		FilterExpression:          aws.String(productFilter),
-		ExpressionAttributeValues: productValues,
-		ProjectionExpression:      aws.String(productProjection),
-		ExclusiveStartKey:         start,
-	})
-	if err != nil {
-		return page, call.Wrap(err, "Scan segment %d of %d", segment, segments)
-	}
+// pageOf returns what an answer of a scan has.
+func pageOf(output *dynamodb.ScanOutput) (page scanPage) {
 	for _, it := range output.Items {
 		_, isVote := layout.VoteSlice(it)
 		switch {
@@ -76,7 +62,7 @@ func (e examiner) products(ctx context.Context, segment, segments int, start lay
 	}
 	slices.Sort(page.products)
 	page.products, page.items, page.next = slices.Compact(page.products), int(output.ScannedCount), output.LastEvaluatedKey
-	return page, nil
+	return page
 }
 
 // take takes the item of a comment.
@@ -103,26 +89,36 @@ func (p *scanPage) vote(id comment.ID) {
 	}
 }
 
-// eachPage calls do with each page of a segment, from start on. A comment with votes on several pages is
-// on the first of them.
+// eachPage calls do with each page of a segment of the table, from start on, read consistently. A comment
+// with votes on several pages is on the first of them.
 func (e examiner) eachPage(ctx context.Context, segment, segments int, start layout.Item, do func(scanPage) error) error {
 	var last comment.ID // of those with votes
-	for {
-		page, err := call.Retried(ctx, func() (scanPage, error) { return e.products(ctx, segment, segments, start) })
+	for output, err := range call.ScanAnswers(ctx, e.client, &dynamodb.ScanInput{
+		TableName:                 aws.String(e.table),
+		Segment:                   aws.Int32(int32(segment)),
+		TotalSegments:             aws.Int32(int32(segments)),
+		ConsistentRead:            aws.Bool(true),
+		Limit:                     aws.Int32(itemsPerScan),
+		FilterExpression:          aws.String(productFilter),
+		ExpressionAttributeValues: productValues,
+		ProjectionExpression:      aws.String(productProjection),
+		ExclusiveStartKey:         start,
+	}) {
 		if err != nil {
 			return err
 		}
+		page := pageOf(output)
 		if len(page.voted) > 0 {
 			before := last
 			if last = page.voted[len(page.voted)-1]; page.voted[0] == before {
 				page.voted = page.voted[1:]
 			}
 		}
-		if err := do(page); err != nil || len(page.next) == 0 {
+		if err := do(page); err != nil {
 			return err
 		}
-		start = page.next
 	}
+	return nil
 }
 
 // productSet is the products that a scan has met. It is safe for concurrent use.
