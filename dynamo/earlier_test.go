@@ -91,7 +91,7 @@ func TestPagesMove(t *testing.T) {
 		}
 		now = now.Add(time.Hour)
 		recent, _ := p.read.Peek(keyOf(first).page())
-		return recent.moved(now)
+		return recent.arrived(now)
 	}
 	remembered := func(q comment.Query) bool {
 		asked := planner.Planner{Product: q.Product, Filter: q.Filter}
@@ -112,8 +112,8 @@ func TestPagesMove(t *testing.T) {
 	}
 	learn(p, second, further, comments[:21])
 	now = now.Add(3 * time.Hour)
-	if recent, _ := p.read.Peek(keyOf(second).page()); recent.moved(now) != 0 {
-		t.Errorf("%.1f comments came behind a cursor", recent.moved(now))
+	if recent, _ := p.read.Peek(keyOf(second).page()); recent.arrived(now) != 0 {
+		t.Errorf("%.1f comments came behind a cursor", recent.arrived(now))
 	}
 	if p.of(keyOf(other)) != nil {
 		t.Error("a page that was not read is known")

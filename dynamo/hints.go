@@ -205,12 +205,12 @@ func (p *recent) of(key queryKey) *planner.LastPage {
 	if !known {
 		return nil
 	}
-	return recent.held.Shifted(recent.moved(p.now()))
+	return recent.held.Shifted(recent.arrived(p.now()))
 }
 
-// moved is how many comments are expected to have arrived in front of the page by now, plus one
+// arrived is how many comments are expected to have arrived in front of the page by now, plus one
 // standard deviation, because small numbers are estimated badly.
-func (r recentPage) moved(now time.Time) float64 {
+func (r recentPage) arrived(now time.Time) float64 {
 	if r.came == 0 {
 		return 0
 	}

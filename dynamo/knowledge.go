@@ -47,9 +47,9 @@ func (s *Store) Unchanged(products []string, began time.Time) bool {
 	return true
 }
 
-// moved notes an edit that this Store makes. It must be called before and after each try, so that a
+// noteEdit notes an edit that this Store makes. It must be called before and after each try, so that a
 // page that is read at the same time looks for the comment.
-func (s *Store) moved(before, after comment.Comment) {
+func (s *Store) noteEdit(before, after comment.Comment) {
 	if before.Status != comment.Approved || after.Status != comment.Approved {
 		return // it came into the lists or left them
 	}

@@ -25,22 +25,25 @@ func (m *memory) tell(product string, t told) {
 	m.products.Add(product, r)
 }
 
-// recent returns what statistics told lately; false if they have to be read. changed is the last
+// toldLately returns what statistics told lately; false if they have to be read. changed is the last
 // change of the product that the Store knows of.
-func (m *memory) recent(product string, changed time.Time) (told, bool) {
+func (m *memory) toldLately(product string, changed time.Time) (told, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	if m.proven(r.told, changed) {
-		r.told.asOf = m.now() // no older than any watermark
-		return r.told, true
-	}
-	return r.told, r.told.recent(m.now(), m.maxAge, m.writes.last(product), changed)
+	return m.again(r.told, product, changed)
 }
 
-// proven reports whether what was told once is proven to be so still.
-func (m *memory) proven(t told, changed time.Time) bool {
-	return t.Stats != nil && m.unchanged != nil && m.unchanged(t.began, changed)
+// again returns what was told once, and whether an answer may still tell it: it is proven to be so still,
+// or it is young enough, and includes the last write of this Store and the last change that the Store
+// knows of. The caller holds the lock.
+func (m *memory) again(t told, product string, changed time.Time) (told, bool) {
+	if t.Stats != nil && m.unchanged != nil && m.unchanged(t.began, changed) {
+		t.asOf = m.now() // no older than any watermark
+		return t, true
+	}
+	young := m.now().Sub(t.asOf) <= m.maxAge && t.asOf.After(m.writes.last(product).Add(clockMargin))
+	return t, t.Stats != nil && young && t.began.After(changed)
 }
 
 // Newest returns the id of the newest comment of a product with one of some ratings; no id if there
@@ -65,10 +68,9 @@ func (m *memory) newest(product string, ratings []int, among int, changed time.T
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	written := m.writes.last(product)
-	now := r.knowledge(m.now(), m.maxAge, written)
-	if r.told.recent(m.now(), m.maxAge, written, changed) || m.proven(r.told, changed) {
-		now.Stats, now.Newest, now.Trusted = r.told.Stats, r.told.Newest, true
+	now := r.knowledge(m.now(), m.maxAge, m.writes.last(product))
+	if t, may := m.again(r.told, product, changed); may {
+		now.Stats, now.Newest, now.Trusted = t.Stats, t.Newest, true
 	}
 	switch {
 	case !now.Trusted:
@@ -121,12 +123,12 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	upTo, out.Found = out.AsOf, make(map[string]comment.Stats, len(products))
 	ids := s.memory.likely(products, want)
 	products = slices.DeleteFunc(slices.Clone(products), func(product string) bool {
-		t, recent := s.memory.recent(product, s.changes.last(product))
-		if recent {
+		t, may := s.memory.toldLately(product, s.changes.last(product))
+		if may {
 			out.Found[product] = t.Stats
 			out.AsOf = earlier(out.AsOf, t.asOf)
 		}
-		return recent
+		return may
 	})
 	ids, kept := s.named.find(ids, want.WithoutText)
 	out.Comments = kept

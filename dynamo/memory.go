@@ -67,7 +67,7 @@ type memory struct {
 	now    func() time.Time
 	read   func(ctx context.Context, product string) (counts.Snapshot, error)
 	mark   *watermark
-	places chan struct{} // one for each background fetch
+	slots  chan struct{} // one for each background fetch
 	// unchanged is proof.unchanged; nil if only what is young is told again.
 	unchanged func(read, changed time.Time) bool
 
@@ -91,7 +91,7 @@ type recollection struct {
 }
 
 func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
-	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, places: make(chan struct{}, recallsAtOnce)}
+	m := &memory{maxAge: max(0, maxAge), now: time.Now, read: read, slots: make(chan struct{}, recallsAtOnce)}
 	m.mark = &watermark{source: source, now: time.Now, turn: make(chan struct{}, 1)}
 	m.products = newLRU[string, recollection](remembered, nil)
 	m.writes, m.heard = newChanges(), newChanges()
@@ -158,12 +158,6 @@ type told struct {
 	asOf, began     time.Time // the watermark, and when the read began
 }
 
-// recent reports whether an answer may still tell it: it is young enough, and includes the last write
-// of this Store and the last change that the Store knows of.
-func (t told) recent(now time.Time, maxAge time.Duration, written, changed time.Time) bool {
-	return t.Stats != nil && now.Sub(t.asOf) <= maxAge && t.asOf.After(written.Add(clockMargin)) && t.began.After(changed)
-}
-
 // shown remembers statistics that were read for an answer. Their watermark is unknown, so they only
 // steer, and do not replace trusted ones.
 func (m *memory) shown(product string, stats comment.Stats) {
@@ -220,12 +214,12 @@ func (m *memory) noticed(product string, position comment.Position, cell *commen
 // refresh fetches statistics in the background. It returns false when too many fetches are running.
 func (m *memory) refresh(product string) bool {
 	select {
-	case m.places <- struct{}{}:
+	case m.slots <- struct{}{}:
 	default:
 		return false
 	}
 	go func() {
-		defer func() { <-m.places }()
+		defer func() { <-m.slots }()
 		// An error does no harm: without statistics, plans read every partition.
 		_ = task.Guard(func() error { return m.fetch(context.Background(), product) })
 	}()

@@ -446,7 +446,7 @@ func TestMemoryReadsFewAtOnce(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if under := len(m.places); under != recallsAtOnce {
+		if under := len(m.slots); under != recallsAtOnce {
 			t.Errorf("%d reads at once", under)
 		}
 		time.Sleep(recallTimeout)

@@ -170,9 +170,9 @@ func (r *run) bound(wave []int) error {
 		return nil
 	}
 	limit, err := r.meter.ReadLimit(len(wave))
-	for _, number := range wave {
-		if read := &r.reads[number]; limit > 0 {
-			read.limit = min(read.limit, limit)
+	if limit > 0 {
+		for _, number := range wave {
+			r.reads[number].limit = min(r.reads[number].limit, limit)
 		}
 	}
 	return err
@@ -297,7 +297,11 @@ func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, err
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
-	leave, err := r.bulkhead.enter(r.plan.Product, r.operation())
+	var operation any = r.account // what its calls have in common; calls outside of any have nothing
+	if r.account == nil {
+		operation = new(byte)
+	}
+	leave, err := r.bulkhead.enter(r.plan.Product, operation)
 	if err != nil {
 		return nil, err
 	}
@@ -307,26 +311,15 @@ func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, err
 	if err != nil {
 		return nil, call.Wrap(err, "Query %s %s", read.Partition.Index, read.Partition.Key(r.plan.Product))
 	}
-	read.account(output)
-	r.meter.Add(call.UnitsOf(output.ConsumedCapacity))
-	r.account.Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	units := call.UnitsOf(output.ConsumedCapacity)
+	read.start = output.LastEvaluatedKey
+	read.queries++
+	read.scanned += int(output.ScannedCount)
+	read.returned += int(output.Count)
+	read.units += units
+	r.meter.Add(units)
+	r.account.Consume(1, units)
 	return output, nil
-}
-
-// operation returns what calls of one operation have in common. Calls outside of any have nothing.
-func (r *run) operation() any {
-	if r.account != nil {
-		return r.account
-	}
-	return new(byte)
-}
-
-func (r *read) account(output *dynamodb.QueryOutput) {
-	r.start = output.LastEvaluatedKey
-	r.queries++
-	r.scanned += int(output.ScannedCount)
-	r.returned += int(output.Count)
-	r.units += call.UnitsOf(output.ConsumedCapacity)
 }
 
 // decode reads the comments of an answer and measures them, unless they came without texts. The

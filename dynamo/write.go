@@ -154,9 +154,9 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 func (s *Store) change(ctx context.Context, before, after comment.Comment, write func(ctx context.Context, again bool) error) error {
 	s.writing(ctx, after.ID)
 	defer s.wrote(after.ProductID)
-	defer s.moved(before, after)
+	defer s.noteEdit(before, after)
 	return call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
-		s.moved(before, after)
+		s.noteEdit(before, after)
 		return write(ctx, again)
 	})
 }

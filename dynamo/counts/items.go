@@ -64,14 +64,6 @@ func andEqual(attr, text string, values layout.Item) string {
 // sameAttributes returns the condition that an item exists, and that some attributes are as they
 // were, with any content.
 func sameAttributes(was layout.Item, attrs ...string) (condition string, values layout.Item) {
-	condition, values = "attribute_exists("+layout.AttrPK+")", layout.Item{}
-	for _, attr := range attrs {
-		if was[attr] == nil {
-			condition += " AND attribute_not_exists(" + attr + ")"
-			continue
-		}
-		condition += " AND " + attr + " = :" + attr
-		values[":"+attr] = was[attr]
-	}
-	return condition, values
+	values = layout.Item{}
+	return "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(was, values, attrs...), values
 }

@@ -111,15 +111,8 @@ func (k IndexKeys) Correction() (update, condition string, values Item) {
 		}
 	}
 	update, values = Update(have, k.want)
-	condition = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
-	for _, attr := range append(slices.Clone(indexAttrs), AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures, attrVotes) {
-		if k.have[attr] == nil {
-			condition += " AND attribute_not_exists(" + attr + ")"
-			continue
-		}
-		condition += " AND " + attr + " = :was" + attr
-		values[":was"+attr] = k.have[attr]
-	}
+	depends := append(slices.Clone(indexAttrs), AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures, attrVotes)
+	condition = SameVersion(0, values) + " AND " + SameAttrs(k.have, values, depends...)
 	if k.have[attrHeldEdit] == nil {
 		return update, condition + " AND attribute_not_exists(" + attrHeldEdit + ")", values
 	}

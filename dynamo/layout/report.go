@@ -48,13 +48,5 @@ func DecodeReport(it Item) (comment.ID, comment.Report, error) {
 // SameReports returns the condition that a comment's item has its number of reports, its place in the
 // queue and its latest rejected edit. It adds the values that the condition names.
 func SameReports(c comment.Comment, values Item) string {
-	read := Encode(c)
-	same := func(attr string) string {
-		if read[attr] == nil {
-			return "attribute_not_exists(" + attr + ")"
-		}
-		values[":read_"+attr] = read[attr]
-		return attr + " = :read_" + attr
-	}
-	return same(AttrReports) + " AND " + same(AttrPlace) + " AND " + same(attrRejected)
+	return SameAttrs(Encode(c), values, AttrReports, AttrPlace, attrRejected)
 }

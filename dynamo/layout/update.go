@@ -42,3 +42,18 @@ func AttributesOf(a, b Item) []string {
 	slices.Sort(names)
 	return slices.Compact(names)
 }
+
+// SameAttrs returns the condition that attributes are as they were in an item, or missing as they were.
+// It adds the values that the condition names.
+func SameAttrs(was, values Item, attrs ...string) string {
+	conditions := make([]string, len(attrs))
+	for i, attr := range attrs {
+		if was[attr] == nil {
+			conditions[i] = "attribute_not_exists(" + attr + ")"
+			continue
+		}
+		conditions[i] = attr + " = :was" + attr
+		values[":was"+attr] = was[attr]
+	}
+	return strings.Join(conditions, " AND ")
+}

@@ -193,44 +193,31 @@ func HasVotes(it Item) bool {
 // read. It is empty if nothing is to be changed.
 func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, values Item) {
 	id := IDOfKey(v.item)
-	shown, want := v.Imported.Plus(counted), Item{attrImported: v.item[attrImported]}
-	if shown != (comment.VoteCounts{}) {
-		want[attrVotes] = Text(votesText(shown))
-	}
-	if shown.Net() > 0 {
-		want[attrHelpful] = Text(helpfulPlace(id, shown))
-	}
-	if traits := traitsWith(NewReader(v.item).Text(AttrTraits), shown.Net() > 0); traits != "" {
-		want[AttrTraits] = Text(traits)
-	}
-	have := Item{}
-	condition = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
-	was := Item{}
+	shown, have := v.Imported.Plus(counted), Item{}
 	for _, attr := range voteAttrs {
 		have[attr] = v.item[attr]
-		if v.item[attr] == nil {
-			condition += " AND attribute_not_exists(" + attr + ")"
-			continue
-		}
-		condition += " AND " + attr + " = :was" + attr
-		was[":was"+attr] = v.item[attr]
+	}
+	want := followsVotes(v.item, id, shown)
+	want[attrImported] = v.item[attrImported]
+	if shown != (comment.VoteCounts{}) {
+		want[attrVotes] = Text(votesText(shown))
 	}
 	if update, values = Update(have, want); update == "" {
 		return "", "", nil
 	}
-	for name, value := range was {
-		values[name] = value
-	}
-	return update, condition, values
+	return update, SameVersion(0, values) + " AND " + SameAttrs(have, values, voteAttrs...), values
 }
 
 // helpfulKeys returns what the attributes that follow from an item's votes should be.
-func helpfulKeys(it Item, id comment.ID) Item {
-	votes, out := ReadVotes(it), Item{}
-	if votes.Shown.Net() > 0 {
-		out[attrHelpful] = Text(helpfulPlace(id, votes.Shown))
+func helpfulKeys(it Item, id comment.ID) Item { return followsVotes(it, id, ReadVotes(it).Shown) }
+
+// followsVotes returns the attributes that follow from the votes that an item is to show.
+func followsVotes(it Item, id comment.ID, shown comment.VoteCounts) Item {
+	out := Item{}
+	if shown.Net() > 0 {
+		out[attrHelpful] = Text(helpfulPlace(id, shown))
 	}
-	if traits := traitsWith(NewReader(it).Text(AttrTraits), votes.Shown.Net() > 0); traits != "" {
+	if traits := traitsWith(NewReader(it).Text(AttrTraits), shown.Net() > 0); traits != "" {
 		out[AttrTraits] = Text(traits)
 	}
 	return out
