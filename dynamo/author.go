@@ -141,7 +141,7 @@ func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, erro
 	if !had {
 		return nil, nil
 	}
-	item, err := s.item(ctx, layout.KeyOfHash(hash.Value))
+	item, err := s.recorded(ctx, layout.KeyOfHash(hash.Value))
 	if err != nil || len(item) == 0 {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, erro
 
 // reportRecord reads a report or a vote by its key. It returns false if there is none any more.
 func (s *Store) reportRecord(ctx context.Context, key layout.Item) (record AuthorRecord, there bool, err error) {
-	it, err := s.item(ctx, layout.Item{layout.AttrPK: key[layout.AttrPK], layout.AttrSK: key[layout.AttrSK]})
+	it, err := s.recorded(ctx, key)
 	if err != nil || len(it) == 0 {
 		return record, false, err
 	}
@@ -165,13 +165,10 @@ func (s *Store) reportRecord(ctx context.Context, key layout.Item) (record Autho
 	return record, s.proper(it, err), nil
 }
 
-// item reads an item consistently.
-func (s *Store) item(ctx context.Context, key layout.Item) (layout.Item, error) {
+// recorded reads an item, as often as that takes.
+func (s *Store) recorded(ctx context.Context, key layout.Item) (layout.Item, error) {
 	return call.Retried(ctx, func() (layout.Item, error) {
-		output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true)})
-		if err != nil {
-			return nil, call.Wrap(err, "GetItem of what is held about an author")
-		}
-		return output.Item, nil
+		it, err := s.get(ctx, key)
+		return it, call.Wrap(err, "GetItem of what is held about an author")
 	})
 }

@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
@@ -163,20 +162,16 @@ func (e Entry) ReadUnits(consistently bool) float64 {
 // that its item has, which may have been written by an earlier version. It returns a NotFound error
 // if there is no such comment.
 func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) {
-	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(s.table),
-		Key:            layout.CommentKey(id),
-		ConsistentRead: aws.Bool(true),
-	})
+	it, err := s.get(ctx, layout.CommentKey(id))
 	if err != nil {
 		return Inspection{}, call.Wrap(err, "GetItem %s", id)
 	}
-	if layout.NoComment(output.Item) {
+	if layout.NoComment(it) {
 		return Inspection{}, comment.NoComment(id)
 	}
-	c, err := layout.Decode(output.Item)
-	inspection := Inspection{Comment: c, Entries: entriesOf(output.Item)}
-	if short, compressed := output.Item[layout.AttrText].(*types.AttributeValueMemberB); compressed {
+	c, err := layout.Decode(it)
+	inspection := Inspection{Comment: c, Entries: entriesOf(it)}
+	if short, compressed := it[layout.AttrText].(*types.AttributeValueMemberB); compressed {
 		inspection.CompressedBytes = len(short.Value)
 	}
 	return inspection, call.Wrap(err, "GetItem %s", id)

@@ -165,15 +165,11 @@ func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, e
 // beside returns nil if an item that is written together with a change of a comment exists, and a
 // Conflict error if it does not, so that the comment was changed meanwhile.
 func (s *Store) beside(ctx context.Context, item layout.Item) error {
-	there, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName:      aws.String(s.table),
-		Key:            layout.Item{layout.AttrPK: item[layout.AttrPK], layout.AttrSK: item[layout.AttrSK]},
-		ConsistentRead: aws.Bool(true),
-	}, call.NoRetries)
+	there, err := s.get(ctx, item, call.NoRetries)
 	switch {
 	case err != nil:
 		return &comment.Error{Kind: comment.Unavailable, Message: "whether this was written could not be looked up; try again", Cause: err}
-	case len(there.Item) > 0:
+	case len(there) > 0:
 		return nil
 	}
 	return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")

@@ -15,7 +15,6 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/internal/usage"
 )
 
 // addOnly writes a comment unless its author has another about the product, in whatever state. The
@@ -134,18 +133,14 @@ type first struct {
 
 // firstAt returns what the item with a key remembers. Without an item, its id is empty.
 func (s *Store) firstAt(ctx context.Context, key layout.Item) (first, error) {
-	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true),
-		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	}, call.NoRetries)
+	it, err := s.get(ctx, key, call.NoRetries)
 	if err != nil {
 		return first{}, &comment.Error{Kind: comment.Unavailable, Message: "what was written before could not be looked up; try again", Cause: err}
 	}
-	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
-	if len(output.Item) == 0 {
+	if len(it) == 0 {
 		return first{}, nil
 	}
-	r := layout.NewReader(output.Item)
+	r := layout.NewReader(it)
 	id, digest := r.Text(layout.AttrFirst), r.Text(attrDigest)
 	if err := r.Err(); err != nil {
 		return first{}, fmt.Errorf("item of a first comment: %w", err)

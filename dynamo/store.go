@@ -184,6 +184,20 @@ func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, of string
 	return output, nil
 }
 
+// get reads the item that has the key of another consistently, and accounts for it in the operation of the
+// context.
+func (s *Store) get(ctx context.Context, it layout.Item, options ...func(*dynamodb.Options)) (layout.Item, error) {
+	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(s.table), Key: layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]},
+		ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	}, options...)
+	if err != nil {
+		return nil, err
+	}
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	return output.Item, nil
+}
+
 // proper reports whether an item could be decoded, and reports one that could not.
 func (s *Store) proper(it layout.Item, err error) bool {
 	if err != nil {

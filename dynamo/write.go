@@ -94,7 +94,7 @@ func (s *Store) putKey(keyItem layout.Item) *types.Put {
 // firstOf returns the comment that a key was first used for, if c has the same content. Its errors
 // leave open whether that comment was written by an earlier try of this call.
 func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comment) (comment.Comment, error) {
-	it, err := s.firstAt(ctx, layout.Item{layout.AttrPK: keyItem[layout.AttrPK], layout.AttrSK: keyItem[layout.AttrSK]})
+	it, err := s.firstAt(ctx, keyItem)
 	switch {
 	case err != nil:
 		return c, err
