@@ -3,6 +3,7 @@ package layout
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -30,14 +31,9 @@ func MarkOf(number int64, c comment.Comment) ImportMark {
 
 // ImportMarkOf reads the mark of an item; false if it has none.
 func ImportMarkOf(it Item) (m ImportMark, ok bool) {
-	text := NewReader(it).OptionalText(AttrImport)
-	for i := range text {
-		if text[i] == ':' {
-			number, err := strconv.ParseInt(text[:i], 10, 64)
-			return ImportMark{number, text[i+1:]}, err == nil
-		}
-	}
-	return m, false
+	digits, as, found := strings.Cut(NewReader(it).OptionalText(AttrImport), ":")
+	number, err := strconv.ParseInt(digits, 10, 64)
+	return ImportMark{number, as}, found && err == nil
 }
 
 // String returns the mark as AttrImport has it, such as "7:1:0:".
