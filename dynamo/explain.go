@@ -34,7 +34,9 @@ func explain(e execution, counted *run, position *comment.PagePosition, returned
 }
 
 // readings returns all readings, in the order in which they began; nil for one that was not made.
-func (e execution) readings() []*reading { return append([]*reading{e.skip, e.front, e.page}, e.probes...) }
+func (e execution) readings() []*reading {
+	return append([]*reading{e.skip, e.front, e.page}, e.probes...)
+}
 
 // runs returns all runs, in the order in which they began.
 func (e execution) runs() (all []*run) {
