@@ -1,25 +1,19 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
-	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
-	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -176,145 +170,4 @@ func printBacklog(out io.Writer, done string, b counting.Backlog) {
 		text = fmt.Sprintf("the last %s are still to be counted", lagText(b.Behind))
 	}
 	_, _ = fmt.Fprintln(out, output.ScreenOf(out).Fold(done+"; "+text+"."))
-}
-
-// status says who counts the comments of a table, and how far that is.
-type status struct {
-	now         time.Time
-	state       stream.State
-	leases      []stream.Lease
-	deadLetters []stream.DeadLetter
-	rebuild     counts.RebuildStatus
-	pages       []keeper.Status
-}
-
-// readStatus reads the status from the table.
-func readStatus(ctx context.Context, session *Session, pages *pages) (status, error) {
-	leases := leases.NewLeases(session.Client, session.Table)
-	s := status{now: time.Now()}
-	var err error
-	if s.state, err = leases.State(ctx); err != nil {
-		return s, err
-	}
-	if s.pages, err = pages.status(ctx, s.state); err != nil {
-		return s, err
-	}
-	if s.rebuild, err = counts.CurrentRebuild(ctx, session.Client, session.Table); err != nil || s.state.Label == "" {
-		return s, err
-	}
-	if s.leases, err = leases.List(ctx, s.state.Label); err != nil {
-		return s, err
-	}
-	s.deadLetters, err = leases.DeadLetters(ctx, s.state.Label)
-	return s, err
-}
-
-// text formats the status for a screen.
-func (s status) text(screen output.Screen) string {
-	var head, dead strings.Builder
-	fmt.Fprintf(&head, "%s\n", headlineStyled(s.headline(), screen.Style))
-	if line := s.rebuildLine(); line != "" {
-		fmt.Fprintf(&head, "%s\n", line)
-	}
-	for _, store := range s.pages {
-		fmt.Fprintf(&head, "%s\n", s.pagesLine(store))
-	}
-	table := ""
-	if len(s.leases) > 0 {
-		table = "\n" + s.table(screen.Style).On(screen)
-	}
-	if len(s.deadLetters) > 0 {
-		fmt.Fprintf(&dead, "\n%s, and not counted; talkback verify lists the drift, talkback rebuild repairs it:\n", screen.Notice("Dead-lettered"))
-		for _, a := range s.deadLetters {
-			fmt.Fprintf(&dead, "  %s  %s: %s\n", a.Found.Format(time.RFC3339), output.Printable(a.Key), output.Printable(a.Reason))
-		}
-	}
-	return screen.Fold(head.String()) + table + screen.Fold(dead.String())
-}
-
-// headlineStyled marks the word of a headline that says whether the statistics are right.
-func headlineStyled(headline string, style output.Style) string {
-	word := headline[:strings.IndexAny(headline+":", ":;")]
-	if word == "Complete" {
-		return style.Good(word) + headline[len(word):]
-	}
-	return style.Notice(word) + headline[len(word):]
-}
-
-// headline says whether the statistics are right.
-func (s status) headline() string {
-	upTo, known := stream.ProcessedUpTo(s.leases)
-	switch {
-	case s.state.Gap != nil:
-		return fmt.Sprintf("Gap: since %s the statistics may be wrong (%s); talkback serve, talkback stream and talkback rebuild count everything again",
-			s.state.Gap.Found.Format(time.RFC3339), output.Printable(s.state.Gap.Reason))
-	case !s.state.Complete:
-		return "Incomplete: all comments are still to be counted; talkback serve, talkback stream and talkback rebuild do so"
-	case s.state.Label == "" && !s.state.Scheduled.IsZero():
-		return fmt.Sprintf("Complete: AWS Lambda processed an item of its schedule %s ago", lagText(s.now.Sub(s.state.Scheduled)))
-	case s.state.Label == "":
-		return "Complete: all comments were counted; the stream has not been read since"
-	case !known:
-		return "Complete; how far the statistics are behind is not known yet"
-	}
-	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(s.now.Sub(upTo)))
-}
-
-// rebuildLine describes a rebuild that is under way or was interrupted, "" if there is none.
-func (s status) rebuildLine() string {
-	switch r := s.rebuild; {
-	case r.Who == "":
-		return ""
-	case r.Interrupted:
-		return output.English.Sprintf("A rebuild by %s was interrupted after %d items; talkback rebuild continues it", output.Printable(r.Who), r.Items)
-	default:
-		return output.English.Sprintf("A rebuild is under way, by %s: %d items so far", output.Printable(r.Who), r.Items)
-	}
-}
-
-// pagesLine says how far a store of page numbers is.
-func (s status) pagesLine(store keeper.Status) string {
-	name := "Page numbers in " + output.Printable(store.Name)
-	switch {
-	case store.Work.Owner != "":
-		return output.English.Sprintf("%s: being built by %s, %d comments so far", name, output.Printable(store.Work.Who), store.Work.Entries)
-	case store.Away != nil:
-		return fmt.Sprintf("%s: the store does not answer (%s)", name, output.Printable(store.Away.Error()))
-	case store.Complete && !store.Asked:
-		return name + ": complete, as far as the table knows; with --pages, the store is asked"
-	case store.Complete:
-		return name + ": complete"
-	}
-	cure := "talkback serve, talkback stream and talkback rebuild --pages build it"
-	since, reason := "", ""
-	if !store.Since.IsZero() {
-		since = " since " + store.Since.Format(time.RFC3339)
-	}
-	if store.Reason != "" {
-		reason = " (" + output.Printable(store.Reason) + ")"
-	}
-	return fmt.Sprintf("%s: not complete%s%s; %s", name, since, reason, cure)
-}
-
-// table has a row for each shard.
-func (s status) table(style output.Style) *output.Table {
-	table := output.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
-	leases := slices.Clone(s.leases)
-	slices.SortFunc(leases, func(a, b stream.Lease) int { return cmp.Compare(a.Shard, b.Shard) })
-	for _, lease := range leases {
-		behind := "unknown"
-		if lag, known := lease.Lag(s.now); known {
-			behind = lagText(lag)
-		}
-		owner := cmp.Or(lease.Owner, "none")
-		if lease.Ended {
-			owner, behind = "read to its end", ""
-		}
-		deadLetters := strconv.Itoa(lease.DeadLetters)
-		if lease.DeadLetters > 0 {
-			deadLetters = style.Notice(deadLetters)
-		}
-		table.Row(output.Printable(lease.Shard), output.Printable(owner), behind, output.Printable(cmp.Or(lease.Checkpoint, "its beginning")), deadLetters)
-	}
-	return table
 }

@@ -1,0 +1,68 @@
+package command
+
+import (
+	"context"
+	"crypto/tls"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"github.com/talkback/talkback/internal/output"
+)
+
+// Health asks the server of this machine, or of this container, whether it is ready to answer.
+type Health struct{ ListenFlags }
+
+const (
+	// healthTimeout bounds the wait for an answer. Supervisors have shorter bounds of their own.
+	healthTimeout = 20 * time.Second
+	// maxHealth bounds how much of an answer is read, in bytes.
+	maxHealth = 500
+)
+
+// Run prints what the server answers. Anything but readiness is an error.
+func (c *Health) Run(ctx context.Context, term Terminal) error {
+	address, err := reachable(c.Listen)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.scheme()+"://"+address+"/readyz", nil)
+	if err != nil {
+		return err
+	}
+	// The certificate is for the name that clients use, which is not this address.
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("no server answers at %s: start one, or give its --listen (%w)", address, err)
+	}
+	defer response.Body.Close()
+	said, err := io.ReadAll(io.LimitReader(response.Body, maxHealth))
+	if err != nil {
+		return err
+	}
+	text := output.Printable(strings.TrimSpace(string(said)))
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("the server at %s answers %s: %s", address, response.Status, text)
+	}
+	_, err = fmt.Fprintln(term.Out, text)
+	return err
+}
+
+// reachable returns where a server that listens on an address is reached from its own machine.
+func reachable(listen string) (string, error) {
+	host, port, err := net.SplitHostPort(listen)
+	if err != nil {
+		return "", usagef("--listen %s is not an address: give host and port, such as 127.0.0.1:8080", listen)
+	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return net.JoinHostPort(host, port), nil
+}

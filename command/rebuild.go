@@ -1,0 +1,119 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/internal/output"
+)
+
+// Rebuild counts all comments again.
+type Rebuild struct {
+	OnlyPagesFlag
+
+	LeaderShards int `help:"Number of shards of the leaderboard, 1 to ${max_shards}: more shards take more writes, fewer are faster to read. Default: unchanged." default:"0" placeholder:"N"`
+	Calls        int `help:"Number of products to rebuild concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
+}
+
+// Run rebuilds, and prints what was repaired. An error says how to continue: finished work is kept.
+func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
+	if err := c.check(); err != nil {
+		return usage(err)
+	}
+	target, only, err := c.OnlyPagesFlag.target(line)
+	if err != nil {
+		return err
+	}
+	return flags.withPages(ctx, target, "talkback rebuild", term, func(session *Session, pages *pages) error {
+		if only && pages.store != nil {
+			return rebuildPages(ctx, session, pages, term)
+		}
+		return c.rebuild(ctx, session, pages, term)
+	})
+}
+
+func (c *Rebuild) rebuild(ctx context.Context, session *Session, pages *pages, term Terminal) error {
+	options := pages.rebuilding(session, "talkback rebuild")
+	options.Calls, options.LeaderShards = c.Calls, c.LeaderShards
+	rebuilder := counts.NewRebuilder(session.Client, session.Table, options)
+	var result counts.RebuildResult
+	took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {
+		result, err = rebuilder.Run(ctx, func(p counts.RebuildProgress) { show(p.Items) })
+		return err
+	})
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("the rebuild was interrupted; run it again: it continues where it stopped")
+	case comment.KindOf(err) == comment.Conflict:
+		return errors.New(comment.MessageOf(err))
+	case err != nil:
+		return fmt.Errorf("the rebuild stopped (%w); run it again: it continues where it stopped", err)
+	}
+	return printRebuilt(term.Out, result, took)
+}
+
+// printRebuilt prints what was repaired. Its error says what could not be.
+func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration) error {
+	text := improperText(result.Improper) + rebuildSummary(result, took) + "\n"
+	if _, err := io.WriteString(out, output.ScreenOf(out).Fold(text)); err != nil {
+		return err
+	}
+	err := improperError(result.Improper)
+	switch {
+	case len(result.Failed) > 0:
+		return errors.Join(err, fmt.Errorf("the table refused the statistics of %d products, which may be wrong: %s", len(result.Failed), output.Printable(strings.Join(result.Failed, ", "))))
+	case !result.Complete:
+		return errors.Join(err, errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again"))
+	}
+	return err
+}
+
+func (c *Rebuild) check() error {
+	if c.LeaderShards < 0 || c.LeaderShards > counts.MaxLeaderShards {
+		return fmt.Errorf("--leader-shards %d is not a number of shards: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
+	}
+	return checkCalls(c.Calls)
+}
+
+func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
+	text := output.English.Sprintf("The statistics of %d products are right: %d comments counted again, %d products repaired, in %.1f s",
+		done.Products-len(done.Failed), done.Comments, done.Repaired, took.Seconds())
+	if done.Refiled > 0 {
+		text += output.English.Sprintf("\n%d comments were in wrong lists or in a wrong place of the queue of moderators, and are not any more", done.Refiled)
+	}
+	if done.Recounted > 0 {
+		text += output.English.Sprintf("\n%d comments showed other votes than they have, and do not any more", done.Recounted)
+	}
+	if done.Resumed {
+		text += "\nThis continued an interrupted rebuild, whose work is not in these numbers"
+	}
+	return text
+}
+
+// rebuildPages builds the store of the flag anew, and prints how many comments it holds.
+func rebuildPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
+	var entries int64
+	took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {
+		entries, err = pages.keeper.Build(ctx, show)
+		return err
+	})
+	switch {
+	case errors.Is(err, context.Canceled):
+		return errors.New("the page index was not built to its end; run it again")
+	case comment.KindOf(err) == comment.Conflict:
+		return errors.New(comment.MessageOf(err))
+	case err != nil:
+		return fmt.Errorf("building the page index stopped (%w); run it again", err)
+	}
+	text := output.English.Sprintf("The page numbers in %s are complete: %d comments read in %.1f s", output.Printable(pages.target.Name), entries, took.Seconds())
+	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(text))
+	return err
+}

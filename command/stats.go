@@ -1,0 +1,188 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/internal/output"
+)
+
+// Stats prints how the comments of a product are rated.
+type Stats struct {
+	Product string `arg:"" help:"Product whose comments are counted."`
+	FilterFlags
+	PagesFlag
+}
+
+// Run prints the statistics of the product, or counts its comments within a range of dates.
+func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
+	if err := comment.CheckProductID(c.Product); err != nil {
+		return usage(err)
+	}
+	filter, err := c.FilterFlags.filter()
+	if err != nil {
+		return usage(err)
+	}
+	return c.PagesFlag.withStore(ctx, flags, "talkback stats", term, func(store *dynamo.Store) error {
+		rated, err := readRated(ctx, store, c.Product, filter)
+		if err != nil {
+			return err
+		}
+		_, err = io.WriteString(term.Out, rated.text(time.Now(), output.ScreenOf(term.Out)))
+		return err
+	})
+}
+
+// rated says how comments of a product are rated.
+type rated struct {
+	product string
+	filter  comment.Filter
+	counts  comment.Counts
+	// languages are rows of the statistics, which know no dates.
+	languages []ratedLanguage
+	latest    *time.Time // when the latest comment was written, nil if there is none
+	upTo      *time.Time // up to when changes are counted, nil if unknown
+}
+
+// ratedLanguage is how comments in a language are rated.
+type ratedLanguage struct {
+	name   string
+	counts comment.Counts
+}
+
+// isDated reports whether a filter has a range of dates. Its comments are counted for the answer.
+func isDated(filter comment.Filter) bool {
+	return filter.CreatedAfter != nil || filter.CreatedBefore != nil
+}
+
+// readRated reads how the comments of a product that pass a filter are rated. It returns a NotFound
+// error if the product has no comments at all.
+func readRated(ctx context.Context, store *dynamo.Store, product string, filter comment.Filter) (rated, error) {
+	r := rated{product: product, filter: filter}
+	q := comment.Query{Product: product, Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 1}, WithoutText: true}
+	if isDated(filter) {
+		q.Count = comment.CountByRating
+	}
+	page, err := store.Comments(ctx, q)
+	if err != nil {
+		return r, err
+	}
+	if len(page.Comments) > 0 {
+		latest := page.Comments[0].CreatedAt()
+		r.latest = &latest
+	} else if err := checkProduct(ctx, store, product); err != nil {
+		return r, err
+	}
+	if page.Counted != nil {
+		r.counts = page.Counted.ByRating
+		return r, page.Counted.Err
+	}
+	if upTo, known := store.CountedUpTo(ctx); known { // before the statistics, which may know more
+		r.upTo = &upTo
+	}
+	err = r.readStatistics(ctx, store)
+	return r, err
+}
+
+// readStatistics reads the counts from the statistics of the product.
+func (r *rated) readStatistics(ctx context.Context, store *dynamo.Store) error {
+	found, failed, err := store.StatsOf(ctx, []string{r.product})
+	if err := errors.Join(err, failed[r.product]); err != nil {
+		return err
+	}
+	stats := found[r.product].Clone()
+	if err := addSharedRows(ctx, store, r.product, stats, r.filter.Languages); err != nil {
+		return err
+	}
+	r.counts = stats.Counts(r.filter)
+	for _, row := range stats.Languages(comment.Filter{}) {
+		only := r.filter
+		only.Languages = []comment.Language{row.Language}
+		if len(r.filter.Languages) == 0 || slices.Contains(r.filter.Languages, row.Language) {
+			r.addLanguage(string(row.Language), stats.Counts(only))
+		}
+	}
+	slices.SortStableFunc(r.languages, func(a, b ratedLanguage) int { return cmp.Compare(b.counts.Total(), a.counts.Total()) })
+	if len(r.filter.Languages) == 0 {
+		only := r.filter
+		only.Languages = []comment.Language{comment.OtherLanguages}
+		r.addLanguage("others", stats.Counts(only))
+	}
+	return nil
+}
+
+func (r *rated) addLanguage(name string, counts comment.Counts) {
+	if counts.Total() > 0 {
+		r.languages = append(r.languages, ratedLanguage{name, counts})
+	}
+}
+
+// addSharedRows adds the counts of languages that share a row of the statistics.
+func addSharedRows(ctx context.Context, store *dynamo.Store, product string, stats comment.Stats, languages []comment.Language) error {
+	var shared []comment.ProductLanguage
+	for _, language := range stats.Others(languages) {
+		shared = append(shared, comment.ProductLanguage{Product: product, Language: language})
+	}
+	if len(shared) == 0 {
+		return nil
+	}
+	rows, failed, err := store.RowsOf(ctx, shared)
+	for _, key := range shared {
+		err = errors.Join(err, failed[key])
+		if row, found := rows[key]; found {
+			stats[key.Language] = row
+		}
+	}
+	return err
+}
+
+// text formats the counts for a screen.
+func (r rated) text(now time.Time, screen output.Screen) string {
+	comments := "1 comment"
+	if total := r.counts.Total(); total != 1 {
+		comments = output.English.Sprintf("%d comments", total)
+	}
+	head := screen.Head(output.Printable(r.product)) + "\n" + comments
+	if mean, any := r.counts.Average(); any {
+		head += fmt.Sprintf(", %.2f stars on average", mean)
+	}
+	bars := output.Histogram{}
+	for _, row := range r.counts.Ratings() {
+		if len(r.filter.Ratings) == 0 || slices.Contains(r.filter.Ratings, row.Rating) {
+			bars.Add(starsOf(row.Rating), row.Count)
+		}
+	}
+	out := screen.Fold(head+"\n") + "\n" + bars.On(screen)
+	if len(r.languages) > 0 {
+		table := output.NewTable("LANGUAGE", "COMMENTS", "SHARE", "AVERAGE")
+		for _, row := range r.languages {
+			mean, _ := row.counts.Average()
+			total := row.counts.Total()
+			table.Row(output.Printable(row.name), output.English.Sprint(total), output.Share(total, r.counts.Total()), fmt.Sprintf("%.2f", mean))
+		}
+		out += "\n" + table.On(screen)
+	}
+	out += "\n"
+	for _, row := range [][2]string{{"latest comment", timeOr(r.latest, "none")}, {"counted up to", r.upToText(now)}} {
+		out += screen.Hang(screen.Faint(row[0]), 16, row[1])
+	}
+	return out
+}
+
+// upToText says how fresh the counts are.
+func (r rated) upToText(now time.Time) string {
+	switch {
+	case isDated(r.filter):
+		return "now: a range of dates is counted each time"
+	case r.upTo == nil:
+		return "unknown: talkback stream --status says why"
+	}
+	return fmt.Sprintf("%s, %s ago", timeText(*r.upTo), lagText(max(0, now.Sub(*r.upTo))))
+}
