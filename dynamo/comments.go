@@ -46,7 +46,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	switch {
 	case err != nil:
 	case a.numbers == nil && q.Count == comment.CountNothing:
-		err = a.read(ctx)
+		err = a.list.read(ctx)
 	default:
 		steps := [...]func(context.Context) error{a.read, a.aside}
 		err = call.Parallel(ctx, len(steps), func(ctx context.Context, i int) error { return steps[i](ctx) })

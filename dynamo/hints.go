@@ -122,7 +122,7 @@ type lookupPrices struct {
 }
 
 // assumedLookup is assumed of an index that was not asked yet: that of the table takes as much.
-var assumedLookup = planner.LookupPrice{Units: 2, Waves: 2, Skip: 32}
+var assumedLookup = planner.LookupPrice{Units: 2, Waves: 2, Skip: 16}
 
 // assumedPlace is assumed of each of several places: the markers of a run.
 const assumedPlace = 1
