@@ -97,6 +97,9 @@ func (l *lambda) run(done <-chan struct{}) {
 			at = l.random.IntN(at + 1)
 		}
 		batch := records[at:min(len(records), at+1+l.random.IntN(80))]
+		if len(batch) == 0 {
+			continue // AWS invokes nothing without records
+		}
 		response, err := l.invoke(eventOf(l.t, label, batch))
 		if err != nil {
 			l.t.Error(err)
