@@ -163,6 +163,7 @@ func TestAuthorExportOfImported(t *testing.T) {
 // An erased customer is gone from the table, the imported author with the same id stays until --imported
 // asks for it, and a file that was exported before brings neither back.
 func TestAuthorErase(t *testing.T) {
+	t.Parallel() // each erasure waits for half a minute
 	a := newAuthored(t)
 	file := filepath.Join(t.TempDir(), "all.jsonl")
 	var out, said bytes.Buffer
