@@ -98,18 +98,45 @@ func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int))
 		kong.Writers(term.Out, term.Err),
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{FlagsLast: true}),
-		kong.Vars{
-			"table": layout.DefaultTable, "max_page": strconv.Itoa(comment.MaxPageSize),
-			"max_body": strconv.Itoa(httpapi.DefaultMaxBody), "max_query": strconv.Itoa(httpapi.DefaultMaxQuery),
-			"lease_time":    stream.DefaultExpiry.String(),
-			"max_in_flight": strconv.Itoa(httpapi.DefaultMaxInFlight), "max_unsent": strconv.Itoa(httpapi.DefaultMaxUnsent), "max_arriving": strconv.Itoa(httpapi.DefaultMaxArriving),
-			"max_persisted":   strconv.Itoa(defaultPersisted),
-			"max_connections": strconv.Itoa(httpapi.DefaultMaxConnections), "max_shards": strconv.Itoa(counts.MaxLeaderShards),
-			"client_read_units": strconv.Itoa(defaultReadUnits), "client_writes": strconv.Itoa(defaultWrites),
-			"presets": strings.Join(reviewfile.Presets(), ","), "preset_names": strings.Join(reviewfile.Presets(), ", "), "version": version(), "pages": keeper.Forms(pageWords, pageKinds),
-		},
+		kong.Vars{"version": version()}, // of --version
+		kong.PostBuild(fillIn),
 		kong.Bind(engine),
 	)...)
+}
+
+// fillIn puts constants into help, defaults and choices of flags, which name them as ${name}. kong.Vars
+// does so too, but at each flag it looks for names in the value of every constant again, which takes
+// most of the time of a short command.
+func fillIn(parser *kong.Kong) error {
+	constants := strings.NewReplacer(
+		"${table}", layout.DefaultTable,
+		"${max_page}", strconv.Itoa(comment.MaxPageSize),
+		"${max_body}", strconv.Itoa(httpapi.DefaultMaxBody),
+		"${max_query}", strconv.Itoa(httpapi.DefaultMaxQuery),
+		"${lease_time}", stream.DefaultExpiry.String(),
+		"${max_in_flight}", strconv.Itoa(httpapi.DefaultMaxInFlight),
+		"${max_unsent}", strconv.Itoa(httpapi.DefaultMaxUnsent),
+		"${max_arriving}", strconv.Itoa(httpapi.DefaultMaxArriving),
+		"${max_persisted}", strconv.Itoa(defaultPersisted),
+		"${max_connections}", strconv.Itoa(httpapi.DefaultMaxConnections),
+		"${max_shards}", strconv.Itoa(counts.MaxLeaderShards),
+		"${client_read_units}", strconv.Itoa(defaultReadUnits),
+		"${client_writes}", strconv.Itoa(defaultWrites),
+		"${presets}", strings.Join(reviewfile.Presets(), ","),
+		"${preset_names}", strings.Join(reviewfile.Presets(), ", "),
+		"${pages}", keeper.Forms(pageWords, pageKinds),
+	)
+	return kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
+		if value, is := node.(*kong.Value); is {
+			for _, text := range []*string{&value.Help, &value.Default, &value.Enum} {
+				*text = constants.Replace(*text)
+			}
+			if value.Flag != nil {
+				value.Flag.PlaceHolder = constants.Replace(value.Flag.PlaceHolder)
+			}
+		}
+		return next(nil)
+	})
 }
 
 // finish prints an error, if there is one, and returns the exit status.
