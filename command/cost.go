@@ -129,9 +129,9 @@ func (c *Cost) measure(ctx context.Context) (cost.Measured, error) {
 	return m, err
 }
 
-// addReadings adds what each server says now, so many times. Without an interval, what each says since it
-// began is brought to a second. uptimes are those of the reading before: a server that was restarted since
-// counts anew.
+// addReadings adds the metrics that each server exports now, multiplied by times. Without an interval,
+// they are divided by the seconds since the server started. uptimes are those of the reading before: a
+// server that was restarted since counts anew.
 func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64, uptimes map[string]float64) error {
 	client := fetch.New(metricsTimeout, metricsBytes, nil)
 	for _, address := range c.Metrics {

@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/internal/webhooks"
 )
 
-// Hooks keeps the addresses that are told of events.
+// Hooks manages the addresses that events are delivered to.
 type Hooks struct {
 	Do   string `arg:"" name:"what" enum:"add,list,pause,resume,replay,dead,redeliver,remove,test" help:"What to do: add, list, pause, resume, replay, dead, redeliver, remove or test."`
 	Hook string `arg:"" optional:"" help:"The address that add adds, such as https://shop.example/hooks; else the id of a hook, as list prints it."`

@@ -106,7 +106,7 @@ func undoneText(u imports.Undone) string {
 
 // counted does work on the table, and counts meanwhile and afterwards until all that it wrote is
 // counted, unless others count. It returns how long counting took after the end of the work. The
-// backlog is told with what is done by then.
+// message about a backlog ends with told, which says what is done by then.
 func counted(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
 	if others {
 		return 0, session.watch(ctx, work)

@@ -19,7 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// confirm asks a terminal whether to go on. What was not done is told unless the answer is y.
+// confirm asks a terminal whether to go on. Unless the answer is y, it prints not, which says what was
+// not done.
 func confirm(ctx context.Context, t Terminal, question, not string) error {
 	fmt.Fprint(t.Err, question+" [y/N] ")
 	answer, err := task.Await(ctx, func() (string, error) { return bufio.NewReader(t.In).ReadString('\n') })

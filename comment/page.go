@@ -57,7 +57,7 @@ type StatsAndLatest struct {
 	Failed map[string]error
 	// AsOf is a time up to which all changes are in what was found, zero if that is unknown.
 	AsOf time.Time
-	// Comments came along: nil for an id of which there is no comment.
+	// Comments were fetched in the same call; nil for the id of a comment that does not exist.
 	Comments map[ID]*Comment
 }
 

@@ -48,8 +48,8 @@ func (m *memory) again(t told, product string, changed time.Time) (told, bool) {
 
 // Newest returns the id of the newest comment of a product with one of some ratings; no id if there
 // is none. The ratings must be normalized. known is false if no statistics are trusted to say so.
-// The comment may have been changed since: fetch it and look. among is how many of the newest
-// comments of the product the caller has seen, none of which has such a rating.
+// The comment may have been changed since: fetch it and look. The caller has seen
+// the newest comments of the product, among in number, and none has such a rating.
 func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID, known bool) {
 	position, known := s.memory.newest(product, ratings, among, s.changes.last(product))
 	if !known || position == (comment.Position{}) {

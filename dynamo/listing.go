@@ -42,7 +42,7 @@ func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.K
 	q.Filter = s.settled(q)
 	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known
 	l.stretch = planner.StretchOf(q)
-	mayRank := q.Filter.OfTraits() || q.Order == comment.MostHelpful // of which few may be without votes
+	mayRank := q.Filter.OfTraits() || q.Order == comment.MostHelpful // those without votes may be few
 	if s.options.PageNumbers != nil && mayRank && q.Filter.OfCells() && (known.Trusted || !q.SettledOnly) {
 		l.planner.Ranks = s.lookupPrices.ranks() // a follower must miss nothing, also while counting is late
 	}

@@ -175,8 +175,7 @@ type partLoad struct {
 	pending []comment.Comment // whose outcome is not known
 	// tombstones are those of the first look. Later ones are of deletes since.
 	tombstones map[comment.ID]layout.Item
-	// tried are the comments of which an earlier try may have had its effect, and whether it was an
-	// update.
+	// tried are the comments that an earlier try may have written, and whether by an update.
 	tried  map[comment.ID]bool
 	counts LoadCounts
 }

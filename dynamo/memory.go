@@ -68,7 +68,7 @@ type memory struct {
 	read   func(ctx context.Context, product string) (counts.Snapshot, error)
 	mark   *watermark
 	slots  chan struct{} // one for each background fetch
-	// unchanged is proof.unchanged; nil if only what is young is told again.
+	// unchanged is proof.unchanged; nil if only young counts are used again.
 	unchanged func(read, changed time.Time) bool
 
 	mu       sync.Mutex

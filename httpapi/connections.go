@@ -280,8 +280,8 @@ func (c *connection) hangUp() {
 }
 
 const (
-	// quietTime is for how long nobody must have used a connection before the server closes it at
-	// its end. A client that uses a connection often has been told by then, by an answer.
+	// quietTime is how long a connection must have been unused before the server, at its end, closes
+	// it. A client that uses a connection often has got an answer by then, which announces the end.
 	quietTime = time.Second
 	// lookEvery is the time between two looks for quiet connections.
 	lookEvery = 20 * time.Millisecond

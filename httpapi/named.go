@@ -104,8 +104,8 @@ func (n *named) document(id string) (string, *gqlerror.Error) {
 	return "", fresh(unknownID)
 }
 
-// query returns the text with a hash. A client that is told that there are no such queries sends its
-// texts from then on.
+// query returns the text with a hash. A client that gets PersistedQueryNotSupported sends its texts from
+// then on.
 func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error) {
 	if n.trusted != nil {
 		text, err := n.document(hash)

@@ -53,8 +53,8 @@ func countedIn(events []outbox.Event) []string {
 	return slices.Compact(out)
 }
 
-// eventFor returns what a follower of the comments that pass a filter is told of a change, nil for
-// nothing. The comment is as everyone sees it now, nil if nobody does.
+// eventFor returns the event that a change makes for a follower of the comments that pass a filter; nil for
+// none. The comment is as everyone sees it now, nil if nobody does.
 func (c change) eventFor(filter comment.Filter, now *comment.Comment) *comment.Event {
 	switch {
 	case now != nil && filter.Allows(*now):

@@ -25,8 +25,7 @@ func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statis
 	})
 }
 
-// subscribe adds a subscription, and then calls begin with the position from which on it is told
-// everything.
+// subscribe adds a subscription, and then calls begin with the position from which on it gets every event.
 func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx context.Context, until outbox.Position) error) error {
 	inlet, err := inletOf(ctx)
 	if err != nil {

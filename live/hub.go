@@ -71,7 +71,7 @@ type following struct {
 }
 
 // join adds a subscription, and begins to follow events if nobody did. It returns the position up to which
-// the subscription is told nothing.
+// the subscription gets no events.
 func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
 	f := h.use(s)
 	select {
@@ -153,7 +153,7 @@ func (h *Hub) rest(f *following) {
 	}
 }
 
-// Close ends the reading of events. Subscriptions are told nothing from then on. It does nothing to a nil
+// Close ends the reading of events. Subscriptions get nothing from then on. It does nothing to a nil
 // hub, which a server without subscriptions has.
 func (h *Hub) Close() {
 	if h == nil {

@@ -1,6 +1,6 @@
 // Package live tells subscribers what happens to comments. One reader follows the events of the table
-// for all subscribers of a process, and only while there are any. What an event is about is read once,
-// however many are told.
+// for all subscribers of a process, and only while there are any. The comment of an event is read
+// once, however many subscribers get it.
 //
 // changes.go says what events mean for who follows a list: a pure function. subscription.go is the queue
 // of one subscriber, hub.go follows the events, resume.go tells what a subscriber missed, and follow.go
@@ -41,7 +41,7 @@ type Reader interface {
 
 // Inlet is where a request finds its subscription, once the resolver has made it.
 type Inlet struct {
-	// From is the position after which events are told, as text; empty for what happens from now on.
+	// From is the position after which events are delivered, as text; empty for events from now on.
 	From string
 	// Subscription is nil until the resolver has made it.
 	Subscription *Subscription

@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// mostMissed is how many changes a subscriber that resumes is told of. Who missed more had better read
-	// the list again.
+	// mostMissed is how many changes a subscriber that resumes gets. One that missed more reads the list
+	// again.
 	mostMissed = 100
 	// mostReads bounds what is read of the log to find them, perRead items each.
 	mostReads = 40
@@ -21,8 +21,8 @@ var (
 	errMissing    = comment.Errorf(comment.BadInput, "not everything was kept that happened since this position: subscribe to what happens now, and read again what you show")
 )
 
-// resume finds what happened after a position, up to one from which on the subscription is told
-// everything.
+// resume finds what happened after a position, up to the one from which on the subscription gets every
+// event.
 func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position) error {
 	if s.from == (outbox.Position{}) {
 		return nil

@@ -19,9 +19,9 @@ var (
 	ErrBroken = errors.New("the events cannot be read for now: subscribe again from the last position")
 )
 
-// Delivery is something that a subscriber is told.
+// Delivery is what a subscriber gets at once.
 type Delivery struct {
-	// Position is the position after it; empty for statistics, which are told as a whole.
+	// Position is the position after it; empty for statistics, which are delivered whole.
 	Position string
 	value    any
 	made     *made
@@ -33,7 +33,7 @@ type made struct {
 	byKey map[string]any
 }
 
-// Once returns what build returns. It is built once for all subscribers that are told the same thing, and
+// Once returns what build returns. It is built once for all subscribers that get the same delivery and
 // give the same key, if build says that it can be kept.
 func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
 	d.made.mu.Lock()

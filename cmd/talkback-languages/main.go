@@ -1,7 +1,7 @@
 // Command talkback-languages tells the languages of texts, for `talkback import --detect-language`. It
 // reads a JSON string from each line of its standard input, and answers with a line: a language tag, or
-// "und" for a text of which it is not sure. It is a program of its own, and a module of its own, since
-// the models of its library take 110 MB.
+// "und" for a text whose language is not sure. It is a program and a module of its own because the models
+// of its library take 110 MB.
 package main
 
 import (

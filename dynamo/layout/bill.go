@@ -31,7 +31,7 @@ func (u Units) Total() (sum float64) {
 	return sum
 }
 
-// Add adds other units, so many times.
+// Add adds other units, multiplied by times.
 func (u Units) Add(other Units, times float64) {
 	for index, n := range other {
 		u[index] += n * times

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Stage is what the image of a comment's item says, of which the outbox tells.
+// Stage is the part of a comment's image that events are derived from.
 type Stage struct {
 	Status comment.Status
 	// Version is the version of the comment.

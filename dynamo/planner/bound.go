@@ -11,8 +11,8 @@ import (
 // or a count may cost is a multiple of them.
 
 // NarrowUnits is the cost in read units of reading want comments of a list, if no comment has more
-// than 1 KB. It assumes partitions that hold nothing else but comments with other traits, of which
-// there are as many as is likely.
+// than 1 KB. It assumes partitions that hold nothing else but comments with other traits, in
+// the usual proportion.
 func NarrowUnits(filter comment.Filter, want int) float64 {
 	parts := narrowParts(filter)
 	if ofHelpful(filter) { // they have an index, of all languages, ratings and dates
@@ -122,8 +122,8 @@ func LookupEstimate(q comment.Query, places int) float64 {
 	return float64(4*lookups+places) + through
 }
 
-// VotedEstimate is the estimated cost of reading so many comments with helpful votes that a place with a
-// rank is found among them, in read units.
+// VotedEstimate is the estimated cost, in read units, of reading the comments with helpful votes up to a
+// rank.
 func VotedEstimate(q comment.Query, rank int) float64 {
 	return NarrowUnits(comment.MostHelpful.Links(q.Filter)[0].Filter, min(rank, comment.MaxVotedRank))
 }
@@ -144,5 +144,5 @@ func mayRank(q comment.Query) bool {
 }
 
 // rankShare is the part of rankUnits that is in the estimate of a page. The bound of the page is
-// BoundFactor (8) times the estimate, of which an attempt may have taken twice.
+// BoundFactor (8) times the estimate; an attempt may have taken two of the eight.
 const rankShare = 1.0 / 4

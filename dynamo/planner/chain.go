@@ -31,7 +31,7 @@ type LinkRead struct {
 	Why string
 }
 
-// Chain is a stretch of which want comments are taken, and what is believed of its links.
+// Chain is a stretch, how many comments are wanted of it, and how many each link is believed to have.
 type Chain struct {
 	stretch Stretch
 	want    int
@@ -108,7 +108,7 @@ const (
 // It reads the first link that goes on for all that is missing. It reads those behind it along as
 // far as the links before them are not believed to have enough.
 func (c Chain) Next(progress []Progress) (reads []LinkRead) {
-	have, counted := 0, 0 // before a link: for sure, and at least by what is believed
+	have, counted := 0, 0 // before a link: taken, and believed at least
 	for i, p := range progress {
 		have += p.Taken
 		missing := c.want - have - counted

@@ -100,8 +100,8 @@ func (p *Planner) Exactly() comment.Stats {
 	return stats
 }
 
-// Ranked is the order by which places of a query's list are looked up. A list of which no comment has
-// helpful votes is one by date.
+// Ranked is the order by which places of a query's list are looked up. If no comment of the
+// list has helpful votes, it is in the order of dates.
 func (p *Planner) Ranked(q comment.Query) comment.Order {
 	voted := func(at *comment.Place) bool { return at != nil && at.Key > 0 }
 	if q.Order == comment.MostHelpful && !voted(q.Slice.After) && !voted(q.Slice.Before) && p.Known.empty(q.Order.Links(q.Filter)[0].Filter) {

@@ -89,9 +89,9 @@ func (l *Limiter) full(now time.Time) bool {
 	return !l.worthWaiting(now)
 }
 
-// Refuse reports whether a request is refused that comes while others are: since one was refused at
-// once, none has come while nobody waited. If so, it is counted like those that Enter refuses. If not,
-// the caller has Enter decide when the request needs its place.
+// Refuse reports whether a request that comes while others are refused is refused too: since one was
+// refused at once, each that came found others waiting. If so, it is counted like those that Enter
+// refuses. If not, the caller has Enter decide when the request needs its place.
 func (l *Limiter) Refuse() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

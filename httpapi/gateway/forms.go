@@ -180,7 +180,7 @@ func hopsOf(header http.Header) []string {
 	return hops
 }
 
-// nobody is the address of a client whose gateway tells none. All of them share one limit.
+// nobody is the address of all clients whose gateway passes none on. They share one limit.
 const nobody = "0.0.0.0:0"
 
 // arrive lets a request look as if it came over a connection from the source: with that as its

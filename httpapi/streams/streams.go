@@ -56,7 +56,7 @@ func (a Answer) writeTo(w io.Writer) error {
 	return errors.Join(failed, err)
 }
 
-// End is why the server ends a subscription. Errors are what the client is told, in JSON.
+// End is why the server ends a subscription. Errors are sent to the client, in JSON.
 type End struct {
 	Errors []byte
 }
@@ -89,7 +89,7 @@ type Form struct {
 	// at is a heartbeat with a position; nil for a form that has none.
 	at     func(position string) string
 	answer func(w io.Writer, a Answer) error
-	// broken is how the last errors are told, and end what follows. A stream of events just ends: its
+	// broken sends the last errors, and ends the stream. A stream of events just ends: its
 	// client comes again with the id of the last event.
 	broken func(w io.Writer, a Answer) error
 	end    string

@@ -43,8 +43,8 @@ func harmonic(n float64) float64 {
 // hottest returns the share of the most popular product.
 func (w Workload) hottest() float64 { return cmp.Or(w.Hottest, 1/harmonic(w.Products)) }
 
-// statsOf returns the counts of a product of about so many comments, whose languages and ratings are
-// likely ones. A cell that has less than half a comment is empty, but for the likeliest.
+// statsOf returns the counts of a product with about the given number of comments, in likely languages
+// and ratings. A cell with less than half a comment is empty, but for the likeliest.
 func (w Workload) statsOf(comments float64) comment.Stats {
 	stats := comment.Stats{}
 	weights := 2 - math.Pow(2, 1-math.Floor(w.Languages))

@@ -55,8 +55,8 @@ func (w Workload) mean(q comment.Query) layout.Units {
 	return units
 }
 
-// expected returns what a page of a product of so many comments is expected to read. A page that the
-// list does not have is the last one that it has.
+// expected returns the units that a page of a product with that many comments is expected to read. A
+// page that the list does not have is the last one that it has.
 func (w Workload) expected(q comment.Query, comments float64) layout.Units {
 	stats := w.statsOf(comments)
 	if total := stats.Counts(q.Filter).Total(); q.Slice.Page > 0 {

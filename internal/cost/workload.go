@@ -40,8 +40,8 @@ type Workload struct {
 	// Cached is the share of views that a cache in front of the table answers.
 	Cached float64 `json:"cached"`
 
-	// NewComments are added, of which Held is the share that waits for a moderator; all else is about
-	// any comments.
+	// NewComments are added; Held is the share of them that waits for a moderator. All other numbers
+	// are about any comments.
 	NewComments float64 `json:"newComments"`
 	Held        float64 `json:"held"`
 	// Keyed is the share of new comments that are sent with an idempotency key.

@@ -33,8 +33,8 @@ func Scan(tb testing.TB, client dynamodb.ScanAPIClient, table string) (items []m
 	return items
 }
 
-// WriteExport writes a full export of items to a folder, under a prefix, in three files, the last of which is that
-// of an empty partition. It returns the folder of the manifests.
+// WriteExport writes a full export of items to a folder, under a prefix, in three files. The last one is
+// that of an empty partition. It returns the folder of the manifests.
 //
 // DynamoDB writes exports to Amazon S3, which no local engine does. The format is that of
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/S3DataExport.Output.html

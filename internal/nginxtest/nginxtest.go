@@ -51,7 +51,7 @@ func start(tb testing.TB, name string, changes [][2]string, more string) (url st
 	return "http://" + server.Address()
 }
 
-// configure returns a file of infra with changes, of which each has one place.
+// configure returns a file of infra with changes. The text that a change replaces stands there once.
 func configure(tb testing.TB, name string, changes [][2]string) []byte {
 	tb.Helper()
 	root, err := provisiontest.ModuleRoot()

@@ -26,7 +26,7 @@ const (
 	HighestRated
 	LowestRated
 	MostHelpful
-	// CommonTrait and RareTrait ask so for pages of verified purchases, of which there are many or few.
+	// CommonTrait and RareTrait ask for pages of verified purchases where these are many or few.
 	CommonTrait
 	RareTrait
 )

@@ -384,7 +384,7 @@ func AppendVote(line []byte, id comment.ID, v comment.CastVote) ([]byte, error) 
 	}{"vote", string(id), v.At.UTC().Format(timeForm), string(v.Vote)})
 }
 
-// AppendKey appends the line of an idempotency key, of which only a hash is kept.
+// AppendKey appends the line of an idempotency key. Only the hash of a key is kept.
 func AppendKey(line []byte, id comment.ID, hash string, expires time.Time) ([]byte, error) {
 	return appendJSON(line, struct {
 		About   string `json:"about"`

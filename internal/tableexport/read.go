@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// longestLine bounds a line. An item has at most 400 KB, of which JSON makes six times as much.
+// longestLine bounds a line. An item has at most 400 KB, and up to six times as much in JSON.
 const longestLine = 4 << 20
 
 // Each calls use for each item, file after file, and returns the first error. It returns an error as well

@@ -18,13 +18,13 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// Hook is an address that is told of events.
+// Hook is an address that events are delivered to.
 type Hook struct {
 	// ID names the hook.
 	ID string
 	// URL is the address.
 	URL string
-	// Kinds are the kinds of events that it is told of; empty for all.
+	// Kinds are the kinds of events that are delivered; empty for all.
 	Kinds []outbox.Kind
 	// SecretEnv is the environment variable that holds the secret, in each process that delivers.
 	SecretEnv string
@@ -33,7 +33,7 @@ type Hook struct {
 	// GiveUp is for how long a delivery is tried again.
 	GiveUp time.Duration
 	// Purge names the CDN whose answers about changed products are purged at the address; empty for an
-	// address that is told of events.
+	// address that events are delivered to.
 	Purge string `json:",omitempty"`
 	// Paused says that nothing is delivered for now.
 	Paused bool
@@ -82,8 +82,8 @@ func (h Hook) Address() string {
 	return address
 }
 
-// wants reports whether a hook is told of an event. A CDN has no answer that shows a comment which is in
-// no list and was in none, or that tells of reports.
+// wants reports whether an event is delivered to a hook. No answer at a CDN shows reports, or a comment
+// that is in no list and was in none.
 func (h Hook) wants(e outbox.Event) bool {
 	if h.Purge != "" && (e.Kind == outbox.Reported || !e.Shown && !e.WasShown) {
 		return false
@@ -91,8 +91,8 @@ func (h Hook) wants(e outbox.Event) bool {
 	return (len(h.Kinds) == 0 || slices.Contains(h.Kinds, e.Kind)) && !e.At.Before(h.Since)
 }
 
-// requests returns the events of a batch that a hook is told of, each with those that one request tells
-// of: a purge those of up to maxTags products, other hooks one event.
+// requests returns the events of a batch that are delivered to a hook, by request: a purge has those of
+// up to maxTags products, other requests one event.
 func (h Hook) requests(batch []outbox.Event) (requests [][]outbox.Event) {
 	var products map[string]bool // of the last request
 	for _, e := range batch {
@@ -116,7 +116,7 @@ type Progress struct {
 	Lanes [outbox.Lanes]LaneProgress
 	// Replays is how many replays were begun.
 	Replays int
-	// Who delivers it, empty for nobody now.
+	// Who is the process that delivers it, empty while there is none.
 	Who string `json:"-"`
 }
 

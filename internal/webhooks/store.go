@@ -42,7 +42,7 @@ func NewStore(client outbox.Client, table string, out *outbox.Outbox) *Store {
 	return &Store{client, table, out}
 }
 
-// Add adds a hook, which is told of what happens from now on, and returns it with its id.
+// Add adds a hook for events from now on, and returns it with its id.
 func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := h.Check(); err != nil {
 		return h, err

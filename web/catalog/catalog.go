@@ -85,8 +85,8 @@ func reach(inside bool) func(netip.Addr) bool {
 	return fetch.Public
 }
 
-// Find returns what is known of products, by their ids. It waits a moment for those that nobody asked
-// for before.
+// Find returns what is known of products, by their ids. It waits a moment for those that were not
+// asked for before.
 func (c *Catalog) Find(ctx context.Context, ids ...string) map[string]Product {
 	if c == nil {
 		return nil
