@@ -197,7 +197,7 @@ func TestCountsAreExact(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		client := call.NewLocalClient(endpoint)
-		for range commenttest.Times(2, 20) {
+		for range commenttest.Times(1, 20) {
 			table := newTable(t, client)
 			h := newHistory(r, 300)
 			replay(t, r, counts.NewCounter(client, table, counts.CounterOptions{}), h)

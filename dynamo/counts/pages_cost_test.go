@@ -313,7 +313,7 @@ func costs(tb testing.TB, size int) map[string]float64 {
 	p := newPriced(tb)
 	out := map[string]float64{"built, in bursts of 1000": p.handle(p.inserts(size, true), 1000)}
 	for _, burst := range []int{1, 25, 100} {
-		out[fmt.Sprintf("newest, in bursts of %d", burst)] = p.handle(p.inserts(6_000, true), burst)
+		out[fmt.Sprintf("newest, in bursts of %d", burst)] = p.handle(p.inserts(2_000, true), burst)
 	}
 	out["deletes, in bursts of 25"] = p.handle(p.deletes(changes), 25)
 	out["edits, in bursts of 25"] = p.handle(p.edits(changes), 25)

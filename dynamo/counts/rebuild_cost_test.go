@@ -61,14 +61,14 @@ func (b *rebuildBill) read(consumed *types.ConsumedCapacity) {
 // progress. It reads at most half a unit for each comment of products with many.
 func TestCostOfRebuilding(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.DynamoDBLocal(t))
-	const comments = 240
-	for _, products := range []int{1, 120} {
+	for _, size := range []struct{ comments, products int }{{240, 1}, {60, 30}} {
+		comments, products := float64(size.comments), size.products
 		table := dynamotest.TableName(t)
 		if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
 			t.Fatal(err)
 		}
 		r := rand.New(rand.NewPCG(1, 1))
-		list := make([]comment.Comment, comments)
+		list := make([]comment.Comment, size.comments)
 		for i := range list {
 			list[i] = commenttest.Random(r, fmt.Sprint("product-", i%products))
 			list[i].Text = strings.Repeat("word ", 60)
@@ -81,7 +81,7 @@ func TestCostOfRebuilding(t *testing.T) {
 			if _, err := counts.Hasten(counts.NewRebuilder(b, table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
 				t.Fatal(err)
 			}
-			t.Logf("%d comments of %d products, %s: %.2f write units and %.2f read units for each comment, %d transactions, %d writes of progress",
+			t.Logf("%.0f comments of %d products, %s: %.2f write units and %.2f read units for each comment, %d transactions, %d writes of progress",
 				comments, products, what, b.writes/comments, b.reads/comments, b.transactions, b.puts)
 			if what == "right" && (b.transactions > 0 || products == 1 && b.reads/comments > 0.5) {
 				t.Errorf("a table that is right costs %d transactions and %.2f read units for each comment", b.transactions, b.reads/comments)

@@ -1,6 +1,8 @@
 package counts_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,47 +17,52 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// misfilings are edits by hand of a comment's keys, with the drifts that verify finds. The comments are
-// an approved one, a pending one, a rejected one, one with a held edit and one that was reported.
+// misfilings are edits by hand of a comment's keys, with the drift that verify finds. The comment is one
+// of those that filed returns.
 var misfilings = []struct {
 	why   string
-	do    func(v vandal, pks []string)
-	finds []counts.DriftKind
+	of    int
+	do    func(v vandal, pk string)
+	finds counts.DriftKind
 }{
-	{"a pending comment is put into a list",
-		func(v vandal, pks []string) { v.update(pks[1], "C", "SET A = :a", text("P#p")) },
-		[]counts.DriftKind{counts.HiddenInLists}},
-	{"a rejected comment is put into a list by rating alone",
-		func(v vandal, pks []string) { v.update(pks[2], "C", "SET R = :a", text("P#p/5")) },
-		[]counts.DriftKind{counts.HiddenInLists}},
-	{"an approved comment is missing in a list",
-		func(v vandal, pks []string) { v.update(pks[0], "C", "REMOVE L") },
-		[]counts.DriftKind{counts.WrongLists}},
-	{"a pending comment is not in the queue",
-		func(v vandal, pks []string) { v.update(pks[1], "C", "REMOVE board, place") },
-		[]counts.DriftKind{counts.MissingInQueue}},
-	{"a held edit is not in the queue",
-		func(v vandal, pks []string) { v.update(pks[3], "C", "REMOVE board, place") },
-		[]counts.DriftKind{counts.MissingInQueue}},
-	{"a place in the queue cannot be read",
-		func(v vandal, pks []string) { v.update(pks[1], "C", "SET place = :a", text("private words")) },
-		[]counts.DriftKind{counts.WrongPlace}},
-	{"a part of the queue that no moderator reads",
-		func(v vandal, pks []string) { v.update(pks[1], "C", "SET board = :a", text("QUEUE#77")) },
-		[]counts.DriftKind{counts.WrongPlace}},
-	{"a rejected comment is in the queue",
-		func(v vandal, pks []string) {
-			v.update(pks[2], "C", "SET board = :a, place = :b", text("QUEUE#0"), text("1"))
+	{"a pending comment is put into a list", 1,
+		func(v vandal, pk string) { v.update(pk, "C", "SET A = :a", text("P#p")) },
+		counts.HiddenInLists},
+	{"a rejected comment is put into a list by rating alone", 2,
+		func(v vandal, pk string) { v.update(pk, "C", "SET R = :a", text("P#p/5")) },
+		counts.HiddenInLists},
+	{"an approved comment is missing in a list", 0,
+		func(v vandal, pk string) { v.update(pk, "C", "REMOVE L") },
+		counts.WrongLists},
+	{"a pending comment is not in the queue", 1,
+		func(v vandal, pk string) { v.update(pk, "C", "REMOVE board, place") },
+		counts.MissingInQueue},
+	{"a held edit is not in the queue", 3,
+		func(v vandal, pk string) { v.update(pk, "C", "REMOVE board, place") },
+		counts.MissingInQueue},
+	{"a place in the queue cannot be read", 1,
+		func(v vandal, pk string) { v.update(pk, "C", "SET place = :a", text("private words")) },
+		counts.WrongPlace},
+	{"a part of the queue that no moderator reads", 1,
+		func(v vandal, pk string) { v.update(pk, "C", "SET board = :a", text("QUEUE#77")) },
+		counts.WrongPlace},
+	{"a rejected comment is in the queue", 2,
+		func(v vandal, pk string) {
+			v.update(pk, "C", "SET board = :a, place = :b", text("QUEUE#0"), text("1"))
 		},
-		[]counts.DriftKind{counts.StrayInQueue}},
-	{"a comment that nobody reported is in the queue for that",
-		func(v vandal, pks []string) { v.update(pks[4], "C", "REMOVE f") },
-		[]counts.DriftKind{counts.StrayInQueue}},
+		counts.StrayInQueue},
+	{"a comment that nobody reported is in the queue for that", 4,
+		func(v vandal, pk string) { v.update(pk, "C", "REMOVE f") },
+		counts.StrayInQueue},
 }
 
-// filed are comments in all states.
+// filedStates is how many comments filed returns.
+const filedStates = 5
+
+// filed returns comments in all states: an approved one, a pending one, a rejected one, one with a held
+// edit and one that was reported.
 func filed(t *testing.T) []comment.Comment {
-	all := commenttest.Many(commenttest.Rand(t), "p", 5)
+	all := commenttest.Many(commenttest.Rand(t), "p", filedStates)
 	for i := range all {
 		all[i].Version = 1
 		at := all[i].CreatedAt().Add(time.Minute)
@@ -83,60 +90,56 @@ func filed(t *testing.T) []comment.Comment {
 func TestMisfiledComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)
-		for _, row := range misfilings {
-			t.Run(row.why, func(t *testing.T) {
-				t.Parallel()
-				v := vandal{t: t, client: client, table: newTable(t, client)}
-				comments := filed(t)
-				load(t, client, v.table, comments)
-				rebuild(t, client, v.table)
-				verify(t, client, v.table)
-				pks := make([]string, len(comments))
-				for i, c := range comments {
-					pks[i] = "C#" + c.ID.Position().String()
-				}
-				row.do(v, pks)
-				found, err := counts.HastenVerifier(counts.NewVerifier(client, v.table, counts.VerifyOptions{})).Run(t.Context(), func(int) {})
-				if err != nil {
-					t.Fatal(err)
-				}
-				for _, kind := range row.finds {
-					if !hasDrift(found.Drifts, kind) {
-						t.Errorf("verify finds %v, want %s", found.Drifts, kind)
-					}
-				}
-				if got := rebuild(t, client, v.table); got.Refiled != 1 {
-					t.Errorf("a rebuild refiled %d comments", got.Refiled)
-				}
-				rebuild(t, client, v.table) // counts what changed: no stream is read here
-				verify(t, client, v.table)
-				scanner := dynamo.NewScanner(client, v.table, 1)
-				scanner.Everything = true
-				for c, err := range scanner.All(t.Context()) {
-					if err != nil {
-						t.Fatal(err)
-					}
-					if err := c.Check(); err != nil {
-						t.Errorf("%s: %v", c, err)
-					}
-					for _, was := range comments {
-						if was.ID == c.ID && was.Status != c.Status {
-							t.Errorf("%s is %s, and was %s", c, c.Status, was.Status)
-						}
-					}
-				}
-			})
+		v := vandal{t: t, client: client, table: newTable(t, client)}
+		var comments []comment.Comment
+		for range misfilings {
+			comments = append(comments, filed(t)...)
+		}
+		load(t, client, v.table, comments)
+		rebuild(t, client, v.table)
+		verify(t, client, v.table)
+		for i, row := range misfilings {
+			row.do(v, "C#"+comments[i*filedStates+row.of].ID.Position().String())
+		}
+		found, err := counts.HastenVerifier(counts.NewVerifier(client, v.table, counts.VerifyOptions{})).Run(t.Context(), func(int) {})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, row := range misfilings {
+			if !hasDrift(found.Drifts, row.finds, comments[i*filedStates+row.of]) {
+				t.Errorf("%s: verify finds %v, want %s", row.why, found.Drifts, row.finds)
+			}
+		}
+		if got := rebuild(t, client, v.table); got.Refiled != len(misfilings) {
+			t.Errorf("a rebuild refiled %d comments, not %d", got.Refiled, len(misfilings))
+		}
+		rebuild(t, client, v.table) // counts what changed: no stream is read here
+		verify(t, client, v.table)
+		scanner := dynamo.NewScanner(client, v.table, 1)
+		scanner.Everything = true
+		states := map[comment.ID]comment.Status{}
+		for c, err := range scanner.All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := c.Check(); err != nil {
+				t.Errorf("%s: %v", c, err)
+			}
+			states[c.ID] = c.Status
+		}
+		for i, c := range comments {
+			if states[c.ID] != c.Status {
+				t.Errorf("%s is %s, and was %s: %s", c, states[c.ID], c.Status, misfilings[i/filedStates].why)
+			}
 		}
 	})
 }
 
-func hasDrift(drifts []counts.Drift, kind counts.DriftKind) bool {
-	for _, d := range drifts {
-		if d.Kind == kind {
-			return true
-		}
-	}
-	return false
+// hasDrift reports whether a comment is among the drifts of a kind.
+func hasDrift(drifts []counts.Drift, kind counts.DriftKind, of comment.Comment) bool {
+	return slices.ContainsFunc(drifts, func(d counts.Drift) bool {
+		return d.Kind == kind && strings.HasPrefix(d.Detail, "comment "+string(of.ID)+" ")
+	})
 }
 
 // A comment that lost its state is reported, and not published: perhaps it never was approved.

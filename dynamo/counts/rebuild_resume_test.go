@@ -48,15 +48,15 @@ func checkRebuilt(t *testing.T, client *dynamodb.Client, table string) {
 const lastGuard = 70
 
 // nextSpoilt returns the number of the call to spoil after n: few of the calls that write guards,
-// and every fourth of the others, every second with faults that only transactions meet. Faults in
+// and every twentieth of the others, every tenth with faults that only transactions meet. Faults in
 // neighbouring lanes spoil neighbouring calls, so that of faults that are alike one strikes at each.
 func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
-	stride := commenttest.Times(4, 1)
+	stride := commenttest.Times(20, 1)
 	if fault.OfTransactions() {
-		stride = commenttest.Times(2, 1)
+		stride = commenttest.Times(10, 1)
 	}
 	if n < lastGuard {
-		return min(n+commenttest.Stride(r, 40), lastGuard+1+lane%stride)
+		return min(n+commenttest.Stride(r, lastGuard), lastGuard+1+lane%stride)
 	}
 	return n + stride
 }
@@ -64,7 +64,7 @@ func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
 // Whichever call fails, and however, a rebuild ends right. Each run spoils some of the calls.
 func TestRebuildOverABadNetwork(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
-	first := commenttest.Rand(t).IntN(4)
+	first := commenttest.Rand(t).IntN(20)
 	for lane, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()

@@ -59,7 +59,7 @@ func TestRebuildOfATableNeverCounted(t *testing.T) {
 		table := newTable(t, client)
 		model := commenttest.NewModel()
 		for i, product := range historicProducts {
-			comments := commenttest.Many(r, product, 130>>(2*i))
+			comments := commenttest.Many(r, product, 40>>i)
 			load(t, client, table, comments)
 			for _, c := range comments {
 				model.Insert(c)
