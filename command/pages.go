@@ -23,7 +23,6 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
 	"github.com/talkback/talkback/pageindex/objects"
-	"github.com/talkback/talkback/pageindex/sqlite"
 	"github.com/talkback/talkback/pageindex/table"
 	"github.com/talkback/talkback/stream"
 )
@@ -55,7 +54,7 @@ var errNoPages = usagef("--pages none keeps no page numbers: name the place wher
 // pageWords and pageKinds are what --pages may be.
 var (
 	pageWords = []string{keeper.InTable, keeper.InMarkers, keeper.Nowhere}
-	pageKinds = append(keeper.Networked(), keeper.File("sqlite", "sqlite:FILE", sqlite.Open), keeper.File("files", "files:DIR", objects.OpenFolder))
+	pageKinds = keeper.Kinds()
 )
 
 // target returns what the flag names.

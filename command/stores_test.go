@@ -23,7 +23,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/redis"
-	"github.com/talkback/talkback/pageindex/sqlite"
+	"github.com/talkback/talkback/pageindex/relational"
 )
 
 // place is where page numbers are kept.
@@ -250,7 +250,7 @@ func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 	if status, said, wrong := a.talkback("rebuild", "--pages", "sqlite:"+file); status != 0 {
 		t.Fatal(said, wrong)
 	}
-	store, err := sqlite.Open(t.Context(), file)
+	store, err := relational.OpenSQLite(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/talkback/talkback/pageindex/objects"
 	"github.com/talkback/talkback/pageindex/redis"
 	"github.com/talkback/talkback/pageindex/relational"
-	"github.com/talkback/talkback/pageindex/sqlite"
 )
 
 // candidate is a store that is measured.
@@ -77,7 +76,7 @@ func until[S closer](t *testing.T, s S, err error) S {
 
 func openSQLite(t *testing.T) opened {
 	folder := t.TempDir()
-	s, err := sqlite.Open(t.Context(), filepath.Join(folder, "pages.db"))
+	s, err := relational.OpenSQLite(t.Context(), filepath.Join(folder, "pages.db"))
 	return opened{Store: until(t, s, err), size: func(t *testing.T) int64 { return bytesIn(t, folder) }}
 }
 

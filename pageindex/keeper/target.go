@@ -58,15 +58,20 @@ func Networked() []Kind {
 		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: opener(redis.Open)},
 		{Scheme: "rediss", Form: "rediss://HOST:6379/0", Open: opener(redis.Open)},
 		{Scheme: "postgres", Form: "postgres://HOST/DATABASE", Open: opener(relational.OpenPostgres)},
-		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: opener(func(ctx context.Context, target, _ string) (*objects.Store, error) {
-			return objects.OpenBucket(ctx, target)
-		})},
+		{Scheme: "s3", Form: "s3://BUCKET/PREFIX", Open: openerOfOne(objects.OpenBucket)},
 	}
 }
 
-// File returns the kind of a store in a file or a folder, which belongs to one process.
-func File[S Outside](scheme, form string, open func(ctx context.Context, path string) (S, error)) Kind {
-	return Kind{Scheme: scheme, Form: form, Local: true, Open: opener(func(ctx context.Context, path, _ string) (S, error) { return open(ctx, path) })}
+// Kinds returns all kinds of stores.
+func Kinds() []Kind {
+	return append(Networked(),
+		Kind{Scheme: "sqlite", Form: "sqlite:FILE", Local: true, Open: openerOfOne(relational.OpenSQLite)},
+		Kind{Scheme: "files", Form: "files:DIR", Local: true, Open: openerOfOne(objects.OpenFolder)})
+}
+
+// openerOfOne is opener for stores whose place holds the comments of one table.
+func openerOfOne[S Outside](open func(ctx context.Context, target string) (S, error)) func(context.Context, string, string) (Outside, error) {
+	return opener(func(ctx context.Context, target, _ string) (S, error) { return open(ctx, target) })
 }
 
 // opener returns a function that opens stores of a type as Outside.

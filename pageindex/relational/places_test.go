@@ -4,40 +4,21 @@ import (
 	"context"
 	"database/sql"
 	"net/url"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/talkback/talkback/internal/postgrestest"
-	"github.com/talkback/talkback/pageindex/conformance"
 	"github.com/talkback/talkback/pageindex/relational"
-	"github.com/talkback/talkback/pageindex/sqlite"
 )
-
-func TestMain(m *testing.M) { os.Exit(postgrestest.Run(m)) }
 
 // database is an empty database, with a connection of the test's own.
 type database struct {
-	open   func(t *testing.T) store
+	open   func(t *testing.T) *relational.Store
 	raw    *sql.DB
 	prefix string // of tables
 	first  string // before the number of a parameter
 	shared bool
 }
-
-// store is a store of either package.
-type store interface {
-	conformance.Store
-	core() *relational.Store
-}
-
-type inSQLite struct{ *sqlite.Store }
-
-func (s inSQLite) core() *relational.Store { return s.Store.Store }
-
-type inPostgres struct{ *relational.Postgres }
-
-func (s inPostgres) core() *relational.Store { return s.Postgres.Store }
 
 // each runs a test with both databases.
 func each(t *testing.T, body func(t *testing.T, db database)) {
@@ -49,9 +30,9 @@ func sqliteDatabase(t *testing.T) database {
 	file := filepath.Join(t.TempDir(), "what?is#this%20.db")
 	address := url.URL{Scheme: "file", Path: file}
 	return database{
-		open: func(t *testing.T) store {
-			s, err := sqlite.Open(t.Context(), file)
-			return inSQLite{opened(t, s, err)}
+		open: func(t *testing.T) *relational.Store {
+			s, err := relational.OpenSQLite(t.Context(), file)
+			return opened(t, s, err)
 		},
 		raw: connected(t, "sqlite", address.String()), first: "?",
 	}
@@ -60,9 +41,9 @@ func sqliteDatabase(t *testing.T) database {
 func postgresDatabase(t *testing.T) database {
 	address := postgrestest.Database(t)
 	return database{
-		open: func(t *testing.T) store {
+		open: func(t *testing.T) *relational.Store {
 			s, err := relational.OpenPostgres(t.Context(), address, "comments")
-			return inPostgres{opened(t, s, err)}
+			return opened(t, s, err)
 		},
 		raw: connected(t, "pgx", address), prefix: "talkback_comments.", first: "$", shared: true,
 	}
@@ -124,7 +105,7 @@ func (db database) texts(t *testing.T, text string, args ...any) (out []string) 
 }
 
 // opening opens the store until the test ends.
-func (db database) opening(t *testing.T) store {
+func (db database) opening(t *testing.T) *relational.Store {
 	t.Helper()
 	s := db.open(t)
 	t.Cleanup(func() {

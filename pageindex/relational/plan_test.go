@@ -28,11 +28,11 @@ func TestPlans(t *testing.T) {
 		if db.shared {
 			db.exec(t, `VACUUM ANALYZE`)
 		}
-		own := database{raw: s.core().Connections(), shared: db.shared, first: "?"} // with the store's settings
+		own := database{raw: s.Connections(), shared: db.shared, first: "?"} // with the store's settings
 		for name, filter := range filters {
 			for _, order := range []comment.Order{comment.NewestFirst, comment.OldestFirst} {
 				list := pageindex.List{Product: all[0].Product, Filter: filter, Order: order}
-				for _, statement := range s.core().Statements(list, all[500].Position) {
+				for _, statement := range s.Statements(list, all[500].Position) {
 					if wrong := own.judge(own.plan(t, statement.Text, statement.Args)); wrong != "" {
 						t.Errorf("%s, %s: %s in the plan of\n%s", name, order, wrong, statement.Text)
 					}

@@ -18,14 +18,6 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Postgres is an index in a PostgreSQL database, which several servers may share. Each table of
-// comments has a schema of its own in the database, so that several shops do not mix.
-type Postgres struct {
-	*Store
-	pool *pgxpool.Pool
-	db   *sql.DB
-}
-
 // connectWithin bounds how long it takes to connect, unless the URL says connect_timeout.
 const connectWithin = 5 * time.Second
 
@@ -43,12 +35,13 @@ var postgresSettings = map[string]string{
 }
 
 // OpenPostgres returns the index of a table of comments in the database of a URL as PostgreSQL's tools
-// understand it, such as postgres://talkback:secret@db.internal/shop?sslmode=verify-full. The pool
+// understand it, such as postgres://talkback:secret@db.internal/shop?sslmode=verify-full. Several servers
+// may share it. Each table of comments has a schema of its own, so that several shops do not mix. The pool
 // has 4 connections, or as many as there are processors, unless the URL says pool_max_conns.
 //
 // It does not fail if the database is away: calls do until it is back. It fails if the index was
 // made by a newer version of this program.
-func OpenPostgres(ctx context.Context, target, table string) (*Postgres, error) {
+func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(target)
 	if err != nil { // its text may hold parts of the URL
 		return nil, comment.Errorf(comment.BadInput,
@@ -67,19 +60,16 @@ func OpenPostgres(ctx context.Context, target, table string) (*Postgres, error) 
 	if err != nil {
 		return nil, comment.Errorf(comment.BadInput, "the page index in %s cannot be used as its URL says", postgresName(connection))
 	}
-	s := &Postgres{pool: pool, db: stdlib.OpenDBFromPool(pool)}
-	s.Store = New(postgresDatabase(s.db, postgresName(connection), schemaOf(table)))
+	db := stdlib.OpenDBFromPool(pool)
+	s := New(postgresDatabase(db, postgresName(connection), schemaOf(table)))
+	s.close = func() error {
+		defer pool.Close()
+		return db.Close()
+	}
 	if _, err := s.Covers(ctx); errors.Is(err, ErrNewer) {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-// Close closes the connections.
-func (s *Postgres) Close() error {
-	err := s.db.Close()
-	s.pool.Close()
-	return err
 }
 
 // postgresName names a database without its user and password.

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-func open(t *testing.T, target, table string) *Postgres {
+func open(t *testing.T, target, table string) *Store {
 	t.Helper()
 	s, err := OpenPostgres(t.Context(), target, table)
 	if err != nil {
@@ -41,12 +41,12 @@ func entry(product string, n, record int) pageindex.Entry {
 	}
 }
 
-func total(ctx context.Context, s *Postgres, product string) (int, error) {
+func total(ctx context.Context, s *Store, product string) (int, error) {
 	found, err := s.Find(ctx, pageindex.List{Product: product, Order: comment.NewestFirst}, []pageindex.Target{{Rank: 1}})
 	return found.Counts.Total(), err
 }
 
-func checkTotal(t *testing.T, s *Postgres, product string, want int) {
+func checkTotal(t *testing.T, s *Store, product string, want int) {
 	t.Helper()
 	if got, err := total(t.Context(), s, product); err != nil || got != want {
 		t.Errorf("%s has %d comments (%v), want %d", product, got, err, want)
@@ -115,7 +115,7 @@ func TestServersShare(t *testing.T) {
 	s := open(t, target, "comments")
 	for _, product := range products {
 		var entries int
-		row := s.db.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM talkback_comments.entries WHERE generation = 1 AND product = $1`, product)
+		row := s.db.Read.QueryRowContext(t.Context(), `SELECT COUNT(*) FROM talkback_comments.entries WHERE generation = 1 AND product = $1`, product)
 		if err := row.Scan(&entries); err != nil {
 			t.Fatal(err)
 		}
@@ -133,7 +133,7 @@ func TestServerDownAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := open(t, target, "comments")
-	for _, s := range []*Postgres{early, late} {
+	for _, s := range []*Store{early, late} {
 		_, err := total(t.Context(), s, "p")
 		if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "postgres://127.0.0.1:") {
 			t.Errorf("a lookup without a server ends with %v", err)
@@ -149,7 +149,7 @@ func TestServerDownAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	for n := range 3 {
-		for _, s := range []*Postgres{early, late} {
+		for _, s := range []*Store{early, late} {
 			checkTotal(t, s, "p", n)
 		}
 		if err := early.Apply(t.Context(), []pageindex.Entry{entry("p", n, 1)}); err != nil {
@@ -173,10 +173,10 @@ func TestEmptied(t *testing.T) {
 		t.Fatal(err)
 	}
 	checkTotal(t, other, "p", 1)
-	if _, err := one.db.ExecContext(t.Context(), `DROP SCHEMA talkback_comments CASCADE`); err != nil {
+	if _, err := one.db.Write.ExecContext(t.Context(), `DROP SCHEMA talkback_comments CASCADE`); err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []*Postgres{one, other} {
+	for _, s := range []*Store{one, other} {
 		if covers, err := s.Covers(t.Context()); covers != "" || err != nil {
 			t.Errorf("emptied, it covers %q (%v)", covers, err)
 		}

@@ -1,5 +1,5 @@
 // Package relational keeps an index of ranks in a relational database: the schema, and all that is
-// done with it. postgres.go and package sqlite bring the connection and the few words in which the two
+// done with it. postgres.go and sqlite.go bring the connection and the few words in which the two
 // databases differ.
 //
 // Table entries has a row for each comment. Table blocks counts them by language, rating and block
@@ -82,16 +82,20 @@ const (
 
 // Store is a pageindex.Store in a relational database.
 type Store struct {
-	db   Database
-	sql  *strings.Replacer
-	now  func() time.Time
-	made atomic.Bool // the schema was seen to be there
+	db    Database
+	close func() error
+	sql   *strings.Replacer
+	now   func() time.Time
+	made  atomic.Bool // the schema was seen to be there
 	// making lets one goroutine at a time look for the schema.
 	making sync.Mutex
 
 	sweeping  sync.Mutex
 	lastSweep time.Time
 }
+
+// Close closes the connections.
+func (s *Store) Close() error { return s.close() }
 
 // New makes a store. It makes no call: the schema is created when it is first needed.
 func New(db Database) *Store {

@@ -89,7 +89,7 @@ func total(t *testing.T, s pageindex.Index) int {
 func TestGoneIsForgotten(t *testing.T) {
 	each(t, func(t *testing.T, db database) {
 		s, now := db.opening(t), time.Now()
-		s.core().SetClock(func() time.Time { return now })
+		s.SetClock(func() time.Time { return now })
 		gone := entries(1)[0]
 		gone.Cell = nil
 		apply(t, s, gone)

@@ -1,4 +1,4 @@
-package sqlite
+package relational
 
 import (
 	"bufio"
@@ -17,9 +17,9 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/internal/postgrestest"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
-	"github.com/talkback/talkback/pageindex/relational"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -34,12 +34,12 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, write(file))
 		os.Exit(1)
 	}
-	os.Exit(m.Run())
+	os.Exit(postgrestest.Run(m))
 }
 
-func open(t *testing.T, file string) *Store {
+func openFile(t *testing.T, file string) *Store {
 	t.Helper()
-	s, err := Open(t.Context(), file)
+	s, err := OpenSQLite(t.Context(), file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func write(file string) error {
 	if err != nil {
 		return err
 	}
-	s, err := Open(context.Background(), file)
+	s, err := OpenSQLite(context.Background(), file)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func TestKilledWhileWriting(t *testing.T) {
 		for ; next < acknowledged; next++ {
 			apply(t, model, batchOf(next))
 		}
-		s := open(t, file)
+		s := openFile(t, file)
 		if differs(t, s, model) != "" {
 			apply(t, model, batchOf(next)) // written, but the process did not get to tell
 			next++
@@ -205,33 +205,33 @@ func describe(found pageindex.Found) string {
 // A second process is told to keep off, and gets the file once the first has closed it.
 func TestOneProcess(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
-	first := open(t, file)
-	_, err := Open(t.Context(), file)
+	first := openFile(t, file)
+	_, err := OpenSQLite(t.Context(), file)
 	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), file+" is in use by another process") {
 		t.Errorf("opening it again ends with %v", err)
 	}
 	if err := first.Close(); err != nil {
 		t.Fatal(err)
 	}
-	open(t, file)
+	openFile(t, file)
 }
 
 // The file is its owner's alone, and one that a newer program made is not opened.
 func TestOpen(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
-	s := open(t, file)
+	s := openFile(t, file)
 	for _, name := range []string{file, file + "-wal", file + "-lock"} {
 		if info, err := os.Stat(name); err != nil || info.Mode() != private {
 			t.Errorf("%s has the mode %v (%v)", name, info, err)
 		}
 	}
-	if _, err := s.write.ExecContext(t.Context(), `UPDATE store SET version = version + 1`); err != nil {
+	if _, err := s.db.Write.ExecContext(t.Context(), `UPDATE store SET version = version + 1`); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(t.Context(), file); !errors.Is(err, relational.ErrNewer) {
+	if _, err := OpenSQLite(t.Context(), file); !errors.Is(err, ErrNewer) {
 		t.Errorf("a newer schema is opened: %v", err)
 	}
 	for name, content := range map[string]string{"no database": strings.Repeat("no database ", 1000), "missing/pages.db": ""} {
@@ -239,7 +239,7 @@ func TestOpen(t *testing.T) {
 		if err := os.WriteFile(path, []byte(content), private); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			t.Fatal(err)
 		}
-		if _, err := Open(t.Context(), path); comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), path) {
+		if _, err := OpenSQLite(t.Context(), path); comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s is opened: %v", name, err)
 		}
 	}
@@ -248,11 +248,8 @@ func TestOpen(t *testing.T) {
 // Another program that writes to the file, such as one that repairs it, only makes us wait.
 func TestBusy(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "pages.db")
-	s := open(t, file)
-	other, err := connect(file, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := openFile(t, file)
+	other := connect(file, 1)
 	defer other.Close()
 	tx, err := other.BeginTx(t.Context(), nil)
 	if err != nil {
