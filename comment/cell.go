@@ -1,5 +1,7 @@
 package comment
 
+import "cmp"
+
 // Cell is what a comment is counted as: a cell of the grid of languages, ratings and sets of traits.
 type Cell struct {
 	// Language is canonical.
@@ -13,6 +15,11 @@ type Cell struct {
 // Cell returns the cell of the comment.
 func (c Comment) Cell() Cell {
 	return Cell{Language: c.Language, Rating: c.Rating, Traits: c.Traits()}
+}
+
+// Compare orders cells by language, then by rating and traits.
+func (c Cell) Compare(other Cell) int {
+	return cmp.Or(cmp.Compare(c.Language, other.Language), cmp.Compare(c.Code(), other.Code()))
 }
 
 // traitsShift is by how many bits the traits stand above the rating in the code of a cell.

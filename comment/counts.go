@@ -20,6 +20,14 @@ func (c Counts) Total() int {
 	return total
 }
 
+// Plus returns the counts of two sets of comments together.
+func (c Counts) Plus(other Counts) Counts {
+	for i, n := range other {
+		c[i] += n
+	}
+	return c
+}
+
 // Of returns the number of comments of some ratings, of all if there are none.
 func (c Counts) Of(ratings []int) (total int) {
 	if len(ratings) == 0 {
@@ -64,9 +72,7 @@ func (c Counts) Ratings() []RatingCount {
 // add adds the counts of some ratings, or of all if ratings is empty.
 func (c *Counts) add(more Counts, ratings []int) {
 	if len(ratings) == 0 {
-		for i, n := range more {
-			c[i] += n
-		}
+		*c = c.Plus(more)
 	}
 	for _, rating := range ratings {
 		c[rating-1] += more[rating-1]
@@ -141,16 +147,12 @@ func (r *Row) Add(cell Cell, n int) {
 // Plus returns the counts of two rows together.
 func (r Row) Plus(other Row) Row {
 	if !r.Traited() && !other.Traited() {
-		for i, n := range other.Counts {
-			r.Counts[i] += n
-		}
+		r.Counts = r.Counts.Plus(other.Counts)
 		return r
 	}
 	sets, more := r.Sets(), other.Sets()
 	for i := range sets {
-		for rating, n := range more[i] {
-			sets[i][rating] += n
-		}
+		sets[i] = sets[i].Plus(more[i])
 	}
 	return RowOf(sets)
 }
@@ -169,7 +171,7 @@ func (r *Row) Allowed(filter Filter) (sum Counts) {
 	}
 	for traits, counts := range r.Sets() {
 		if filter.AllowsTraits(Traits(traits)) {
-			sum.add(counts, nil)
+			sum = sum.Plus(counts)
 		}
 	}
 	return sum

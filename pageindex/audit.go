@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -38,13 +37,7 @@ func (d Drift) String() string { return d.Product + ": wrong page index: " + d.D
 func Audit(ctx context.Context, index Index, product string, places Places) ([]Drift, error) {
 	var drifts []Drift
 	all := comment.Counts{}
-	cells := slices.SortedFunc(maps.Keys(places), func(a, b comment.Cell) int {
-		if byLanguage := strings.Compare(string(a.Language), string(b.Language)); byLanguage != 0 {
-			return byLanguage
-		}
-		return a.Code() - b.Code()
-	})
-	for _, cell := range cells {
+	for _, cell := range slices.SortedFunc(maps.Keys(places), comment.Cell.Compare) {
 		positions := slices.SortedFunc(slices.Values(places[cell]), comment.Position.Compare)
 		all[cell.Rating-1] += len(positions)
 		detail, err := compareCell(ctx, index, product, cell, positions)

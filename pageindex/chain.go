@@ -123,9 +123,7 @@ func (c chain) countsOf(ctx context.Context, filters []comment.Filter, out *star
 			out.cost.Add(found.Cost)
 			counts[i] = found.Counts
 		}
-		for rating, n := range counts[i] {
-			out.counts[rating] += n
-		}
+		out.counts = out.counts.Plus(counts[i])
 	}
 	return counts, nil
 }

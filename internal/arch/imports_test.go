@@ -102,7 +102,7 @@ var own = map[string]struct {
 	"pageindex/table": {[]string{
 		"comment", "dynamo/call", "dynamo/layout", "internal/usage", "internal/task", "pageindex", "pageindex/runs", "telemetry/spans",
 	}, "it reads and writes what package runs decides, and knows of counting only what that stores"},
-	"pageindex/runs":         {[]string{"comment"}, "what is stored of runs is decided without a table, so that every history can be tried"},
+	"pageindex/runs":         {[]string{"comment", "pageindex"}, "what is stored of runs is decided without a table, so that every history can be tried"},
 	"dynamo/layout/deflate":  {nil, "a text is compressed in the same way wherever it is stored"},
 	"dynamo/merge":           {nil, "merging is an algorithm, whatever is merged"},
 	"httpapi/limits":         {[]string{"comment", "dynamo", "graph/lookahead", "internal/usage"}, "bounds ask the one package that knows the table what reading costs"},

@@ -74,11 +74,11 @@ func (l *line) open(root *Root) bool {
 			}
 			if n, found := h.Find(l.product); found {
 				for _, b := range h.Products[n].Blocks {
-					s.counts = plus(s.counts, l.countsOf(&h.Products[n], b))
+					s.counts = s.counts.Plus(l.countsOf(&h.Products[n], b))
 				}
 			}
 		}
-		before = plus(before, s.counts)
+		before = before.Plus(s.counts)
 		l.sections = append(l.sections, s)
 	}
 	if len(l.sections) == 0 {
@@ -101,17 +101,10 @@ func (l *line) countsOf(p *Product, b Block) (counts comment.Counts) {
 	return counts
 }
 
-func plus(a, b comment.Counts) comment.Counts {
-	for i, n := range b {
-		a[i] += n
-	}
-	return a
-}
-
 // all returns the counts of the whole line.
 func (l *line) all() comment.Counts {
 	last := l.sections[len(l.sections)-1]
-	return plus(plus(last.before, last.counts), l.sums[len(l.changes)])
+	return last.before.Plus(last.counts).Plus(l.sums[len(l.changes)])
 }
 
 // changeAt returns the number of the first change at or after a position.
@@ -137,7 +130,7 @@ func (l *line) pieces(s *section) ([]piece, *Head, int, bool) {
 	before := s.before
 	for i, b := range h.Products[n].Blocks {
 		p := piece{start: b.First, before: before, counts: l.countsOf(&h.Products[n], b), number: i}
-		before = plus(before, p.counts)
+		before = before.Plus(p.counts)
 		out = append(out, p)
 	}
 	out[0].start = s.start
@@ -164,21 +157,21 @@ func (l *line) before(at comment.Position) (comment.Counts, bool) {
 	changed := l.sums[l.changeAt(at)]
 	switch c := s.chunk; {
 	case at == s.start:
-		return plus(s.before, changed), true
+		return s.before.Plus(changed), true
 	case c != nil && c.Single && at.Compare(c.Last) > 0:
-		return plus(plus(s.before, s.counts), changed), true
+		return s.before.Plus(s.counts).Plus(changed), true
 	}
 	pieces, h, product, ok := l.pieces(s)
 	if !ok {
 		return comment.Counts{}, false
 	}
 	p := pieces[sort.Search(len(pieces), func(i int) bool { return pieces[i].start.Compare(at) > 0 })-1]
-	counts := plus(p.before, changed)
+	counts := p.before.Plus(changed)
 	if p.counts.Total() == 0 {
 		return counts, true
 	}
 	if last := &h.Products[product]; at.Compare(last.Last) > 0 {
-		return plus(counts, p.counts), true
+		return counts.Plus(p.counts), true
 	}
 	records, ok := l.records(s, p, h, product)
 	cells := h.Products[product].Cells

@@ -1,7 +1,6 @@
 package objects
 
 import (
-	"cmp"
 	"maps"
 	"slices"
 
@@ -106,9 +105,7 @@ func (r *Root) Of(product string) []Chunk {
 
 // sortedCells returns the keys of a map by language and rating.
 func sortedCells[T any](cells map[comment.Cell]T) []comment.Cell {
-	return slices.SortedFunc(maps.Keys(cells), func(a, b comment.Cell) int {
-		return cmp.Or(cmp.Compare(a.Language, b.Language), cmp.Compare(a.Code(), b.Code()))
-	})
+	return slices.SortedFunc(maps.Keys(cells), comment.Cell.Compare)
 }
 
 // encodeRoot returns the file of a root.

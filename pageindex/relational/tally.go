@@ -38,8 +38,7 @@ type counter struct {
 
 // compare is the order of the table's key.
 func (c counter) compare(other counter) int {
-	return cmp.Or(cmp.Compare(c.product, other.product), cmp.Compare(c.cell.Language, other.cell.Language),
-		cmp.Compare(c.cell.Code(), other.cell.Code()), cmp.Compare(c.block, other.block))
+	return cmp.Or(cmp.Compare(c.product, other.product), c.cell.Compare(other.cell), cmp.Compare(c.block, other.block))
 }
 
 // change is by how much a counter changes.

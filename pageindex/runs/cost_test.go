@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
 )
 
 // purse is a world that counts what is read and written, in capacity units and by AWS's rules:
@@ -161,7 +162,7 @@ func (p *purse) directoryNow() Directory {
 
 // lookup returns what a jump costs, in eventually consistent read units, and how many comments it
 // leaves to skip.
-func (p *purse) lookup(list List, share float64) (units float64, skip int) {
+func (p *purse) lookup(list pageindex.List, share float64) (units float64, skip int) {
 	view, err := NewView(p.world.read())
 	if err != nil {
 		panic(err)
@@ -169,11 +170,11 @@ func (p *purse) lookup(list List, share float64) (units float64, skip int) {
 	units = readUnits(200) + readUnits(p.directoryAndLog())
 	count, _ := p.locate(view, list, nil, &units)
 	rank := int(share * float64(count.Counts.Total()))
-	found, _ := p.locate(view, list, []Target{{Rank: rank}}, &units)
+	found, _ := p.locate(view, list, []pageindex.Target{{Rank: rank}}, &units)
 	return units / 2, rank - found.Boundaries[0].Rank
 }
 
-func (p *purse) locate(view *View, list List, targets []Target, units *float64) (Found, Needs) {
+func (p *purse) locate(view *View, list pageindex.List, targets []pageindex.Target, units *float64) (pageindex.Found, Needs) {
 	for {
 		found, needs := view.Locate(list, targets)
 		if needs.None() {
@@ -234,12 +235,12 @@ func BenchmarkCosts(b *testing.B) {
 				metric(float64(p.stored())/float64(number), "bytes/comment")
 				for _, l := range []struct {
 					name string
-					list List
+					list pageindex.List
 				}{
-					{"all", List{Order: comment.NewestFirst}},
-					{"1+5", List{Order: comment.NewestFirst, Filter: comment.Filter{Ratings: []int{1, 5}}}},
-					{"de-4+5", List{Order: comment.OldestFirst, Filter: comment.Filter{Languages: []comment.Language{"de"}, Ratings: []int{4, 5}}}},
-					{"dates", List{Order: comment.NewestFirst, Filter: comment.Filter{CreatedAfter: costDate(70), CreatedBefore: costDate(900)}}},
+					{"all", pageindex.List{Order: comment.NewestFirst}},
+					{"1+5", pageindex.List{Order: comment.NewestFirst, Filter: comment.Filter{Ratings: []int{1, 5}}}},
+					{"de-4+5", pageindex.List{Order: comment.OldestFirst, Filter: comment.Filter{Languages: []comment.Language{"de"}, Ratings: []int{4, 5}}}},
+					{"dates", pageindex.List{Order: comment.NewestFirst, Filter: comment.Filter{CreatedAfter: costDate(70), CreatedBefore: costDate(900)}}},
 				} {
 					units, most, skip := 0.0, 0.0, 0
 					for i := range 50 {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/commenttest"
+	"github.com/talkback/talkback/pageindex"
 )
 
 // world is a table with the index of one product, and the markers that it must agree with.
@@ -278,10 +279,10 @@ func (w *world) now() moment {
 }
 
 // find looks targets up as a reader does that read these parts.
-func (w *world) find(m moment, list List, targets []Target) (Found, error) {
+func (w *world) find(m moment, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	view, err := NewView(m.head, m.directory, m.log)
 	if err != nil {
-		return Found{}, err
+		return pageindex.Found{}, err
 	}
 	for {
 		found, needs := view.Locate(list, targets)
@@ -291,19 +292,19 @@ func (w *world) find(m moment, list List, targets []Target) (Found, error) {
 		for _, key := range needs.Chunks {
 			chunk, err := DecodeChunk(w.chunks[key])
 			if err := errors.Join(err, view.Load(key, chunk)); err != nil {
-				return Found{}, err
+				return pageindex.Found{}, err
 			}
 		}
 		for _, r := range needs.Markers {
 			if err := view.Reveal(r, w.markersIn(r)); err != nil {
-				return Found{}, err
+				return pageindex.Found{}, err
 			}
 		}
 	}
 }
 
 // list returns the comments of a list, and their number by rating.
-func (m moment) list(list List) (positions []comment.Position, counts comment.Counts) {
+func (m moment) list(list pageindex.List) (positions []comment.Position, counts comment.Counts) {
 	for _, p := range m.sorted {
 		cell := m.markers[p]
 		low, high := list.Filter.Range()
@@ -339,10 +340,10 @@ func (w *world) checkTorn(t *testing.T) {
 	mixed.directory, mixed.log = other.directory, other.log
 	list := w.someList()
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil
-	w.compare(t, mixed, list, []Target{{Rank: w.r.IntN(len(mixed.markers) + 1)}}, true)
+	w.compare(t, mixed, list, []pageindex.Target{{Rank: w.r.IntN(len(mixed.markers) + 1)}}, true)
 }
 
-func (w *world) compare(t *testing.T, m moment, list List, targets []Target, torn bool) {
+func (w *world) compare(t *testing.T, m moment, list pageindex.List, targets []pageindex.Target, torn bool) {
 	t.Helper()
 	want, counts := m.list(list)
 	found, err := w.find(m, list, targets)
@@ -363,7 +364,7 @@ func (w *world) compare(t *testing.T, m moment, list List, targets []Target, tor
 	}
 }
 
-func checkBoundary(t *testing.T, list List, want []comment.Position, target Target, got Boundary) {
+func checkBoundary(t *testing.T, list pageindex.List, want []comment.Position, target pageindex.Target, got pageindex.Boundary) {
 	t.Helper()
 	before := 0
 	for _, p := range want {
@@ -385,8 +386,8 @@ func checkBoundary(t *testing.T, list List, want []comment.Position, target Targ
 	}
 }
 
-func (w *world) someList() List {
-	list := List{Order: comment.NewestFirst}
+func (w *world) someList() pageindex.List {
+	list := pageindex.List{Order: comment.NewestFirst}
 	if w.r.IntN(2) == 0 {
 		list.Order = comment.OldestFirst
 	}
@@ -417,15 +418,15 @@ func (w *world) someList() List {
 	return list
 }
 
-func (w *world) someTargets(list []comment.Position) []Target {
-	var out []Target
+func (w *world) someTargets(list []comment.Position) []pageindex.Target {
+	var out []pageindex.Target
 	for range w.r.IntN(4) {
 		at := w.somewhere()
 		if len(list) > 0 && w.r.IntN(2) == 0 {
 			at = list[w.r.IntN(len(list))]
 		}
 		rank := w.r.IntN(len(list)*11/10 + 2)
-		out = append(out, [][]Target{{{Rank: rank}}, {{Rank: rank, Size: 1 + w.r.IntN(100)}}, {{Rank: rank, Exact: true}}, {{At: &at}}}[w.r.IntN(4)]...)
+		out = append(out, [][]pageindex.Target{{{Rank: rank}}, {{Rank: rank, Size: 1 + w.r.IntN(100)}}, {{Rank: rank, Exact: true}}, {{At: &at}}}[w.r.IntN(4)]...)
 	}
 	return out
 }

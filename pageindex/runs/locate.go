@@ -5,36 +5,8 @@ import (
 	"sort"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
 )
-
-// List is a whole list of a product's comments. Its dates are in the filter.
-type List struct {
-	Filter comment.Filter
-	Order  comment.Order
-}
-
-// Target is what to find in a list: see pageindex.Target.
-type Target struct {
-	Rank      int
-	Exact     bool
-	AtComment bool
-	Size      int
-	At        *comment.Position
-}
-
-// Boundary is a place in a list: see pageindex.Boundary.
-type Boundary struct {
-	Rank  int
-	After *comment.Position
-}
-
-// Found is the answer to Locate.
-type Found struct {
-	// Counts is how many comments the list has, by rating.
-	Counts comment.Counts
-	// Boundaries has one boundary for each target.
-	Boundaries []Boundary
-}
 
 // Needs are parts that are to be read before an answer is known. All can be read at once.
 type Needs struct {
@@ -54,7 +26,7 @@ func (n Needs) None() bool { return len(n.Chunks) == 0 && len(n.Markers) == 0 &&
 const maxReadable = 1024
 
 // Locate finds targets in a list. If it needs further parts for that, it returns these instead.
-func (v *View) Locate(list List, targets []Target) (Found, Needs) {
+func (v *View) Locate(list pageindex.List, targets []pageindex.Target) (pageindex.Found, Needs) {
 	l := v.locator(list)
 	for _, t := range targets {
 		if t.At != nil {
@@ -65,7 +37,7 @@ func (v *View) Locate(list List, targets []Target) (Found, Needs) {
 	}
 	l.wholeList()
 	if needs := l.needs(); !needs.None() {
-		return Found{}, needs
+		return pageindex.Found{}, needs
 	}
 	return l.answer(targets), Needs{}
 }
@@ -73,7 +45,7 @@ func (v *View) Locate(list List, targets []Target) (Found, Needs) {
 // locator finds targets of one list in a view.
 type locator struct {
 	view  *View
-	list  List
+	list  pageindex.List
 	parts []segmentRange
 	// hidden says that the filter selects languages which share a row in segments that were not
 	// loaded.
@@ -92,7 +64,7 @@ type segmentRange struct {
 	leastBefore, mostBefore int
 }
 
-func (v *View) locator(list List) *locator {
+func (v *View) locator(list pageindex.List) *locator {
 	l := &locator{view: v, list: list, wanted: map[*segment]bool{}}
 	for _, language := range list.Filter.Languages {
 		l.hidden = l.hidden || v.shared && !v.rows[language]
@@ -219,7 +191,7 @@ func (p segmentRange) upTo(at comment.Position, order comment.Order) share {
 
 // seek wants what a rank may lie in. While the number of comments before it is not certain, that is
 // several chunks, which are read together with what the number depends on.
-func (l *locator) seek(t Target) {
+func (l *locator) seek(t pageindex.Target) {
 	for _, p := range l.parts {
 		inside := p.leastBefore < t.Rank && (t.Rank < p.mostBefore+p.most || t.AtComment && t.Rank == p.mostBefore+p.most)
 		certain := p.leastBefore == p.mostBefore && p.least == p.most
@@ -249,12 +221,10 @@ func (l *locator) needs() Needs {
 	return n
 }
 
-func (l *locator) answer(targets []Target) Found {
-	var found Found
+func (l *locator) answer(targets []pageindex.Target) pageindex.Found {
+	var found pageindex.Found
 	for _, p := range l.parts {
-		for i, n := range l.counts(p) {
-			found.Counts[i] += n
-		}
+		found.Counts = found.Counts.Plus(l.counts(p))
 	}
 	for _, t := range targets {
 		if t.At != nil {
@@ -271,10 +241,10 @@ func (l *locator) answer(targets []Target) Found {
 }
 
 // behindComment returns the boundary at the last comment before a rank, which is in the list.
-func (l *locator) behindComment(rank int) Boundary {
+func (l *locator) behindComment(rank int) pageindex.Boundary {
 	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return rank <= p.mostBefore+p.most })
 	p := l.parts[at]
-	return Boundary{Rank: rank, After: &l.selected(p)[rank-p.mostBefore-1].Position}
+	return pageindex.Boundary{Rank: rank, After: &l.selected(p)[rank-p.mostBefore-1].Position}
 }
 
 // fewSkipped is how many comments may be left out rather than to read from the middle. That takes two
@@ -283,7 +253,7 @@ const fewSkipped = 32
 
 // nearest returns the boundary from which fewest comments are left out to read those that a target
 // wants: the last one before them, the first behind them, or one in their middle, which leaves out none.
-func (l *locator) nearest(t Target, total int) Boundary {
+func (l *locator) nearest(t pageindex.Target, total int) pageindex.Boundary {
 	best, end := l.boundary(t.Rank), min(t.Rank+t.Size, total)
 	if t.Size == 0 || t.Rank >= total || l.parts == nil {
 		return best
@@ -299,10 +269,10 @@ func (l *locator) nearest(t Target, total int) Boundary {
 }
 
 // boundaryFrom returns the first boundary between parts at or behind a rank, which is in the list.
-func (l *locator) boundaryFrom(rank int) Boundary {
+func (l *locator) boundaryFrom(rank int) pageindex.Boundary {
 	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return p.mostBefore+p.most >= rank })
 	p := l.parts[at]
-	return Boundary{Rank: p.mostBefore + p.most, After: new(p.end(l.list.Order))}
+	return pageindex.Boundary{Rank: p.mostBefore + p.most, After: new(p.end(l.list.Order))}
 }
 
 // end returns the last position of a part, in an order.
@@ -314,8 +284,8 @@ func (p segmentRange) end(order comment.Order) comment.Position {
 }
 
 // rankOf returns the boundary right behind a position.
-func (l *locator) rankOf(at comment.Position) Boundary {
-	b := Boundary{After: &at}
+func (l *locator) rankOf(at comment.Position) pageindex.Boundary {
+	b := pageindex.Boundary{After: &at}
 	for _, p := range l.parts {
 		switch p.upTo(at, l.list.Order) {
 		case all:
@@ -342,8 +312,8 @@ func (l *locator) before(p segmentRange, at comment.Position) int {
 }
 
 // boundary returns the last boundary that is known at or before a rank.
-func (l *locator) boundary(rank int) Boundary {
-	var b Boundary
+func (l *locator) boundary(rank int) pageindex.Boundary {
+	var b pageindex.Boundary
 	if rank <= 0 {
 		return b
 	}
@@ -353,7 +323,7 @@ func (l *locator) boundary(rank int) Boundary {
 				return b
 			}
 			after := l.selected(p)[rank-p.mostBefore-1].Position
-			return Boundary{Rank: rank, After: &after}
+			return pageindex.Boundary{Rank: rank, After: &after}
 		}
 		if b.Rank = p.mostBefore + p.most; b.Rank > 0 {
 			b.After = new(p.end(l.list.Order))

@@ -65,22 +65,19 @@ const (
 // milliseconds which cancel out in the count of a run and cell may move such a bound by as many comments.
 func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l := finding{
-		list:    runs.List{Filter: list.Filter, Order: list.Order},
+		list:    list,
+		targets: targets,
 		unsplit: x.unsplit,
 		reading: &reading{client: x.client, table: x.table, product: list.Product},
 	}
 	for _, t := range targets {
-		l.targets = append(l.targets, runs.Target(t))
 		l.sharp = l.sharp || t.Exact && !t.AtComment || t.At != nil
 	}
 	for try := range findTries {
 		found, err := l.find(ctx)
 		if err == nil {
-			out := pageindex.Found{Counts: found.Counts, Cost: l.cost}
-			for _, b := range found.Boundaries {
-				out.Boundaries = append(out.Boundaries, pageindex.Boundary(b))
-			}
-			return out, nil
+			found.Cost = l.cost
+			return found, nil
 		}
 		if !errors.Is(err, runs.ErrTorn) {
 			return pageindex.Found{}, err
@@ -97,13 +94,13 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 // finding is one call of Find.
 type finding struct {
 	*reading
-	list    runs.List
-	targets []runs.Target
+	list    pageindex.List
+	targets []pageindex.Target
 	unsplit func(product string)
 }
 
 // find makes one try.
-func (l *finding) find(ctx context.Context) (runs.Found, error) {
+func (l *finding) find(ctx context.Context) (pageindex.Found, error) {
 	var head runs.Head
 	var changes int64
 	var stored stored
@@ -111,14 +108,14 @@ func (l *finding) find(ctx context.Context) (runs.Found, error) {
 		func(ctx context.Context) (err error) { head, changes, err = l.statistics(ctx); return err },
 		func(ctx context.Context) (err error) { stored, err = l.stored(ctx); return err })
 	if err != nil {
-		return runs.Found{}, err
+		return pageindex.Found{}, err
 	}
 	if !head.Exists() {
 		return l.findUnindexed(ctx)
 	}
 	view, err := runs.NewView(head, stored.directory, stored.log)
 	if err != nil {
-		return runs.Found{}, err
+		return pageindex.Found{}, err
 	}
 	var revealed []runs.Range
 	for {
@@ -128,10 +125,10 @@ func (l *finding) find(ctx context.Context) (runs.Found, error) {
 			return found, l.confirm(ctx, head, changes, revealed)
 		case needs.Unsplit:
 			l.unsplit(l.product)
-			return runs.Found{}, comment.Errorf(comment.Unavailable, "the page numbers of product %q are being built: ask again in a moment; cursors work meanwhile", l.product)
+			return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the page numbers of product %q are being built: ask again in a moment; cursors work meanwhile", l.product)
 		}
 		if err := l.fill(ctx, view, needs); err != nil {
-			return runs.Found{}, err
+			return pageindex.Found{}, err
 		}
 		revealed = append(revealed, needs.Markers...)
 	}
@@ -189,18 +186,18 @@ func (l *finding) fill(ctx context.Context, view *runs.View, needs runs.Needs) e
 }
 
 // findUnindexed answers for a product without an index, if it is small.
-func (l *finding) findUnindexed(ctx context.Context) (runs.Found, error) {
+func (l *finding) findUnindexed(ctx context.Context) (pageindex.Found, error) {
 	var markers []runs.Marker
 	err := l.wave(ctx, func(ctx context.Context) (err error) {
 		markers, err = l.markers(ctx, runs.Range{Last: comment.MaxPosition}, readThrough)
 		return err
 	})
 	if err == nil && len(markers) > readThrough || errors.Is(err, errTooMany) {
-		return runs.Found{}, comment.Errorf(comment.Unavailable,
+		return pageindex.Found{}, comment.Errorf(comment.Unavailable,
 			"product %q has no page numbers yet: they are built once one of its comments changes, or by talkback rebuild --pages; cursors work meanwhile", l.product)
 	}
 	if err != nil {
-		return runs.Found{}, err
+		return pageindex.Found{}, err
 	}
 	found, _ := runs.ViewOf(markers).Locate(l.list, l.targets)
 	return found, nil

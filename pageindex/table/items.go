@@ -2,6 +2,7 @@ package table
 
 import (
 	"fmt"
+	"unique"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -75,12 +76,8 @@ func decodeStored(items []layout.Item) (s stored, err error) {
 	return s, nil
 }
 
-// languages keeps one copy of each language. The text of a marker is a part of an answer, which a
-// language would keep from being collected.
-type languages map[comment.Language]comment.Language
-
 // decodeMarkers reads the markers of comments that are counted.
-func (known languages) decodeMarkers(out []runs.Marker, items []layout.Item) ([]runs.Marker, error) {
+func decodeMarkers(out []runs.Marker, items []layout.Item) ([]runs.Marker, error) {
 	for _, it := range items {
 		r := layout.NewReader(it)
 		text := r.OptionalText(layout.AttrCell)
@@ -95,17 +92,8 @@ func (known languages) decodeMarkers(out []runs.Marker, items []layout.Item) ([]
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, runs.Marker{Position: position, Cell: known.once(cell)})
+		cell.Language = unique.Make(cell.Language).Value() // a part of the answer would keep all of it in memory
+		out = append(out, runs.Marker{Position: position, Cell: cell})
 	}
 	return out, nil
-}
-
-func (known languages) once(cell comment.Cell) comment.Cell {
-	if copied, found := known[cell.Language]; found {
-		cell.Language = copied
-		return cell
-	}
-	cell.Language = comment.Language([]byte(cell.Language))
-	known[cell.Language] = cell.Language
-	return cell
 }

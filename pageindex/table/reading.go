@@ -182,12 +182,12 @@ func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]
 		":to":   layout.Text(layout.MarkerSKPrefix + between.Last.String()),
 	}
 	var out []runs.Marker
-	known, limit := languages{}, 0
+	limit := 0
 	if most > 0 {
 		limit = most + 1
 	}
 	err := r.query(ctx, "markers", layout.AttrSK+" BETWEEN :from AND :to", values, markerAttrs, limit, func(page []layout.Item) (err error) {
-		if out, err = known.decodeMarkers(out, page); err == nil && most > 0 && len(out) > most {
+		if out, err = decodeMarkers(out, page); err == nil && most > 0 && len(out) > most {
 			err = errTooMany
 		}
 		return err
