@@ -51,7 +51,7 @@ func (s *Store) deleteGone(ctx context.Context, written map[string]bool, g gener
 			continue
 		}
 		for product := range products {
-			if err := s.deleteProduct(ctx, generationProduct{generation, product}); err != nil {
+			if err := s.deleteProduct(ctx, generationProduct{s.table, generation, product}); err != nil {
 				return err
 			}
 		}
@@ -87,7 +87,7 @@ func byProduct(entries []pageindex.Entry) map[string][]pageindex.Entry {
 func (s *Store) write(ctx context.Context, generation string, products map[string][]pageindex.Entry) error {
 	names := slices.Sorted(maps.Keys(products))
 	return call.Parallel(ctx, len(names), func(ctx context.Context, i int) error {
-		p := generationProduct{generation, names[i]}
+		p := generationProduct{s.table, generation, names[i]}
 		turn := s.turn(p)
 		turn.Lock()
 		defer turn.Unlock()
@@ -129,7 +129,7 @@ func (s *Store) change(ctx context.Context, p generationProduct, entries []pagei
 		}
 		c.after.cells[cell] = state
 	}
-	return call.Transact(ctx, s.client, s.in(append(c.writes, headerWrites(p, before, c.after)...)))
+	return call.Transact(ctx, s.client, append(c.writes, headerWrites(p, before, c.after)...))
 }
 
 // entries reads what the store has of comments. The header is read before: if it is the same when
@@ -175,16 +175,16 @@ func changeOf(p generationProduct, before header, was map[comment.Position]store
 		if e.Cell != nil {
 			cell = layout.CellText(*e.Cell)
 		}
-		c.writes = append(c.writes, put(entryItem(p, e, cell, now)))
+		c.writes = append(c.writes, p.put(entryItem(p, e, cell, now)))
 		if cell == old.cell {
 			continue
 		}
 		if old.cell != "" {
-			c.writes = append(c.writes, remove(p.memberKey(old.cell, e.Position)))
+			c.writes = append(c.writes, p.remove(p.memberKey(old.cell, e.Position)))
 			c.count(old.cell, -1, e.Position)
 		}
 		if cell != "" {
-			c.writes = append(c.writes, put(p.memberKey(cell, e.Position)))
+			c.writes = append(c.writes, p.put(p.memberKey(cell, e.Position)))
 			c.count(cell, 1, e.Position)
 		}
 	}

@@ -55,7 +55,7 @@ func (s *Store) sweep(ctx context.Context) error {
 	for _, generation := range g.old {
 		err := s.eachKey(ctx, pkPrefix+generation, func(keys []layout.Item) error {
 			return call.Parallel(ctx, len(keys), func(ctx context.Context, i int) error {
-				return s.deleteProduct(ctx, generationProduct{generation, layout.NewReader(keys[i]).Text(layout.AttrSK)})
+				return s.deleteProduct(ctx, generationProduct{s.table, generation, layout.NewReader(keys[i]).Text(layout.AttrSK)})
 			})
 		})
 		if err != nil {

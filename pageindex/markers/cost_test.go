@@ -96,7 +96,7 @@ func load(t testing.TB, size int, traits bool) *costs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, h := generationProduct{g.current, "4711"}, header{version: "1", cells: map[string]state{}}
+	p, h := generationProduct{generation: g.current, product: "4711"}, header{version: "1", cells: map[string]state{}}
 	stamps := map[string][]comment.Position{}
 	items := []layout.Item{p.productKey()}
 	for n := range size {

@@ -32,19 +32,18 @@ func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
 
 // eachKey hands on the keys of a partition, page by page.
 func (s *Store) eachKey(ctx context.Context, pk string, do func(keys []layout.Item) error) error {
-	for start := layout.Item(nil); ; {
-		output, err := s.client.Query(ctx, &dynamodb.QueryInput{
-			TableName: aws.String(s.table), ConsistentRead: aws.Bool(true), ExclusiveStartKey: start,
-			KeyConditionExpression:    aws.String(layout.AttrPK + " = :pk"),
-			ExpressionAttributeValues: layout.Item{":pk": layout.Text(pk)},
-			ProjectionExpression:      aws.String(layout.AttrPK + "," + layout.AttrSK),
-		})
-		if err != nil {
-			return call.Wrap(err, "Query of old page markers")
+	for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
+		TableName: aws.String(s.table), ConsistentRead: aws.Bool(true),
+		KeyConditionExpression:    aws.String(layout.AttrPK + " = :pk"),
+		ExpressionAttributeValues: layout.Item{":pk": layout.Text(pk)},
+		ProjectionExpression:      aws.String(layout.AttrPK + "," + layout.AttrSK),
+	}, "old page markers") {
+		if err == nil {
+			err = do(output.Items)
 		}
-		if err := do(output.Items); err != nil || output.LastEvaluatedKey == nil {
+		if err != nil {
 			return err
 		}
-		start = output.LastEvaluatedKey
 	}
+	return nil
 }

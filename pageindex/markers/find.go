@@ -19,7 +19,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	m := &meter{}
 	for range mostTries {
 		found, waves, err := s.find(ctx, list, targets, m)
-		if errors.Is(err, errChanged) || errors.Is(err, pageindex.ErrMoved) {
+		if errors.Is(err, pageindex.ErrMoved) {
 			continue
 		}
 		found.Cost = pageindex.Cost{Calls: m.calls, Waves: waves, ReadUnits: m.units}
@@ -38,7 +38,7 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 		l.waves++
 		now, again := s.header(ctx, l.part, m)
 		if again == nil && now.version != l.version {
-			again = errChanged
+			again = pageindex.ErrMoved
 		}
 		err = errors.Join(again, err)
 	}
@@ -52,7 +52,7 @@ func (s *Store) attempt(ctx context.Context, list pageindex.List, m *meter) (*at
 	if err != nil {
 		return l, err
 	}
-	l.part = generationProduct{layout.NewReader(g).OptionalText(attrCurrent), list.Product}
+	l.part = generationProduct{s.table, layout.NewReader(g).OptionalText(attrCurrent), list.Product}
 	h, err := s.header(ctx, l.part, m)
 	if err != nil {
 		return l, err

@@ -40,7 +40,7 @@ const (
 )
 
 // generationProduct is a product in a generation.
-type generationProduct struct{ generation, product string }
+type generationProduct struct{ table, generation, product string }
 
 func (p generationProduct) pk() string { return pkPrefix + p.generation + "#/" + p.product }
 func (p generationProduct) cellPK(cell string) string {

@@ -3,7 +3,6 @@ package markers
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"sync"
 
@@ -12,12 +11,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-var (
-	// errChanged says that the product changed while it was read.
-	errChanged = errors.New("the product changed meanwhile")
-	// errUnstamped is the answer for places that are being stamped again.
-	errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
-)
+// errUnstamped is the answer for places that are being stamped again.
+var errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
 
 // attempt is one attempt at an answer.
 type attempt struct {
@@ -61,7 +56,7 @@ func (l *attempt) readStamps(ctx context.Context, cell, chunk int) ([]comment.Po
 	}
 	right := l.cells[cell].stamped - chunk*l.store.perChunk
 	if len(stamps) < min(right, l.store.perChunk) {
-		return nil, errChanged
+		return nil, pageindex.ErrMoved
 	}
 	return stamps[:min(len(stamps), right)], nil
 }
@@ -179,7 +174,7 @@ func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error
 	}
 	members, first, err := l.membersFrom(ctx, r.cell, from, to)
 	if err == nil && first+len(members) <= to {
-		err = errChanged
+		err = pageindex.ErrMoved
 	}
 	if err != nil {
 		return nil, err

@@ -83,17 +83,17 @@ func (s *Store) stampSome(ctx context.Context, p generationProduct, before heade
 	var writes []types.TransactWriteItem
 	for from := 0; from < len(stamps); from += s.perChunk {
 		key := p.chunkKey(cell, first+from/s.perChunk)
-		writes = append(writes, put(encodeStamps(key, stamps[from:min(from+s.perChunk, len(stamps))])))
+		writes = append(writes, p.put(encodeStamps(key, stamps[from:min(from+s.perChunk, len(stamps))])))
 	}
 	if c.stamped == c.count/s.perStamp {
 		for n := 0; n < chunksAtOnce && c.chunks > s.chunksFor(c.stamped); n++ {
 			c.chunks--
-			writes = append(writes, remove(p.chunkKey(cell, c.chunks)))
+			writes = append(writes, p.remove(p.chunkKey(cell, c.chunks)))
 		}
 	}
 	c.chunks = max(c.chunks, s.chunksFor(c.stamped))
 	after.cells[cell] = c
-	return call.Transact(ctx, s.client, s.in(append(writes, headerWrites(p, before, after)...)))
+	return call.Transact(ctx, s.client, append(writes, headerWrites(p, before, after)...))
 }
 
 // damaged is the error of a cell that has fewer comments or stamps than its header says, unless

@@ -7,6 +7,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
@@ -22,43 +23,28 @@ func headerWrites(p generationProduct, before, after header) []types.TransactWri
 	switch {
 	case len(after.cells) > 0:
 		after.version = rand.Text()
-		write := types.Put{Item: encodeHeader(p, after), ConditionExpression: aws.String(condition), ExpressionAttributeValues: values}
-		out = append(out, types.TransactWriteItem{Put: &write})
+		out = append(out, call.PutIf(p.table, encodeHeader(p, after), condition, values))
 	case before.version != "":
-		write := types.Delete{Key: p.headerKey(), ConditionExpression: aws.String(condition), ExpressionAttributeValues: values}
-		out = append(out, types.TransactWriteItem{Delete: &write})
+		gone := p.remove(p.headerKey())
+		gone.Delete.ConditionExpression, gone.Delete.ExpressionAttributeValues = aws.String(condition), values
+		out = append(out, gone)
 	default:
-		write := types.ConditionCheck{Key: p.headerKey(), ConditionExpression: aws.String(condition)}
+		write := types.ConditionCheck{TableName: aws.String(p.table), Key: p.headerKey(), ConditionExpression: aws.String(condition)}
 		out = append(out, types.TransactWriteItem{ConditionCheck: &write})
 	}
 	switch {
 	case before.version == "" && len(after.cells) > 0:
-		out = append(out, put(p.productKey()))
+		out = append(out, p.put(p.productKey()))
 	case before.version != "" && len(after.cells) == 0:
-		out = append(out, remove(p.productKey()))
+		out = append(out, p.remove(p.productKey()))
 	}
 	return out
 }
 
-func put(item layout.Item) types.TransactWriteItem {
-	return types.TransactWriteItem{Put: &types.Put{Item: item}}
+func (p generationProduct) put(item layout.Item) types.TransactWriteItem {
+	return call.PutIf(p.table, item, "", nil)
 }
 
-func remove(key layout.Item) types.TransactWriteItem {
-	return types.TransactWriteItem{Delete: &types.Delete{Key: key}}
-}
-
-// in names the table in the parts of a transaction.
-func (s *Store) in(writes []types.TransactWriteItem) []types.TransactWriteItem {
-	for _, w := range writes {
-		switch {
-		case w.Put != nil:
-			w.Put.TableName = aws.String(s.table)
-		case w.Delete != nil:
-			w.Delete.TableName = aws.String(s.table)
-		case w.ConditionCheck != nil:
-			w.ConditionCheck.TableName = aws.String(s.table)
-		}
-	}
-	return writes
+func (p generationProduct) remove(key layout.Item) types.TransactWriteItem {
+	return types.TransactWriteItem{Delete: &types.Delete{TableName: aws.String(p.table), Key: key}}
 }

@@ -26,7 +26,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 		l := attempt{store: s, list: list}
 		found, err := l.find(ctx, targets)
 		calls += l.calls
-		if errors.Is(err, errChanged) || errors.Is(err, pageindex.ErrMoved) {
+		if errors.Is(err, pageindex.ErrMoved) {
 			continue
 		}
 		found.Cost = pageindex.Cost{Calls: calls, Waves: calls}
@@ -34,9 +34,6 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	}
 	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the comments of this product change too quickly to find a page by its number; use cursors meanwhile")
 }
-
-// errChanged says that the product changed between two waves.
-var errChanged = errors.New("the product changed meanwhile")
 
 // attempt is one attempt at an answer.
 type attempt struct {
@@ -109,7 +106,7 @@ func (l *attempt) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) 
 		return nil
 	})
 	if errors.Is(err, goredis.Nil) || err == nil && version.Val() != l.version {
-		return errChanged
+		return pageindex.ErrMoved
 	}
 	return err
 }
