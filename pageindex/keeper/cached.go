@@ -3,6 +3,8 @@ package keeper
 import (
 	"context"
 	"time"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // cached holds what was read for a while. One goroutine reads, and others wait for it.
@@ -10,13 +12,13 @@ type cached[T any] struct {
 	age  time.Duration
 	read func(context.Context) (T, error)
 
-	turn  chan struct{} // taken while it is read; guards the fields below
+	turn  *semaphore.Weighted // taken while it is read; guards the fields below
 	value T
 	since time.Time // when the read began; zero for none
 }
 
 func newCached[T any](age time.Duration, read func(context.Context) (T, error)) *cached[T] {
-	return &cached[T]{age: age, read: read, turn: make(chan struct{}, 1)}
+	return &cached[T]{age: age, read: read, turn: semaphore.NewWeighted(1)}
 }
 
 // get returns a value whose read began within the age before get returns. Errors are not held.
@@ -25,12 +27,10 @@ func (c *cached[T]) get(ctx context.Context) (T, error) { return c.getBy(ctx, c.
 // getBy is get with another way to read.
 func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	var none T
-	select {
-	case c.turn <- struct{}{}:
-	case <-ctx.Done():
-		return none, ctx.Err()
+	if err := c.turn.Acquire(ctx, 1); err != nil {
+		return none, err
 	}
-	defer func() { <-c.turn }()
+	defer c.turn.Release(1)
 	began := time.Now()
 	// The monotonic clock may stand still while the machine is suspended, and the other one jump back.
 	if !c.since.IsZero() && max(began.Sub(c.since), began.Round(0).Sub(c.since)) < c.age {
@@ -46,7 +46,7 @@ func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, er
 
 // forget drops the value, so that the next caller reads it again.
 func (c *cached[T]) forget() {
-	c.turn <- struct{}{}
-	defer func() { <-c.turn }()
+	_ = c.turn.Acquire(context.Background(), 1) // which never ends
+	defer c.turn.Release(1)
 	c.since = time.Time{}
 }

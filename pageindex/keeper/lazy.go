@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -19,8 +21,8 @@ const (
 type Lazy struct {
 	open func(ctx context.Context) (Outside, error)
 
-	turn   chan struct{} // taken while it is opened; guards the fields below
-	store  Outside       // nil until it is open
+	turn   *semaphore.Weighted // taken while it is opened; guards the fields below
+	store  Outside             // nil until it is open
 	failed error
 	since  time.Time // when it failed
 }
@@ -31,18 +33,16 @@ var _ Outside = (*Lazy)(nil)
 func NewLazy(t Target, table string) *Lazy {
 	return &Lazy{
 		open: func(ctx context.Context) (Outside, error) { return t.Kind.Open(ctx, t.text, table) },
-		turn: make(chan struct{}, 1),
+		turn: semaphore.NewWeighted(1),
 	}
 }
 
 // Opened returns the store, open.
 func (l *Lazy) Opened(ctx context.Context) (Outside, error) {
-	select {
-	case l.turn <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := l.turn.Acquire(ctx, 1); err != nil {
+		return nil, err
 	}
-	defer func() { <-l.turn }()
+	defer l.turn.Release(1)
 	if l.store != nil {
 		return l.store, nil
 	}
@@ -116,8 +116,8 @@ func (l *Lazy) Build(ctx context.Context) (pageindex.Build, error) {
 
 // Close closes the store if it is open.
 func (l *Lazy) Close() error {
-	l.turn <- struct{}{}
-	defer func() { <-l.turn }()
+	_ = l.turn.Acquire(context.Background(), 1) // which never ends
+	defer l.turn.Release(1)
 	if l.store == nil {
 		return nil
 	}

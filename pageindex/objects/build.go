@@ -75,10 +75,10 @@ func (b *build) Finish(ctx context.Context, covers string) error {
 func (b *build) finish(ctx context.Context, covers string) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if err := b.core.merging.take(ctx); err != nil {
+	if err := b.core.merging.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer b.core.merging.give()
+	defer b.core.merging.Release(1)
 	was, err := b.core.latest(ctx)
 	if err != nil {
 		return err

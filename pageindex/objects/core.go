@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
@@ -56,7 +57,7 @@ type core struct {
 	scratch string
 	// appending is held by the one who appends to the log, merging by the one who makes chunks or
 	// deletes some.
-	appending, merging turn
+	appending, merging *semaphore.Weighted
 
 	mu       sync.Mutex
 	snapshot snapshot
@@ -75,7 +76,7 @@ type snapshot struct {
 
 func newCore(s storage, set settings) *core {
 	return &core{
-		storage: s, settings: set, cache: newCache(), appending: make(turn, 1), merging: make(turn, 1),
+		storage: s, settings: set, cache: newCache(), appending: semaphore.NewWeighted(1), merging: semaphore.NewWeighted(1),
 		snapshot: snapshot{state: newState(&Root{})},
 	}
 }
@@ -94,20 +95,6 @@ func (c *core) latest(ctx context.Context) (snapshot, error) {
 	_, err := c.refresh(ctx)
 	return c.current(), err
 }
-
-// turn is a lock that a context ends the wait for.
-type turn chan struct{}
-
-func (t turn) take(ctx context.Context) error {
-	select {
-	case t <- struct{}{}:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-func (t turn) give() { <-t }
 
 // refresh brings what is known up to date: the root and the next log are read at the same time, and
 // then further logs, ever more of them.
@@ -275,10 +262,10 @@ func (c *core) ensure(ctx context.Context) error {
 
 // append appends items to the log, as an object of the next free number.
 func (c *core) append(ctx context.Context, items []Item) error {
-	if err := c.appending.take(ctx); err != nil {
+	if err := c.appending.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer c.appending.give()
+	defer c.appending.Release(1)
 	frame := encodeFrame(items)
 	for {
 		if err := c.ensure(ctx); err != nil {

@@ -77,10 +77,10 @@ func (m *merger) takeLease(ctx context.Context) (string, error) {
 
 // mergeLeased merges, and collects if that is due. The process that calls it has the lease.
 func (m *merger) mergeLeased(ctx context.Context) error {
-	if err := m.merging.take(ctx); err != nil {
+	if err := m.merging.Acquire(ctx, 1); err != nil {
 		return err
 	}
-	defer m.merging.give()
+	defer m.merging.Release(1)
 	err := m.mergeLogs(ctx)
 	if err == nil && time.Since(m.collected) >= m.settings.collectEvery {
 		m.collected = time.Now()
