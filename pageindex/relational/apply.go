@@ -208,13 +208,17 @@ func encode(rows []row) (string, error) {
 	return string(text), nil
 }
 
+func hashOf(text string) uint32 {
+	hash := fnv.New32a()
+	_, _ = hash.Write([]byte(text)) // never fails
+	return hash.Sum32()
+}
+
 // bucketsOf returns the locks of some products, sorted.
 func bucketsOf(entries []pageindex.Entry) []int {
 	var buckets []int
 	for _, e := range entries {
-		hash := fnv.New32a()
-		_, _ = hash.Write([]byte(e.Product)) // never fails
-		buckets = append(buckets, int(hash.Sum32()%Buckets))
+		buckets = append(buckets, int(hashOf(e.Product)%Buckets))
 	}
 	slices.Sort(buckets)
 	return slices.Compact(buckets)

@@ -136,9 +136,7 @@ const postgresIncoming = `(
 
 // postgresLock takes locks that end with the transaction. They are the schema's.
 func postgresLock(schema string) func(context.Context, *sql.Tx, []int) error {
-	hash := fnv.New32a()
-	_, _ = hash.Write([]byte(schema)) // never fails
-	class := int32(hash.Sum32())
+	class := int32(hashOf(schema))
 	return func(ctx context.Context, tx *sql.Tx, buckets []int) error {
 		texts := make([]string, len(buckets))
 		for i, bucket := range buckets {

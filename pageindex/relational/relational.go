@@ -13,7 +13,6 @@ import (
 	"database/sql"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -82,13 +81,12 @@ const (
 
 // Store is a pageindex.Store in a relational database.
 type Store struct {
-	db    Database
-	close func() error
-	sql   *strings.Replacer
-	now   func() time.Time
-	made  atomic.Bool // the schema was seen to be there
-	// making lets one goroutine at a time look for the schema.
-	making sync.Mutex
+	db     Database
+	close  func() error
+	sql    *strings.Replacer
+	now    func() time.Time
+	making sync.Mutex // lets one goroutine at a time look for the schema
+	made   bool       // the schema was seen to be there
 
 	sweeping  sync.Mutex
 	lastSweep time.Time

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -48,7 +49,6 @@ var schema = []string{
 		block INTEGER NOT NULL,
 		n INTEGER NOT NULL,
 		PRIMARY KEY (generation, product, language, rating, block)) {updated}`,
-	`INSERT INTO {store} (id, version, current, building, last, covers) VALUES (1, ?1, 1, 0, 1, '')`,
 }
 
 // drops removes the tables.
@@ -57,19 +57,14 @@ var drops = []string{`DROP TABLE IF EXISTS {blocks}`, `DROP TABLE IF EXISTS {ent
 // ensure creates the schema where it is missing. It looks once, and again after a fault that says
 // that a table is missing.
 func (s *Store) ensure(ctx context.Context) error {
-	if s.made.Load() {
-		return nil
-	}
 	s.making.Lock()
 	defer s.making.Unlock()
-	if s.made.Load() {
+	if s.made {
 		return nil
 	}
-	if err := transact(ctx, s.db.Write, s.db.WriteOnce, s.create); err != nil {
-		return err
-	}
-	s.made.Store(true)
-	return nil
+	err := transact(ctx, s.db.Write, s.db.WriteOnce, s.create)
+	s.made = err == nil
+	return err
 }
 
 // create creates the schema unless it is complete. What is left of an incomplete one goes: its rows
@@ -81,17 +76,12 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	if complete, err := s.complete(ctx, tx); complete || err != nil {
 		return err
 	}
-	for _, text := range append(s.db.Before, drops...) {
+	for _, text := range slices.Concat(s.db.Before, drops, schema) {
 		if err := s.exec(ctx, tx, text); err != nil {
 			return err
 		}
 	}
-	for _, text := range schema[:len(schema)-1] {
-		if err := s.exec(ctx, tx, text); err != nil {
-			return err
-		}
-	}
-	return s.exec(ctx, tx, schema[len(schema)-1], version)
+	return s.exec(ctx, tx, `INSERT INTO {store} (id, version, current, building, last, covers) VALUES (1, ?1, 1, 0, 1, '')`, version)
 }
 
 // complete says whether the whole schema is there, and refuses a newer one.

@@ -48,7 +48,9 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 		case ctx.Err() != nil || try == attempts:
 			return s.explain(ctx, err)
 		case fault == Missing:
-			s.made.Store(false)
+			s.making.Lock()
+			s.made = false
+			s.making.Unlock()
 		case fault == Crossed:
 			if task.Wait(ctx, rand.N(pause<<try)) != nil {
 				return s.explain(ctx, err)
