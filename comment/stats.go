@@ -10,10 +10,35 @@ import (
 // Statistics are counts, and how fresh they are.
 type Statistics struct {
 	Counts
-	// Verified and WithMedia are how many of these comments have the traits, nil if unknown.
-	Verified, WithMedia *int
 	// AsOf is a time up to which the counts include all changes of comments, nil if unknown.
 	AsOf *time.Time
+
+	of *counted // nil if it is unknown which of these comments have traits
+}
+
+// counted are the comments that were counted.
+type counted struct {
+	stats  Stats
+	filter Filter
+}
+
+// Verified returns how many of these comments are verified purchases, nil if that is unknown.
+func (s Statistics) Verified() *int { return s.having(IsVerified) }
+
+// WithMedia returns how many of these comments have pictures or videos, nil if that is unknown.
+func (s Statistics) WithMedia() *int { return s.having(HasMedia) }
+
+// having returns how many of these comments have a trait, nil if that is unknown.
+func (s Statistics) having(trait Traits) *int {
+	if s.of == nil {
+		return nil
+	}
+	only, n := s.of.filter, 0
+	if wanted := only.wants(trait); *wanted == nil || **wanted {
+		*wanted = new(true)
+		n = s.of.stats.Counts(only).Total()
+	}
+	return &n
 }
 
 // MaxLanguageRows is how many languages of a product have a row of their own in its Stats.
@@ -46,16 +71,7 @@ func (s Stats) Others(languages []Language) []Language {
 
 // Statistics returns how many comments a filter allows, regardless of its dates, like Counts.
 func (s Stats) Statistics(filter Filter) Statistics {
-	all, having := s.Counts(filter), map[Attribute]*int{}
-	for _, attribute := range []Attribute{OfVerified, OfMedia} {
-		only, n := filter, 0
-		if wanted := only.wants(attribute.Trait()); *wanted == nil || **wanted {
-			*wanted = new(true)
-			n = s.Counts(only).Total()
-		}
-		having[attribute] = &n
-	}
-	return Statistics{Counts: all, Verified: having[OfVerified], WithMedia: having[OfMedia]}
+	return Statistics{Counts: s.Counts(filter), of: &counted{s, filter}}
 }
 
 // AtMost returns upper bounds of the numbers of comments that a filter allows, like Counts. It

@@ -6387,7 +6387,7 @@ func (ec *executionContext) _CommentStats_verified(ctx context.Context, field gr
 			return ec.fieldContext_CommentStats_verified(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.Verified, nil
+			return obj.Verified(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {
@@ -6410,7 +6410,7 @@ func (ec *executionContext) _CommentStats_withMedia(ctx context.Context, field g
 			return ec.fieldContext_CommentStats_withMedia(ctx, field)
 		},
 		func(ctx context.Context) (any, error) {
-			return obj.WithMedia, nil
+			return obj.WithMedia(), nil
 		},
 		nil,
 		func(ctx context.Context, selections ast.SelectionSet, v *int) graphql.Marshaler {

@@ -125,8 +125,8 @@ var (
 			"total":     number(func(s *comment.Statistics) int { return s.Total() }),
 			"average":   leaf("Float", appendAverage),
 			"ratings":   several(ratings, func(s *comment.Statistics) []*comment.RatingCount { return pointers(s.Ratings()) }),
-			"verified":  optionalNumber(func(s *comment.Statistics) *int { return s.Verified }),
-			"withMedia": optionalNumber(func(s *comment.Statistics) *int { return s.WithMedia }),
+			"verified":  optionalNumber(func(s *comment.Statistics) *int { return s.Verified() }),
+			"withMedia": optionalNumber(func(s *comment.Statistics) *int { return s.WithMedia() }),
 			"asOf":      optionalMoment(func(s *comment.Statistics) *time.Time { return s.AsOf }),
 		},
 	}
