@@ -92,13 +92,15 @@ type Row struct {
 // Split has the counts of each set of traits but the empty one as signed varints, set by set.
 type Split string
 
+// splitBytes is enough for most splits.
+const splitBytes = 128
+
 // Sets are the counts of a row by set of traits. Those of the empty set come first.
 type Sets [TraitSets]Counts
 
 // RowOf returns the row with some counts.
 func RowOf(sets Sets) (r Row) {
-	var out []byte
-	traited := false
+	out, traited := make([]byte, 0, splitBytes), false
 	for i := range sets {
 		for rating, n := range sets[i] {
 			r.Counts[rating] += n
@@ -122,7 +124,7 @@ func (r *Row) Sets() (sets Sets) {
 	if !r.Traited() {
 		return sets
 	}
-	rest := []byte(r.Split)
+	rest := append(make([]byte, 0, splitBytes), r.Split...)
 	for i := 1; i < len(sets); i++ {
 		for rating := range sets[i] {
 			n, read := binary.Varint(rest)

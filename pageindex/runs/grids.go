@@ -222,12 +222,14 @@ func DecodeSplit(in []byte, stats comment.Stats) error {
 		return nil
 	}
 	d := newDecoder(in)
-	if !d.split || negative(stats) {
+	if !d.split {
 		return errDamaged
 	}
 	r := gridReader{bitReader: bitReader{decoder: d}}
 	r.begin()
-	for _, language := range slices.Sorted(maps.Keys(stats)) {
+	languages := slices.AppendSeq(make([]comment.Language, 0, len(stats)), maps.Keys(stats))
+	slices.Sort(languages)
+	for _, language := range languages {
 		stats[language] = r.split(stats[language].Counts)
 	}
 	if r.end(); len(d.rest) > 0 {
