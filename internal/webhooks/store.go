@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -61,17 +62,22 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 		return h, err
 	}
 	h.ID = strings.ToLower(rand.Text()[:8])
-	return h, s.put(ctx, h, "attribute_not_exists("+layout.AttrPK+")")
+	return h, s.put(ctx, h, "attribute_not_exists("+layout.AttrPK+")", "")
 }
 
-// Change changes a hook, and returns it as it is now.
+// Change changes a hook, and returns it as it is now. The error is of the kind Conflict if another change
+// came first.
 func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook, error) {
-	h, err := s.Find(ctx, id)
-	if err != nil {
-		return h, err
+	all, texts, err := s.list(ctx)
+	i := slices.IndexFunc(all, func(h Hook) bool { return h.ID == id })
+	switch {
+	case err != nil:
+		return Hook{}, err
+	case i < 0:
+		return Hook{}, unknown(id)
 	}
-	change(&h)
-	return h, s.put(ctx, h, "attribute_exists("+layout.AttrPK+")")
+	change(&all[i])
+	return all[i], s.put(ctx, all[i], layout.AttrHook+" = :before", texts[i])
 }
 
 // Pause stops a hook for now. Events are kept for outbox.Keep.
@@ -110,16 +116,23 @@ func (s *Store) delete(ctx context.Context, key layout.Item, hook string) error 
 }
 
 // List returns all hooks, in the order of their ids.
-func (s *Store) List(ctx context.Context) (all []Hook, err error) {
+func (s *Store) List(ctx context.Context) ([]Hook, error) {
+	all, _, err := s.list(ctx)
+	return all, err
+}
+
+// list returns all hooks, each also as the text that is stored.
+func (s *Store) list(ctx context.Context) (all []Hook, texts []string, err error) {
 	items, _, err := call.Partition(ctx, s.client, s.table, layout.HookKey("")[layout.AttrPK], "the hooks")
 	for _, it := range items {
 		var h Hook
-		if err := json.Unmarshal([]byte(layout.NewReader(it).Text(layout.AttrHook)), &h); err != nil {
-			return nil, fmt.Errorf("hook %s cannot be read: remove it, and add it again", layout.NewReader(it).Text(layout.AttrSK))
+		text := layout.NewReader(it).Text(layout.AttrHook)
+		if err := json.Unmarshal([]byte(text), &h); err != nil {
+			return nil, nil, fmt.Errorf("hook %s cannot be read: remove it, and add it again", layout.NewReader(it).Text(layout.AttrSK))
 		}
-		all = append(all, h)
+		all, texts = append(all, h), append(texts, text)
 	}
-	return all, err
+	return all, texts, err
 }
 
 // Find returns a hook. The error of one that does not exist is of the kind NotFound.
@@ -131,24 +144,36 @@ func (s *Store) Find(ctx context.Context, id string) (Hook, error) {
 		}
 	}
 	if err == nil {
-		err = comment.Errorf(comment.NotFound, "there is no hook %.40q: talkback hooks list prints all", id)
+		err = unknown(id)
 	}
 	return Hook{}, err
 }
 
-func (s *Store) put(ctx context.Context, h Hook, condition string) error {
+func unknown(id string) error {
+	return comment.Errorf(comment.NotFound, "there is no hook %.40q: talkback hooks list prints all", id)
+}
+
+// put writes a hook on a condition, which may name the text that is stored before.
+func (s *Store) put(ctx context.Context, h Hook, condition, before string) error {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
 	item := layout.HookKey(h.ID)
 	item[layout.AttrHook] = layout.Text(string(text))
-	return call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition)}, call.NoRetries)
+	input := &dynamodb.PutItemInput{
+		TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition),
+		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
+	}
+	if before != "" {
+		input.ExpressionAttributeValues = layout.Item{":before": layout.Text(before)}
+	}
+	return call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+		_, err := s.client.PutItem(ctx, input, call.NoRetries)
 		var refused *types.ConditionalCheckFailedException
 		switch {
-		case errors.As(err, &refused) && again:
-			return nil // by the earlier try; ids are random
+		case errors.As(err, &refused) && layout.NewReader(refused.Item).OptionalText(layout.AttrHook) == string(text):
+			return nil // by an earlier try
 		case errors.As(err, &refused):
 			return comment.Errorf(comment.Conflict, "hook %s was changed or removed meanwhile: list the hooks, and try again", h.ID)
 		}

@@ -419,3 +419,21 @@ func TestCheck(t *testing.T) {
 		}
 	}
 }
+
+// Of two operators who change a hook at once, one is told to try again, and no change is lost.
+func TestTwoChangeAHook(t *testing.T) {
+	tab := newTable(t)
+	h := tab.add("http://127.0.0.1:1")
+	_, err := tab.store.Change(t.Context(), h.ID, func(slow *webhooks.Hook) {
+		if _, err := tab.store.Change(t.Context(), h.ID, webhooks.Pause); err != nil {
+			t.Fatal(err)
+		}
+		webhooks.Replay(time.Now())(slow)
+	})
+	if comment.KindOf(err) != comment.Conflict {
+		t.Errorf("the later change has the error %v", err)
+	}
+	if h, err := tab.store.Find(t.Context(), h.ID); err != nil || !h.Paused || h.Replays != 0 {
+		t.Errorf("the hook is %+v, %v", h, err)
+	}
+}
