@@ -123,19 +123,20 @@ func Compare(ctx context.Context, client Client, table string, id comment.ID) (D
 	if err != nil {
 		return Difference{}, err
 	}
-	counted, votes, err := r.all(ctx, id)
+	counted, _, err := r.all(ctx, id)
 	if err != nil {
 		return Difference{}, err
 	}
-	return Difference{now.product, now.wrong(id, counted, votes)}, nil
+	return Difference{now.product, now.wrong(id, counted)}, nil
 }
 
 // wrong says what is wrong with the state of a comment that has votes, empty if nothing is.
-func (s state) wrong(id comment.ID, counted layout.VoteSums, votes int) string {
-	right := s.shown.Imported.Plus(counted.Total())
-	switch update, _, _ := s.shown.Update(counted.Total()); {
-	case s.gone && votes > 0:
-		return fmt.Sprintf("comment %s does not exist, and has %d votes", id, votes)
+func (s state) wrong(id comment.ID, counted layout.VoteSums) string {
+	total := counted.Total()
+	right, left := s.shown.Imported.Plus(total), total.Helpful+total.NotHelpful
+	switch update, _, _ := s.shown.Update(total); {
+	case s.gone && left > 0: // votes that were taken back expire, and are not deleted with their comment
+		return fmt.Sprintf("comment %s does not exist, and has %d votes", id, left)
 	case s.gone:
 		return ""
 	case s.unreadable != nil:

@@ -395,6 +395,21 @@ func TestVotesAreVerifiedAndMended(t *testing.T) {
 	}
 }
 
+// A vote that was taken back leaves an item until it expires, also if its comment is deleted before. That is
+// no drift.
+func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
+	h := newHistory(t, 2)
+	gone := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
+	vote := comment.CastVote{By: "b", Vote: comment.NoVote, At: gone.CreatedAt()}
+	if err := h.store.SetVote(t.Context(), gone.ID, comment.CastVote{}, vote); err != nil {
+		t.Fatal(err)
+	}
+	found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
+	if err != nil || len(found.Drifts) > 0 {
+		t.Errorf("the drifts are %+v, %v", found.Drifts, err)
+	}
+}
+
 // setByHand changes an attribute of a comment as nobody but an operator does.
 func (h *history) setByHand(id comment.ID, attr, value string) {
 	h.Helper()
