@@ -4,6 +4,7 @@ package fetch
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"net/http"
 	"net/netip"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -50,12 +52,17 @@ func CheckRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0].URL
 	switch {
 	case next.URL.Scheme != first.Scheme || next.URL.Host != first.Host:
-		return errors.New("the address leads to another host or scheme: give the one that it leads to, if that is right")
+		return errElsewhere
 	case len(before) > maxRedirects:
-		return errors.New("the address leads on and on")
+		return errOnAndOn
 	}
 	return nil
 }
+
+var (
+	errElsewhere = errors.New("the address leads to another host or scheme: give the one that it leads to, if that is right")
+	errOnAndOn   = errors.New("the address leads on and on")
+)
 
 // Answer is what an address has.
 type Answer struct {
@@ -77,11 +84,7 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 	}
 	response, err := c.HTTP.Do(request)
 	if err != nil {
-		var asked *url.Error
-		if errors.As(err, &asked) {
-			err = asked.Err
-		}
-		return Answer{}, err
+		return Answer{}, unanswered(err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
@@ -92,4 +95,44 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 		return Answer{}, err
 	}
 	return Answer{body, response.Header.Get("Content-Type"), response.Request.URL}, nil
+}
+
+// unanswered returns why a request has no answer, without its address.
+func unanswered(err error) error {
+	var asked *url.Error
+	if errors.As(err, &asked) {
+		err = asked.Err
+	}
+	for _, own := range []error{errElsewhere, errOnAndOn, context.Canceled} {
+		if errors.Is(err, own) {
+			return own
+		}
+	}
+	var timeouts interface{ Timeout() bool }
+	if errors.As(err, &timeouts) && timeouts.Timeout() {
+		return err // says how long it took
+	}
+	return errors.New(Failure(err))
+}
+
+// maxReason bounds why a connection failed, in bytes. A certificate may name a thousand hosts.
+const maxReason = 250
+
+// Failure returns why a connection failed, without what the other side sent: errors of net/http hold up to
+// all of the head of an answer.
+func Failure(err error) string {
+	reason := "what it sends is no answer of HTTP, or the head of one is too large"
+	var connection *net.OpError
+	var certificate *tls.CertificateVerificationError
+	switch {
+	case errors.As(err, &connection):
+		reason = connection.Error()
+	case errors.As(err, &certificate):
+		reason = certificate.Error()
+	case errors.Is(err, http.ErrSchemeMismatch):
+		reason = "it speaks HTTP without TLS"
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		reason = "it closed the connection"
+	}
+	return strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
 }

@@ -1,10 +1,15 @@
 package fetch
 
 import (
+	"bufio"
+	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"strings"
 	"testing"
+	"time"
 )
 
 func TestRedirectsStayWithinTheirOrigin(t *testing.T) {
@@ -23,6 +28,42 @@ func TestRedirectsStayWithinTheirOrigin(t *testing.T) {
 		if err := CheckRedirect(next, []*http.Request{before}); (err == nil) != row.follows {
 			t.Errorf("from %s to %s: %v", row.from, row.to, err)
 		}
+	}
+}
+
+// An error says why an address has no answer, and nothing of what it sends.
+func TestBrokenAnswersAreInNoError(t *testing.T) {
+	const word = "of-the-other-side"
+	long := strings.Repeat(word, 1000)
+	for name, answer := range map[string]string{
+		"no HTTP":      long + "\r\n\r\n",
+		"a bad status": "HTTP/1.1 " + long + "\r\n\r\n",
+		"a bad header": "HTTP/1.1 200 OK\r\n" + long + "\r\n\r\n",
+		"a bad length": "HTTP/1.1 200 OK\r\nContent-Length: " + long + "\r\n\r\n",
+		"a bad coding": "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + long + "\r\n\r\n",
+		"a bad chunk":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + long + "\r\n",
+		"a bad leader": "HTTP/1.1 302 Found\r\nLocation: :" + long + "\r\n\r\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			other, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer other.Close()
+			go func() {
+				conn, err := other.Accept()
+				if err != nil {
+					return
+				}
+				defer conn.Close()
+				_, _ = http.ReadRequest(bufio.NewReader(conn))
+				_, _ = io.WriteString(conn, answer)
+			}()
+			_, err = New(2*time.Minute, 1<<20, nil).Get(t.Context(), "http://"+other.Addr().String(), nil)
+			if err == nil || strings.Contains(err.Error(), word) || len(err.Error()) > 300 {
+				t.Errorf("the error is %.300v", err)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,6 @@ package webhooks
 import (
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,8 +26,6 @@ const (
 	timeout = 15 * time.Second
 	// maxAnswer is how much of an answer is read, so that the connection can be used again.
 	maxAnswer = 16 << 10
-	// maxReason bounds why a connection failed, in bytes. A certificate may name a thousand hosts.
-	maxReason = 250
 )
 
 // payload is what is posted, as Standard Webhooks recommends.
@@ -193,26 +190,7 @@ func unanswered(err error) error {
 	case errors.As(err, &timeouts) && timeouts.Timeout():
 		return fmt.Errorf("no answer within %v: answer first, and work afterwards", timeout)
 	}
-	return fmt.Errorf("no answer: %s", failure(err))
-}
-
-// failure returns why a connection failed, without what the other side sent: errors of net/http hold up to
-// maxAnswer of it.
-func failure(err error) string {
-	reason := "what it sends is no answer of HTTP, or the head of one is too large"
-	var connection *net.OpError
-	var certificate *tls.CertificateVerificationError
-	switch {
-	case errors.As(err, &connection):
-		reason = connection.Error()
-	case errors.As(err, &certificate):
-		reason = certificate.Error()
-	case errors.Is(err, http.ErrSchemeMismatch):
-		reason = "it speaks HTTP without TLS"
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		reason = "it closed the connection"
-	}
-	return strings.ToValidUTF8(reason[:min(len(reason), maxReason)], "")
+	return fmt.Errorf("no answer: %s", fetch.Failure(err))
 }
 
 // outcome returns why a status is no success.
