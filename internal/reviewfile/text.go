@@ -104,29 +104,34 @@ var breaksOf = map[atom.Atom]int{
 }
 
 // plainText returns the text of HTML: tags go, the breaks that they mean stay, scripts and styles go
-// with what is in them. Entities are resolved once, so that "&lt;br&gt;" becomes the text "<br>" and
-// no line break. What looks like a tag and is none of HTML's stays text, as does the "<" of "a < b".
+// with what is in them. Of one that has no end, the tag alone goes: what follows may be the review.
+// Entities are resolved once, so that "&lt;br&gt;" becomes the text "<br>" and no line break. What looks
+// like a tag and is none of HTML's stays text, as does the "<" of "a < b".
 func plainText(text string) string {
 	if !strings.ContainsAny(text, "<&") {
 		return text
 	}
 	t := html.NewTokenizer(strings.NewReader(text))
-	out := textOfHTML{}
+	out, unended := textOfHTML{}, ""
 	for {
 		kind := t.Next()
 		raw := string(t.Raw()) // Token ends its life
 		token := t.Token()
 		switch {
 		case kind == html.ErrorToken: // the end, perhaps within a tag that is none
-			out.add(html.UnescapeString(raw))
+			out.hidden = false
+			out.add(html.UnescapeString(unended + raw))
 			return out.String()
 		case kind == html.CommentToken, kind == html.DoctypeToken:
+		case kind == html.TextToken && out.hidden:
+			unended = raw
 		case kind == html.TextToken:
 			out.add(token.Data)
 		case token.DataAtom == 0:
 			out.add(html.UnescapeString(raw))
 		default:
 			out.tag(kind, token.DataAtom)
+			unended = ""
 		}
 	}
 }
@@ -145,7 +150,7 @@ func (o *textOfHTML) add(text string) {
 	if o.tagged {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "\r"), "\n")
 	}
-	if text == "" || o.hidden {
+	if text == "" {
 		return
 	}
 	o.tagged = false
