@@ -35,7 +35,7 @@ func (c *Cost) Run(ctx context.Context, term Terminal) error {
 	if err := c.check(); err != nil {
 		return usage(err)
 	}
-	workloads, err := c.read()
+	workloads, err := c.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -70,19 +70,28 @@ func (c *Cost) check() error {
 	return c.Prices.Check()
 }
 
-func (c *Cost) read() (all []cost.Workload, err error) {
+func (c *Cost) read(ctx context.Context) (all []cost.Workload, err error) {
 	for _, name := range c.Workloads {
-		file, err := os.ReadFile(name)
+		w, err := task.Await(ctx, func() (cost.Workload, error) { return readWorkload(name) })
 		if err != nil {
 			return nil, err
-		}
-		w, err := cost.ReadWorkload(bytes.NewReader(file))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		all = append(all, w)
 	}
 	return all, nil
+}
+
+// readWorkload reads a file that may be a pipe, or without an end.
+func readWorkload(name string) (w cost.Workload, err error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return w, err
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	if w, err = cost.ReadWorkload(file); err != nil {
+		return w, fmt.Errorf("%s: %w", name, err)
+	}
+	return w, nil
 }
 
 func (c *Cost) bills(ctx context.Context, workloads []cost.Workload) (bills []cost.Bill, err error) {

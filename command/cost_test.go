@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/talkback/talkback/internal/cost"
@@ -78,6 +80,21 @@ func TestCostOfMetrics(t *testing.T) {
 }
 
 // Whatever cannot be billed is refused by a sentence with a cure.
+// A workload may be a pipe that nobody writes to, and the command can be interrupted all the same.
+func TestCostInterrupted(t *testing.T) {
+	t.Parallel()
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	status, _, said := talkback(ctx, "cost", pipe)
+	if status != 1 || said != "talkback: interrupted; run it again\n" {
+		t.Errorf("status %d: %s", status, said)
+	}
+}
+
 func TestCostRefuses(t *testing.T) {
 	wrong := filepath.Join(t.TempDir(), "wrong.json")
 	if err := os.WriteFile(wrong, []byte(`{"products": 2, "comments": 9, "held": 3}`), 0o600); err != nil {

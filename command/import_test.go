@@ -241,7 +241,8 @@ func TestImportInterruptedBeforeAnyInput(t *testing.T) {
 	i.stdin = in
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if status, _, said := i.run(ctx, "-", "--format", "jsonl"); status != 1 {
+	status, _, said := i.run(ctx, "-", "--format", "jsonl")
+	if status != 1 || said != "talkback: interrupted; run it again\n" {
 		t.Errorf("status %d: %s", status, said)
 	}
 }
