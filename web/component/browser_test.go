@@ -545,6 +545,8 @@ func hostileTexts(t *testing.T, ctx context.Context, s shop) {
 		holds(fmt.Sprintf("%s === %q", text(".list .text"), hostile)),
 		holds(fmt.Sprintf("%s === %q", text(".list .author"), hostile)),
 		holds(root+".querySelector('script, img, svg, b') === null && document.title === 'A shop'"),
+		// Marks that are stacked paint over no other comment.
+		holds("[..."+root+".querySelectorAll('.list > li, .highlight')].every((part) => getComputedStyle(part).overflowY === 'clip')"),
 	)
 }
 
