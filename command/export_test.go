@@ -199,7 +199,7 @@ func TestExportAndImport(t *testing.T) {
 // see, and says how many it lacks. Of one product it is the same.
 func TestExportOfAllStates(t *testing.T) {
 	t.Parallel()
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		from, to := newExporter(t, endpoint), newExporter(t, endpoint)
 		r, lines := commenttest.Rand(t), map[string][]string{}
 		comments, hidden := nasty(r, 300), 0
@@ -274,7 +274,7 @@ func edit(t *testing.T, e *exporter, c comment.Comment) {
 }
 
 func TestExportOfAProduct(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		e := newExporter(t, endpoint)
 		e.fill(nasty(rand.New(rand.NewPCG(2, 2)), 41))
 		var all, one bytes.Buffer

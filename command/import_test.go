@@ -23,6 +23,7 @@ import (
 	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
@@ -88,7 +89,7 @@ stars",2015-08-23
 `
 
 func TestImport(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		i := newImporter(t, endpoint)
 		file := write(t, "reviews.csv", fewReviews)
 		rejects := file + ".rejects.tsv"

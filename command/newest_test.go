@@ -243,12 +243,12 @@ func newestFields(r *rand.Rand) []string {
 // server that trusts no statistics: the first time, and when the server knows the products.
 func TestFieldsTogether(t *testing.T) {
 	t.Parallel()
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		names := []string{"vase", "cup", "none"}
 		there := map[comment.ID]comment.Comment{}
-		for range timesOn(t, 6, 2, 200) {
+		for range commenttest.Times(6, 200) {
 			a.shuffle(r, there, names[:2])
 			together := &api{tb: t, session: a.session, watermark: prompt{}}
 			alone := map[string]map[string]any{} // answers by product and field: nothing is written meanwhile

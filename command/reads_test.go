@@ -233,7 +233,7 @@ func mustNormalize(t testing.TB, filter comment.Filter) comment.Filter {
 // Small pages of a list in which most comments share their second.
 func TestSmallPages(t *testing.T) {
 	t.Parallel()
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		comments := commenttest.Voted(r, commenttest.Many(r, "7", 25))
@@ -241,9 +241,6 @@ func TestSmallPages(t *testing.T) {
 		model := commenttest.NewModel(comments...)
 		for size := 1; size <= 4; size++ {
 			for _, order := range comment.Orders() {
-				if r.IntN(timesOn(t, 1, 2, 1)) != 0 {
-					continue // each is asked in some run
-				}
 				l := list{product: "7", order: order, size: size, filter: comment.Filter{Ratings: []int{1, 4, 5}}}
 				want := model.List("7", l.filter, order)
 				a.walk(l, false, want)
@@ -295,7 +292,7 @@ func TestPagesCutByTheEngine(t *testing.T) {
 
 // A residual filter that keeps little makes the read go on, and the page is still full.
 func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
 		comments := commenttest.Many(r, "lamp", 500)

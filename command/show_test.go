@@ -11,13 +11,14 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
 // One comment as a person reads it, however hard its author tried; the print is in
 // testdata/show.golden.
 func TestShow(t *testing.T) {
-	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		title, updated := "Très \x1b[31mbien", time.Date(2024, 6, 1, 2, 3, 4, 5e6, time.UTC)
 		written := comment.PositionAt(time.Date(2024, 5, 28, 16, 19, 36, 576e6, time.UTC), [10]byte{1})
 		full := comment.Comment{
