@@ -124,7 +124,7 @@ func fillIn(parser *kong.Kong) error {
 		"${client_writes}", strconv.Itoa(defaultWrites),
 		"${presets}", strings.Join(reviewfile.Presets(), ","),
 		"${preset_names}", strings.Join(reviewfile.Presets(), ", "),
-		"${pages}", keeper.Forms(pageWords, pageKinds),
+		"${pages}", keeper.Forms(keeper.Kinds()),
 	)
 	return kong.Visit(parser.Model.Node, func(node kong.Visitable, next kong.Next) error {
 		if value, is := node.(*kong.Value); is {

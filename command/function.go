@@ -99,7 +99,7 @@ func refuseUnfit(chosen *kong.Context) error {
 func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal) (_ *Function, err error) {
 	const name = "talkback-lambda"
 	c.NoCount = true
-	target, err := keeper.Parse(c.Pages, pageWords, keeper.Networked())
+	target, err := keeper.Parse(c.Pages, keeper.Networked())
 	if err != nil {
 		return nil, usage(err)
 	}

@@ -211,7 +211,7 @@ func (m *massacre) total() int {
 	}
 	total := 0
 	for _, stats := range found {
-		total += stats.Counts(comment.Filter{}).Total()
+		total += stats.Total()
 	}
 	return total
 }

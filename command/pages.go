@@ -51,15 +51,9 @@ func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bo
 // errNoPages is for a command about page numbers that are kept nowhere.
 var errNoPages = usagef("--pages none keeps no page numbers: name the place where they are kept")
 
-// pageWords and pageKinds are what --pages may be.
-var (
-	pageWords = []string{keeper.InTable, keeper.InMarkers, keeper.Nowhere}
-	pageKinds = keeper.Kinds()
-)
-
 // target returns what the flag names.
 func (f PagesFlag) target() (keeper.Target, error) {
-	t, err := keeper.Parse(f.Pages, pageWords, pageKinds)
+	t, err := keeper.Parse(f.Pages, keeper.Kinds())
 	return t, usage(err)
 }
 
@@ -67,7 +61,7 @@ func (f PagesFlag) target() (keeper.Target, error) {
 // then it makes sure that no other store misses what is counted here unnoticed.
 type pages struct {
 	target keeper.Target
-	store  keeper.Store // that is fed; nil for none
+	store  pageindex.Store // that is fed; nil for none
 	keeper *keeper.Keeper
 	table  *table.Index    // nil unless the target is the table
 	found  pageindex.Index // finds pages by their number; nil if nothing does

@@ -130,7 +130,7 @@ const (
 // product at a time, and the names of those that it is done with.
 type pagesVerifier struct {
 	index   pageindex.Index
-	lister  pageindex.Lister // nil for an index that has no products but those of the table
+	store   pageindex.Store // nil for an index that has no products but those of the table
 	scanner *dynamo.Scanner
 
 	comments int
@@ -159,7 +159,7 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 		v.done[product] = true
 		return v.verify(ctx, product, places)
 	})
-	if err != nil || v.lister == nil {
+	if err != nil || v.store == nil {
 		return err
 	}
 	return v.verifyOthers(ctx)
@@ -168,7 +168,7 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 // verifyOthers looks for comments in the index of products that have none in the table.
 func (v *pagesVerifier) verifyOthers(ctx context.Context) error {
 	others := map[string]bool{}
-	err := v.lister.Products(ctx, func(product string) {
+	err := v.store.Products(ctx, func(product string) {
 		if !v.done[product] {
 			others[product] = true
 		}
@@ -209,7 +209,7 @@ func (v *pagesVerifier) verify(ctx context.Context, product string, places pagei
 func verifyPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
 	scanner.OnImproper = func(layout.Improper) {} // verify without --pages names it
-	verifier := &pagesVerifier{index: pages.whileLate(), lister: pages.store, scanner: scanner, done: map[string]bool{}}
+	verifier := &pagesVerifier{index: pages.whileLate(), store: pages.store, scanner: scanner, done: map[string]bool{}}
 	took, err := session.watchItems(ctx, term, verifier.run)
 	switch {
 	case errors.Is(err, context.Canceled):

@@ -113,6 +113,9 @@ func (s Stats) Counts(filter Filter) Counts {
 	return sum
 }
 
+// Total returns the number of all comments.
+func (s Stats) Total() int { return s.Counts(Filter{}).Total() }
+
 // LanguageCount is the number of comments in a language.
 type LanguageCount struct {
 	// Language is canonical.

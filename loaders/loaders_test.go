@@ -220,7 +220,7 @@ func TestExpectedStatistics(t *testing.T) {
 	l.ExpectStats(t.Context(), "known", "unknown", "known")
 	for product, total := range map[string]int{"known": 1, "unknown": 0} {
 		stats, err := l.Stats(t.Context(), product)
-		if got := stats.Counts(comment.Filter{}).Total(); err != nil || got != total {
+		if got := stats.Total(); err != nil || got != total {
 			t.Errorf("%s: %v, %v; want %d", product, stats, err, total)
 		}
 	}
@@ -257,7 +257,7 @@ func TestStatsOfAll(t *testing.T) {
 	}
 	l := loaders.New(loaders.Options{Comments: &getter{get: all}, Stats: statsFunc(get)})
 	stats, whole := l.StatsOfAll(t.Context(), []string{"nothing", "pan", "pan"})
-	if !whole || len(stats) != 3 || stats[0] != nil || stats[1].Counts(comment.Filter{}).Total() != 1 {
+	if !whole || len(stats) != 3 || stats[0] != nil || stats[1].Total() != 1 {
 		t.Errorf("got %v, %t", stats, whole)
 	}
 	if _, whole := l.StatsOfAll(t.Context(), []string{"pan", "broken"}); whole {

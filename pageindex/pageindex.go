@@ -122,19 +122,17 @@ type Store interface {
 	// Build begins to build the store anew. Only one process does at a time; an earlier build that
 	// was not finished ends. Until Finish, the store answers as before, and Apply goes on.
 	Build(ctx context.Context) (Build, error)
+	// Products tells all products that the store has comments of, in any order. It may tell some more
+	// than once, and others whose comments are all gone.
+	Products(ctx context.Context, tell func(product string)) error
+	// Close ends the use of the store by this process.
+	Close() error
 }
 
 // Renewer is a store whose Covers can be replaced without a build.
 type Renewer interface {
 	// Renew replaces what Covers returns. The error is of the kind Conflict if that is not what it was.
 	Renew(ctx context.Context, was, covers string) error
-}
-
-// Lister is a store that says which products it has.
-type Lister interface {
-	// Products tells all products that the store has comments of, in any order. It may tell some more
-	// than once, and others whose comments are all gone.
-	Products(ctx context.Context, tell func(product string)) error
 }
 
 // Build builds a store anew. In the end the store holds what was added, and what was applied since

@@ -125,7 +125,7 @@ func pagesTarget(value string, set bool) (keeper.Target, error) {
 	if !set {
 		value = keeper.InTable
 	}
-	target, err := keeper.Parse(value, []string{keeper.InTable, keeper.InMarkers, keeper.Nowhere}, keeper.Networked())
+	target, err := keeper.Parse(value, keeper.Networked())
 	if err != nil {
 		return target, errors.New("TALKBACK_PAGES: " + comment.MessageOf(err))
 	}

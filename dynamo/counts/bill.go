@@ -46,7 +46,7 @@ func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (wri
 // headOf returns the counts of a head in the midst of its life: half of the comments that fill it.
 func headOf(stats comment.Stats) comment.Stats {
 	const half = 32
-	total := max(1, stats.Counts(comment.Filter{}).Total())
+	total := max(1, stats.Total())
 	head := comment.Stats{}
 	for language, row := range stats {
 		for i, n := range row.Counts {

@@ -78,18 +78,15 @@ func (c *runsCheck) wrong() string {
 		end = run.End
 		if !maps.Equal(run.Counts, c.marked[i]) {
 			return fmt.Sprintf("from %s on: %d comments counted, and there are %d markers",
-				run.From, run.Counts.Counts(comment.Filter{}).Total(), c.marked[i].Counts(comment.Filter{}).Total())
+				run.From, run.Counts.Total(), c.marked[i].Total())
 		}
 	}
 	return ""
 }
 
-// largeRun is the size, in comments, of runs that a merge is to split. No lookup reads through one.
-const largeRun = 1024
-
-// unsplit reports whether a run below the head is too large.
+// unsplit reports whether a run below the head is too large to be read, so that a merge is to split it.
 func (c *runsCheck) unsplit() bool {
 	return c != nil && len(c.runs) > 0 && slices.ContainsFunc(c.runs[:len(c.runs)-1], func(run runs.Run) bool {
-		return run.Counts.Counts(comment.Filter{}).Total() > largeRun
+		return run.Counts.Total() > runs.MaxReadable
 	})
 }

@@ -151,7 +151,7 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 
 // index brings the changes into the index of the product. A product without comments has none.
 func (t *tally) index(head runs.Head) {
-	if t.after.stats.Counts(comment.Filter{}).Total() == 0 {
+	if t.after.stats.Total() == 0 {
 		t.emptied = t.before.changes > 0
 		return
 	}

@@ -283,7 +283,7 @@ func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
 func (v *verifying) clear(seen *examined) {
 	v.out.Products++
 	v.out.Improper = append(v.out.Improper, seen.improper...)
-	v.out.Comments += seen.listed.Counts(comment.Filter{}).Total()
+	v.out.Comments += seen.listed.Total()
 }
 
 // take keeps the drifts that were found again. It keeps none if all of them can only follow from

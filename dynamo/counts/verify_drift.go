@@ -123,7 +123,7 @@ func (e *examined) indexDrifts(add func(kind DriftKind, follows bool, detail str
 		add(WrongIndex, false, "%s", wrong)
 	}
 	if e.checked && pageHeadOf(e, true, time.Now()).starts {
-		add(MissingIndex, false, "it has %d comments, and no index", e.marked.Counts(comment.Filter{}).Total())
+		add(MissingIndex, false, "it has %d comments, and no index", e.marked.Total())
 	}
 }
 

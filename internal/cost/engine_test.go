@@ -256,7 +256,7 @@ func (s *shop) view(kind, product string) {
 	ctx := s.t.Context()
 	q := comment.Query{Product: product, Order: comment.NewestFirst, Slice: comment.Slice{Size: int(s.w.PageSize)}}
 	statistics := []string{product}
-	total := s.stats[product].Counts(comment.Filter{}).Total()
+	total := s.stats[product].Total()
 	switch kind {
 	case "lists of products":
 		statistics = nil

@@ -32,9 +32,16 @@ type candidate struct {
 // mostBuilt is the largest number of comments for a candidate that can be written too.
 const mostBuilt = 100_000
 
+// Store is the part of a pageindex.Store that is measured.
+type Store interface {
+	pageindex.Index
+	Apply(ctx context.Context, entries []pageindex.Entry) error
+	Build(ctx context.Context) (pageindex.Build, error)
+}
+
 // opened is an empty store that is open until the test ends.
 type opened struct {
-	pageindex.Store
+	Store
 	// build fills the store, and returns how long that took; 0 if it was not done as a rebuild does.
 	// It is nil for Build, Add and Finish.
 	build func(t *testing.T, entries []pageindex.Entry) time.Duration

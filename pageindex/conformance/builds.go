@@ -123,7 +123,7 @@ func testBuildBesideAll(t *testing.T, h *history, p Place) {
 				if j%2 != i {
 					continue
 				}
-				if err := []Store{store, other}[i].Apply(t.Context(), batch); err != nil {
+				if err := []pageindex.Store{store, other}[i].Apply(t.Context(), batch); err != nil {
 					t.Error(err)
 				}
 			}

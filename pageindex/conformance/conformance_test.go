@@ -10,9 +10,9 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-func inMemory(store Store) func(t *testing.T) Place {
+func inMemory(store pageindex.Store) func(t *testing.T) Place {
 	return func(*testing.T) Place {
-		return Place{Shared: true, Open: func(*testing.T) Store { return store }}
+		return Place{Shared: true, Open: func(*testing.T) pageindex.Store { return store }}
 	}
 }
 

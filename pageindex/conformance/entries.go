@@ -116,7 +116,7 @@ func testGone(t *testing.T, h *history, p Place) {
 // testConcurrent applies the same entries from several goroutines, each in an order of its own.
 func testConcurrent(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
-	stores := []Store{store, p.second(t, store)}
+	stores := []pageindex.Store{store, p.second(t, store)}
 	var batches [][]pageindex.Entry
 	for range p.times(16) {
 		batches = append(batches, h.next(25))

@@ -129,7 +129,7 @@ func (m *Model) Apply(_ context.Context, entries []pageindex.Entry) error {
 	return nil
 }
 
-// Products implements pageindex.Lister.
+// Products implements pageindex.Store.
 func (m *Model) Products(_ context.Context, tell func(product string)) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -7,18 +7,11 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Store is a store that can be closed.
-type Store interface {
-	pageindex.Store
-	pageindex.Lister
-	Close() error
-}
-
 // Place is where a store keeps its data.
 type Place struct {
 	// Open opens the store. Each later call opens it with the data that the earlier ones left. The
 	// suite closes each before it opens the next, unless Shared is set.
-	Open func(t *testing.T) Store
+	Open func(t *testing.T) pageindex.Store
 	// Shared says that the store may be open several times at once, as by several processes.
 	Shared bool
 	// Costly says that a call takes milliseconds, so that a third of the work has to do.
@@ -29,7 +22,7 @@ type Place struct {
 }
 
 // open opens the store until the test ends.
-func (p Place) open(t *testing.T) Store {
+func (p Place) open(t *testing.T) pageindex.Store {
 	t.Helper()
 	store := p.Open(t)
 	t.Cleanup(func() {
@@ -49,7 +42,7 @@ func (p Place) times(n int) int {
 }
 
 // second opens the store once more, if it may be.
-func (p Place) second(t *testing.T, first Store) Store {
+func (p Place) second(t *testing.T, first pageindex.Store) pageindex.Store {
 	t.Helper()
 	if !p.Shared {
 		return first

@@ -45,7 +45,7 @@ func entriesOf(c comments, product string) (out []pageindex.Entry) {
 }
 
 // checkTold wants each product that has comments among those that the store tells, which it returns.
-func checkTold(t *testing.T, store Store, want comments) []string {
+func checkTold(t *testing.T, store pageindex.Store, want comments) []string {
 	t.Helper()
 	told := map[string]bool{}
 	if err := store.Products(t.Context(), func(product string) { told[product] = true }); err != nil {

@@ -96,7 +96,7 @@ func (l *Lazy) Renew(ctx context.Context, was, covers string) error {
 	return store.Renew(ctx, was, covers)
 }
 
-// Products implements pageindex.Lister.
+// Products implements pageindex.Store.
 func (l *Lazy) Products(ctx context.Context, tell func(product string)) error {
 	store, err := l.Opened(ctx)
 	if err != nil {

@@ -229,8 +229,9 @@ func (t tableOf) All(ctx context.Context, do func(context.Context, []pageindex.E
 
 // link is the store as one process sees it.
 type link struct {
-	p    *process
-	mode string // guarded by world.mu
+	pageindex.Store // the rest of it is not called
+	p               *process
+	mode            string // guarded by world.mu
 }
 
 var errLink = comment.Errorf(comment.Unavailable, "the store does not answer")

@@ -14,7 +14,10 @@ import (
 	"github.com/talkback/talkback/pageindex/relational"
 )
 
-// Values of --pages that name no place outside the table.
+// words are the values of --pages that name no place outside the table.
+var words = []string{InTable, InMarkers, Nowhere}
+
+// The values of --pages that name no place outside the table.
 const (
 	// InTable keeps counts in the table itself, in the transactions that count.
 	InTable = "table"
@@ -24,17 +27,9 @@ const (
 	Nowhere = "none"
 )
 
-// Store is a store that was opened.
-type Store interface {
-	pageindex.Store
-	pageindex.Lister
-	// Close lets go of it.
-	Close() error
-}
-
 // Outside is a store outside the table, which can be put back to an earlier state without it.
 type Outside interface {
-	Store
+	pageindex.Store
 	pageindex.Renewer
 }
 
@@ -99,16 +94,16 @@ type Target struct {
 // Outside reports whether the target is a store outside the table.
 func (t Target) Outside() bool { return t.Kind.Open != nil }
 
-// Parse reads a target, which is one of the kinds or of the given words. The error lists them, and
-// does not hold the target.
-func Parse(text string, words []string, kinds []Kind) (Target, error) {
+// Parse reads a target, which is of one of the kinds unless it is in the table or nowhere. The error lists
+// what can be given, and does not hold the target.
+func Parse(text string, kinds []Kind) (Target, error) {
 	if slices.Contains(words, text) {
 		return Target{Name: text, Kind: Kind{Scheme: text, Form: text}}, nil
 	}
 	scheme, rest, _ := strings.Cut(text, ":")
 	at := slices.IndexFunc(kinds, func(k Kind) bool { return k.Scheme == scheme })
 	if at < 0 {
-		return Target{}, comment.Errorf(comment.BadInput, "--pages names no store of page numbers: give %s", Forms(words, kinds))
+		return Target{}, comment.Errorf(comment.BadInput, "--pages names no store of page numbers: give %s", Forms(kinds))
 	}
 	t := Target{Kind: kinds[at], text: text}
 	if t.Kind.Local {
@@ -123,7 +118,7 @@ func Parse(text string, words []string, kinds []Kind) (Target, error) {
 }
 
 // Forms lists what can be given.
-func Forms(words []string, kinds []Kind) string {
+func Forms(kinds []Kind) string {
 	forms := slices.Clone(words)
 	for _, k := range kinds {
 		forms = append(forms, k.Form)

@@ -41,7 +41,7 @@ func TestParse(t *testing.T) {
 		{"a word with more", "table:secret", "", ""},
 		{"another case", "Table", "", ""},
 	} {
-		got, err := Parse(row.text, []string{"table", "none"}, kinds())
+		got, err := Parse(row.text, kinds())
 		if got.Name != row.name || got.text != row.passed || (err == nil) != (row.name != "") || got.Outside() != (row.passed != "") {
 			t.Errorf("%s: %q, %q, %v", row.why, got.Name, got.text, err)
 		}
@@ -49,8 +49,8 @@ func TestParse(t *testing.T) {
 			t.Errorf("%s: %v", row.why, err)
 		}
 	}
-	_, err := Parse("?", []string{"table", "none"}, kinds())
-	if want := "--pages names no store of page numbers: give table, none, redis://HOST:6379/0, s3://BUCKET/PREFIX or sqlite:FILE"; err.Error() != want {
+	_, err := Parse("?", kinds())
+	if want := "--pages names no store of page numbers: give table, markers, none, redis://HOST:6379/0, s3://BUCKET/PREFIX or sqlite:FILE"; err.Error() != want {
 		t.Error(err)
 	}
 }

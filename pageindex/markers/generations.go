@@ -137,7 +137,7 @@ func setOf(text string) types.AttributeValue {
 	return &types.AttributeValueMemberSS{Value: []string{text}}
 }
 
-// Products implements pageindex.Lister.
+// Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	g, err := s.generations(ctx)
 	if err != nil || g.current == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
@@ -37,7 +38,7 @@ func TestConformance(t *testing.T) {
 		table := newTable(t, client)
 		return conformance.Place{
 			Shared: true, Costly: true,
-			Open: func(*testing.T) conformance.Store { return small(Open(client, table)) },
+			Open: func(*testing.T) pageindex.Store { return small(Open(client, table)) },
 			Held: func(t *testing.T, product string) []string { return held(t, client, table, product) },
 		}
 	})

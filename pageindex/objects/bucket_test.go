@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 
 	"github.com/talkback/talkback/internal/s3test"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
@@ -46,7 +47,7 @@ func TestConformanceOfBuckets(t *testing.T) {
 		var store *Store
 		return conformance.Place{
 			Shared: true,
-			Open: func(t *testing.T) conformance.Store {
+			Open: func(t *testing.T) pageindex.Store {
 				var err error
 				if store, err = openAt(t.Context(), &bucket{client(server, http.DefaultTransport, 3), s3test.Bucket, prefix}, small); err != nil {
 					t.Fatal(err)

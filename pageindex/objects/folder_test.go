@@ -3,6 +3,7 @@ package objects
 import (
 	"testing"
 
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
@@ -35,7 +36,7 @@ func inFolder(t *testing.T, set settings) conformance.Place {
 	folder := t.TempDir()
 	var store *Store
 	return conformance.Place{
-		Open: func(t *testing.T) conformance.Store {
+		Open: func(t *testing.T) pageindex.Store {
 			var err error
 			if store, err = openIn(t.Context(), folder, set); err != nil {
 				t.Fatal(err)

@@ -166,7 +166,7 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, nil
 }
 
-// Products implements pageindex.Lister.
+// Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	_, err := s.read(ctx, func(r *reads, state *State) error { return products(ctx, r, state, tell) })
 	return err

@@ -7,6 +7,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/talkback/talkback/internal/redistest"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
 
@@ -30,7 +31,7 @@ func TestConformance(t *testing.T) {
 				table := "table." + strings.ReplaceAll(t.Name(), "/", ".")
 				return conformance.Place{
 					Shared: true,
-					Open:   func(t *testing.T) conformance.Store { return open(t, server.URL()+row.parameter, table) },
+					Open:   func(t *testing.T) pageindex.Store { return open(t, server.URL()+row.parameter, table) },
 					Held: func(t *testing.T, product string) []string {
 						return held(t, server.URL()+row.parameter, table, product)
 					},

@@ -75,7 +75,7 @@ func (s *Store) forget(ctx context.Context, listed []string) error {
 	return err
 }
 
-// Products implements pageindex.Lister.
+// Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	g, err := s.generations(ctx)
 	if err != nil {

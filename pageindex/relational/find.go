@@ -31,7 +31,7 @@ func (s *Store) Renew(ctx context.Context, was, covers string) error {
 	})
 }
 
-// Products implements pageindex.Lister.
+// Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	for last, more := "", true; more; {
 		var names []string

@@ -32,7 +32,7 @@ func TestConformance(t *testing.T) {
 			d := db(t)
 			return conformance.Place{
 				Shared: d.shared,
-				Open:   func(t *testing.T) conformance.Store { return d.open(t) },
+				Open:   func(t *testing.T) pageindex.Store { return d.open(t) },
 				Held: func(t *testing.T, product string) []string {
 					return d.texts(t, `SELECT 'block ' || block FROM {}blocks WHERE product = ?1
 						UNION ALL SELECT 'follows ' || follows FROM {}entries WHERE product = ?1 AND rating > 0`, product)

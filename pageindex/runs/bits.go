@@ -30,9 +30,7 @@ func (w *bitWriter) gamma(n uint64) {
 	for range bits.Len64(n) - 1 {
 		w.bit(false)
 	}
-	for i := bits.Len64(n) - 1; i >= 0; i-- {
-		w.bit(n>>i&1 == 1)
-	}
+	w.bits(int(n), bits.Len64(n))
 }
 
 // bitReader reads bits of a decoder's rest.
@@ -73,16 +71,11 @@ func (r *bitReader) gamma() uint64 {
 	for !r.bit() {
 		zeros++
 	}
-	n := uint64(1)
-	for range min(zeros, maxGammaBits) {
-		n <<= 1
-		if r.bit() {
-			n |= 1
-		}
-	}
+	width := min(zeros, maxGammaBits)
+	n := 1<<width | r.bits(width)
 	if zeros > maxGammaBits || r.err != nil {
 		r.fail()
 		return 1
 	}
-	return n
+	return uint64(n)
 }

@@ -43,9 +43,6 @@ func Start(counts comment.Stats, highest comment.Position, now time.Time) Head {
 	return h
 }
 
-// size returns the number of comments in the head.
-func (h Head) size() int { return h.Counts.Counts(comment.Filter{}).Total() }
-
 // sealed reports whether there are runs.
 func (h Head) sealed() bool { return h.Bound != comment.Position{} }
 
@@ -100,7 +97,7 @@ func (h Head) full() bool {
 	if !h.sealed() {
 		limit = firstSize
 	}
-	return h.size() >= limit && h.Highest != comment.MaxPosition
+	return h.Counts.Total() >= limit && h.Highest != comment.MaxPosition
 }
 
 // MergeDue reports whether the log is to be merged after a transaction, given the head before it:

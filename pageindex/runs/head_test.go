@@ -153,8 +153,8 @@ func TestHeadAndLogAreTheSumOfTheMarkers(t *testing.T) {
 					t.Fatalf("run %d: %s", i, diff)
 				}
 			}
-			if len(sealed) > 0 && sealed[len(sealed)-1].End != head.Bound || head.size() >= firstSize || head.sealed() && head.size() >= runSize {
-				t.Fatalf("%d runs, head of %d at %s", len(sealed), head.size(), head.Bound)
+			if len(sealed) > 0 && sealed[len(sealed)-1].End != head.Bound || head.Counts.Total() >= firstSize || head.sealed() && head.Counts.Total() >= runSize {
+				t.Fatalf("%d runs, head of %d at %s", len(sealed), head.Counts.Total(), head.Bound)
 			}
 		}
 	})

@@ -381,7 +381,7 @@ func checkBoundary(t *testing.T, list pageindex.List, want []comment.Position, t
 		t.Fatalf("%+v: got the boundary behind %v, want %v", list, got.After, target.At)
 	case target.At == nil && !behind && (got.Rank > rank || target.Exact && got.Rank != rank || rank == 0 && got.After != nil):
 		t.Fatalf("%+v: got the boundary %+v, want rank %d, exact: %v", list, got, rank, target.Exact)
-	case target.At == nil && rank-got.Rank > maxReadable:
+	case target.At == nil && rank-got.Rank > MaxReadable:
 		t.Fatalf("%+v: %d comments are to be skipped", list, rank-got.Rank)
 	}
 }

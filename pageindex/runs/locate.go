@@ -21,9 +21,9 @@ type Needs struct {
 // None reports whether nothing is needed.
 func (n Needs) None() bool { return len(n.Chunks) == 0 && len(n.Markers) == 0 && !n.Unsplit }
 
-// maxReadable is the size of the largest run whose markers a reader reads, in comments. A merge
+// MaxReadable is the size of the largest run whose markers a reader reads, in comments. A merge
 // makes runs a tenth as large.
-const maxReadable = 1024
+const MaxReadable = 1024
 
 // Locate finds targets in a list. If it needs further parts for that, it returns these instead.
 func (v *View) Locate(list pageindex.List, targets []pageindex.Target) (pageindex.Found, Needs) {
@@ -201,9 +201,7 @@ func (l *locator) seek(t pageindex.Target) {
 	}
 }
 
-func (s *segment) tooLarge() bool { return s.chunk == nil && s.size() > maxReadable }
-
-func (s *segment) size() int { return s.counts.Counts(comment.Filter{}).Total() }
+func (s *segment) tooLarge() bool { return s.chunk == nil && s.counts.Total() > MaxReadable }
 
 func (l *locator) needs() Needs {
 	var n Needs

@@ -100,7 +100,7 @@ func (m *Merge) Load(key Key, c Chunk) error { return m.view.Load(key, c) }
 func (m *Merge) Unsplit() []Range {
 	var out []Range
 	for _, s := range m.view.segments {
-		if s.chunk == nil && s.size() > splitAbove {
+		if s.chunk == nil && s.counts.Total() > splitAbove {
 			out = append(out, Range{From: s.from, Last: s.last})
 		}
 	}
@@ -118,7 +118,7 @@ func (m *Merge) Split(r Range, read []Marker, afterwards Head, log []Entry) erro
 	if err != nil {
 		return err
 	}
-	return m.view.reveal(r, read, later)
+	return m.view.Reveal(r, read, later...)
 }
 
 // Result is what a merge writes and deletes.
@@ -221,7 +221,7 @@ func joined(runs []Run) []Run {
 	for _, run := range runs {
 		if len(out) > 0 {
 			before := &out[len(out)-1]
-			a, b := before.size(), run.size()
+			a, b := before.Counts.Total(), run.Counts.Total()
 			if min(a, b) < joinBelow && a+b <= splitAbove {
 				*before = Run{From: before.From, End: run.End, Counts: sumOf([]Run{*before, run}, nil)}
 				continue
@@ -231,8 +231,6 @@ func joined(runs []Run) []Run {
 	}
 	return out
 }
-
-func (r Run) size() int { return r.Counts.Counts(comment.Filter{}).Total() }
 
 func (v *View) reference(key Key, runs []Run) Reference {
 	return Reference{

@@ -238,13 +238,9 @@ func (v *View) Runs() []Run {
 type Range struct{ From, Last comment.Position }
 
 // Reveal brings in the markers of a run, or of the head. They may have been read before or after
-// the moment of the view. The error wraps ErrTorn if they do not add up to what is counted then.
-func (v *View) Reveal(r Range, read []Marker) error {
-	return v.reveal(r, read, nil)
-}
-
-// reveal also takes entries after the last of the view, whose changes are undone.
-func (v *View) reveal(r Range, read []Marker, later []Entry) error {
+// the moment of the view: the changes of later entries are undone. The error wraps ErrTorn if the markers do
+// not add up to what is counted then.
+func (v *View) Reveal(r Range, read []Marker, later ...Entry) error {
 	s := v.segments[max(0, v.find(r.From))]
 	known := map[comment.Position]*comment.Cell{}
 	for _, c := range s.changes {

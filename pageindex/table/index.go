@@ -53,10 +53,10 @@ const (
 	// readThrough is the number of comments up to which a product needs no index: they all are
 	// read.
 	readThrough = 256
-	// findTries is how often a lookup reads parts that do not fit together. All tries but the first
-	// read consistently, and wait before.
-	findTries     = 5
-	findFirstWait = 5 * time.Millisecond
+	// tries is how often parts are read that do not fit together, and firstWait the wait before the second
+	// try; it doubles with each. All tries of a lookup but the first read consistently.
+	tries     = 5
+	firstWait = 5 * time.Millisecond
 )
 
 // Find implements pageindex.Index. All reads are eventually consistent, unless their answers do not
@@ -73,22 +73,33 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 	for _, t := range targets {
 		l.sharp = l.sharp || t.Exact && !t.AtComment || t.At != nil
 	}
-	for try := range findTries {
+	found, err := untorn(ctx, func() (pageindex.Found, error) {
 		found, err := l.find(ctx)
-		if err == nil {
-			found.Cost = l.cost
-			return found, nil
-		}
-		if !errors.Is(err, runs.ErrTorn) {
-			return pageindex.Found{}, err
-		}
 		l.consistent = true
-		if err := task.Wait(ctx, findFirstWait<<try); err != nil {
-			return pageindex.Found{}, err
+		return found, err
+	})
+	if errors.Is(err, runs.ErrTorn) {
+		err = comment.Errorf(comment.Unavailable,
+			"the page numbers of product %q do not agree with its comments: ask again in a moment; if that does not help, run talkback rebuild --pages", list.Product)
+	}
+	if err != nil {
+		return pageindex.Found{}, err
+	}
+	found.Cost = l.cost
+	return found, nil
+}
+
+// untorn reads parts of an index again while they do not fit together.
+func untorn[T any](ctx context.Context, read func() (T, error)) (all T, err error) {
+	for try := range tries {
+		if all, err = read(); !errors.Is(err, runs.ErrTorn) {
+			break
+		}
+		if err := task.Wait(ctx, firstWait<<try); err != nil {
+			return all, err
 		}
 	}
-	return pageindex.Found{}, comment.Errorf(comment.Unavailable,
-		"the page numbers of product %q do not agree with its comments: ask again in a moment; if that does not help, run talkback rebuild --pages", list.Product)
+	return all, err
 }
 
 // finding is one call of Find.
@@ -208,11 +219,6 @@ func (l *finding) findUnindexed(ctx context.Context) (pageindex.Found, error) {
 // two that do the same, one changes nothing.
 func (x *Index) Merge(ctx context.Context, product string) error {
 	m := merging{client: x.client, reading: &reading{client: x.client, table: x.table, product: product, consistent: true}}
-	var err error
-	for range mergeTries {
-		if err = m.merge(ctx); !errors.Is(err, runs.ErrTorn) {
-			break
-		}
-	}
+	_, err := untorn(ctx, func() (any, error) { return nil, m.merge(ctx) })
 	return call.Wrap(err, "merge of the page index of product %q", product)
 }

@@ -119,7 +119,7 @@ func (c *counted) held(t testing.TB, product string) []string {
 func TestConformance(t *testing.T) {
 	conformance.RunCounted(t, func(t *testing.T) conformance.Place {
 		c := newCounted(t, dynamotest.Dynoxide(t))
-		return conformance.Place{Shared: true, Open: func(*testing.T) conformance.Store { return sharing(c.client, c.table) }}
+		return conformance.Place{Shared: true, Open: func(*testing.T) pageindex.Store { return sharing(c.client, c.table) }}
 	})
 }
 

@@ -24,9 +24,6 @@ type mergeClient interface {
 	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
 }
 
-// mergeTries is how often a merge begins again because others wrote what it reads.
-const mergeTries = 4
-
 // merging is one call of Merge. Its steps are those of runs.Merge.
 type merging struct {
 	*reading
@@ -35,7 +32,7 @@ type merging struct {
 
 // merge makes one try.
 func (m *merging) merge(ctx context.Context) error {
-	head, err := m.head(ctx)
+	head, _, err := m.statistics(ctx)
 	if err != nil {
 		return err
 	}

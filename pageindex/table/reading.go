@@ -100,13 +100,7 @@ func (r *reading) query(ctx context.Context, what, condition string, values layo
 	}
 }
 
-// head reads the head of the index, the zero Head if the product has none.
-func (r *reading) head(ctx context.Context) (runs.Head, error) {
-	head, _, err := r.statistics(ctx)
-	return head, err
-}
-
-// statistics reads the head of the index, and the number that rises with every change of it.
+// statistics reads the head of the index, the zero Head if the product has none, and the number that rises with every change of it.
 func (r *reading) statistics(ctx context.Context) (head runs.Head, changes int64, err error) {
 	items, err := r.get(ctx, "the statistics", types.KeysAndAttributes{
 		Keys:                 []layout.Item{layout.ProductKey(r.product, layout.StatisticsSK)},

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/talkback/talkback/dynamo/call"
-	"github.com/talkback/talkback/internal/task"
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
@@ -15,20 +14,13 @@ import (
 // that parts of the index are missing, cannot be read or do not fit together.
 func (x *Index) Runs(ctx context.Context, product string) (all []runs.Run, err error) {
 	r := &reading{client: x.client, table: x.table, product: product, consistent: true}
-	for try := range findTries {
-		if all, err = r.whole(ctx); !errors.Is(err, runs.ErrTorn) {
-			break
-		}
-		if err := task.Wait(ctx, findFirstWait<<try); err != nil {
-			return nil, err
-		}
-	}
+	all, err = untorn(ctx, func() ([]runs.Run, error) { return r.whole(ctx) })
 	return all, call.Wrap(err, "page index of product %q", product)
 }
 
 // whole reads the whole index.
 func (r *reading) whole(ctx context.Context) ([]runs.Run, error) {
-	head, err := r.head(ctx)
+	head, _, err := r.statistics(ctx)
 	if err != nil || !head.Exists() {
 		return nil, err
 	}
