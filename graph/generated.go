@@ -6398,7 +6398,7 @@ func (ec *executionContext) _CommentStats_verified(ctx context.Context, field gr
 	)
 }
 func (ec *executionContext) fieldContext_CommentStats_verified(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CommentStats", field, false, false, errors.New("field of type Int does not have child fields"))
+	return graphql.NewScalarFieldContext("CommentStats", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _CommentStats_withMedia(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
@@ -6421,7 +6421,7 @@ func (ec *executionContext) _CommentStats_withMedia(ctx context.Context, field g
 	)
 }
 func (ec *executionContext) fieldContext_CommentStats_withMedia(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	return graphql.NewScalarFieldContext("CommentStats", field, false, false, errors.New("field of type Int does not have child fields"))
+	return graphql.NewScalarFieldContext("CommentStats", field, true, false, errors.New("field of type Int does not have child fields"))
 }
 
 func (ec *executionContext) _CommentStats_asOf(ctx context.Context, field graphql.CollectedField, obj *comment.Statistics) (ret graphql.Marshaler) {
