@@ -222,7 +222,7 @@ func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 // page has every comment that matched the filter throughout, once and in order. It says correctly
 // whether there are comments before and after it.
 func TestPagesBesideEdits(t *testing.T) {
-	for range 10 { // times a hundred checks: some errors need an unlikely page
+	for range commenttest.Times(4, 40) { // times a hundred checks: some errors need an unlikely page
 		rapid.Check(t, pageBesideEdits)
 	}
 }

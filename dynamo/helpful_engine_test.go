@@ -43,7 +43,7 @@ func TestMostHelpfulFollowsVotes(t *testing.T) {
 			}
 		}
 		c.model = commenttest.NewModel(comments...)
-		for range 60 {
+		for range commenttest.Times(30, 200) {
 			c.change()
 			stats := c.model.Stats("42")
 			known = []planner.Knowledge{{}, {Stats: stats, Trusted: true}, {Stats: stats}, {Stats: comment.Stats{"en": {Counts: comment.Counts{500, 9, 9, 9, 900}}}}}[c.random.IntN(4)]
