@@ -97,10 +97,7 @@ func (f *fault) RoundTrip(r *http.Request) (*http.Response, error) {
 // spoils each of the 54 calls, make test some.
 func TestEachCallFails(t *testing.T) {
 	server := s3test.Start(t)
-	r, step := commenttest.Rand(t), int64(8)
-	if os.Getenv("TALKBACK_TORTURE") != "" {
-		step = 1
-	}
+	r, step := commenttest.Rand(t), int64(commenttest.Times(8, 1))
 	for _, mode := range []string{"refused", "busy", "lost"} {
 		for attempts := 1; attempts <= 2; attempts++ {
 			for nth := 1 + r.Int64N(step); ; nth += step {
