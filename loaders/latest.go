@@ -39,7 +39,7 @@ func (l *Loaders) Newest(ctx context.Context, product string, want comment.Lates
 	if l.options.Latest == nil {
 		return out
 	}
-	if a := l.stats.of(product); a != nil {
+	if a := l.stats.answers.of(product); a != nil {
 		_, _ = a.wait(ctx) // the fields that show the value tell its error
 	}
 	latest := l.latest

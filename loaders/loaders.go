@@ -93,15 +93,15 @@ type Options struct {
 // as it was at that moment.
 type Loaders struct {
 	options  Options
-	comments *loader[comment.ID, comment.Comment]
-	textless *loader[comment.ID, comment.Comment] // comments without their texts
-	stats    *loader[string, comment.Stats]
-	rows     *loader[comment.ProductLanguage, comment.Row]
-	own      *loader[comment.CustomerProduct, comment.Comment]
-	votes    *loader[comment.VoteKey, comment.CastVote]
+	comments loader[comment.ID, comment.Comment]
+	textless loader[comment.ID, comment.Comment] // comments without their texts
+	stats    loader[string, comment.Stats]
+	rows     loader[comment.ProductLanguage, comment.Row]
+	own      loader[comment.CustomerProduct, comment.Comment]
+	votes    loader[comment.VoteKey, comment.CastVote]
 
 	// Those that LatestGetter.Newest names.
-	latest, textlessLatest *loader[comment.ID, comment.Comment]
+	latest, textlessLatest loader[comment.ID, comment.Comment]
 
 	fresh sync.Once
 	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products asks for it beside those who load
@@ -143,7 +143,7 @@ func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, commen
 	}
 }
 
-func (l *Loaders) commentLoader(withoutText bool) *loader[comment.ID, comment.Comment] {
+func (l *Loaders) commentLoader(withoutText bool) loader[comment.ID, comment.Comment] {
 	if withoutText {
 		return l.textless
 	}
@@ -173,9 +173,9 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 		l.asOf.Store(&got.AsOf)
 	}
 	for id, c := range got.Comments {
-		l.textlessLatest.put(id, c) // with its text, if that was wanted by then, as well
+		l.textlessLatest.Prime(ctx, id, c) // with its text, if that was wanted by then, as well
 		if !want.WithoutText {
-			l.latest.put(id, c)
+			l.latest.Prime(ctx, id, c)
 		}
 	}
 	return got.Found, got.Failed, err
@@ -211,8 +211,8 @@ func (l *Loaders) Vote(ctx context.Context, key comment.VoteKey) (comment.Vote, 
 }
 
 // Voted says how a customer votes about a comment from now on.
-func (l *Loaders) Voted(key comment.VoteKey, vote comment.Vote) {
-	l.votes.put(key, &comment.CastVote{By: key.Customer, Vote: vote})
+func (l *Loaders) Voted(ctx context.Context, key comment.VoteKey, vote comment.Vote) {
+	l.votes.Clear(ctx, key).Prime(ctx, key, &comment.CastVote{By: key.Customer, Vote: vote})
 }
 
 // PageKey identifies a page that several fields of an operation look at.
@@ -233,8 +233,7 @@ func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Conte
 	l.mu.Lock()
 	page, known := l.pages[key]
 	if !known {
-		page = newAnswer[comment.Page]()
-		page.err = errUnread
+		page = &answer[comment.Page]{done: make(chan struct{}), err: errUnread}
 		l.pages[key] = page
 	}
 	l.mu.Unlock()
@@ -248,17 +247,18 @@ func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Conte
 
 type contextKey struct{}
 
-// With puts loaders into the context of a request.
+// With puts the loaders of a request into its context. They are made when the first field asks for
+// them: most requests for a page need none.
 func With(ctx context.Context, o Options) context.Context {
-	return context.WithValue(ctx, contextKey{}, New(o))
+	return context.WithValue(ctx, contextKey{}, sync.OnceValue(func() *Loaders { return New(o) }))
 }
 
 // From returns the loaders in the context of a request. It panics if there are none, which is a
 // bug: every request passes through With.
 func From(ctx context.Context) *Loaders {
-	l, ok := ctx.Value(contextKey{}).(*Loaders)
+	made, ok := ctx.Value(contextKey{}).(func() *Loaders)
 	if !ok {
 		panic("loaders: the context has none; every request passes through loaders.With")
 	}
-	return l
+	return made()
 }

@@ -43,7 +43,7 @@ func (l *Loaders) withRows(
 	ctx context.Context, product string, stats comment.Stats, languages []comment.Language,
 ) (comment.Stats, error) {
 	for _, language := range languages {
-		l.rows.ask(ctx, comment.ProductLanguage{Product: product, Language: language})
+		l.rows.Load(ctx, comment.ProductLanguage{Product: product, Language: language})
 	}
 	stats = stats.Clone()
 	for _, language := range languages {
@@ -82,6 +82,6 @@ func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comm
 // within a millisecond. It does not wait for them.
 func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 	for _, product := range products {
-		l.stats.ask(ctx, product)
+		l.stats.Load(ctx, product)
 	}
 }

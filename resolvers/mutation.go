@@ -104,7 +104,7 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 	}
 	if len(problems) == 0 {
 		key := comment.VoteKey{Customer: r.Author.Viewer(ctx).VoterID(), Comment: voted.ID}
-		loaders.From(ctx).Voted(key, input.Vote)
+		loaders.From(ctx).Voted(ctx, key, input.Vote)
 	}
 	return &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: pointers(problems)}, nil
 }
