@@ -143,9 +143,9 @@ type SubscriptionFlags struct {
 // has one for each open page, an office has many people.
 const defaultClientSubscriptions = 100
 
-// connections returns how many connections a server takes: one for each subscription, and most
-// others beside them. So subscribers cannot keep anybody out. With too few file
-// descriptors they could, and it returns an error.
+// connections returns how many connections a server takes: one for each subscription, and most others
+// beside them. So subscribers cannot keep anybody out. With too few file descriptors they could, and it
+// returns an error.
 func (f *SubscriptionFlags) connections(most uint32) (int, error) {
 	wanted := int(most) + int(f.Max)
 	allowed := connectionLimit(wanted)

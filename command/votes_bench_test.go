@@ -1,0 +1,233 @@
+package command_test
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/golang-jwt/jwt/v5"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/talkback/talkback/internal/dynamotest"
+)
+
+// BenchmarkVotes lets b.N customers vote about one comment, as quickly as 16 connections get answers,
+// while another customer adds comments to another product. It reports the votes a second, how long
+// after the last one all are counted, the longest that another comment took to be counted, and the
+// write units of a vote, counting included. Server and engine are processes of their own.
+//
+//	go test ./command -run - -bench Votes -benchtime 20000x
+func BenchmarkVotes(b *testing.B) {
+	s := startVoted(b)
+	viral, err := s.add("viral")
+	if err != nil {
+		b.Fatal(err)
+	}
+	tokens := make([]string, b.N)
+	for i := range tokens {
+		tokens[i] = s.token(fmt.Sprint("customer", i))
+	}
+	before := s.writeUnits()
+	var slowest time.Duration
+	ctx, stop := context.WithCancel(b.Context())
+	var others, voters errgroup.Group
+	others.Go(func() (err error) { slowest, err = s.addOthers(ctx); return err })
+	var next atomic.Int64
+	b.ResetTimer()
+	for range 16 {
+		voters.Go(func() error {
+			for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
+				const vote = `mutation ($id: ID!) { voteOnComment(input: {id: $id, vote: HELPFUL}) { userErrors { code } } }`
+				if err := s.ask(tokens[i], vote, map[string]any{"id": viral}, nil); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := voters.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	took := b.Elapsed()
+	for shown := 0; shown < b.N; time.Sleep(50 * time.Millisecond) {
+		var answer struct {
+			Comment struct{ Votes struct{ Helpful int } }
+		}
+		if err := s.ask("", `query ($id: ID!) { comment(id: $id) { votes { helpful } } }`, map[string]any{"id": viral}, &answer); err != nil {
+			b.Fatal(err)
+		}
+		shown = answer.Comment.Votes.Helpful
+	}
+	counted := b.Elapsed() - took
+	stop()
+	if err := others.Wait(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(0, "ns/op") // votes/s says it
+	b.ReportMetric(float64(b.N)/took.Seconds(), "votes/s")
+	b.ReportMetric(counted.Seconds(), "s-until-counted")
+	b.ReportMetric(slowest.Seconds(), "s-for-others")
+	b.ReportMetric((s.writeUnits()-before)/float64(b.N), "write-units/vote")
+	b.ReportMetric(float64(s.refused.Load()), "refused")
+}
+
+// voted is a server that customers with tokens vote at.
+type voted struct {
+	b              *testing.B
+	client         http.Client
+	address, admin string
+	refused        atomic.Int64 // requests that were asked again
+}
+
+// startVoted starts a server on an engine of its own.
+func startVoted(b *testing.B) *voted {
+	b.Helper()
+	program, err := binary()
+	if err != nil {
+		b.Fatal(err)
+	}
+	process := exec.CommandContext(b.Context(), program, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0",
+		"--data", b.TempDir(), "--engine", dynamotest.DynoxideBinary(b), "--client-writes", "0", "--jwt-algorithm", "HS256")
+	process.Env = append(process.Environ(), "TALKBACK_JWT_KEY="+sharedSecret)
+	said, err := process.StderrPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := process.Start(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _, _ = process.Process.Kill(), process.Wait() })
+	s, lines := &voted{b: b, client: http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 32}}}, bufio.NewScanner(said)
+	for s.address == "" && lines.Scan() {
+		if _, admin, found := strings.Cut(lines.Text(), `"operators are answered" address=`); found {
+			s.admin = "http://" + admin
+		}
+		if match := apiAddress.FindStringSubmatch(lines.Text()); match != nil {
+			s.address = match[1]
+		}
+	}
+	if s.address == "" || s.admin == "" {
+		b.Fatal("the server did not say where it answers")
+	}
+	go func() { _, _ = io.Copy(io.Discard, said) }()
+	return s
+}
+
+// token returns the token of a customer.
+func (s *voted) token(customer string) string {
+	claims := jwt.MapClaims{"sub": customer, "exp": time.Now().Add(time.Hour).Unix()}
+	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret))
+	if err != nil {
+		s.b.Error(err)
+	}
+	return text
+}
+
+// ask asks until it is not refused for want of capacity, and decodes the answer's data into a value,
+// unless that is nil.
+func (s *voted) ask(token, query string, variables map[string]any, into any) error {
+	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
+	if err != nil {
+		return err
+	}
+	for {
+		request, err := http.NewRequestWithContext(s.b.Context(), http.MethodPost, s.address+"/graphql", bytes.NewReader(body))
+		if err != nil {
+			return err
+		}
+		request.Header.Set("Content-Type", "application/json")
+		if token != "" {
+			request.Header.Set("Authorization", "Bearer "+token)
+		}
+		response, err := s.client.Do(request)
+		if err != nil {
+			return err
+		}
+		answer := struct {
+			Data   any
+			Errors []struct {
+				Message    string
+				Extensions struct{ Code string }
+			}
+		}{Data: into}
+		err = json.NewDecoder(response.Body).Decode(&answer)
+		response.Body.Close()
+		switch {
+		case err != nil:
+			return err
+		case len(answer.Errors) == 0:
+			return nil
+		case answer.Errors[0].Extensions.Code != "THROTTLED" && answer.Errors[0].Extensions.Code != "OVERLOADED":
+			return fmt.Errorf("%s: %+v", query, answer.Errors)
+		}
+		s.refused.Add(1)
+	}
+}
+
+// add adds a comment to a product, and returns its id.
+func (s *voted) add(product string) (id string, err error) {
+	var answer struct {
+		AddComment struct{ Comment struct{ ID string } }
+	}
+	err = s.ask(s.token("writer"), `mutation ($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }`, map[string]any{
+		"input": map[string]any{"productId": product, "rating": 4, "language": "en", "title": "Good", "text": "It works.",
+			"author": map[string]any{"id": "writer", "name": "Ada"}},
+	}, &answer)
+	return answer.AddComment.Comment.ID, err
+}
+
+// addOthers adds comments to another product until the context ends, and returns the longest time until
+// one of them was counted.
+func (s *voted) addOthers(ctx context.Context) (slowest time.Duration, err error) {
+	for n := 1; ctx.Err() == nil; n++ {
+		if _, err := s.add("other"); err != nil {
+			return 0, err
+		}
+		added := time.Now()
+		for total := 0; total < n; time.Sleep(20 * time.Millisecond) {
+			var answer struct {
+				Product struct{ Stats struct{ Total int } }
+			}
+			if err := s.ask("", `{ product(id: "other") { stats { total } } }`, nil, &answer); err != nil {
+				return 0, err
+			}
+			total = answer.Product.Stats.Total
+		}
+		slowest = max(slowest, time.Since(added))
+	}
+	return slowest, nil
+}
+
+// writeUnits returns the write units that the server's calls have consumed.
+func (s *voted) writeUnits() (units float64) {
+	response, err := s.client.Get(s.admin + "/metrics")
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.b.Fatal(err)
+	}
+	for _, match := range writeUnitsOf.FindAllSubmatch(text, -1) {
+		of, err := strconv.ParseFloat(string(match[1]), 64)
+		if err != nil {
+			s.b.Fatal(err)
+		}
+		units += of
+	}
+	return units
+}
+
+var writeUnitsOf = regexp.MustCompile(`(?m)^talkback_table_write_units_total\{.*\} (\S+)$`)
