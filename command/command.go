@@ -159,7 +159,9 @@ func finish(err error, term Terminal) int {
 // report prints an error, or logs it where programs read the log.
 func report(err error, term Terminal) {
 	text := output.PrintableLines(plainly(err, term.Logger))
-	text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
+	if errors.Is(err, context.Canceled) { // by a signal; the text around its words says during what
+		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
+	}
 	if term.LogsJSON {
 		term.Logger.Error("the command failed", "error", text)
 		return

@@ -79,7 +79,6 @@ func TestCostOfMetrics(t *testing.T) {
 	}
 }
 
-// Whatever cannot be billed is refused by a sentence with a cure.
 // A workload may be a pipe that nobody writes to, and the command can be interrupted all the same.
 func TestCostInterrupted(t *testing.T) {
 	t.Parallel()
@@ -95,6 +94,7 @@ func TestCostInterrupted(t *testing.T) {
 	}
 }
 
+// Whatever cannot be billed is refused by a sentence with a cure.
 func TestCostRefuses(t *testing.T) {
 	wrong := filepath.Join(t.TempDir(), "wrong.json")
 	if err := os.WriteFile(wrong, []byte(`{"products": 2, "comments": 9, "held": 3}`), 0o600); err != nil {
