@@ -578,7 +578,7 @@ func simulate(t *testing.T, seed uint64, lasts time.Duration) (answers int) {
 // Whatever happens to the store, the table and the processes: an answer is never wrong, and once
 // the faults stop there are answers.
 func TestSimulation(t *testing.T) {
-	seeds := uint64(commenttest.Times(30, 3000))
+	seeds := uint64(commenttest.Times(60, 3000))
 	answers := 0
 	for seed := range seeds {
 		answers += simulate(t, seed, 3*time.Minute)

@@ -100,7 +100,8 @@ func (r *reading) query(ctx context.Context, what, condition string, values layo
 	}
 }
 
-// statistics reads the head of the index, the zero Head if the product has none, and the number that rises with every change of it.
+// statistics reads the head of the index, the zero Head if the product has none, and the number that rises
+// with every change of it.
 func (r *reading) statistics(ctx context.Context) (head runs.Head, changes int64, err error) {
 	items, err := r.get(ctx, "the statistics", types.KeysAndAttributes{
 		Keys:                 []layout.Item{layout.ProductKey(r.product, layout.StatisticsSK)},
