@@ -16,7 +16,8 @@ RARELY = GOGC=$${GOGC:-400}
 
 # The program with sample data, on http://127.0.0.1:8080; TALKBACK_* in the environment changes how. The program takes
 # the place of the shell, so that a signal to this make reaches it, and Ctrl-C ends it as gracefully as it would by itself.
-run: provision-engine build
+run:
+	@$(MAKE) --no-print-directory -j2 provision-engine build
 	@exec bin/talkback serve --sample-data
 
 # The program alone, in bin/, as releases have it: static, and without debug information, which would be 24 MB more.
