@@ -139,6 +139,8 @@ type recount struct {
 	restless int
 	// looks is the number of all looks.
 	looks int
+	// wrong says that something was found wrong and that a write was begun to correct it.
+	wrong bool
 	// misfit is what was wrong with the page index and with the positions of the newest comments at
 	// the last look, empty if nothing was.
 	misfit string
@@ -210,9 +212,12 @@ func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examine
 	return r.examine(ctx, rc.product, nil)
 }
 
-// settle counts comments as they are, unless they are counted so already.
+// settle counts comments as they are, unless they are counted so already. A comment that a look
+// found to be counted wrongly is one of counted, also if the answer to the write was lost and the
+// next look finds it right.
 func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID) error {
 	for len(ids) > 0 {
+		wrong := map[comment.ID]struct{}{}
 		err := call.Retry(ctx, func() (further bool, err error) {
 			found, err := r.misfits(ctx, product, ids)
 			if err != nil {
@@ -229,6 +234,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			pending := workload{}
 			for _, m := range found {
 				pending.add(product, standing{ID: m.id, Cell: m.cell, improper: m.improper})
+				wrong[m.id] = struct{}{}
 			}
 			refused := refusals{}
 			further, err = r.counter.round(ctx, pending, refused, false)
@@ -239,7 +245,6 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			for _, s := range pending[product] {
 				ids = append(ids, s.ID)
 			}
-			r.counted.Add(int64(len(found) - len(ids)))
 			if errors.Is(err, errHeld) { // by an interrupted rebuild
 				err = errors.Join(err, r.changeHold(ctx, product, func() hold { return hold{} }))
 			}
@@ -248,6 +253,7 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 		if err != nil {
 			return call.Wrap(err, "comments of product %q", product)
 		}
+		r.counted.Add(int64(len(wrong)))
 	}
 	return nil
 }
@@ -265,6 +271,7 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	}
 	fix := repairOf(seen, after, pageHeadOf(seen, r.pages != nil, time.Now()), r.settings)
 	if !fix.needed {
+		r.noteRepaired(rc) // by a write whose answer was lost
 		return true, r.tidy(ctx, seen)
 	}
 	misfit := seen.runs.wrong() + fix.newest
@@ -277,6 +284,7 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 			return false, err
 		}
 	}
+	rc.wrong = rc.wrong || fix.wrong
 	for _, writes := range fix.transactions(r.table, r.settings) {
 		if err := call.Transact(ctx, r.transactor, writes); err != nil {
 			rc.restless++
@@ -286,13 +294,19 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 			return false, err
 		}
 	}
-	if fix.wrong {
-		r.repaired.Add(1)
-	}
+	r.noteRepaired(rc)
 	if fix.page.starts || fix.page.ends {
 		err = r.merge(ctx, rc.product)
 	}
 	return rc.settled && !fix.page.ends, err
+}
+
+// noteRepaired counts a product that was wrong, and is right now.
+func (r *recounter) noteRepaired(rc *recount) {
+	if rc.wrong {
+		r.repaired.Add(1)
+	}
+	rc.wrong = false
 }
 
 // merge merges the log of a product's page index, or deletes what is left of one that ended.
@@ -344,39 +358,43 @@ func (r *recounter) changeHold(ctx context.Context, product string, to func() ho
 // record of that is counted like any other.
 func (r *recounter) refileAll(ctx context.Context, misfiled []layout.IndexKeys) error {
 	for _, keys := range misfiled {
-		err := call.Retry(ctx, func() (further bool, err error) { return false, r.refile(ctx, keys) })
+		wrong := false
+		err := call.Retry(ctx, func() (further bool, err error) {
+			found, err := r.refile(ctx, keys)
+			wrong = wrong || found
+			return false, err
+		})
 		if err != nil {
 			return call.Wrap(err, "keys of comment %s", keys.ID)
+		}
+		if wrong {
+			r.refiled.Add(1)
 		}
 	}
 	return nil
 }
 
 // refile reads a comment again, and corrects its keys if they are still wrong, on condition that
-// nothing changes meanwhile.
-func (r *recounter) refile(ctx context.Context, seen layout.IndexKeys) error {
+// nothing changes meanwhile. It reports whether they were.
+func (r *recounter) refile(ctx context.Context, seen layout.IndexKeys) (wrong bool, err error) {
 	key := layout.CommentKey(seen.ID)
 	items, err := fetch(ctx, r.client, r.table, []layout.Item{key})
 	if err != nil {
-		return err
+		return false, err
 	}
 	there := items[keyOf(key)]
 	if layout.NoComment(there) {
-		return nil
+		return false, nil
 	}
 	keys, err := layout.IndexKeysOf(there)
 	if err != nil || len(keys.Wrong()) == 0 {
-		return nil // the error is that of a change by hand since the scan; the next one reports it
+		return false, nil // the error is that of a change by hand since the scan; the next one reports it
 	}
 	update, condition, values := keys.Correction()
-	err = call.Transact(ctx, r.transactor, []types.TransactWriteItem{{Update: &types.Update{
+	return true, call.Transact(ctx, r.transactor, []types.TransactWriteItem{{Update: &types.Update{
 		TableName: aws.String(r.table), Key: key, UpdateExpression: aws.String(update),
 		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 	}}})
-	if err == nil {
-		r.refiled.Add(1)
-	}
-	return err
 }
 
 // recountVotes makes right what comments say of their votes.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -34,6 +35,7 @@ func smallTable(t *testing.T, client *dynamodb.Client, r *rand.Rand, products ..
 	v := vandal{t: t, client: client, table: table}
 	v.update("P#globe", "S#xx", "SET board = :a, place = :b", text("LEADERS#xx#0"), text("9999999989#globe"))
 	v.update("P#globe", markerOf(comment.IDOf(comment.MaxPosition)), "SET s = :a", text("en/1"))
+	v.update("C#"+comments[0].ID.Position().String(), "C", "REMOVE L")
 	return table
 }
 
@@ -61,21 +63,30 @@ func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
 	return n + stride
 }
 
-// Whichever call fails, and however, a rebuild ends right. Each run spoils some of the calls.
+// Whichever call fails, and however, a rebuild ends right, and says of what it did what an undisturbed one
+// says: a write whose answer is lost is not left out. Each run spoils some of the calls.
 func TestRebuildOverABadNetwork(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	first := commenttest.Rand(t).IntN(20)
+	damaged := func(t *testing.T) string { return smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe") }
+	run := func(t *testing.T, client *dynamodb.Client, table string) (counts.RebuildResult, error) {
+		rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 1}))
+		rebuilder.LeaderShards = 3
+		return rebuilder.Run(t.Context(), func(counts.RebuildProgress) {})
+	}
+	want, err := run(t, direct, damaged(t))
+	if err != nil || want.Comments == 0 || want.Repaired == 0 || want.Refiled == 0 {
+		t.Fatalf("an undisturbed rebuild did %+v, %v", want, err)
+	}
 	for lane, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
 			r := commenttest.Rand(t)
 			for n, more := commenttest.Stride(r, 3), true; more; n = nextSpoilt(r, n, fault, first+lane) {
-				table := smallTable(t, direct, rand.New(rand.NewPCG(1, 1)), "globe")
+				table := damaged(t)
 				client, network := faulttest.Under(direct, faulttest.Nth(n, fault))
-				rebuilder := counts.Hasten(counts.NewRebuilder(client, table, counts.RebuildOptions{Calls: 1}))
-				rebuilder.LeaderShards = 3
-				if _, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {}); err != nil {
-					t.Fatalf("call %d: %v", n, err)
+				if got, err := run(t, client, table); err != nil || !cmp.Equal(got, want) {
+					t.Fatalf("call %d: it did %+v, want %+v, %v", n, got, want, err)
 				}
 				verify(t, direct, table)
 				if t.Failed() {
@@ -85,6 +96,33 @@ func TestRebuildOverABadNetwork(t *testing.T) {
 			}
 		})
 	}
+}
+
+// losingAnswers is a client that loses the answer to each write of several items.
+type losingAnswers struct {
+	*dynamodb.Client
+}
+
+func (c losingAnswers) TransactWriteItems(ctx context.Context, input *dynamodb.TransactWriteItemsInput, options ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error) {
+	if _, err := c.Client.TransactWriteItems(ctx, input, options...); err != nil {
+		return nil, err
+	}
+	return nil, context.DeadlineExceeded
+}
+
+// A rebuild says what it did although the table is too slow to answer any of its writes in time.
+func TestRebuildWhoseAnswersAreLost(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	seed := commenttest.Rand(t).Uint64()
+	damaged := func() string { return smallTable(t, client, rand.New(rand.NewPCG(seed, 1)), historicProducts...) }
+	want := rebuild(t, client, damaged())
+	table := damaged()
+	rebuilder := counts.Hasten(counts.NewRebuilder(losingAnswers{client}, table, counts.RebuildOptions{}))
+	got, err := rebuilder.Run(t.Context(), func(counts.RebuildProgress) {})
+	if err != nil || want.Refiled == 0 || want.Repaired == 0 || !cmp.Equal(got, want) {
+		t.Errorf("it did %+v, want %+v, %v", got, want, err)
+	}
+	checkRebuilt(t, client, table)
 }
 
 // callsWithoutHeartbeats returns how many calls a rebuild makes beside its heartbeats. A slow
