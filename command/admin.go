@@ -169,7 +169,7 @@ func (l *adminListener) close() {
 func (m *measured) ofCalls(session *Session) {
 	if m != nil {
 		session.Client = call.Observed(session.Client, m.Table)
-		m.WatchClock(session.clock.Ahead)
+		m.Watch("talkback.clock.offset", func() (float64, bool) { return session.clock.Ahead().Seconds(), true })
 	}
 }
 
@@ -186,10 +186,9 @@ func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 	if m == nil || limiter == nil {
 		return limiter
 	}
-	m.WatchPlaces(func() telemetry.Places {
-		now := limiter.State()
-		return telemetry.Places{Limit: now.Limit, InFlight: now.InFlight, Queued: now.Queued}
-	})
+	m.Watch("talkback.api.limit", func() (float64, bool) { return float64(limiter.State().Limit), true })
+	m.Watch("talkback.api.in_flight", func() (float64, bool) { return float64(limiter.State().InFlight), true })
+	m.Watch("talkback.api.queued", func() (float64, bool) { return float64(limiter.State().Queued), true })
 	return limiter
 }
 
@@ -202,14 +201,14 @@ func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	var store interface{ Away() bool }
 	for _, kept := range []httpapi.Quota{limits.Reads, limits.Writes} {
 		if local, ok := kept.(interface{ Clients() int }); ok {
-			m.WatchClients(kept.Policy().Name, local.Clients)
+			m.Watch("talkback.client_limits.clients", func() (float64, bool) { return float64(local.Clients()), true }, kept.Policy().Name)
 		}
 		if shared, ok := kept.(interface{ Away() bool }); ok {
 			store = shared // one for both
 		}
 	}
 	if store != nil {
-		m.WatchClientStore(store.Away)
+		m.Watch("talkback.client_limits.store_available", func() (float64, bool) { return one(!store.Away()), true })
 	}
 }
 
@@ -219,6 +218,7 @@ func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
 		return o
 	}
 	var latest atomic.Pointer[[]webhooks.State]
+	latest.Store(&[]webhooks.State{})
 	o.Tried = func(hook string, outcome webhooks.Outcome) { m.Hooks.Tried(hook, string(outcome)) }
 	o.States = func(all []webhooks.State) {
 		for _, s := range all {
@@ -226,13 +226,15 @@ func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
 		}
 		latest.Store(&all)
 	}
-	m.WatchHooks(func() (out []telemetry.Hook) {
-		if all := latest.Load(); all != nil {
-			for _, s := range *all {
-				out = append(out, telemetry.Hook{ID: s.Hook.ID, Lag: s.Lag(time.Now()), Paused: s.Hook.Paused})
-			}
+	m.WatchAll("talkback.hook.lag", func(show func(float64, ...string)) {
+		for _, s := range *latest.Load() {
+			show(s.Lag(time.Now()).Seconds(), s.Hook.ID)
 		}
-		return out
+	})
+	m.WatchAll("talkback.hook.paused", func(show func(float64, ...string)) {
+		for _, s := range *latest.Load() {
+			show(one(s.Hook.Paused), s.Hook.ID)
+		}
 	})
 	return o
 }
@@ -242,13 +244,17 @@ func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
 	if m == nil || s == nil {
 		return
 	}
-	m.WatchSubscriptions(func() telemetry.Subscriptions {
-		now := s.State()
-		newest := hub.Newest()
-		return telemetry.Subscriptions{
-			Open: now.Open, Connections: now.Connections, Sent: now.Sent, Dropped: hub.Dropped(),
-			Following: !newest.IsZero(), Newest: max(0, time.Since(newest)),
+	m.WatchAll("talkback.subscriptions.open", func(show func(float64, ...string)) {
+		for transport, n := range s.State().Open {
+			show(float64(n), transport)
 		}
+	})
+	m.Watch("talkback.subscriptions.connections", func() (float64, bool) { return float64(s.State().Connections), true })
+	m.WatchCounter("talkback.subscriptions.sent", func() int64 { return s.State().Sent })
+	m.WatchCounter("talkback.subscriptions.dropped", hub.Dropped)
+	m.Watch("talkback.outbox.age", func() (float64, bool) {
+		newest := hub.Newest()
+		return max(0, time.Since(newest)).Seconds(), !newest.IsZero()
 	})
 }
 
@@ -259,10 +265,16 @@ func (m *measured) ofCounting(runner *counting.Runner) {
 	}
 	consumer := runner.Consumer
 	consumer.Observer = m.Stream
-	m.WatchCounting(func() telemetry.Counting {
-		upTo, known, current := consumer.ProcessedUpTo()
-		return telemetry.Counting{Running: current, Complete: known, Lag: max(0, time.Since(upTo)), Shards: len(consumer.Status())}
+	m.Stream.Zero()
+	m.Watch("talkback.stream.lag", func() (float64, bool) {
+		upTo, complete, running := consumer.ProcessedUpTo()
+		return max(0, time.Since(upTo)).Seconds(), running && complete
 	})
+	m.Watch("talkback.stream.complete", func() (float64, bool) {
+		_, complete, running := consumer.ProcessedUpTo()
+		return one(complete), running
+	})
+	m.Watch("talkback.stream.shards", func() (float64, bool) { return float64(len(consumer.Status())), true })
 }
 
 // lagTimeout bounds reading the lag of page numbers, so that a scrape is answered in time.
@@ -276,12 +288,27 @@ func (m *measured) ofPageIndex(p *pages) {
 	if m == nil || !ok {
 		return
 	}
-	m.WatchPageIndex(func() telemetry.PageIndex {
+	look := func() (lag time.Duration, known, answers bool) {
 		ctx, cancel := context.WithTimeout(context.Background(), lagTimeout)
 		defer cancel()
-		lag, known, answers := index.Lag(ctx)
-		return telemetry.PageIndex{Known: known, Lag: lag, Answers: answers}
+		return index.Lag(ctx)
+	}
+	m.Watch("talkback.page_index.lag", func() (float64, bool) {
+		lag, known, _ := look()
+		return lag.Seconds(), known
 	})
+	m.Watch("talkback.page_index.available", func() (float64, bool) {
+		_, _, answers := look()
+		return one(answers), true
+	})
+}
+
+// one is 1 for true.
+func one(yes bool) float64 {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // startTraces begins to send traces, if the environment asks for that.

@@ -199,8 +199,9 @@ func (m *Stream) DeadLettered() { m.deadLetters.add(background, 1, values{}) }
 // GapFound counts a gap.
 func (m *Stream) GapFound() { m.gaps.add(background, 1, values{}) }
 
-// zero shows the counters from the start, so that the first event is seen as a rise.
-func (m *Stream) zero() {
+// Zero shows the counters from the start, so that the first event is seen as a rise. A process calls
+// it that counts.
+func (m *Stream) Zero() {
 	for _, c := range []counter{m.records, m.deadLetters, m.gaps} {
 		c.add(background, 0, values{})
 	}

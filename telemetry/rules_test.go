@@ -43,17 +43,23 @@ func everything(t *testing.T) map[string]shown {
 	m.Pages.PageRead(true, 1, 1, 1)
 	m.Pages.CacheLookup("pages", true)
 	m.Pages.Batched("comments", 1)
-	m.WatchPlaces(func() telemetry.Places { return telemetry.Places{} })
-	m.WatchClients("writes", func() int { return 1 })
-	m.WatchClientStore(func() bool { return false })
-	m.WatchCounting(func() telemetry.Counting { return telemetry.Counting{Running: true, Complete: true} })
-	m.WatchPageIndex(func() telemetry.PageIndex { return telemetry.PageIndex{Known: true} })
-	m.WatchClock(func() time.Duration { return 0 })
+	m.Stream.Zero()
 	m.Hooks.Tried("a1", "delivered")
-	m.WatchHooks(func() []telemetry.Hook { return []telemetry.Hook{{ID: "a1"}} })
-	m.WatchSubscriptions(func() telemetry.Subscriptions {
-		return telemetry.Subscriptions{Open: map[string]int{"sse": 1}, Following: true}
-	})
+	watched := string(read(t, "command/admin.go"))
+	for _, row := range telemetry.Instruments() {
+		if !strings.Contains(watched, fmt.Sprintf("(%q", row.Name)) {
+			continue
+		}
+		var of []string
+		for _, a := range row.Attributes {
+			of = append(of, append(a.Values, "a1")[0])
+		}
+		if row.Kind == telemetry.Counter {
+			m.WatchCounter(row.Name, func() int64 { return 1 })
+		} else {
+			m.Watch(row.Name, func() (float64, bool) { return 1, true }, of...)
+		}
+	}
 	values := map[string][]string{}
 	for _, row := range telemetry.Instruments() {
 		for _, a := range row.Attributes {

@@ -76,12 +76,13 @@ func Start(ctx context.Context, s Settings) (*Metrics, error) {
 
 func newMetrics(provider *sdk.MeterProvider) *Metrics {
 	all := meters{provider.Meter("github.com/talkback/talkback")}
-	began := time.Now()
-	all.gauge("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
-	return &Metrics{
+	m := &Metrics{
 		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all), Hooks: &Hooks{all.counter("talkback.hook.deliveries")},
 		meters: all, provider: provider,
 	}
+	began := time.Now()
+	m.Watch("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
+	return m
 }
 
 // Flush sends what was measured so far. It is for a process that stands still afterwards. What fails
