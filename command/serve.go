@@ -22,7 +22,6 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/graph"
-	"github.com/talkback/talkback/graph/subgraph"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/concurrency"
 	"github.com/talkback/talkback/httpapi/limits"
@@ -232,9 +231,8 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 
 // DocumentCheck returns a function that says why a document could not run on this server.
 func (c *Serve) DocumentCheck() func(text string) error {
-	schema := graph.NewExecutableSchema(graph.Config{Schema: subgraph.Served(graph.NewExecutableSchema(graph.Config{}).Schema(), c.Federation)})
 	return httpapi.DocumentCheck(httpapi.Options{
-		Schema: schema, Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
+		Schema: graph.NewExecutableSchema(graph.Config{Schema: resolvers.Schema(c.Federation)}), Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
 	})
 }
 
@@ -393,13 +391,10 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 
 		MediaBase: c.MediaBase,
 	}
-	config, fields := graph.Config{Resolvers: resolver}, direct.Fields(c.MediaBase)
-	full := graph.NewExecutableSchema(config).Schema()
-	config.Schema = subgraph.Served(full, c.Federation)
+	schema, fields := graph.NewExecutableSchema(graph.Config{Resolvers: resolver, Schema: resolvers.Schema(c.Federation)}), direct.Fields(c.MediaBase)
 	if c.Federation {
-		fields = resolver.Subgraph(subgraph.SDL(full), fields)
+		fields = resolver.Subgraph(resolvers.SubgraphSDL(), fields)
 	}
-	schema := graph.NewExecutableSchema(config)
 	pages := c.site
 	pages.MediaOrigin, pages.SharedFor, pages.Live = c.MediaBase.Origin(), c.SharedCache, pages.Live && c.hub != nil
 	if !c.NoIntrospection {

@@ -21,6 +21,7 @@ import (
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/exporters/otlp/otlpmetric/otlpmetrichttp"
+	"go.opentelemetry.io/otel/metric"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
@@ -95,6 +96,42 @@ func (m *Metrics) Flush(ctx context.Context) {
 
 // Stop sends what was not sent yet, and ends measuring. Nothing is sent beyond the context.
 func (m *Metrics) Stop(ctx context.Context) error { return m.provider.Shutdown(ctx) }
+
+// Watch exports a gauge, or one of its series by the values of its attributes. It is looked at
+// whenever metrics are collected: read returns false while there is nothing to tell. Call it once
+// for each series.
+func (m *Metrics) Watch(gauge string, read func() (value float64, known bool), of ...string) {
+	m.WatchAll(gauge, func(show func(float64, ...string)) {
+		if value, known := read(); known {
+			show(value, of...)
+		}
+	})
+}
+
+// WatchAll exports all series of a gauge: read shows each with the values of its attributes.
+func (m *Metrics) WatchAll(gauge string, read func(show func(value float64, of ...string))) {
+	row := m.meters.row(gauge, Gauge)
+	known := newSeries(row.Attributes)
+	must(m.meters.Float64ObservableGauge(gauge, metric.WithUnit(row.Unit), metric.WithDescription(row.Description),
+		metric.WithFloat64Callback(func(_ context.Context, o metric.Float64Observer) error {
+			read(func(value float64, of ...string) {
+				var v values
+				copy(v[:], of)
+				o.Observe(value, known.of(v).observe...)
+			})
+			return nil
+		})))
+}
+
+// WatchCounter exports a counter that something else counts.
+func (m *Metrics) WatchCounter(counter string, read func() int64) {
+	row := m.meters.row(counter, Counter)
+	must(m.meters.Int64ObservableCounter(counter, metric.WithUnit(row.Unit), metric.WithDescription(row.Description),
+		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
+			o.Observe(read())
+			return nil
+		})))
+}
 
 // instance tells this process from others of its service, which may send to the same place: without
 // it, their metrics would be mixed up. It is the same for all that this process tells.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/web/catalog"
-	"github.com/talkback/talkback/web/inprocess"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -54,8 +53,8 @@ func (h *homePage) at(r *http.Request) *asset {
 		// A reader who goes away does not leave the next one with half an answer.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), homeTimeout)
 		defer cancel()
-		h.snapshot, h.last = take(func(operation string, variables map[string]string) reply {
-			return reply{inprocess.AskForAll(ctx, h.api, operation, variables)}
+		h.snapshot, h.last = take(func(operation string, variables map[string]string) product.Response {
+			return product.AskForAll(ctx, h.api, operation, variables)
 		}), nil
 		h.snapshot.widget = h.pages.Widget(ctx, h.snapshot.product)
 		h.snapshot.named = h.called.Find(ctx, h.snapshot.products()...)

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/web/catalog"
-	"github.com/talkback/talkback/web/inprocess"
+	"github.com/talkback/talkback/web/product"
 )
 
 //go:embed home/showcase.graphql
@@ -32,8 +32,8 @@ const boards = 6
 // snapshot is what the API said at a time.
 type snapshot struct {
 	at         time.Time
-	product    string // of the showcase
-	answer     reply  // to the showcase
+	product    string           // of the showcase
+	answer     product.Response // to the showcase
 	took       time.Duration
 	leaders    []entry // of all languages, the first one first; nil if the API refused to say
 	said       int     // the status of the answer that has them
@@ -81,7 +81,7 @@ func take(ask asker) *snapshot {
 	s := &snapshot{product: usualProduct}
 	var overall struct{ Leaderboard []entry }
 	all := ask(leaders, nil)
-	all.into(&overall)
+	decode(all, &overall)
 	s.said = all.Status
 	if s.leaders = overall.Leaderboard; len(s.leaders) > 0 {
 		s.product = s.leaders[0].Product.ID
@@ -95,10 +95,7 @@ func take(ask asker) *snapshot {
 }
 
 // asker sends an operation to the API.
-type asker func(operation string, variables map[string]string) reply
-
-// reply is what the API said to an operation.
-type reply struct{ inprocess.Reply }
+type asker func(operation string, variables map[string]string) product.Response
 
 // languagesOf returns the languages with most comments among those of the products.
 func languagesOf(entries []entry) []string {
@@ -128,7 +125,7 @@ func takeBoards(ask asker, tags []string) []board {
 		variables[fmt.Sprintf("l%d", i)] = tag
 	}
 	answer := map[string][]entry{}
-	ask("query LeadersByLanguage("+declared.String()+") {\n"+fields.String()+"}", variables).into(&answer)
+	decode(ask("query LeadersByLanguage("+declared.String()+") {\n"+fields.String()+"}", variables), &answer)
 	var found []board
 	for i, tag := range tags {
 		if entries := answer[fmt.Sprintf("b%d", i)]; len(entries) > 0 {
@@ -138,8 +135,8 @@ func takeBoards(ask asker, tags []string) []board {
 	return found
 }
 
-// into decodes the data of an answer. An answer that is none leaves the target as it is.
-func (r reply) into(target any) {
+// decode decodes the data of an answer. An answer that is none leaves the target as it is.
+func decode(r product.Response, target any) {
 	var answer struct{ Data json.RawMessage }
 	if json.Unmarshal(r.Body, &answer) == nil && len(answer.Data) > 0 {
 		_ = json.Unmarshal(answer.Data, target) // what does not fit is absent, like what failed

@@ -99,7 +99,7 @@ type showcaseAnswer struct {
 // state returns whether the page has comments to show, none, or no answers to know by.
 func (s *snapshot) state() string {
 	var answer showcaseAnswer
-	s.answer.into(&answer)
+	decode(s.answer, &answer)
 	switch {
 	case answer.Product == nil || answer.Product.Comments == nil:
 		return "away"

@@ -10,7 +10,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"sync/atomic"
 	"time"
 
@@ -72,17 +71,14 @@ func New(ctx context.Context, template string, inside bool, log *slog.Logger) (*
 	if err != nil {
 		return nil, err
 	}
+	allowed := fetch.Public
+	if inside {
+		allowed = fetch.PublicOrInside
+	}
 	return &Catalog{
-		ctx: ctx, address: address, client: fetch.New(fetchTimeout, maxBytes, reach(inside)), log: log,
+		ctx: ctx, address: address, client: fetch.New(fetchTimeout, maxBytes, allowed), log: log,
 		known: known, places: make(chan struct{}, maxFetches), patience: patience,
 	}, nil
-}
-
-func reach(inside bool) func(netip.Addr) bool {
-	if inside {
-		return fetch.PublicOrInside
-	}
-	return fetch.Public
 }
 
 // Find returns what is known of products, by their ids. It waits a moment for those that were not

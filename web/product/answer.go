@@ -138,14 +138,6 @@ type plan struct {
 	} `json:"position"`
 }
 
-// total returns the read units and the waves of the page and of its number.
-func (p plan) total() (units float64, waves int) {
-	if p.Position == nil {
-		return p.ReadUnits, p.Waves
-	}
-	return p.ReadUnits + p.Position.ReadUnits, p.Waves + p.Position.Waves
-}
-
 type apiError struct {
 	Path       []any `json:"path"`
 	Extensions struct {

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/web/catalog"
-	"github.com/talkback/talkback/web/inprocess"
 )
 
 // timeout bounds the request to the API. A person does not wait longer.
@@ -110,7 +109,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
 	defer cancel()
-	reply := inprocess.Ask(ctx, p.api, r, operation, s.variables())
+	reply := ask(ctx, p.api, r, operation, s.variables())
 	a := parseAnswer(reply.Body)
 	switch {
 	case a.refuses("product") || a.code("product") == "BODY_TOO_LARGE": // by its id, which alone has no bound
@@ -131,7 +130,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 // everyone sees. It is empty without comments.
 func (p *Pages) Widget(ctx context.Context, id string) template.HTML {
 	s := state{Product: id, Page: 1}
-	reply := inprocess.AskForAll(ctx, p.api, operation, s.variables())
+	reply := AskForAll(ctx, p.api, operation, s.variables())
 	a := parseAnswer(reply.Body)
 	if product := a.Data.Product; product == nil || product.List == nil || product.empty() {
 		return ""
@@ -159,7 +158,7 @@ func redirect(to state) Page {
 }
 
 // answered makes the page of an answer.
-func (p *Pages) answered(t *texts, s state, a answer, named catalog.Product, reply inprocess.Reply, base string) Page {
+func (p *Pages) answered(t *texts, s state, a answer, named catalog.Product, reply Response, base string) Page {
 	status := statusOf(s, a, reply)
 	page := p.render(status, t, p.document(t, s, a, named, reply.Body, base, status == http.StatusOK))
 	switch {
@@ -175,7 +174,7 @@ func (p *Pages) answered(t *texts, s state, a answer, named catalog.Product, rep
 var lasting = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "QUERY_TOO_LONG", "INTERNAL"}
 
 // statusOf returns the status of the page of an answer.
-func statusOf(s state, a answer, reply inprocess.Reply) int {
+func statusOf(s state, a answer, reply Response) int {
 	switch product := a.Data.Product; {
 	case reply.Status == http.StatusTooManyRequests:
 		return reply.Status
@@ -193,12 +192,15 @@ func statusOf(s state, a answer, reply inprocess.Reply) int {
 func (p *Pages) document(t *texts, s state, a answer, named catalog.Product, body []byte, base string, whole bool) document {
 	product, called := a.Data.Product, cmp.Or(named.Name, s.Product)
 	d := document{
-		Lang: t.lang, Dir: t.dir(), Title: t.title(s, called), Description: t.description(product, called),
+		Lang: t.lang, Dir: t.dir(), Title: t.say("page.title", "product", called), Description: t.description(product, called),
 		Heading: t.say("page.heading"), Below: t.say("page.product", "product", s.Product),
 		NoIndex:   !whole || !s.listed() || product.empty(),
 		Canonical: base + s.canonical().address(),
 		Element:   &element{Product: s.Product, Style: p.style, View: t.shown(s, a), State: embedded(t, s, body), Navigate: true, Explain: p.Plans, Live: p.Live},
 		Product:   s.Product, Name: called,
+	}
+	if s.Page > 1 {
+		d.Title = t.say("page.title.number", "product", called, "n", t.number(s.Page))
 	}
 	if !p.Plans {
 		d.Element.View.Plan = nil
@@ -216,14 +218,6 @@ func (p *Pages) document(t *texts, s state, a answer, named catalog.Product, bod
 		d.Structured = template.JS(structuredData(product, named, d.Canonical))
 	}
 	return d
-}
-
-// title names the product by what it is called.
-func (t *texts) title(s state, called string) string {
-	if s.Page > 1 {
-		return t.say("page.title.number", "product", called, "n", t.number(s.Page))
-	}
-	return t.say("page.title", "product", called)
 }
 
 func (t *texts) description(p *product, called string) string {
@@ -263,7 +257,11 @@ func (p *Pages) version(t *texts, s state, a answer, named catalog.Product, base
 	list := *said.List
 	list.Plan = plan{}
 	said.List = &list
-	content, err := json.Marshal([]any{p.build, p.Plans, p.Live, p.Layout.version(), t.lang, s, base, named, said, a.Data.Viewer, a.Errors})
+	layout := ""
+	if p.Layout != nil {
+		layout = p.Layout.source
+	}
+	content, err := json.Marshal([]any{p.build, p.Plans, p.Live, layout, t.lang, s, base, named, said, a.Data.Viewer, a.Errors})
 	if err != nil {
 		panic(err) // it was decoded from JSON
 	}
@@ -315,11 +313,11 @@ func (p *Pages) Inside(r *http.Request) Page {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), p.timeout)
 	defer cancel()
-	reply := inprocess.Ask(ctx, p.api, r, operation, s.variables())
+	reply := ask(ctx, p.api, r, operation, s.variables())
 	a := parseAnswer(reply.Body)
 	if a.refusesList() && !s.isFirst() {
 		s = s.all()
-		reply = inprocess.Ask(ctx, p.api, r, operation, s.variables())
+		reply = ask(ctx, p.api, r, operation, s.variables())
 		a = parseAnswer(reply.Body)
 	}
 	if a.refuses("product") || a.code("product") == "BODY_TOO_LARGE" {
@@ -329,7 +327,7 @@ func (p *Pages) Inside(r *http.Request) Page {
 }
 
 // inside makes the inside of an element of an answer.
-func (p *Pages) inside(t *texts, s state, a answer, reply inprocess.Reply) Page {
+func (p *Pages) inside(t *texts, s state, a answer, reply Response) Page {
 	e := element{Product: s.Product, Style: p.style, View: t.shown(s, a), State: embedded(t, s, reply.Body)}
 	e.View.Plan = nil
 	page := pageOf(statusOf(s, a, reply), t, executed(t, "inside", e))

@@ -11,8 +11,6 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/text/language"
-
-	"github.com/talkback/talkback/web/inprocess"
 )
 
 const (
@@ -407,7 +405,7 @@ func dayAfter(day string) string {
 const usualWait = 5
 
 // retryAfter returns the seconds after which to retry: those that the API names, if they are any.
-func retryAfter(r inprocess.Reply) string {
+func retryAfter(r Response) string {
 	if seconds, err := strconv.ParseUint(r.RetryAfter, 10, 31); err == nil {
 		return strconv.FormatUint(seconds, 10)
 	}

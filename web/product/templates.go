@@ -40,18 +40,13 @@ func readTemplates(t *texts) *template.Template {
 		if err != nil {
 			panic(err) // the files are part of the program
 		}
-		template.Must(all.Parse(joinLines(string(content))))
+		var joined strings.Builder // without line breaks and indentation
+		for line := range strings.Lines(string(content)) {
+			joined.WriteString(strings.TrimSpace(line))
+		}
+		template.Must(all.Parse(joined.String()))
 	}
 	return all
-}
-
-// joinLines removes the line breaks of a template, and the indentation after them.
-func joinLines(text string) string {
-	var joined strings.Builder
-	for line := range strings.Lines(text) {
-		joined.WriteString(strings.TrimSpace(line))
-	}
-	return joined.String()
 }
 
 // buildVersion identifies the templates, the texts and the style that pages are made of.
@@ -200,12 +195,4 @@ func (l *Layout) around(v layoutView) ([]byte, bool) {
 		l.log.Error("the template of pages failed; the page was shown without", "error", located(err))
 	}
 	return out.Bytes(), err == nil
-}
-
-// version changes with the layout.
-func (l *Layout) version() string {
-	if l == nil {
-		return ""
-	}
-	return l.source
 }

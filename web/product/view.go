@@ -257,7 +257,10 @@ func (t *texts) plan(l *list) *planView {
 	if l == nil {
 		return nil
 	}
-	read, waves := l.Plan.total()
+	read, waves := l.Plan.ReadUnits, l.Plan.Waves
+	if number := l.Plan.Position; number != nil {
+		read, waves = read+number.ReadUnits, waves+number.Waves
+	}
 	hundredths := int(math.Floor(read*100 + .5))
 	decimals := 1
 	if l.Plan.Milliseconds >= 10 {

@@ -1,4 +1,4 @@
-package subgraph_test
+package resolvers_test
 
 import (
 	"strings"
@@ -7,16 +7,16 @@ import (
 	"github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 
-	"github.com/talkback/talkback/graph"
-	"github.com/talkback/talkback/graph/subgraph"
 	"github.com/talkback/talkback/internal/schematest"
+	"github.com/talkback/talkback/resolvers"
 )
-
-var full = graph.NewExecutableSchema(graph.Config{}).Schema()
 
 // A server that is no subgraph shows what schema.graphqls has, and nothing else.
 func TestAlone(t *testing.T) {
-	alone, file := subgraph.Alone(full), schematest.Load(t)
+	alone, file := resolvers.Schema(false), schematest.Load(t)
+	for _, schema := range []*ast.Schema{alone, file} {
+		delete(schema.Directives, "defer") // which gqlgen declares, and httpapi takes away
+	}
 	same(t, "types", alone.Types, file.Types)
 	same(t, "directives", alone.Directives, file.Directives)
 	for _, field := range alone.Query.Fields {
@@ -32,7 +32,7 @@ func TestAlone(t *testing.T) {
 func same[T any](t *testing.T, what string, got, want map[string]T) {
 	t.Helper()
 	for name := range got {
-		if _, known := want[name]; !known && name != "defer" { // which gqlgen declares, and httpapi takes away
+		if _, known := want[name]; !known {
 			t.Errorf("%s: %s is not in schema.graphqls", what, name)
 		}
 	}
@@ -46,7 +46,7 @@ func same[T any](t *testing.T, what string, got, want map[string]T) {
 // A subgraph has what the specification of subgraphs asks for. Its text has all of the schema but the
 // fields that collide.
 func TestSubgraph(t *testing.T) {
-	shown := subgraph.Schema(full)
+	shown := resolvers.Schema(true)
 	if shown.Query.Fields.ForName("_entities") == nil || shown.Query.Fields.ForName("_service") == nil || shown.Types["Entity"] != nil {
 		t.Error("the schema is not that of a subgraph")
 	}
@@ -54,7 +54,7 @@ func TestSubgraph(t *testing.T) {
 		directive @link(url: String!, import: [String!]) repeatable on SCHEMA
 		directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
 		directive @shareable repeatable on OBJECT | FIELD_DEFINITION`
-	sdl, err := gqlparser.LoadSchema(&ast.Source{Input: subgraph.SDL(full)}, &ast.Source{Input: spec})
+	sdl, err := gqlparser.LoadSchema(&ast.Source{Input: resolvers.SubgraphSDL()}, &ast.Source{Input: spec})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package inprocess
+package product
 
 import (
 	"crypto/tls"
@@ -42,8 +42,8 @@ func TestAskTellsWhereThePageWasAskedFrom(t *testing.T) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = io.WriteString(w, "later")
 	})
-	reply := Ask(t.Context(), api, page, "{a}", map[string]string{"id": "42"})
-	if diff := cmp.Diff(Reply{http.StatusServiceUnavailable, "7", []byte("later")}, reply); diff != "" {
+	reply := ask(t.Context(), api, page, "{a}", map[string]string{"id": "42"})
+	if diff := cmp.Diff(Response{http.StatusServiceUnavailable, "7", []byte("later")}, reply); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }

@@ -1,6 +1,4 @@
-// Package inprocess asks the API from within the server, as any client would: a request passes
-// every limit. Pages that are made on the server have their data from it.
-package inprocess
+package product
 
 import (
 	"bytes"
@@ -10,18 +8,19 @@ import (
 	"strings"
 )
 
-// Reply is what the API said, as HTTP has it.
-type Reply struct {
+// Response is what the API said, as HTTP has it.
+type Response struct {
 	Status     int
 	RetryAfter string // empty if it does not say
 	Body       []byte
 }
 
-// Ask sends an operation to the API. The variables are anything that can be encoded as JSON.
+// ask sends an operation to the API from within the server, as any client would: a request passes
+// every limit. The variables are anything that can be encoded as JSON.
 //
 // The request has the address of the one for the page, which decides who may write on a server
 // without tokens. It carries no token: a page is the same for everyone, and may be cached.
-func Ask(ctx context.Context, api http.Handler, page *http.Request, operation string, variables any) Reply {
+func ask(ctx context.Context, api http.Handler, page *http.Request, operation string, variables any) Response {
 	r := requestOf(ctx, operation, variables)
 	r.Host, r.RemoteAddr, r.TLS = page.Host, page.RemoteAddr, page.TLS
 	for name, values := range page.Header {
@@ -34,9 +33,9 @@ func Ask(ctx context.Context, api http.Handler, page *http.Request, operation st
 	return send(api, r)
 }
 
-// AskForAll is Ask for what is shown to everyone. The request has no address: no client is charged
+// AskForAll is ask for what is shown to everyone. The request has no address: no client is charged
 // for it, and none that is limited spoils the page for others.
-func AskForAll(ctx context.Context, api http.Handler, operation string, variables any) Reply {
+func AskForAll(ctx context.Context, api http.Handler, operation string, variables any) Response {
 	return send(api, requestOf(ctx, operation, variables))
 }
 
@@ -47,7 +46,7 @@ func requestOf(ctx context.Context, operation string, variables any) *http.Reque
 		Variables any    `json:"variables"`
 	}{operation, variables})
 	if err != nil {
-		panic(err) // see above
+		panic(err) // strings and numbers can always be encoded
 	}
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
 	if err != nil {
@@ -58,10 +57,10 @@ func requestOf(ctx context.Context, operation string, variables any) *http.Reque
 	return r
 }
 
-func send(api http.Handler, r *http.Request) Reply {
+func send(api http.Handler, r *http.Request) Response {
 	w := &recorder{header: http.Header{}, status: http.StatusOK}
 	api.ServeHTTP(w, r)
-	return Reply{w.status, w.header.Get("Retry-After"), w.body.Bytes()}
+	return Response{w.status, w.header.Get("Retry-After"), w.body.Bytes()}
 }
 
 // recorder takes the answer of a handler in the same process.
