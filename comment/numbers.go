@@ -2,7 +2,7 @@ package comment
 
 // The number of pages on either side of a page that links can be asked for.
 const (
-	// DefaultAround is for how many unless another number is requested.
+	// DefaultAround is the number of pages on either side unless another is requested.
 	DefaultAround = 2
 	// MaxAround is the highest number.
 	MaxAround = 10
@@ -24,7 +24,7 @@ type Numbering struct {
 	Around int
 }
 
-// Asks reports whether anything is to be told.
+// Asks reports whether anything about page numbers is asked for.
 func (n Numbering) Asks() bool { return n.Count || n.Number || n.Links }
 
 // Numbered has the page numbers of a list, as far as they are known.

@@ -15,9 +15,9 @@ import (
 // flightTimeout bounds a read whose caller has no deadline.
 const flightTimeout = 10 * time.Second
 
-// flights reads a page once for all callers that want it at the same time, as singleflight does.
-// What they get is at most as old as the read took. A caller that comes after a change which the
-// Store knows does not join a read that began before it.
+// flights reads a page once for all callers that want it at the same time, as singleflight does. A
+// page is at most as old as its read took. A caller that comes after a change which the Store knows
+// does not join a read that began before it.
 //
 // The first caller leads: it reads in its own goroutine and by its own context, so a page that is not
 // shared costs one look into a map. The others wait for the leader, and may leave at any time. If the
@@ -104,7 +104,7 @@ func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
 	}
 }
 
-// sharedPage is a page as callers share it: texts stay compressed that the table has so.
+// sharedPage is a page as callers share it: texts that are stored compressed stay compressed.
 type sharedPage struct {
 	comment.Page // without its comments
 	comments     []layout.Compressed
@@ -119,9 +119,9 @@ const (
 	largestKept = 64 << 10
 )
 
-// pageCache keeps the first pages of lists for maxAge, and as long as they are proven unchanged. So a
-// popular product costs one read in that time and not one for each visitor. An empty cache, after a restart, causes no
-// burst: flights reads each page once for all callers.
+// pageCache keeps the first pages of lists for maxAge, and longer while they are proven unchanged.
+// So a popular product costs one read in that time and not one for each visitor. An empty cache,
+// after a restart, causes no burst: flights reads each page once for all callers.
 //
 // A cached page is not shown once this Store has changed its product or the stream has told of a
 // change. The nil pageCache caches nothing. It is safe for use by many goroutines.
@@ -202,10 +202,12 @@ func textBytes(page sharedPage) int {
 }
 
 const (
-	// unheardFor is how old the watermark may be: for so long at most, a change is not shown.
+	// unheardFor is the maximum age of the watermark, and so the longest time for which a page
+	// lacks a change.
 	unheardFor = 3 * time.Second
-	// provenFor is how long anything is shown without being read again. It bounds what a change does
-	// that the stream does not tell as one of a comment, such as an item that becomes unreadable.
+	// provenFor is the longest time for which a page is shown without being read again. It bounds
+	// the effect of changes that the stream does not report as changes of a comment, such as an
+	// item that becomes unreadable.
 	provenFor = 10 * time.Minute
 )
 

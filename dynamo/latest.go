@@ -34,9 +34,9 @@ func (m *memory) toldLately(product string, changed time.Time) (told, bool) {
 	return m.again(r.told, product, changed)
 }
 
-// again returns what was told once, and whether an answer may still tell it: it is proven to be so still,
-// or it is young enough, and includes the last write of this Store and the last change that the Store
-// knows of. The caller holds the lock.
+// again returns statistics that were read for an earlier answer, and whether another answer may
+// show them. They must be proven unchanged, or young enough and include the last write of this
+// Store and the last change that the Store knows of. The caller holds the lock.
 func (m *memory) again(t told, product string, changed time.Time) (told, bool) {
 	if t.Stats != nil && m.unchanged != nil && m.unchanged(t.began, changed) {
 		t.asOf = m.now() // no older than any watermark
@@ -89,8 +89,8 @@ func (m *memory) newest(product string, ratings []int, among int, changed time.T
 	return bound.Position, true
 }
 
-// likely returns the ids of comments that were not among the newest of all when they were last
-// asked for, of those that are wanted now.
+// likely returns the ids of wanted comments that have to be fetched, judging by the last time: they
+// were not among the newest of their product then.
 func (m *memory) likely(products []string, want comment.Latest) (ids []comment.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -104,8 +104,8 @@ func (l *listing) read(ctx context.Context) error {
 }
 
 // skipApart reads the comments before the page without their texts if that costs less, and moves
-// the stretch behind them. It reports whether the list ended before the page, and then what there was
-// of it, and whether that is all of it.
+// the stretch behind them. ended reports that the list ends before the page; past are then the
+// comments that were read, and all reports whether they are the whole list.
 func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, all, ended bool, err error) {
 	if !planner.SkipApart(l.stretch.Skip(), l.planner.Known.Sizes) {
 		return nil, false, false, nil
@@ -138,7 +138,8 @@ func (l *listing) learn(taken []layout.Compressed) {
 	}
 }
 
-// want is how many comments to take for the page: the one beyond it only if it matters.
+// want is how many comments to take for the page. The one beyond it is included only if the query
+// asks whether there is one.
 func (l *listing) want() int {
 	if l.query.WithoutNeighbours {
 		return max(0, l.stretch.Want(l.size)-1)

@@ -40,7 +40,7 @@ const (
 	// once.
 	recallTimeout = 2 * time.Second
 	recallsAtOnce = 8
-	// watermarkAge is how long a watermark is good enough.
+	// watermarkAge is the time for which a watermark that was fetched is used again.
 	watermarkAge = time.Second
 	// doubtFor is how long no watermark is trusted after one that was too far ahead. A process that
 	// counts has another clock than ours: a watermark that seems right may be late by as much.

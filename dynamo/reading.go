@@ -14,9 +14,9 @@ import (
 
 // execution is what was executed for a page.
 type execution struct {
-	skip   *reading // to the page; nil unless its number is skipped to by reads of their own
-	page   *reading // nil if the list ends before the page
-	front  *reading // of the comments in front of the middle; nil unless the page is read from there
+	skip   *reading // reads the comments before a page by number; nil unless they are read apart
+	page   *reading // reads the page; nil if the list ends before it
+	front  *reading // reads the part of the page before its middle; nil unless the page is read from its middle
 	probes []*reading
 }
 

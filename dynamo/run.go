@@ -18,42 +18,48 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// run takes a stretch of a list: it makes the reads of a plan in parallel and merges what they bring,
-// wave by wave. A read with a residual filter that turns out to be dear ends where it is: the reads of
-// another plan, made from what is known by then, take its place from there on. No plan is changed.
+// run takes the comments of a stretch of a list. It makes the reads of a plan in parallel and
+// merges what they return, wave by wave. A read with a residual filter that turns out to be
+// expensive ends where it is. The reads of another plan, made from what is known by then, take its
+// place from there on. No plan is changed.
 type run struct {
 	client   call.Querier
 	table    string
-	account  *usage.Operation // that the run is part of; nil for none
-	meter    *layout.Meter    // of the page or the count; nil bounds nothing
-	bulkhead *bulkhead        // of all products; nil bounds nothing
-	most     float64          // what reads with a residual filter may cost in read units
-	// meanwhile returns the knowledge of the product by now; nil if that is the plan's.
+	account  *usage.Operation // the operation that the run is part of; nil for none
+	meter    *layout.Meter    // what the page or the count has cost; nil bounds nothing
+	bulkhead *bulkhead        // bounds the operations for each product; nil bounds nothing
+	most     float64          // what reads with a residual filter may cost, in read units
+	// meanwhile returns the current knowledge of the product, given that of the plan; nil if the
+	// plan's is used throughout.
 	meanwhile func(planner.Knowledge) planner.Knowledge
 
-	plan   *planner.Plan   // the first
-	plans  []*planner.Plan // all of them
-	reads  []read          // of all plans, in their order
+	plan   *planner.Plan   // the first plan
+	plans  []*planner.Plan // all plans, the first included
+	reads  []read          // the reads of all plans, in the order of the plans
 	waves  int
 	merger *merge.Merger[layout.Compressed]
-	failed bool // whether reads by counts were replaced, as they would have cost more than most
-	// attempt identifies what fails then.
+	failed bool // whether reads that were planned by counts were replaced: they would have cost more than most
+	// attempt is the key under which the Store remembers that it failed.
 	attempt attemptKey
-	// cut ends the run where it is: what is left is found by ranks, or, if the index is away, by reads.
+	// cut ends the run where it is: the rest is found by ranks. With away it is read, because the
+	// index of page numbers did not answer.
 	cut, away bool
 	// lookups is what the index of page numbers took.
 	lookups pageindex.Cost
-	// once ends the run after its first wave, also if comments are missing. stopped is whether that
-	// happened.
+	// once ends the run after its first wave, even if comments are missing. stopped reports that
+	// once or within ended it.
 	once, stopped bool
-	// within stops it before it costs more read units, if no comment has more than 1 KB; 0 for no such bound.
+	// within bounds what the run costs, in read units, if no comment has more than 1 KB; 0 bounds
+	// nothing.
 	within float64
-	// brought is how many comments were taken from partitions, and reached the place of the last one,
-	// nil for none. taken are these, and those fetched.
+	// brought is the number of comments that the run took from partitions, and reached is the place
+	// of the last of them, nil if there is none. taken holds these comments and those that were
+	// fetched by their ids.
 	brought int
 	reached *comment.Place
 	taken   []layout.Compressed
-	// fetches are the comments fetched by id: since edits moved them, or all by their ranks.
+	// fetches adds up what was spent on fetching comments by their ids: those that edits moved, or
+	// all that were found by ranks.
 	fetches fetches
 }
 
@@ -61,17 +67,18 @@ type run struct {
 type read struct {
 	planner.Read
 	plan     *planner.Plan
-	replaced bool        // by reads of a later plan, from start on
-	start    layout.Item // where the next call continues, nil at the beginning
-	limit    int         // of the next call or the last, 0 to count
+	replaced bool        // whether reads of a later plan continue from start on
+	start    layout.Item // where the next call begins, nil for the beginning of the range
+	limit    int         // the Limit of the next call or of the last one; 0 if the read counts
 	queries  int
 	scanned  int // items that the table read (ScannedCount)
 	returned int // items that passed the residual filter (Count)
 	units    float64
-	sizes    measured // of the items that passed
+	sizes    measured // the sizes of the items that passed
 	// improper are items that are no comments. The page leaves them out.
 	improper []layout.Improper
-	// cells are those of the comments, if the plan was made by what is likely.
+	// cells are the cells of the returned comments. They are kept only if the plan was made without
+	// counts.
 	cells []comment.Cell
 }
 
@@ -397,8 +404,8 @@ func (r *run) readAt(position comment.Position) []planner.Part {
 // ended reports whether the run came to the end of what it was to read.
 func (r *run) ended() bool { return !r.stopped && !r.cut && r.brought < r.plan.Want }
 
-// cutOff ends a run that is cut: it reached the first place where one of its reads ended, and what was
-// taken beyond is left to what follows.
+// cutOff ends a run that is cut, at the first place where one of its reads ended. It drops the
+// comments that were taken beyond that place: what follows the run finds them again.
 func (r *run) cutOff() {
 	if !r.cut || r.plan.ByRank {
 		return

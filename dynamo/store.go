@@ -60,8 +60,8 @@ type Options struct {
 	// Watermark tells up to when statistics are complete. With it, statistics choose the plans of
 	// pages. Nil reads no statistics for plans.
 	Watermark Watermark
-	// StatisticsAge is how old statistics may be for a partition to be left out that they say is
-	// empty, by the clocks of this server and of the one that counts. 0 reads all partitions.
+	// StatisticsAge is the maximum age of statistics that are trusted to leave out empty
+	// partitions, by the clocks of this server and of the one that counts. 0 reads all partitions.
 	StatisticsAge time.Duration
 	// Journal says whether all comments of the table were counted once. Until then, reads of
 	// statistics and leaderboards fail as Unavailable. Nil refuses nothing.

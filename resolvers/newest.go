@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// sample stands in a key for the field that asks for a sample: none.
+// sample is a key's Field for the sample of the newest comments, which no field of the operation
+// asks for.
 type sample struct{ text bool }
 
 // newestFields are the fields of one product that select its newest comments.

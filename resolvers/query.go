@@ -104,8 +104,8 @@ func (r queryResolver) Viewer(ctx context.Context) (*comment.Viewer, error) {
 	return &viewer, nil
 }
 
-// viewer returns who sent the request, for an answer that is not everyone's then. What reads calls it,
-// and not the Author.
+// viewer returns who sent the request, and notes that the answer is for this sender alone.
+// Resolvers of queries call it instead of Author.Viewer.
 func (r *Resolver) viewer(ctx context.Context) comment.Viewer {
 	loaders.From(ctx).ForCaller()
 	return r.Author.Viewer(ctx)

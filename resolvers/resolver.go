@@ -81,7 +81,8 @@ type Eraser interface {
 	Erasure(ctx context.Context, customer string) (*comment.Erasure, error)
 }
 
-// Follower tells what happens from now on. Each channel ends with its request, and is never closed.
+// Follower streams what happens from now on. Each channel delivers until the context of its request
+// ends, and is never closed.
 type Follower interface {
 	CommentEvents(ctx context.Context, product string, filter comment.Filter) (<-chan *comment.Event, error)
 	Stats(ctx context.Context, product string) (<-chan *comment.Statistics, error)

@@ -11,8 +11,8 @@ type Observer interface {
 	HeartbeatReceived()
 	// Processed is called with the number of records that were handed over and processed.
 	Processed(records int)
-	// DeadLettered and GapFound are called once the journal has it. Of a dead-lettered record, both
-	// are called.
+	// DeadLettered and GapFound are called once the journal has the dead letter or the gap. For a
+	// dead-lettered record, both are called.
 	DeadLettered()
 	GapFound()
 }

@@ -15,7 +15,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Move is a comment that comes, goes or changes its cell: nil is no cell.
+// Move is a comment that is added, removed or changes its cell. A nil cell means that it is not
+// counted.
 type Move struct{ From, To *comment.Cell }
 
 // MostTogether is how many comments of a product one transaction counts at most.

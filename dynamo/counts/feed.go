@@ -17,8 +17,8 @@ import (
 
 // feed is an index of ranks outside the table, which a Counter or a Rebuilder keeps up to date.
 type feed interface {
-	// Apply brings entries in, however often and in whatever order they come. No record of the
-	// stream is at fault if it fails, so any error may pass.
+	// Apply stores entries. The same entries may come several times, and in any order. If it fails,
+	// no record of the stream is at fault, so every error is one that may pass.
 	Apply(ctx context.Context, entries []pageindex.Entry) error
 }
 
@@ -62,8 +62,8 @@ func (m marker) entryPosition() stream.Position {
 	return m.position + afterRecord
 }
 
-// Entries reads as what comments are counted, from their markers: everything that an index of ranks
-// outside the table is built from. It cannot write. Markers that cannot be read are left out; a
+// Entries reads, from the markers, what each comment is counted as: everything from which an index
+// of ranks outside the table is built. It cannot write. Markers that cannot be read are left out; a
 // Verifier names them.
 type Entries struct {
 	client entriesClient

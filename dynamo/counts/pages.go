@@ -17,17 +17,17 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// pages keeps the index behind page numbers in the counting transactions. The nil pages keeps none,
-// so that what others keep is dropped.
+// pages keeps the index behind page numbers in the counting transactions. The nil pages keeps none:
+// a product that it counts loses the index that others kept.
 type pages struct {
 	client  call.Querier
 	table   string
 	merging *merging
 }
 
-// heads puts the heads of their indexes into ledgers. It starts indexes that are missing where
-// something is to be counted. An index starts from the statistics alone, so a product with languages
-// that share a row waits for a rebuild.
+// heads puts the head of each product's index into the product's ledger. It starts indexes that are
+// missing where something is to be counted. An index starts from the statistics alone, so a product
+// with languages that share a row waits for a rebuild.
 func (p *pages) heads(ctx context.Context, ledgers map[string]ledger, parts map[string][]standing, now time.Time) (err error) {
 	if p == nil {
 		return nil
@@ -77,7 +77,8 @@ func (p *pages) newest(ctx context.Context, product string) (comment.Position, e
 	return comment.Position{}, nil
 }
 
-// startMerges starts merges that a transaction made due. If its outcome is unknown, it may have.
+// startMerges starts the merge that a transaction made due. err is the error of the transaction:
+// one whose outcome is unknown may have made it due too.
 func (p *pages) startMerges(ctx context.Context, t tally, err error) {
 	if p == nil || err != nil && comment.KindOf(err) == comment.Throttled {
 		return

@@ -38,8 +38,9 @@ func (u Units) Add(other Units, times float64) {
 	}
 }
 
-// WriteUnits returns the write units that a write consumes which makes the second item of the first.
-// Either may be nil. In a transaction, the table's item counts twice, and entries of indexes once.
+// WriteUnits returns the write units of a write that turns the item before into after. Either may
+// be nil: the write then creates or deletes the item. In a transaction, the table's item counts
+// twice, and entries of indexes once.
 func WriteUnits(before, after Item, inTransaction bool) Units {
 	units := Units{InTable: max(1, unitsOf(before, nil), unitsOf(after, nil))}
 	if inTransaction {

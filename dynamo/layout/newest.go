@@ -133,8 +133,8 @@ func allows(ratings []int, rating int) bool {
 	return comment.Filter{Ratings: ratings}.AllowsCell(comment.Cell{Rating: rating})
 }
 
-// In returns the bounds as they belong to statistics whose rare languages share a row. The receiver
-// has a row for each language.
+// In returns the bounds for statistics whose rare languages share a row. The receiver has a row for
+// each language.
 func (b *Bounds) In(stats comment.Stats) *Bounds {
 	arranged := &Bounds{ratings: b.ratings, cells: map[comment.Language]row{}}
 	for language, times := range b.cells {
@@ -150,9 +150,9 @@ func (b *Bounds) In(stats comment.Stats) *Bounds {
 	return arranged
 }
 
-// Below returns a cell of the statistics in which a comment may be newer than these bounds say,
-// given the right ones; false if there is none. A language is missing if the rating as a whole is
-// concerned.
+// Below compares the bounds with the right ones. It returns a cell of the statistics in which a
+// comment may be newer than the bounds say, and false if there is none. The cell has no language if
+// the bound of its whole rating is too low.
 func (b *Bounds) Below(right *Bounds, stats comment.Stats) (cell comment.Cell, found bool) {
 	for i, bound := range right.ratings {
 		if b.ratings[i].Position.Compare(bound.Position) < 0 || b.ratings[i].Exact && b.ratings[i].Position != bound.Position {

@@ -31,13 +31,13 @@ func NarrowUnits(filter comment.Filter, want int) float64 {
 	return unitsAtOnce(parts, want)
 }
 
-// othersBetween is how many comments with helpful votes are assumed to be read for each of a page that a
-// filter allows.
+// othersBetween is the number of comments with helpful votes that are assumed to be read for each
+// one that the filter allows.
 const othersBetween = 4
 
-// PageEstimate is what one page of a list may cost in read units, read from partitions that hold
-// nothing else, and a share of what skipping the comments before it may, or finding them by their ranks.
-// The filter must be normalized.
+// PageEstimate returns the estimated cost of one page of a list, in read units. It is the cost of
+// reading the page from partitions that hold nothing else, and a share of what it may cost to skip
+// the comments before the page, or to find comments by their ranks. The filter must be normalized.
 //
 // In the order of votes, comments without votes may be few among many others, and are found by their ranks
 // then. A first page does not reach these. Eight times the estimate has room for all that this may take.
@@ -52,8 +52,9 @@ func PageEstimate(q comment.Query) float64 {
 	return units
 }
 
-// AttemptEstimate is PageEstimate without what is on top in the order of votes. Attempts to read a page
-// are measured by it: else the price of ranks would let them come closer to it.
+// AttemptEstimate returns PageEstimate without what that adds in the order of votes. It bounds
+// attempts to read a page: a bound with the price of ranks would let an attempt cost nearly as much
+// as ranks.
 func AttemptEstimate(q comment.Query) float64 {
 	var s Stretch
 	want := s.Want(q.Slice.Size)

@@ -96,11 +96,12 @@ const (
 	// times those that were seen.
 	likelyLong  = 100
 	likelyTimes = 4
-	// partly is the part of a link that is counted on where the stretch has only some of it. If any
-	// part is as likely, three in four have more. A read in vain costs a quarter of a further wave.
+	// partly divides the believed number of comments of a link that is only partly in the stretch:
+	// one in partly is counted on. If every share is equally likely, the stretch has more in three
+	// of four cases. A read in vain costs a quarter of a further wave.
 	partly = 4
-	// slack is by how many comments, and surplus by what factor a link may have more than is believed
-	// without a further wave.
+	// A link may have slack comments more than is believed, and surplus times as many, before a
+	// further wave is needed.
 	slack, surplus = 3, 2
 )
 
@@ -158,17 +159,20 @@ func (c Chain) why(link int, along bool, have int) string {
 type WholeRead struct {
 	// Want is more than the list is believed to have.
 	Want int
-	// Once says that a second wave would not help: the list is longer then than is worthwhile.
+	// Once says that the read ends after one wave: a list that goes on then is too long to be read
+	// whole.
 	Once bool
-	// Units is where the read stops if the list has not ended before, 0 for nowhere.
+	// Units bounds the cost of the read, in read units; 0 bounds nothing. A read that reaches it
+	// stops before the end of the list.
 	Units float64
 	// Why says why it is read.
 	Why string
 }
 
-// Whole decides whether the whole list is read in place of links: it is if that costs less by what is
-// known of the product, or if nothing is. It costs at most units, if no comment has more than 1 KB, or some
-// times as much where comments of the first link are scattered.
+// Whole decides whether the whole list is read in place of its links. It is if that costs less by
+// what is known of the product, or if nothing is known. The read costs at most the given read units
+// if no comment has more than 1 KB, or scatteredFactor times as much where comments of the first
+// link are scattered.
 func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	if len(c.stretch.Links) < 2 {
 		return WholeRead{}, false

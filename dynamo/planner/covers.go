@@ -160,7 +160,8 @@ func alone(filter comment.Filter) bool {
 	return narrowParts(filter) == 1 && !filter.OfTraits()
 }
 
-// mostExpected is for how many parts that differ room is made at once. Few plans have more.
+// mostExpected is the number of different parts for which memory is allocated at once. Few plans
+// have more.
 const mostExpected = 8
 
 // narrowParts is how many parts the first of the covers has.

@@ -32,7 +32,7 @@ type estimator struct {
 	// firsts are the first calls that were estimated so far. Many parts are alike, and covers share
 	// parts.
 	firsts []partCall
-	// sums is room for what holdings know, one after the other.
+	// sums is the memory for the sums of all holdings, one after the other.
 	sums []cumulated
 }
 

@@ -36,8 +36,8 @@ func (k *Knowledge) older(filter comment.Filter, than comment.Position) bool {
 	return than != (comment.Position{}) && k.Trusted && k.Newest != nil && k.Newest.Of(filter, k.Stats).Compare(than) < 0
 }
 
-// counts are the counts to plan a list by, nil if there are none. Those by which nothing is in the
-// list, unless they are trusted, are ignored: the product is probably new and not counted yet.
+// counts returns the counts to plan a list by, nil if there are none. Counts that are not trusted
+// are ignored if they say that the list is empty: the product is probably new and not counted yet.
 func (k *Knowledge) counts(filter comment.Filter) comment.Stats {
 	switch {
 	case k.Stats == nil && k.Trusted:
@@ -127,9 +127,9 @@ type likelySize struct{ comments, probability float64 }
 // likelySizes are numbers of comments, ascending, whose probabilities have the sum 1.
 type likelySizes []likelySize
 
-// toRead are the numbers of comments that there may be left to read for a request, if the list has
-// such a share of the product, and the partition of a sample another. A stretch behind a cursor, and
-// one within a range of dates, may be any part of the product.
+// toRead returns the likely numbers of comments of the product that are left to read for a request.
+// share is the share of the list in the product, and sampled that of the partition of the request's
+// sample. A stretch behind a cursor, or within a range of dates, may be any part of the product.
 func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled float64) likelySizes {
 	l = slices.Clone(l)
 	if before := r.before(); before > 0 {

@@ -31,7 +31,7 @@ type Plan struct {
 	Reads []Read
 	// Chosen is the cover that is read, with estimates if Estimated; zero if nothing is read.
 	Chosen Candidate
-	// estimator chose it. If it is nil, the candidates have no prices, and are in unpriced.
+	// estimator made the choice. If it is nil, the candidates have no prices, and are in unpriced.
 	estimator *estimator
 	unpriced  []Candidate
 	// Likely is whether the product's statistics are not known, so that the plan is made by what is
@@ -41,7 +41,7 @@ type Plan struct {
 	// Partial is whether the stretch may be any part of the list: it begins at a cursor or is bounded
 	// by dates.
 	Partial bool
-	// Sampled is how many comments the first call scanned that this plan goes on after, 0 for none.
+	// Sampled is how many comments the sample scanned that this plan follows; 0 if it follows none.
 	Sampled int
 	// Remembered is whether the limits follow what the page held when it was last read.
 	Remembered bool
@@ -122,11 +122,12 @@ func restricted(list comment.Filter) bool {
 	return list.OfTraits()
 }
 
-// Few reports whether what was found among some comments is so little of them that the list is sparse.
+// Few reports whether a list is sparse, if found of the comments among which a read looked are in
+// it: less than one in fewOf.
 func Few(found, among int) bool { return found*fewOf < among }
 
-// fewOf is of how many comments at most one is in a sparse list. Reading a page of it takes twice as many
-// units as is estimated.
+// fewOf bounds a sparse list: less than one in fewOf comments of its partitions is in it. Reading a
+// page of it takes twice as many units as is estimated.
 const fewOf = 4
 
 // limitedTo is the plan with lower limits. All of its first calls together cost at most the given

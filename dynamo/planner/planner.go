@@ -7,15 +7,15 @@
 // cells, or by the whole product. All but the cells also hold comments that the filter excludes; a
 // residual filter drops those, but reading them is paid for.
 //
-// A [Planner] estimates the price of each cover from what is [Known] of the product, or from what is
-// likely of any product, and takes the cheapest. What lies beyond a read that was not enough may be
-// planned anew, from what that read told: see [Plan.Rest]. A [Plan] is a pure function of the planner
-// and a [Request]: nothing is read and nothing is remembered. Package dynamo carries plans out. Wrong
-// estimates cost read units, never comments.
+// A [Planner] estimates the price of each cover from its [Knowledge] of the product, or from what
+// is likely of any product, and takes the cheapest. What lies beyond a read that was not enough may
+// be planned anew, from what that read showed: see [Plan.Rest]. A [Plan] is a pure function of the
+// planner and a [Request]: nothing is read and nothing is remembered. Package dynamo carries plans
+// out. Wrong estimates cost read units, never comments.
 //
-// Conditions on traits are in the residual filter of nearly every part, and counts tell what they leave.
-// Where that is little, a plan by ranks takes comments that the index of page numbers finds, and reads
-// nothing between them: see ranks.go.
+// Conditions on traits are in the residual filter of nearly every part, and counts tell how many
+// comments meet them. Where these are few, a plan by ranks takes comments that the index of page
+// numbers finds, and reads nothing between them: see ranks.go.
 //
 // Start with planner.go, then covers.go, candidates.go and estimator.go; belief.go has what is
 // likely.
@@ -63,10 +63,10 @@ func (p *Planner) Take(r Request) Plan {
 	return plan
 }
 
-// Attempt plans as Take does. A plan with wide reads is an attempt, which may fail: its first
-// calls cost at most the given read units, as far as limits can see to that. If these are too few,
-// it is the narrow plan. Of a list that is restricted to traits that is a plan by ranks, which is also
-// taken where it is known to cost less.
+// Attempt plans as Take does. A plan with wide reads is an attempt, which may fail: its limits keep
+// the cost of its first calls within the given read units, if no comment has more than 1 KB. If the
+// units are too few for that, Attempt returns the narrow plan. For a list that is restricted to
+// traits, it returns a plan by ranks instead, also where ranks are known to cost less.
 func (p *Planner) Attempt(r Request, units float64) Plan {
 	plan := p.Take(r)
 	fits := units >= float64(len(plan.Reads))/2 // half a unit is the least that a call costs
@@ -83,7 +83,8 @@ func (p *Planner) Attempt(r Request, units float64) Plan {
 	return plan.limitedTo(units)
 }
 
-// ranks is what it takes to find comments by their ranks: not in the order of votes, where they have none.
+// ranks returns the price of finding comments by their ranks, nil in the order of votes: the index
+// has no ranks there.
 func (p *Planner) ranks() *RankPrice {
 	if ofHelpful(p.Filter) {
 		return nil
@@ -91,8 +92,8 @@ func (p *Planner) ranks() *RankPrice {
 	return p.Ranks
 }
 
-// RanksHelp reports whether the list is one of whose comments reads would drop most, and ranks can be asked
-// for.
+// RanksHelp reports whether reads would drop most of what they scan for this list, and the index
+// can be asked for ranks instead.
 func (p *Planner) RanksHelp() bool { return p.Ranks != nil && (restricted(p.Filter) || p.sparse(nil)) }
 
 // sparse reports whether a list is known to have few comments because nearly all have helpful votes.
@@ -109,7 +110,8 @@ func (p *Planner) sparse(sample *Sample) bool {
 	return stats != nil && Few(stats.AtMost(p.Filter).Total(), stats.AtMost(all).Total())
 }
 
-// byRank plans to take what a plan takes by ranks. gaveUp is whether an attempt failed before.
+// byRank returns a plan that takes by ranks what another plan would read. gaveUp is whether an
+// attempt failed before.
 func (p *Planner) byRank(r Request, instead Plan, gaveUp bool) Plan {
 	plan := p.taking(r)
 	plan.ByRank, plan.Narrowed = true, gaveUp
@@ -122,9 +124,9 @@ func (p *Planner) byRank(r Request, instead Plan, gaveUp bool) Plan {
 	return plan
 }
 
-// ranksAreCheaper reports whether ranks cost less than the reads of a plan, which may cost the given
-// units: by counts, or by what a read has shown. Counts that are not trusted do not tell before that: what
-// was written just now may not be in the index yet.
+// ranksAreCheaper reports whether finding comments by ranks costs less than the reads of a plan,
+// which may cost the given units. It goes by counts, or by what a read has shown. Before any read,
+// it goes by trusted counts only: a comment that was just written may not be in the index yet.
 func (p *Planner) ranksAreCheaper(plan *Plan, r Request, units float64) bool {
 	e := plan.estimator
 	if e == nil || r.Sample == nil && (e.belief != nil || !p.Known.Trusted) {
@@ -173,7 +175,7 @@ func (p *Planner) Count(counting comment.Counting) Plan {
 	return plan
 }
 
-// withRatings is the same filter with its ratings named, even if they are all there are.
+// withRatings returns the filter with its ratings listed, all five if it allows every rating.
 func withRatings(filter comment.Filter) comment.Filter {
 	if len(filter.Ratings) == 0 {
 		for rating := 1; rating <= comment.MaxRating; rating++ {
@@ -218,9 +220,10 @@ func (p *Planner) read(plan *Plan, limits []int) {
 	}
 }
 
-// Rest is the remainder of a read, by date, of this plan whose first call was not enough. scanned is how many
-// comments that call scanned, and returned are the cells of those it returned. want is how many
-// more comments the read may have to bring.
+// Rest returns how to plan what lies beyond a read of this plan whose first call was not enough.
+// The read is in the order of dates, and came as far as reached. scanned is the number of comments
+// that the call scanned, and returned are the cells of those that it returned. sizes are the sizes
+// of comments by now, and want is how many more comments the read may have to return.
 func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []comment.Cell, sizes Sizes, want int) (Planner, Request) {
 	s := &Sample{partition: read.Partition, partial: p.Partial, second: p.Sampled > 0, scanned: max(scanned, len(returned)), languages: map[comment.Language]int{}}
 	for _, cell := range returned {

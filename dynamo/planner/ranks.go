@@ -7,8 +7,8 @@ import (
 )
 
 // This file decides where comments of a list are found by their ranks. A list that is restricted to
-// traits has no partitions of its own. If few comments have the traits, a read along other ones pays for
-// thousands that it drops. The index of page numbers knows where the few stand.
+// traits has no partitions of its own. If few comments have the traits, a read along a wider list
+// pays for thousands that it drops. The index of page numbers knows where the few stand.
 
 // LookupPrice is what an index is expected to take to find a page.
 type LookupPrice struct {

@@ -113,8 +113,8 @@ func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
 	return p
 }
 
-// add counts a comment, and returns the number of its cell. That outlives the comment, whose strings
-// share their memory with others of its page.
+// add counts a comment, and returns the index of its cell. The cell has its own copy of the
+// language: it outlives the comment, whose strings share memory with the others of its page.
 func (p *LastPage) add(cell comment.Cell) int {
 	for i := range p.cells {
 		if p.cells[i].cell == cell {
