@@ -2319,7 +2319,7 @@ interface Node {
   id: ID!
 }
 
-"What can be asked."
+"The queries of the API."
 type Query {
   """
   The product with this id. Every well-formed id is a product, since only the shop knows which
@@ -2345,9 +2345,9 @@ type Query {
     "Count only the comments in this language; without it, comments in all languages."
     language: Language
   ): [LeaderboardEntry!]
-  "Who sent this request, and whether it may write. A token that is refused is no error here."
+  "The sender of this request, and what it may do. A token that is refused is not an error here."
   viewer: Viewer!
-  "The comments that wait for a moderator. Null and an error with the code FORBIDDEN for others."
+  "For moderators. Null for others, with an error of the code UNAUTHENTICATED or FORBIDDEN."
   moderation: Moderation
 }
 
@@ -2355,7 +2355,7 @@ type Query {
 type Moderation {
   """
   The comments that wait, the one that waits longest first. With a filter, a page may be shorter than
-  ` + "`" + `first` + "`" + ` while there are more: read on from ` + "`" + `endCursor` + "`" + ` as long as ` + "`" + `hasNextPage` + "`" + ` is true.
+  ` + "`" + `first` + "`" + ` while there are more: continue from ` + "`" + `endCursor` + "`" + ` as long as ` + "`" + `hasNextPage` + "`" + ` is true.
   """
   queue(
     "The size of the page, 1 to 50."
@@ -2371,17 +2371,17 @@ type Moderation {
   audit("The id of the comment." commentId: ID!): [ModerationDecision!]!
   "What customers reported about a comment, the latest first: at most 100 of the reports."
   reports("The id of the comment." commentId: ID!): [Report!]!
-  "What else a customer wrote, in every state. The id is ` + "`" + `Author.customerId` + "`" + `."
+  "The comments of a customer, in every state. The id is ` + "`" + `Author.customerId` + "`" + `."
   commentsBy("The shop's own id of the customer." customerId: ID!): CustomerComments!
-  "The erasure of a customer that was asked for last; null if there was none."
+  "The latest erasure of a customer; null if there was none."
   erasure("The shop's own id of the customer." customerId: ID!): Erasure
 }
 
-"What became of everything that was held about a customer."
+"The erasure of everything that is held about a customer."
 type Erasure {
-  "How far it came."
+  "Its progress."
   state: ErasureState!
-  "When it was asked for."
+  "When it was requested."
   requestedAt: DateTime!
   "When it ended; null before that."
   finishedAt: DateTime
@@ -2401,11 +2401,11 @@ type Erasure {
   votes: Int!
 }
 
-"How far an erasure came."
+"The progress of an erasure."
 enum ErasureState {
-  "A server will begin it, or go on with it, within a minute."
+  "A server will start or continue it within a minute."
   WAITING
-  "A server is at it."
+  "A server is erasing."
   RUNNING
   "Nothing is left. What the customer writes from then on is new, and stays."
   DONE
@@ -2477,11 +2477,11 @@ enum HoldReason {
   EDIT
   "Enough people reported the comment."
   REPORTED
-  "The text has a link or an address."
+  "The title, the text, the author's name or the ` + "`" + `alt` + "`" + ` of a picture has a link or an e-mail address."
   LINK
   "The rating is low."
   RATING
-  "The text has a word of the shop's list."
+  "One of the same texts has a word of the shop's list."
   WORD
   "The language is not one of the shop's."
   LANGUAGE
@@ -2507,15 +2507,15 @@ enum RejectionReason {
   OTHER
 }
 
-"What was decided about a comment."
+"A moderator's decision about a comment."
 type ModerationDecision {
   "When it was decided."
   decidedAt: DateTime!
-  "The shop's own id of who decided; null for the moderators' token."
+  "The shop's own id of the moderator; null for the moderators' token."
   by: ID
   "The state before."
   from: CommentStatus!
-  "The state after. It is as before if an edit or reports were decided about."
+  "The state after. It is the same if the decision was about an edit or reports."
   to: CommentStatus!
   "The version that was decided about."
   version: Int!
@@ -2543,7 +2543,7 @@ type HeldEdit {
   version: Int!
 }
 
-"The sender of a request. What it may do is decided here as for a mutation."
+"The sender of a request, and what it may do, by the same rules as for mutations."
 type Viewer {
   """
   The subject of the signed token that was sent, which is the shop's own id of a customer, as in
@@ -2558,18 +2558,18 @@ type Viewer {
   """
   isModerator: Boolean!
   """
-  Whether addComment is let through: as the author ` + "`" + `customerId` + "`" + `, or as any customer if
+  Whether the sender may add comments: as the author ` + "`" + `customerId` + "`" + `, or as any customer if
   ` + "`" + `mayWriteAsAnyCustomer` + "`" + ` is true.
   """
   mayWrite: Boolean!
   """
   Whether the sender may write as any customer: add comments, and edit and delete those of
-  customers. That is for the shop's own servers, by the role ` + "`" + `shop` + "`" + `.
+  customers. That is for the shop's own servers, with the role ` + "`" + `shop` + "`" + `.
   """
   mayWriteAsAnyCustomer: Boolean!
   "Whether the sender may edit and delete every comment, and decide which are shown."
   mayModerate: Boolean!
-  "Whether the sender may reply to comments in the shop's name, by the role ` + "`" + `merchant` + "`" + `."
+  "Whether the sender may reply to comments in the shop's name, such as with the role ` + "`" + `merchant` + "`" + `."
   mayReply: Boolean!
   "Why the request may not write; null if ` + "`" + `mayWrite` + "`" + ` is true."
   cannotWriteReason: CannotWriteReason
@@ -2588,8 +2588,7 @@ type Viewer {
     "A cursor of this list, such as ` + "`" + `endCursor` + "`" + `: list only comments after it."
     after: String
     """
-    List only comments in this state. A page then looks at 100 comments of the customer, and has
-    those of them that are in the state.
+    List only comments in this state. A page then searches 100 comments of the customer for them.
     """
     status: CommentStatus
   ): ViewerCommentConnection
@@ -2606,7 +2605,7 @@ type ViewerCommentConnection {
   nodes: [Comment!]!
   """
   The position of the page in the list. ` + "`" + `hasNextPage` + "`" + ` says whether there are older comments that the
-  page did not look at, and ` + "`" + `endCursor` + "`" + ` leads to them. ` + "`" + `hasPreviousPage` + "`" + ` says whether ` + "`" + `after` + "`" + ` was
+  page did not search, and ` + "`" + `endCursor` + "`" + ` leads to them. ` + "`" + `hasPreviousPage` + "`" + ` says whether ` + "`" + `after` + "`" + ` was
   given.
   """
   pageInfo: PageInfo!
@@ -2616,7 +2615,7 @@ type ViewerCommentConnection {
 enum CannotWriteReason {
   "No token was sent, and the server asks for one: sign in. A mutation is UNAUTHENTICATED."
   TOKEN_REQUIRED
-  "The token is not valid, or no longer: sign in again. A mutation is UNAUTHENTICATED."
+  "The token is not valid, or has expired: sign in again. A mutation is UNAUTHENTICATED."
   TOKEN_REFUSED
   """
   The server has no tokens, so signing in does not help: writing is off, or only for the machine
@@ -2633,7 +2632,7 @@ enum CannotVoteReason {
   VISITOR_TOKEN_REQUIRED
 }
 
-"What can be changed. Each mutation returns what became of it, and what is wrong with its input."
+"The mutations of the API. Each returns its result, and the problems of its input."
 type Mutation {
   """
   Writes a comment. The payload has the comment as written; lists show it a moment later. If the
@@ -2653,7 +2652,7 @@ type Mutation {
   deleteComment("The comment to delete." input: DeleteCommentInput!): DeleteCommentPayload
   """
   Replies to a comment in the shop's name, or edits the reply. For the role ` + "`" + `merchant` + "`" + `. The version is
-  the reply's own, so that an edit of the comment is no CONFLICT. To write the same again changes
+  the reply's own, so an edit of the comment causes no CONFLICT. Writing the same again changes
   nothing.
   """
   replyToComment("The comment, and the reply." input: ReplyToCommentInput!): ReplyToCommentPayload
@@ -2663,54 +2662,55 @@ type Mutation {
   """
   deleteReply("The comment whose reply to delete." input: DeleteReplyInput!): DeleteReplyPayload
   """
-  Reports a comment to moderators, for customers with a signed token. Once enough customers did so, it
-  waits for a moderator, and stays visible. To report it again changes nothing.
+  Reports a comment to moderators, for customers with a signed token. A comment that enough customers
+  reported waits for a moderator, and stays visible. Reporting it again changes nothing.
   """
   reportComment("The comment, and what is wrong with it." input: ReportCommentInput!): ReportCommentPayload
   """
   Says whether a comment is helpful, for customers with a signed token, and for visitors if the server
-  gives them tokens. Each has one vote about a comment, and may change it or take it back. To vote the
+  gives them tokens. Each has one vote about a comment, and may change it or take it back. Voting the
   same again changes nothing. A vote of the author is a userError with the code OWN_COMMENT. Lists show
   the vote a moment later.
   """
   voteOnComment("The comment, and the vote." input: VoteOnCommentInput!): VoteOnCommentPayload
   """
   Makes a token for a visitor without an account, who may vote with it and do nothing else. FORBIDDEN
-  unless the server runs with --visitor-votes. Keep the token: a visitor with a new one is another.
+  unless the server runs with --visitor-votes. Keep the token: with a new one, a visitor counts as
+  another.
   """
   createVisitorToken: VisitorToken
   """
-  Takes a comment back, for its author: nobody but the author and moderators sees it any more. An
-  edit submits it again.
+  Takes a comment back, for its author: only the author and moderators still see it. An edit submits
+  it again.
   """
   withdrawComment("The comment to take back." input: WithdrawCommentInput!): ModerateCommentPayload
   """
-  Shows a comment, or puts an edit that waits in its place. For moderators. To approve it again
-  changes nothing. If the version is there no longer, the payload has a userError with the code
-  CONFLICT: look at the comment again.
+  Approves a comment, so that it is shown, or an edit that waits. For moderators. Approving it again
+  changes nothing. If the comment has another version by now, the payload has a userError with the
+  code CONFLICT: read the comment again.
   """
   approveComment("The comment to show." input: ApproveCommentInput!): ModerateCommentPayload
   """
-  Takes a comment from all lists, or drops an edit that waits. For moderators. Its author sees the
+  Removes a comment from all lists, or drops an edit that waits. For moderators. Its author sees the
   reason.
   """
   rejectComment("The comment, and why it is not shown." input: RejectCommentInput!): ModerateCommentPayload
   "Decides about up to 50 comments. Each is decided by itself: some may fail. For moderators."
   decideComments("The decisions." input: DecideCommentsInput!): DecideCommentsPayload
   """
-  Asks for the erasure of everything that is held about a customer: comments in every state with all
-  that goes with them, and the customer's reports and votes. It takes half a minute or more, and cannot be undone.
-  ` + "`" + `Moderation.erasure` + "`" + ` tells how far it came. To ask again while it is under way changes nothing. For
-  moderators.
+  Asks for the erasure of everything that is held about a customer: comments in every state with
+  everything about them, and the customer's reports and votes. It takes half a minute or more, and
+  cannot be undone. ` + "`" + `Moderation.erasure` + "`" + ` shows its progress. Asking again meanwhile changes nothing.
+  For moderators.
   """
   eraseAuthor("The customer to erase." input: EraseAuthorInput!): EraseAuthorPayload
 }
 
-"What a server that has subscriptions sends as it happens."
+"The subscriptions of the API, for servers that run with --max-subscriptions."
 type Subscription {
   """
-  What happens to the comments of a product from now on, or from the position that the request resumes
-  at. Each event comes at least once, and the events of a comment come in their order.
+  The changes of a product's comments from now on, or from the position at which the request resumes.
+  Each event comes at least once, and the events of a comment come in their order.
   """
   commentEvents(
     "The id of the product."
@@ -2723,8 +2723,7 @@ type Subscription {
 }
 
 """
-Something that happened to a comment that is shown, or was. Everything about it can be selected that
-needs no further read.
+A change of a comment that is shown, or was. Only fields that need no further read can be selected.
 """
 type CommentEvent {
   "What happened."
@@ -2789,7 +2788,7 @@ enum Vote {
 
 "The result of voteOnComment."
 type VoteOnCommentPayload {
-  "The comment with the votes that it is going to show; null if there are userErrors."
+  "The comment with the votes that lists show a moment later; null if there are userErrors."
   comment: Comment
   "The problems of the input; empty if the vote counts."
   userErrors: [UserError!]!
@@ -3058,7 +3057,7 @@ type UserError {
   message: String!
   "The path to the field, from the root of the input."
   path: [String!]!
-  "The comment that the author has already, with ` + "`" + `ALREADY_WRITTEN` + "`" + ` alone."
+  "With ` + "`" + `ALREADY_WRITTEN` + "`" + `, the comment that the author has already; else null."
   commentId: ID
 }
 
@@ -3178,16 +3177,16 @@ type Product implements Node {
   latestNegative: Comment
   """
   The most helpful comment with 4 or 5 stars: the first of these in the order ` + "`" + `MOST_HELPFUL` + "`" + `. Null if
-  more people found none of them helpful than not. With ` + "`" + `orLatest` + "`" + ` it is then ` + "`" + `latestPositive` + "`" + `, so that
-  a page needs not ask for both.
+  none of them has more helpful votes than others. With ` + "`" + `orLatest` + "`" + `, it is ` + "`" + `latestPositive` + "`" + ` instead of
+  null, so a page need not ask for both.
   """
   mostHelpfulPositive("Whether the latest one stands in where there is none." orLatest: Boolean! = false): Comment
-  "The most helpful comment with 1 or 2 stars, or else, with ` + "`" + `orLatest` + "`" + `, ` + "`" + `latestNegative` + "`" + `."
+  "The most helpful comment with 1 or 2 stars; if there is none, null, or ` + "`" + `latestNegative` + "`" + ` with ` + "`" + `orLatest` + "`" + `."
   mostHelpfulCritical("Whether the latest one stands in where there is none." orLatest: Boolean! = false): Comment
   """
-  The newest comment about the product by the customer who asks, also if it is not shown. Null if
-  there is none, and without a customer's token. It is looked for among the 100 newest comments of
-  the customer, and found within moments after it was added.
+  The newest comment about the product by the customer who sends the request, also if it is not shown.
+  Null if there is none, and without a customer's token. The server searches the customer's 100 newest
+  comments. An added comment is found within moments.
   """
   viewerComment: Comment
 }
@@ -3310,11 +3309,11 @@ enum MediaKind {
 type Votes {
   "How many people find it helpful: those who voted here, and the votes that it was imported with."
   helpful: Int!
-  "How many people do not find it helpful, likewise."
+  "How many people do not find it helpful, counted in the same way."
   notHelpful: Int!
   """
-  The vote of who asks; null without a customer's or a visitor's token. It is looked up for comments with
-  votes only, at a read unit each, so it is NONE until the first vote about the comment is counted.
+  The sender's own vote; null without a customer's or a visitor's token. It costs a read unit for each
+  comment that has votes, and is NONE until the first vote about the comment is counted.
   """
   viewerVote: Vote
 }
@@ -3373,11 +3372,11 @@ type CommentConnection {
   How many comments the whole list has, not just the page. Without a range of dates, the number
   comes from the statistics of the product and costs next to nothing. With one, the index of page
   numbers has the exact number. If there is no such index, or it is not complete, the comments in
-  the range are counted, which reads all of them; the plan tells which, and the cost. Such a count
-  may count a comment twice, or not at all, whose rating or language is edited at that moment.
+  the range are counted, which reads all of them; ` + "`" + `plan` + "`" + ` says which, and the cost. Such a count may
+  be wrong for comments whose rating or language is edited at that moment.
 
-  ` + "`" + `pageCount` + "`" + ` and ` + "`" + `pageNumber` + "`" + ` always follow from the same number. Beside what is looked up, such as
-  ` + "`" + `pageCursors` + "`" + `, it comes from the index.
+  ` + "`" + `pageCount` + "`" + ` and ` + "`" + `pageNumber` + "`" + ` always fit this number. If the query looks anything up in the index,
+  such as ` + "`" + `pageCursors` + "`" + `, all three come from the index.
   """
   totalCount: Int
   """
@@ -3427,18 +3426,18 @@ type PageCursors {
 }
 
 """
-A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
-that stand there now, while others come and go.
+A link to a page. Its cursor holds a position and not a number: it still leads to the comments that
+are there now when others come and go.
 """
 type PageCursor {
   """
-  The cursor for ` + "`" + `after` + "`" + `, with the same ` + "`" + `first` + "`" + `, to get exactly this page. That of page 1 stands
-  before the first comment, so it leads to the comments that are the first by then.
+  The cursor for ` + "`" + `after` + "`" + `, with the same ` + "`" + `first` + "`" + `, to get exactly this page. That of page 1 is before
+  the first comment, so it leads to the comments that are the first by then.
   """
   cursor: String!
   "The number of the page, from 1."
   page: Int!
-  "Whether this is the page that has the links."
+  "Whether this is the page of this answer."
   isCurrent: Boolean!
 }
 
@@ -3612,8 +3611,8 @@ type PlanCandidate {
   reads: Int!
   """
   The read capacity units that the first wave of reads was expected to consume: by the statistics of
-  the product, or by what is likely of a product if they were not known. Null if one partition holds
-  nothing but the list, which leaves no choice.
+  the product, or by what is likely for a product if they were not known. Null if there is only one
+  way, since one partition holds exactly the list.
   """
   estimatedUnits: Float
   """
