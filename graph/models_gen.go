@@ -231,15 +231,15 @@ type ModerateCommentPayload struct {
 	UserErrors []*comment.Problem `json:"userErrors"`
 }
 
-// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
-// that stand there now, while others come and go.
+// A link to a page. Its cursor holds a position and not a number: it still leads to the comments that
+// are there now when others come and go.
 type PageCursor struct {
-	// The cursor for `after`, with the same `first`, to get exactly this page. That of page 1 stands
-	// before the first comment, so it leads to the comments that are the first by then.
+	// The cursor for `after`, with the same `first`, to get exactly this page. That of page 1 is before
+	// the first comment, so it leads to the comments that are the first by then.
 	Cursor string `json:"cursor"`
 	// The number of the page, from 1.
 	Page int `json:"page"`
-	// Whether this is the page that has the links.
+	// Whether this is the page of this answer.
 	IsCurrent bool `json:"isCurrent"`
 }
 
@@ -346,7 +346,7 @@ type ViewerCommentConnection struct {
 	// The comments of the page, without cursors.
 	Nodes []*comment.Comment `json:"nodes"`
 	// The position of the page in the list. `hasNextPage` says whether there are older comments that the
-	// page did not look at, and `endCursor` leads to them. `hasPreviousPage` says whether `after` was
+	// page did not search, and `endCursor` leads to them. `hasPreviousPage` says whether `after` was
 	// given.
 	PageInfo *PageInfo `json:"pageInfo"`
 }
@@ -361,7 +361,7 @@ type VoteOnCommentInput struct {
 
 // The result of voteOnComment.
 type VoteOnCommentPayload struct {
-	// The comment with the votes that it is going to show; null if there are userErrors.
+	// The comment with the votes that lists show a moment later; null if there are userErrors.
 	Comment *comment.Comment `json:"comment,omitempty"`
 	// The problems of the input; empty if the vote counts.
 	UserErrors []*comment.Problem `json:"userErrors"`
