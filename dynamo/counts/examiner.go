@@ -69,7 +69,7 @@ func (e *examined) counts() comment.Stats {
 	return statistics{stats: e.after.stats, others: e.rows}.grid()
 }
 
-// differ is called with comments whose markers seem not to match, at most lookedAtOnce.
+// differ is called with comments whose markers seem not to match, at most comparedAtOnce.
 type differ func(ctx context.Context, ids []comment.ID) error
 
 // examine reads the statistics and the markers of a product. With a differ it also reads the
@@ -333,8 +333,8 @@ type misfit struct {
 	follows stream.Position
 }
 
-// misfits returns those of at most lookedAtOnce comments whose markers do not match, by consistent
-// reads of both.
+// misfits returns those of at most comparedAtOnce comments whose markers do not match, by
+// consistent reads of both.
 func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID) ([]misfit, error) {
 	keys := make([]layout.Item, 0, 2*len(ids))
 	for _, id := range ids {

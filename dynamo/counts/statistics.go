@@ -43,8 +43,8 @@ type statistics struct {
 	damaged layout.Item
 }
 
-// hold keeps everyone but one recount from changing a product's statistics. It expires, in case the
-// recount ends early.
+// hold keeps all processes but that of one recount from changing a product's statistics. It
+// expires, in case the recount ends early.
 type hold struct {
 	owner string
 	until time.Time
@@ -151,8 +151,8 @@ func (s statistics) next() int64 {
 	return max(s.changes, time.Now().UnixMilli()) + 1
 }
 
-// The statistics of a product also tell when its newest comments were written (package newest).
-// Like the counts, these positions follow from the markers, and change in the same transaction: no
+// The statistics of a product also tell when its newest comments were written (layout.Bounds). Like
+// the counts, these positions follow from the markers, and change in the same transaction: no
 // marker that counts is above them. A writer that does not know them writes statistics without
 // them, and they stay unknown until a rebuild, or until the product has no comments left.
 

@@ -23,9 +23,9 @@ type standing struct {
 	ID comment.ID
 	// Cell is nil for a comment that does not exist.
 	Cell *comment.Cell
-	// position is the position of the record that says so. It is empty when the comment itself was
-	// read. The standing then holds only while the comment stays like that, which the transaction
-	// checks.
+	// position is the position of the record that the standing is from. It is empty if the comment
+	// itself was read. The standing then holds only while the comment stays as it was read, which
+	// the transaction checks.
 	position stream.Position
 	// moved says that an earlier record, which this standing replaces, said otherwise.
 	moved bool

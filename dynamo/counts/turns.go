@@ -15,14 +15,16 @@ import (
 
 // The comments of one product come through all shards of the stream. If the reader of each shard
 // wrote the product's statistics, all but one would fail and try again. So the calls of Handle in a
-// process take turns at a product, and a turn counts what all of them have of it. A product that
-// other processes write too, or that is throttled, gets fewer turns, and other products do not wait
-// for it.
+// process take turns at a product, and a turn counts the changes of the product that any of these
+// calls has. A product that other processes write too, or that is throttled, gets fewer turns, and
+// other products do not wait for it.
 
-// Patience is how long Handle should wait for a product where others would wait with it.
+// Patience is how long Handle should wait for a product where records of other products wait behind
+// it.
 const Patience = 500 * time.Millisecond
 
-// VotesAtOnce is how many votes of one comment Handle should read where others would wait with it.
+// VotesAtOnce is how many votes of one comment Handle should read where other records wait behind
+// it.
 const VotesAtOnce = votes.VotesAtOnce
 
 // The wait after a turn that failed doubles from the first to the longest, and is halved by one
@@ -34,7 +36,7 @@ const (
 	turnDoublings = 7
 )
 
-// mostQueues is how many queues are kept before those are forgotten that nobody waits for.
+// mostQueues is the number of queues from which on those without waiting calls are dropped.
 const mostQueues = 1000
 
 // errWaits is for changes of a product that is not counted in time.
@@ -57,7 +59,7 @@ type queue struct {
 	due      time.Time
 }
 
-// share is what one change asks of a turn.
+// share is the part of a turn that one change takes.
 type share struct {
 	standing
 	record int // as in the change
@@ -127,7 +129,7 @@ func (t *turns) begin(shares map[string][]*share) (now turn, left bool, busy <-c
 	return now, left, busy, wait
 }
 
-// end ends a turn. What an error left of its work stays queued.
+// end ends a turn. Changes that an error left uncounted stay queued.
 func (t *turns) end(now turn, refused refusals, err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -74,8 +74,9 @@ type Drift struct {
 	// Detail says where, what is there, and what should be.
 	Detail string
 
-	// follows says that it can only be wrong because a marker or a sum is. For a product that is
-	// written all the time, each look may find the same lag, for different comments each time.
+	// follows says that a wrong marker or a wrong sum must explain the drift. Alone it proves
+	// nothing: for a product that is written all the time, each look may find the same lag, of
+	// different comments.
 	follows bool
 }
 
@@ -154,8 +155,8 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 	}
 }
 
-// misdated says what is wrong with the positions of the newest comments, empty if nothing is: a
-// comment is newer than they say, or they are not known.
+// misdated describes what is wrong with the positions of the newest comments: a comment is newer
+// than they say, or they are not known. It is empty if nothing is wrong.
 func (e *examined) misdated() string {
 	stats := e.after.stats
 	if len(stats) == 0 {

@@ -22,7 +22,7 @@ type page struct {
 // read through to, and cost less.
 const deepPage = 10
 
-// pages are the kinds of pages. TestTheEngineBillsTheSame holds them against the Store and the engine.
+// pages are the kinds of pages. TestTheEngineBillsPages holds them against the Store and the engine.
 func (w Workload) pages() []page {
 	first := comment.Slice{Size: int(w.PageSize)}
 	further, numbered := first, first
@@ -103,8 +103,8 @@ type deed struct {
 	records float64
 }
 
-// deeds are what changes comments in a month. TestTheEngineBillsTheSame holds them against the
-// Store and the engine.
+// deeds are what changes comments in a month. TestTheEngineBillsDeeds holds them against the Store
+// and the engine.
 func (w Workload) deeds() []deed {
 	c := w.example()
 	held, edited, replied := c, c, c
