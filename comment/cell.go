@@ -2,7 +2,8 @@ package comment
 
 import "cmp"
 
-// Cell is what a comment is counted as: a cell of the grid of languages, ratings and sets of traits.
+// Cell is what a comment is counted as: a cell of the grid of languages, ratings and sets of
+// traits.
 type Cell struct {
 	// Language is canonical.
 	Language Language
@@ -25,8 +26,8 @@ func (c Cell) Compare(other Cell) int {
 // traitsShift is by how many bits the traits stand above the rating in the code of a cell.
 const traitsShift = 3
 
-// MaxCellCode is the highest code of a cell; the lowest is 1. Codes of cells without traits are at most
-// MaxRating.
+// MaxCellCode is the highest code of a cell; the lowest is 1. Codes of cells without traits are at
+// most MaxRating.
 const MaxCellCode = MaxRating + (TraitSets-1)<<traitsShift
 
 // Code returns what the cell is beside its language, as one number. What is stored of a cell is its

@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxHeldBytes bounds the texts of a comment and of its held edit together, which are in one item of
-// at most 400 KB.
+// maxHeldBytes bounds the texts of a comment and of its held edit together, which are in one item
+// of at most 400 KB.
 const maxHeldBytes = MaxTextBytes + 128<<10
 
 // Check returns a BadInput error that names the first field which cannot be stored, and why.

@@ -87,7 +87,8 @@ func TestStatesThatCannotBe(t *testing.T) {
 	}
 }
 
-// A name that shows nothing is none, whatever it is made of. An author would stand there without a name.
+// A name that shows nothing is none, whatever it is made of. An author would stand there without a
+// name.
 func TestNamesThatShowNothing(t *testing.T) {
 	for name, shows := range map[string]bool{
 		"": false, " \t\n": false, "\u00a0\u3000": false, // spaces

@@ -148,8 +148,8 @@ func (c Comment) ShownVotes() *Votes { return &Votes{c.Votes, c.ID} }
 // AllVotes are the votes about the comment, those that it was imported with at least.
 func (c Comment) AllVotes() VoteCounts { return c.Votes.AtLeast(c.ImportedVotes) }
 
-// NoComment returns the NotFound error for the id of no comment. It is the same for a comment that the
-// caller may not see.
+// NoComment returns the NotFound error for the id of no comment. It is the same for a comment that
+// the caller may not see.
 func NoComment(id ID) *Error { return Errorf(NotFound, "there is no comment %s, or no longer", id) }
 
 // RejectionReason returns why the comment is rejected, nil if it is not or that was not read.
@@ -168,8 +168,8 @@ func (c Comment) HeldEdit() *HeldEdit {
 	return c.Moderation.HeldEdit
 }
 
-// RejectedEdit returns the version of the latest edit that was rejected beside the comment, 0 if none
-// was or that was not read.
+// RejectedEdit returns the version of the latest edit that was rejected beside the comment, 0 if
+// none was or that was not read.
 func (c Comment) RejectedEdit() int {
 	if c.Moderation == nil {
 		return 0

@@ -20,8 +20,8 @@ const (
 	OfMedia Attribute = "withMedia"
 	// OfVotes is whether more people found the comment helpful than not: the text True or False.
 	OfVotes Attribute = "helpful"
-	// OfDates is when the comment was written, where no sort key tells it: the positions of the earliest
-	// and of the latest that is allowed.
+	// OfDates is when the comment was written, where no sort key tells it: the positions of the
+	// earliest and of the latest that is allowed.
 	OfDates Attribute = "created"
 )
 

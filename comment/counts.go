@@ -159,8 +159,8 @@ func (r Row) Plus(other Row) Row {
 	return RowOf(sets)
 }
 
-// Allowed returns how many comments of each rating have a set of traits that a filter allows, whatever
-// their ratings.
+// Allowed returns how many comments of each rating have a set of traits that a filter allows,
+// whatever their ratings.
 func (r *Row) Allowed(filter Filter) (sum Counts) {
 	if !filter.OfTraits() {
 		return r.Counts

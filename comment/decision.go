@@ -2,13 +2,13 @@ package comment
 
 import "time"
 
-// Decision is what a moderator decided about a comment, or its author by taking it back: an entry of
-// the comment's audit.
+// Decision is what a moderator decided about a comment, or its author by taking it back: an entry
+// of the comment's audit.
 type Decision struct {
 	// CommentID is the comment.
 	CommentID ID
-	// Position is when it was decided, and what tells it from others of the same millisecond. A decision
-	// that is tried again keeps it, so that it is in the audit once.
+	// Position is when it was decided, and what tells it from others of the same millisecond. A
+	// decision that is tried again keeps it, so that it is in the audit once.
 	Position Position
 	// By is the shop's own id of who decided, nil for the holder of the moderators' token.
 	By *string
@@ -19,7 +19,8 @@ type Decision struct {
 	Version int
 	// Reason is why the comment or the edit was rejected, nil if it was not.
 	Reason *RejectionReason
-	// Note is what the moderator wrote for other moderators, at most MaxNote characters; empty for none.
+	// Note is what the moderator wrote for other moderators, at most MaxNote characters; empty for
+	// none.
 	Note string
 }
 
@@ -110,8 +111,8 @@ type QueueQuery struct {
 	Filter QueueFilter
 	// First is the size of the page, 1 to MaxQueuePage.
 	First int
-	// After is the place after which the page begins, the zero Waiting for the start. Only ID and Since
-	// count.
+	// After is the place after which the page begins, the zero Waiting for the start. Only ID and
+	// Since count.
 	After Waiting
 }
 

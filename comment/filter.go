@@ -19,9 +19,9 @@ type Filter struct {
 	Verified *bool
 	// WithMedia selects comments with pictures or videos, or all others; nil selects both.
 	WithMedia *bool
-	// Helpful selects comments that more people found helpful than not, or all others; nil selects both.
-	// It is the condition of a link of a list in the order MostHelpful, or of such a list, and no client
-	// asks for it.
+	// Helpful selects comments that more people found helpful than not, or all others; nil selects
+	// both. It is the condition of a link of a list in the order MostHelpful, or of such a list,
+	// and no client asks for it.
 	Helpful *bool
 	// CreatedAfter is the earliest selected time, inclusive.
 	CreatedAfter *time.Time
@@ -69,8 +69,8 @@ func (f Filter) Allows(c Comment) bool {
 		(f.CreatedBefore == nil || created.Before(*f.CreatedBefore))
 }
 
-// AllowsCell reports whether comments of a cell can pass the filter, regardless of its dates. It must
-// be normalized.
+// AllowsCell reports whether comments of a cell can pass the filter, regardless of its dates. It
+// must be normalized.
 func (f Filter) AllowsCell(cell Cell) bool {
 	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
 		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating)) &&
@@ -100,8 +100,8 @@ func (f *Filter) AllowsTraits(traits Traits) bool {
 		(f.Helpful == nil || *f.Helpful == (traits&IsHelpful != 0))
 }
 
-// CellCodes returns the codes of the cells that the filter allows in any language that it allows, nil
-// for all.
+// CellCodes returns the codes of the cells that the filter allows in any language that it allows,
+// nil for all.
 func (f Filter) CellCodes() (codes []int) {
 	if len(f.Ratings) == 0 && !f.OfTraits() {
 		return nil

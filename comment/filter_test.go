@@ -89,7 +89,8 @@ func TestRangeIsWhatTheDatesAllow(t *testing.T) {
 	})
 }
 
-// Every attribute is drawn by tests of filters. Conditions allow the cells that their filter allows.
+// Every attribute is drawn by tests of filters. Conditions allow the cells that their filter
+// allows.
 func TestConditions(t *testing.T) {
 	drawn := map[comment.Attribute]bool{}
 	rapid.Check(t, func(t *rapid.T) {

@@ -82,8 +82,8 @@ func (m Media) Check() error {
 	return checkText("alternative text", m.Alt, 0, 4*maxMediaAlt)
 }
 
-// isMediaPath reports whether a path leads below a MediaBase in whatever way programs read addresses:
-// it has no character that is escaped or has a meaning, and no part that leads upwards.
+// isMediaPath reports whether a path leads below a MediaBase in whatever way programs read
+// addresses: it has no character that is escaped or has a meaning, and no part that leads upwards.
 func isMediaPath(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, isNoMediaRune) {
@@ -140,7 +140,8 @@ func (b *MediaBase) UnmarshalText(text []byte) (err error) {
 // Address returns the address of media.
 func (b MediaBase) Address(m Media) string { return string(b) + m.Path }
 
-// Origin returns the scheme and the host, as policies of browsers name them; empty without a prefix.
+// Origin returns the scheme and the host, as policies of browsers name them; empty without a
+// prefix.
 func (b MediaBase) Origin() string {
 	u, err := url.Parse(string(b))
 	if err != nil || b == "" {

@@ -8,8 +8,8 @@ const (
 	MaxAround = 10
 )
 
-// MaxVotedRank is how many comments with helpful votes are read at most to find a page by its number, or
-// the number of a page, among them.
+// MaxVotedRank is how many comments with helpful votes are read at most to find a page by its
+// number, or the number of a page, among them.
 const MaxVotedRank = 1024
 
 // Numbering says what to tell of the numbers of pages along with a page.

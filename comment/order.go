@@ -22,9 +22,9 @@ const (
 	// LowestRated lists comments with 1 star first. Among comments of one rating, the latest comes
 	// first.
 	LowestRated Order = "LOWEST_RATED"
-	// MostHelpful lists comments that more people found helpful than not, those with the most net votes
-	// first, and then all others. Among comments of equal net votes, and among the others, the latest
-	// comes first.
+	// MostHelpful lists comments that more people found helpful than not, those with the most net
+	// votes first, and then all others. Among comments of equal net votes, and among the others,
+	// the latest comes first.
 	MostHelpful Order = "MOST_HELPFUL"
 )
 
@@ -36,7 +36,8 @@ func Orders() []Order {
 // Place is where a comment stands in a list: by the key that the order of the list gives it, and
 // among comments of one key by its position. It outlives the comment, its rating and its votes.
 type Place struct {
-	// Key is the rating in orders by rating, the net votes in MostHelpful if they are above 0, and else 0.
+	// Key is the rating in orders by rating, the net votes in MostHelpful if they are above 0, and
+	// else 0.
 	Key int32
 	// Position is that of the comment.
 	Position Position
@@ -116,8 +117,8 @@ func (o Order) Front(key int32) Place {
 // MaxKey is the highest key of a comment. There are places above it.
 const MaxKey = math.MaxInt32 - 1
 
-// Link is a part of a list whose comments have neighbouring keys. If they have one key, it is a list in
-// the order of dates.
+// Link is a part of a list whose comments have neighbouring keys. If they have one key, it is a
+// list in the order of dates.
 type Link struct {
 	// Low and High are the lowest and the highest key of its comments.
 	Low, High int32
@@ -134,8 +135,8 @@ func (l Link) Has(key int32) bool { return l.Low <= key && key <= l.High }
 func (l Link) ByVotes() bool { return l.Low < l.High }
 
 // Links returns the parts of a list, in the order of the list: one for each rating that the filter
-// allows if the order is by rating, those with helpful votes and the others if it is by these, and else
-// the list itself. The filter must be normalized.
+// allows if the order is by rating, those with helpful votes and the others if it is by these, and
+// else the list itself. The filter must be normalized.
 func (o Order) Links(filter Filter) []Link {
 	switch {
 	case o == MostHelpful && filter.Helpful != nil && *filter.Helpful:

@@ -117,9 +117,10 @@ func (s Slice) KnownNumber() int {
 }
 
 // Number returns the number of the page, 0 if pages have no comments. after is how many comments of
-// the list come up to the cursor After, 0 without one; end is how many come before the cursor Before,
-// total without one. A page that was reached by cursor may begin in the middle of a numbered one,
-// because comments came and went since. It has the number of the page whose beginning is closest.
+// the list come up to the cursor After, 0 without one; end is how many come before the cursor
+// Before, total without one. A page that was reached by cursor may begin in the middle of a
+// numbered one, because comments came and went since. It has the number of the page whose beginning
+// is closest.
 func (s Slice) Number(after, end, total int) int {
 	if page := s.KnownNumber(); page > 0 || s.Size == 0 {
 		return page
@@ -226,8 +227,8 @@ type QueryPlan struct {
 	// Position says how the page was found, and what was asked of the index of page numbers; nil if
 	// nothing was and the page has no number.
 	Position *PagePosition
-	// Lookups is how many comments were fetched by ID: an edit had just moved them, or the index of page
-	// numbers found them.
+	// Lookups is how many comments were fetched by ID: an edit had just moved them, or the index of
+	// page numbers found them.
 	Lookups int
 	// ReadUnits is in read capacity units, as the table reported them.
 	ReadUnits float64

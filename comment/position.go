@@ -187,8 +187,8 @@ func (id ID) Position() Position {
 	return p
 }
 
-// time returns the time of the Position, and does not look at the digits behind it. For a malformed ID
-// it is any time.
+// time returns the time of the Position, and does not look at the digits behind it. For a malformed
+// ID it is any time.
 func (id ID) time() time.Time {
 	text := strings.TrimPrefix(string(id), IDPrefix)
 	if len(text) != positionLength {

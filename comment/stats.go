@@ -49,9 +49,9 @@ const MaxLanguageRows = 100
 const OtherLanguages Language = "*"
 
 // Stats are numbers of comments of a product, by language, rating and traits. A language without
-// comments has no key. If a product has very many languages, some have no row of their own and share the row
-// OtherLanguages. The zero value is that of a product without comments. It can be read, but Add
-// panics on it.
+// comments has no key. If a product has very many languages, some have no row of their own and
+// share the row OtherLanguages. The zero value is that of a product without comments. It can be
+// read, but Add panics on it.
 type Stats map[Language]Row
 
 // Others returns those of the languages that have no row of their own, if the row OtherLanguages
@@ -124,8 +124,8 @@ type LanguageCount struct {
 	Count int
 }
 
-// Languages returns the languages with a row of their own, by descending number of the comments that a
-// filter without dates allows, and then by tag. It leaves out those without any.
+// Languages returns the languages with a row of their own, by descending number of the comments
+// that a filter without dates allows, and then by tag. It leaves out those without any.
 func (s Stats) Languages(of Filter) []LanguageCount {
 	counts := make([]LanguageCount, 0, len(s))
 	for language, row := range s {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Status says whether a comment is shown. Lists, counts, page numbers and leaderboards hold approved
-// comments only.
+// Status says whether a comment is shown. Lists, counts, page numbers and leaderboards hold
+// approved comments only.
 type Status int
 
 // The states of a comment: a closed list. The zero value is Approved, which most comments are.
@@ -144,8 +144,9 @@ type Moderation struct {
 	Held []HoldReason
 	// Since is when it began to wait, zero if it does not.
 	Since time.Time
-	// RejectedEdit is the version of the latest edit that was rejected beside the comment, 0 for none. No
-	// later edit has it: a decision that was made about it in vain must not meet another text.
+	// RejectedEdit is the version of the latest edit that was rejected beside the comment, 0 for
+	// none. No later edit has it: a decision that was made about it in vain must not meet another
+	// text.
 	RejectedEdit int
 	// Reports is how many people reported the comment since the last decision. Its author does not
 	// see it.

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Traits is a set of what a comment may be beside its language and rating: a bit for each trait. The
-// numbers are stored.
+// Traits is a set of what a comment may be beside its language and rating: a bit for each trait.
+// The numbers are stored.
 type Traits uint8
 
 // The traits.
@@ -42,7 +42,8 @@ func (c Comment) Traits() (t Traits) {
 	return t
 }
 
-// String returns the letters of the traits in the order of the alphabet, such as "mv"; empty for none.
+// String returns the letters of the traits in the order of the alphabet, such as "mv"; empty for
+// none.
 func (t Traits) String() string {
 	var letters []byte
 	for i := range traitLetters {

@@ -12,10 +12,11 @@ type Viewer struct {
 	// Open says that the server has no tokens and trusts the sender's machine: the sender may do
 	// everything, though it has no role.
 	Open bool
-	// VisitorID is the ID of a visitor without an account, whose token was sent. It is no customer's, and
-	// empty for everyone else.
+	// VisitorID is the ID of a visitor without an account, whose token was sent. It is no
+	// customer's, and empty for everyone else.
 	VisitorID string
-	// VisitorsVote says that the server gives visitors tokens to vote with, and the sender sent no other.
+	// VisitorsVote says that the server gives visitors tokens to vote with, and the sender sent no
+	// other.
 	VisitorsVote bool
 	// CannotWriteReason says why the sender may not write anything, nil if it may.
 	CannotWriteReason *CannotWriteReason
@@ -80,8 +81,8 @@ func (v Viewer) CheckAuthor(author Author) error {
 	return Errorf(Forbidden, "the token is another author's: write and change your own comments only")
 }
 
-// CheckVerify returns a Forbidden error if a sender that may write may not say whether the purchase of
-// a product is verified.
+// CheckVerify returns a Forbidden error if a sender that may write may not say whether the purchase
+// of a product is verified.
 func (v Viewer) CheckVerify() error {
 	if v.MayWriteAsAnyCustomer() || v.MayModerate() {
 		return nil
@@ -101,11 +102,12 @@ func (v Viewer) CheckChange(author Author) error {
 	return v.CheckAuthor(author)
 }
 
-// Sees reports whether the sender may see a comment: everyone sees approved ones, and who may change it
-// sees it in every state.
+// Sees reports whether the sender may see a comment: everyone sees approved ones, and who may
+// change it sees it in every state.
 func (v Viewer) Sees(c Comment) bool { return c.Status == Approved || v.SeesModeration(c) }
 
-// SeesModeration reports whether the sender may see why a comment is rejected, and an edit that waits.
+// SeesModeration reports whether the sender may see why a comment is rejected, and an edit that
+// waits.
 func (v Viewer) SeesModeration(c Comment) bool { return v.CheckChange(c.Author) == nil }
 
 // is reports whether the sender is the author. No sender is an imported one.

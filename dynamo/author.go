@@ -16,8 +16,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// AuthorRecord is one thing that the table holds about an author. Comment is set, with Decisions and
-// Key, or Report or Vote is.
+// AuthorRecord is one thing that the table holds about an author. Comment is set, with Decisions
+// and Key, or Report or Vote is.
 type AuthorRecord struct {
 	// CommentID is the comment of the author, or the one that the author reported or voted about.
 	CommentID comment.ID
@@ -41,11 +41,11 @@ type KeyRecord struct {
 	Expires time.Time
 }
 
-// AuthorRecords yields all that the table holds about an author: comments of all states, newest first,
-// and then reports and votes. It finds a customer's by an index that follows the table within moments. Comments
-// of an imported author are in no such index, so it finds them by a scan of the whole table, in no
-// order. An item that is not proper is left out and given to Options.Improper. The last pair may be an
-// error.
+// AuthorRecords yields all that the table holds about an author: comments of all states, newest
+// first, and then reports and votes. It finds a customer's by an index that follows the table
+// within moments. Comments of an imported author are in no such index, so it finds them by a scan
+// of the whole table, in no order. An item that is not proper is left out and given to
+// Options.Improper. The last pair may be an error.
 func (s *Store) AuthorRecords(ctx context.Context, author comment.Author, scanner *Scanner) iter.Seq2[AuthorRecord, error] {
 	if author.Imported {
 		return records(scanner.OfAuthor(ctx, author.ID), func(c comment.Comment) (AuthorRecord, bool, error) {
@@ -69,8 +69,8 @@ func (s *Store) AuthorRecords(ctx context.Context, author comment.Author, scanne
 	}
 }
 
-// records yields what read makes of each found value, but for those that are gone. The first error is
-// the last pair.
+// records yields what read makes of each found value, but for those that are gone. The first error
+// is the last pair.
 func records[T any](found iter.Seq2[T, error], read func(T) (record AuthorRecord, there bool, err error)) iter.Seq2[AuthorRecord, error] {
 	return func(yield func(AuthorRecord, error) bool) {
 		for value, err := range found {
@@ -85,7 +85,8 @@ func records[T any](found iter.Seq2[T, error], read func(T) (record AuthorRecord
 	}
 }
 
-// keysOfWriter yields the primary keys of the items of a writer, those of the newest comments first.
+// keysOfWriter yields the primary keys of the items of a writer, those of the newest comments
+// first.
 func (s *Store) keysOfWriter(ctx context.Context, writer *types.AttributeValueMemberS) iter.Seq2[layout.Item, error] {
 	return func(yield func(layout.Item, error) bool) {
 		for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
@@ -106,8 +107,8 @@ func (s *Store) keysOfWriter(ctx context.Context, writer *types.AttributeValueMe
 	}
 }
 
-// commentRecord reads a comment and what is kept beside it. It returns false if there is none of the
-// author any more.
+// commentRecord reads a comment and what is kept beside it. It returns false if there is none of
+// the author any more.
 func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment.Author) (record AuthorRecord, there bool, err error) {
 	items, _, err := call.Partition(ctx, s.client, s.table, layout.CommentKey(id)[layout.AttrPK], "items of a comment")
 	if err != nil {

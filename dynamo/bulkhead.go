@@ -9,10 +9,10 @@ import (
 // errCrowded refuses what would wait for a product.
 var errCrowded = comment.Errorf(comment.Overloaded, "too many requests wait for this product: try again in a second")
 
-// bulkhead keeps one product from taking all places: operations that want a product whose partitions
-// are slow pile up, and without a bound they would hold every place of the server. It counts
-// operations with calls in progress, by product. A nil one bounds nothing. It is safe for concurrent
-// use.
+// bulkhead keeps one product from taking all places: operations that want a product whose
+// partitions are slow pile up, and without a bound they would hold every place of the server. It
+// counts operations with calls in progress, by product. A nil one bounds nothing. It is safe for
+// concurrent use.
 type bulkhead struct {
 	most int // operations that may have calls for one product in progress
 
@@ -23,8 +23,8 @@ type bulkhead struct {
 func newBulkhead(most int) *bulkhead { return &bulkhead{most: most, calls: map[string]map[any]int{}} }
 
 // enter counts a call of an operation until leave is called. It returns an Overloaded error, at
-// once, if too many other operations have calls for the product in progress. Operations are compared
-// by identity.
+// once, if too many other operations have calls for the product in progress. Operations are
+// compared by identity.
 func (b *bulkhead) enter(product string, operation any) (leave func(), err error) {
 	if b == nil {
 		return func() {}, nil

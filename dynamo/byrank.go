@@ -13,11 +13,11 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// A page of comments with a rare trait is found by ranks: the index of page numbers tells where the next
-// comments of the list stand, and these are fetched by their ids. The index follows the stream, so it may
-// name a comment that is gone or lost the trait, which is left out, and the next one is asked for. It may
-// lack a comment that came since: that is why counts have to be trusted, or a read along the list comes
-// first.
+// A page of comments with a rare trait is found by ranks: the index of page numbers tells where the
+// next comments of the list stand, and these are fetched by their ids. The index follows the
+// stream, so it may name a comment that is gone or lost the trait, which is left out, and the next
+// one is asked for. It may lack a comment that came since: that is why counts have to be trusted,
+// or a read along the list comes first.
 
 // takeByRank takes what a run wants. If the index does not answer, it cuts the run where it is.
 func (s *Store) takeByRank(ctx context.Context, r *run) error {
@@ -49,8 +49,8 @@ func (s *Store) takeByRank(ctx context.Context, r *run) error {
 	return nil
 }
 
-// listOfRanks returns the list of a run, and from where on it is read; nil from its beginning. The dates
-// of the filter are bounds of the run.
+// listOfRanks returns the list of a run, and from where on it is read; nil from its beginning. The
+// dates of the filter are bounds of the run.
 func (r *run) listOfRanks() (list pageindex.List, from *comment.Position) {
 	list = pageindex.List{Product: r.plan.Product, Filter: r.plan.Filter, Order: comment.OldestFirst}
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil
@@ -61,8 +61,8 @@ func (r *run) listOfRanks() (list pageindex.List, from *comment.Position) {
 	return list, from
 }
 
-// fetchNamed fetches the comments at some positions, and takes those that are in the list now. It begins
-// no call once the page reached its bound.
+// fetchNamed fetches the comments at some positions, and takes those that are in the list now. It
+// begins no call once the page reached its bound.
 func (s *Store) fetchNamed(ctx context.Context, r *run, positions []comment.Position) error {
 	for some := range slices.Chunk(positions, idsAtOnce) {
 		if err := r.meter.Check(); err != nil {

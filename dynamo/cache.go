@@ -19,9 +19,9 @@ const flightTimeout = 10 * time.Second
 // page is at most as old as its read took. A caller that comes after a change which the Store knows
 // does not join a read that began before it.
 //
-// The first caller leads: it reads in its own goroutine and by its own context, so a page that is not
-// shared costs one look into a map. The others wait for the leader, and may leave at any time. If the
-// leader's client leaves or its time is over, they read again, together.
+// The first caller leads: it reads in its own goroutine and by its own context, so a page that is
+// not shared costs one look into a map. The others wait for the leader, and may leave at any time.
+// If the leader's client leaves or its time is over, they read again, together.
 type flights struct {
 	mu    sync.Mutex
 	under map[flightKey]*flight
@@ -93,7 +93,8 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	return shared, leads
 }
 
-// land ends a read that its leader made by a context. A caller that comes afterwards begins a new read.
+// land ends a read that its leader made by a context. A caller that comes afterwards begins a new
+// read.
 func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
 	shared.leadersOwn = shared.err != nil && ctx.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
 	f.mu.Lock()
@@ -211,15 +212,15 @@ const (
 	provenFor = 10 * time.Minute
 )
 
-// proof is what Options.Following says. A Store whose process reads all shards of the stream hears of
-// every change. So what it read of a product is still so, as long as no change of the product came and
-// the watermark is young.
+// proof is what Options.Following says. A Store whose process reads all shards of the stream hears
+// of every change. So what it read of a product is still so, as long as no change of the product
+// came and the watermark is young.
 type proof func() (since, upTo time.Time, ok bool)
 
 // unchanged reports whether what was read of a product from a moment on is proven to be as it was
-// unheardFor ago. changed is the last change of the product that the Store knows of. An index may lag
-// behind a change by moveAge, and another process may have heard of those just before this one began to
-// follow.
+// unheardFor ago. changed is the last change of the product that the Store knows of. An index may
+// lag behind a change by moveAge, and another process may have heard of those just before this one
+// began to follow.
 func (p proof) unchanged(read, changed time.Time) bool {
 	now := time.Now()
 	if p == nil || now.Sub(read) > provenFor || read.Before(changed.Add(moveAge)) {
@@ -229,8 +230,8 @@ func (p proof) unchanged(read, changed time.Time) bool {
 	return ok && now.Sub(upTo) <= unheardFor && read.After(since.Add(moveAge))
 }
 
-// namedComments keeps comments that were fetched by their ids beside first pages, as long as they are
-// proven unchanged. The nil namedComments keeps none.
+// namedComments keeps comments that were fetched by their ids beside first pages, as long as they
+// are proven unchanged. The nil namedComments keeps none.
 type namedComments struct {
 	proof   proof
 	changes *changes

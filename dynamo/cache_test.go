@@ -297,7 +297,8 @@ func heartbeats() time.Duration {
 	return time.Second + time.Duration(time.Now().UnixMilli()%2000)*time.Millisecond
 }
 
-// A page is shown beyond its age while the stream proves that it did not change, and not a moment longer.
+// A page is shown beyond its age while the stream proves that it did not change, and not a moment
+// longer.
 func TestPagesThatAreProven(t *testing.T) {
 	late := func() time.Duration { return unheardFor + time.Millisecond }
 	settled := filtered
@@ -352,8 +353,9 @@ func TestPagesThatAreProven(t *testing.T) {
 	}
 }
 
-// With a proof, a thousand views cost as many reads, whether they come within a second or within a quarter
-// of an hour. With an age alone, they cost a read in each such time, and without that each costs one.
+// With a proof, a thousand views cost as many reads, whether they come within a second or within a
+// quarter of an hour. With an age alone, they cost a read in each such time, and without that each
+// costs one.
 func TestThousandViews(t *testing.T) {
 	const unproven, proven = false, true
 	for _, row := range []struct {

@@ -214,8 +214,8 @@ func (m *moves) of(product string, now time.Time) []moved {
 // taken and are not there: they fit the filter after their last move, and no partition that the
 // part that was read there held them all the time.
 //
-// last is the place of the last comment that was taken from partitions, nil if these were read to the
-// end. Where a comment stands by its votes is known when it is fetched.
+// last is the place of the last comment that was taken from partitions, nil if these were read to
+// the end. Where a comment stands by its votes is known when it is fetched.
 func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, taken []layout.Compressed, last *comment.Place) []comment.Position {
 	var out []comment.Position
 	for _, m := range all {

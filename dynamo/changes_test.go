@@ -180,8 +180,8 @@ func inRange(it layout.Item, in *dynamodb.QueryInput) bool {
 	return (values[":low"] == nil || key >= textIn(values, ":low")) && (values[":high"] == nil || key <= textIn(values, ":high"))
 }
 
-// editor returns a function that changes the rating, the language or the pictures of a few comments, in a store or in
-// another server whose edits the stream reports to it.
+// editor returns a function that changes the rating, the language or the pictures of a few
+// comments, in a store or in another server whose edits the stream reports to it.
 func editor(t *rapid.T, l *lagging, store *Store, ids []comment.ID) func() {
 	return func() {
 		for range l.random.IntN(3) {

@@ -61,8 +61,9 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	return page, nil
 }
 
-// expand is a page with its texts. The caller's operation holds those that are expanded from now on;
-// the others were held when they were read. The shared page stays compressed. Comments whose texts are damaged are left out and reported.
+// expand is a page with its texts. The caller's operation holds those that are expanded from now
+// on; the others were held when they were read. The shared page stays compressed. Comments whose
+// texts are damaged are left out and reported.
 func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, error) {
 	page, account := shared.Page, usage.From(ctx)
 	page.Comments = slices.Grow(page.Comments, len(shared.comments))
@@ -284,9 +285,9 @@ func (r *run) counts() *comment.Counted {
 	return &counted
 }
 
-// countAll counts wave by wave, each read of the run to its end: DynamoDB counts up to 1 MB a call, and
-// each wave stays within what the bound has left. The first failure cancels the other reads and fails
-// the count, which is never short without saying so.
+// countAll counts wave by wave, each read of the run to its end: DynamoDB counts up to 1 MB a call,
+// and each wave stays within what the bound has left. The first failure cancels the other reads and
+// fails the count, which is never short without saying so.
 func (r *run) countAll(ctx context.Context) error {
 	for {
 		var unread []*read

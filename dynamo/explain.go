@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// explain describes how a page was found and executed, and the run that counted beside it unless that
-// is nil, for programs and for people.
+// explain describes how a page was found and executed, and the run that counted beside it unless
+// that is nil, for programs and for people.
 func explain(e execution, counted *run, position *comment.PagePosition, returned int) comment.QueryPlan {
 	runs := e.runs()
 	chosen := runs[0] // the others followed it
@@ -56,8 +56,8 @@ func (e execution) waves() int {
 	return e.skip.waves() + max(e.front.waves(), e.page.waves()) + probes
 }
 
-// lookups is what the index of page numbers took to find comments by their ranks. Those of one step run
-// in parallel.
+// lookups is what the index of page numbers took to find comments by their ranks. Those of one step
+// run in parallel.
 func (e execution) lookups() (cost pageindex.Cost) {
 	for _, reading := range e.readings() {
 		for _, step := range reading.stepsOf() {

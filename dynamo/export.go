@@ -72,7 +72,8 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 	return s.read(ctx, s.scans(scanFilter, layout.Item{}))
 }
 
-// scans returns the reads of a whole table, with a filter that has values beside those of scanFilter.
+// scans returns the reads of a whole table, with a filter that has values beside those of
+// scanFilter.
 func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 	maps.Copy(values, scanValues)
 	reads := make([]listRead, s.calls*call.SegmentsPerCall)
@@ -148,8 +149,8 @@ func (s *Scanner) OfAuthor(ctx context.Context, author string) iter.Seq2[comment
 	return s.read(ctx, s.scans(authorFilter, layout.Item{":author": layout.Binary([]byte(author))}))
 }
 
-// Estimate returns about how many items the table holds, and what reading it costs in read units; both 0
-// if DynamoDB does not say. DynamoDB updates the numbers about every six hours.
+// Estimate returns about how many items the table holds, and what reading it costs in read units;
+// both 0 if DynamoDB does not say. DynamoDB updates the numbers about every six hours.
 func (s *Scanner) Estimate(ctx context.Context) (items int64, units float64, err error) {
 	output, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if err != nil {
@@ -212,7 +213,8 @@ func (s *Scanner) readAll(ctx context.Context, reads []listRead, pages chan<- []
 	return group.Wait()
 }
 
-// passOver reports an item that is not a comment to OnImproper. If that is nil, it returns an error.
+// passOver reports an item that is not a comment to OnImproper. If that is nil, it returns an
+// error.
 func (s *Scanner) passOver(item layout.Improper) error {
 	if s.OnImproper == nil {
 		return errors.New(item.String())
@@ -221,7 +223,8 @@ func (s *Scanner) passOver(item layout.Improper) error {
 	return nil
 }
 
-// decode decodes items, each as a comment of the product that productOf returns, and hands them to take.
+// decode decodes items, each as a comment of the product that productOf returns, and hands them to
+// take.
 func (s *Scanner) decode(items []layout.Item, productOf func(layout.Item) (string, error), take func([]layout.Compressed) error) error {
 	out := make([]layout.Compressed, 0, len(items))
 	for _, it := range items {

@@ -90,8 +90,8 @@ func TestFlightsAreShared(t *testing.T) {
 	})
 }
 
-// A caller that no longer waits does not end the read of the others. If it made the first call, they
-// share a second read.
+// A caller that no longer waits does not end the read of the others. If it made the first call,
+// they share a second read.
 func TestFlightsOfThoseWhoLeave(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var f flights

@@ -26,8 +26,9 @@ type crowd struct {
 	cast      map[comment.VoteKey]comment.CastVote
 }
 
-// The list of the most helpful comments is that of a look at every one, after votes, edits and deletes,
-// whatever is known of the product. A comment whose votes are all taken back is among the others again.
+// The list of the most helpful comments is that of a look at every one, after votes, edits and
+// deletes, whatever is known of the product. A comment whose votes are all taken back is among the
+// others again.
 func TestMostHelpfulFollowsVotes(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)

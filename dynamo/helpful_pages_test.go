@@ -32,8 +32,9 @@ func (f *fetchable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInp
 	return &dynamodb.BatchGetItemOutput{Responses: map[string][]layout.Item{"comments": found}}, nil
 }
 
-// Pages by number reach the first 1,024 comments with helpful votes, and all others. Deeper, the error names
-// cursors, and by a cursor the page comes without its number, but with the number of pages.
+// Pages by number reach the first 1,024 comments with helpful votes, and all others. Deeper, the
+// error names cursors, and by a cursor the page comes without its number, but with the number of
+// pages.
 func TestNumbersAmongHelpfulComments(t *testing.T) {
 	comments := commenttest.Many(commenttest.Rand(t), "42", 1500)
 	index, entries := conformance.NewModel(), []pageindex.Entry{}

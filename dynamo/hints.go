@@ -236,8 +236,8 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 	p.read.Add(key, new(recent))
 }
 
-// follow learns how quickly comments arrive in front of a page that begins with the newest, and what
-// it held before; nil if that is not known.
+// follow learns how quickly comments arrive in front of a page that begins with the newest, and
+// what it held before; nil if that is not known.
 func (r *recentPage) follow(before *recentPage, taken []layout.Compressed) {
 	r.came, r.elapsed = assumedCame, assumedElapsed
 	if before != nil {

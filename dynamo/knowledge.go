@@ -8,9 +8,9 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// createdError is how much too old a record may seem. Its creation time comes from DynamoDB's clock,
-// and this machine's may be ahead by minutes. A move that is noted for nothing costs nothing, as long
-// as no page lacks its comment.
+// createdError is how much too old a record may seem. Its creation time comes from DynamoDB's
+// clock, and this machine's may be ahead by minutes. A move that is noted for nothing costs
+// nothing, as long as no page lacks its comment.
 const createdError = 15 * time.Minute
 
 // A Store follows the Counter that has it as Follower. It shows no page that was read before a
@@ -35,8 +35,9 @@ func (s *Store) wrote(product string) {
 // changed notes that a product changed, so that no page read before is shown.
 func (s *Store) changed(product string) { s.changes.note(product, s.now()) }
 
-// Unchanged reports whether an answer about some products that was begun at a moment is proven to be what
-// it would be now. A part of it may have been in memory then, for as long as these keep anything.
+// Unchanged reports whether an answer about some products that was begun at a moment is proven to
+// be what it would be now. A part of it may have been in memory then, for as long as these keep
+// anything.
 func (s *Store) Unchanged(products []string, began time.Time) bool {
 	p, read := proof(s.options.Following), began.Add(-max(s.options.PageAge, s.options.StatisticsAge))
 	for _, product := range products {
@@ -47,8 +48,8 @@ func (s *Store) Unchanged(products []string, began time.Time) bool {
 	return true
 }
 
-// noteEdit notes an edit that this Store makes. It must be called before and after each try, so that a
-// page that is read at the same time looks for the comment.
+// noteEdit notes an edit that this Store makes. It must be called before and after each try, so
+// that a page that is read at the same time looks for the comment.
 func (s *Store) noteEdit(before, after comment.Comment) {
 	if before.Status != comment.Approved || after.Status != comment.Approved {
 		return // it came into the lists or left them
@@ -57,8 +58,8 @@ func (s *Store) noteEdit(before, after comment.Comment) {
 }
 
 // Changing implements counts.Follower. It notes an edit recent enough that indexes may still lag
-// behind it: counting takes time, and pages are being read. A process that was down receives hours of
-// edits at once.
+// behind it: counting takes time, and pages are being read. A process that was down receives hours
+// of edits at once.
 func (s *Store) Changing(change counts.Change) {
 	old := s.now().Sub(change.Created) > moveAge+createdError
 	if old || change.Before == nil || change.After == nil {

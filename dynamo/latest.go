@@ -25,8 +25,8 @@ func (m *memory) tell(product string, t told) {
 	m.products.Add(product, r)
 }
 
-// toldLately returns what statistics told lately; false if they have to be read. changed is the last
-// change of the product that the Store knows of.
+// toldLately returns what statistics told lately; false if they have to be read. changed is the
+// last change of the product that the Store knows of.
 func (m *memory) toldLately(product string, changed time.Time) (told, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,9 +112,9 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 	return ids
 }
 
-// StatsAndLatest returns statistics, which Newest relies on from then on. Those that were read lately
-// are not read again. upTo is a time up to which all changes are counted, zero if that is unknown. In
-// the same call it fetches comments that the caller is likely to want next.
+// StatsAndLatest returns statistics, which Newest relies on from then on. Those that were read
+// lately are not read again. upTo is a time up to which all changes are counted, zero if that is
+// unknown. In the same call it fetches comments that the caller is likely to want next.
 func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (out comment.StatsAndLatest, err error) {
 	if out.AsOf = s.memory.trusting(upTo); out.AsOf.IsZero() {
 		out.Found, out.Failed, err = s.StatsOf(ctx, products)
@@ -163,8 +163,8 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	return out, nil
 }
 
-// LatestByID fetches comments that Newest named, eventually consistently as lists are read, and at most
-// MaxKeysPerGet. A comment that is in no list is missing.
+// LatestByID fetches comments that Newest named, eventually consistently as lists are read, and at
+// most MaxKeysPerGet. A comment that is in no list is missing.
 func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	ids, fetched := s.named.find(ids, withoutText)
 	if len(ids) > 0 {

@@ -126,7 +126,8 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, all,
 	return nil, false, false, nil
 }
 
-// learn remembers what the page held and how large its comments are, and reports its malformed items.
+// learn remembers what the page held and how large its comments are, and reports its malformed
+// items.
 func (l *listing) learn(taken []layout.Compressed) {
 	reading := l.execution.page
 	l.store.malformed.Report(reading.improper()...)

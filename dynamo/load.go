@@ -41,8 +41,8 @@ type LoadCounts struct {
 	Written int
 	// Updated is how many comments were in the table before, and have been changed.
 	Updated int
-	// Changed is how many comments were changed here since the import that added them, and were left as
-	// they are. Without Loader.Update they count as Existing.
+	// Changed is how many comments were changed here since the import that added them, and were
+	// left as they are. Without Loader.Update they count as Existing.
 	Changed int
 	// Existing is how many comments were in the table before, and were left as they are.
 	Existing int
@@ -65,9 +65,9 @@ func (n *LoadCounts) add(more LoadCounts) {
 	n.Erased += more.Erased
 }
 
-// Loader writes many comments, some of which may be in the table already. It overwrites none that may
-// have been changed since. It does not restore deleted comments, unless Revive is set or an undone
-// import had added them.
+// Loader writes many comments, some of which may be in the table already. It overwrites none that
+// may have been changed since. It does not restore deleted comments, unless Revive is set or an
+// undone import had added them.
 //
 // A Loader reads before it writes, consistently, so a second import of the same file costs no
 // writes. Each write has a condition: it may take effect long after its answer was lost, and must
@@ -198,8 +198,8 @@ type loading struct {
 	update *dynamodb.UpdateItemInput
 }
 
-// try reads what is there of the pending comments, and makes the writes that are needed. Without an error
-// no comment stays pending.
+// try reads what is there of the pending comments, and makes the writes that are needed. Without an
+// error no comment stays pending.
 func (l *Loader) try(ctx context.Context, p *partLoad) error {
 	there, tombstones, err := l.look(ctx, p.pending)
 	if err != nil {
@@ -243,7 +243,8 @@ func (l *Loader) revives(tombstone layout.Item) bool {
 	return l.Revive || tombstone[layout.AttrImport] != nil
 }
 
-// look returns the comments that are in the table now, and the tombstones of those that were deleted.
+// look returns the comments that are in the table now, and the tombstones of those that were
+// deleted.
 func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, tombstones map[comment.ID]layout.Item, err error) {
 	keys := make([]layout.Item, len(comments))
 	for i, c := range comments {
@@ -294,8 +295,8 @@ func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutIt
 	return input
 }
 
-// updateOf returns the update of a comment's item by a loaded comment, nil if none is needed. A comment
-// that was changed here, or that no import added, stays as it is.
+// updateOf returns the update of a comment's item by a loaded comment, nil if none is needed. A
+// comment that was changed here, or that no import added, stays as it is.
 func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynamodb.UpdateItemInput, changed bool) {
 	before, err := layout.Decode(it)
 	mark, ok := layout.ImportMarkOf(it)

@@ -54,7 +54,8 @@ func TestLoad(t *testing.T) {
 	})
 }
 
-// A load with Update changes what the import before it wrote, in place, and nothing that was changed here.
+// A load with Update changes what the import before it wrote, in place, and nothing that was
+// changed here.
 func TestLoadUpdates(t *testing.T) {
 	ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := dynamo.CreateTable(ctx, client, table); err != nil {
@@ -296,7 +297,8 @@ func TestLoadThroughFaults(t *testing.T) {
 	for seed := range uint64(40) {
 		synctest.Test(t, func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 3))
-			// One of eight calls: a load gives up after twelve faults in a row, each of which the last comment meets alone.
+			// One of eight calls: a load gives up after twelve faults in a row, each of which the
+			// last comment meets alone.
 			table := newFaultyTable(t, func() fault { return max(0, fault(r.IntN(32))-27) })
 			comments := commenttest.Many(r, "p", 1+r.IntN(700))
 			before := comments[:r.IntN(len(comments))]
@@ -424,8 +426,8 @@ func TestLoadMakesFewCalls(t *testing.T) {
 	}
 }
 
-// A write that takes effect late, when its comment was written by a retry and then deleted or edited,
-// changes nothing.
+// A write that takes effect late, when its comment was written by a retry and then deleted or
+// edited, changes nothing.
 func TestLateWriteOfALoad(t *testing.T) {
 	for _, revive := range []bool{false, true} {
 		ctx, client, table := t.Context(), call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)

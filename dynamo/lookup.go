@@ -24,8 +24,9 @@ var errNoNumbers = comment.Errorf(comment.BadInput, "page numbers are off on thi
 // errNotIndexed says that the index does not know a condition of the filter.
 var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers with this filter: page with cursors")
 
-// newNumbersLookup returns the lookup for a query, nil if it needs none: page numbers may follow from
-// the statistics. A count of a range of dates is looked up if there is an index, and otherwise read.
+// newNumbersLookup returns the lookup for a query, nil if it needs none: page numbers may follow
+// from the statistics. A count of a range of dates is looked up if there is an index, and otherwise
+// read.
 func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numbersLookup {
 	indexed := s.options.PageNumbers != nil && q.Filter.OfCells()
 	counts := q.Count != comment.CountNothing && indexed
@@ -45,8 +46,8 @@ func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numb
 	})}
 }
 
-// votedPlaces finds places among the comments with helpful votes of a list, by reading them from the first
-// one on, each once.
+// votedPlaces finds places among the comments with helpful votes of a list, by reading them from
+// the first one on, each once.
 type votedPlaces struct {
 	source
 	found []layout.Compressed

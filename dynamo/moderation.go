@@ -28,9 +28,9 @@ const (
 	attrDecided = "decided" // N, the version that was decided about
 )
 
-// Decide makes after of before and writes the decision that led to it, both or neither. If a decision
-// with this Position is there, it writes nothing. It returns a Conflict error if another change came
-// first, or the comment was deleted.
+// Decide makes after of before and writes the decision that led to it, both or neither. If a
+// decision with this Position is there, it writes nothing. It returns a Conflict error if another
+// change came first, or the comment was deleted.
 func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error {
 	item := s.decisionItem(d)
 	writes := []types.TransactWriteItem{{Update: s.updateOf(before, after, "")}, {Put: &types.Put{
@@ -68,8 +68,8 @@ func (s *Store) decisionItem(d comment.Decision) layout.Item {
 	return out
 }
 
-// Audit returns the latest decisions about a comment, at most comment.MaxAudit, the latest first. It reads
-// consistently, also of a comment that was deleted since.
+// Audit returns the latest decisions about a comment, at most comment.MaxAudit, the latest first.
+// It reads consistently, also of a comment that was deleted since.
 func (s *Store) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
 	output, err := s.query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :decision)"),
@@ -116,9 +116,9 @@ func decodeDecision(it layout.Item, id comment.ID) (d comment.Decision, err erro
 	return d, err
 }
 
-// Report writes a report beside its comment, and makes after of before: the number of reports and the
-// place in the queue. Both are written or neither. If the customer reported the comment before, it
-// writes nothing. It returns a Conflict error if before is no longer what is stored.
+// Report writes a report beside its comment, and makes after of before: the number of reports and
+// the place in the queue. Both are written or neither. If the customer reported the comment before,
+// it writes nothing. It returns a Conflict error if before is no longer what is stored.
 func (s *Store) Report(ctx context.Context, before, after comment.Comment, r comment.Report) error {
 	s.writing(ctx, before.ID)
 	item := layout.ReportItem(before.ID, digestOfAll("report", r.By), r)
@@ -139,8 +139,8 @@ func (s *Store) Report(ctx context.Context, before, after comment.Comment, r com
 	}), "report of %s", before)
 }
 
-// Reports returns what customers reported about a comment, the latest first: at most comment.MaxAudit
-// of the reports, whichever the table has first.
+// Reports returns what customers reported about a comment, the latest first: at most
+// comment.MaxAudit of the reports, whichever the table has first.
 func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
 	output, err := s.query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :report)"),
@@ -175,10 +175,10 @@ func (s *Store) beside(ctx context.Context, item layout.Item) error {
 	return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
 }
 
-// Queue returns a page of the comments that wait for a moderator, the one that waits longest first. It
-// reads the keys of the queue from an index, which follows the table within moments, and the comments
-// consistently: what was decided meanwhile is left out. With a filter, a page may be shorter than asked
-// while there are more: one page looks at comment.MaxQueueScan places at most.
+// Queue returns a page of the comments that wait for a moderator, the one that waits longest first.
+// It reads the keys of the queue from an index, which follows the table within moments, and the
+// comments consistently: what was decided meanwhile is left out. With a filter, a page may be
+// shorter than asked while there are more: one page looks at comment.MaxQueueScan places at most.
 func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error) {
 	queue := queueRead{store: s, after: q.After, starts: make([]layout.Item, layout.QueueShards)}
 	if !q.Filter.IsEmpty() { // few may pass: read what may be looked at in few calls

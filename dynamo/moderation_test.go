@@ -39,8 +39,8 @@ func pending(t *testing.T, product string) comment.Comment {
 }
 
 // Moderators decide about one comment at once over a bad network. Each call leaves one entry of the
-// audit at most, however often its answer was lost, and the entries lead from the first state to the
-// last. A comment is in the queue exactly while it waits.
+// audit at most, however often its answer was lost, and the entries lead from the first state to
+// the last. A comment is in the queue exactly while it waits.
 func TestDecisionsThroughFaults(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -124,8 +124,8 @@ func (b *beforeRetry) UpdateItem(ctx context.Context, in *dynamodb.UpdateItemInp
 	return b.client.UpdateItem(ctx, in, options...)
 }
 
-// The answer of an edit is lost, and a moderator decides before it is sent again. Its author is told
-// that it was written.
+// The answer of an edit is lost, and a moderator decides before it is sent again. Its author is
+// told that it was written.
 func TestEditThatWasDecidedAbout(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)
@@ -157,8 +157,8 @@ func TestEditThatWasDecidedAbout(t *testing.T) {
 	})
 }
 
-// A decision does not overlook reports that came since its moderator read the comment: what is decided
-// is reported no longer, and does not wait.
+// A decision does not overlook reports that came since its moderator read the comment: what is
+// decided is reported no longer, and does not wait.
 func TestDecisionThatMeetsAReport(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		store, before := decidable(t, endpoint)
@@ -300,8 +300,8 @@ func (c customer) Identify(context.Context) (comment.Viewer, error) {
 	return comment.Viewer{CustomerID: &id}, nil
 }
 
-// Customers report one comment at once over a bad network, again until they are told that it is done.
-// The comment counts each of them once, and has one place in the queue from the threshold on.
+// Customers report one comment at once over a bad network, again until they are told that it is
+// done. The comment counts each of them once, and has one place in the queue from the threshold on.
 func TestReportsThroughFaults(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -372,8 +372,8 @@ func queued(t *testing.T, client *dynamodb.Client, table string, id comment.ID) 
 	return places
 }
 
-// A report is of what was read: one of a comment that was edited, decided about or reported meanwhile
-// is a conflict, and writes nothing.
+// A report is of what was read: one of a comment that was edited, decided about or reported
+// meanwhile is a conflict, and writes nothing.
 func TestReportOfAChangedComment(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)

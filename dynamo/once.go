@@ -42,8 +42,8 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 	return added, err
 }
 
-// putOnly writes a comment and its item, unless the item of a comment other than the one that is gone
-// is there.
+// putOnly writes a comment and its item, unless the item of a comment other than the one that is
+// gone is there.
 func (s *Store) putOnly(ctx context.Context, c comment.Comment, about comment.CustomerProduct, gone comment.ID) (refused bool, err error) {
 	_, err = s.client.TransactWriteItems(ctx, s.addTransaction(layout.Encode(c), s.putOne(c, about, gone)), call.NoRetries)
 	var canceled *types.TransactionCanceledException
@@ -54,9 +54,10 @@ func (s *Store) putOnly(ctx context.Context, c comment.Comment, about comment.Cu
 	return aws.ToString(canceled.CancellationReasons[0].Code) != "ConditionalCheckFailed", nil
 }
 
-// addBeside returns the answer of an add beside an earlier comment about the product: that comment as it
-// is now if the add repeats it, else an AlreadyWritten error. Without an ID, it is the comment of the
-// item. If it is gone, addBeside returns its ID with an error: another try can take its place.
+// addBeside returns the answer of an add beside an earlier comment about the product: that comment
+// as it is now if the add repeats it, else an AlreadyWritten error. Without an ID, it is the
+// comment of the item. If it is gone, addBeside returns its ID with an error: another try can take
+// its place.
 func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.CustomerProduct, earlier comment.ID) (_ comment.Comment, gone comment.ID, err error) {
 	it, err := s.firstAt(ctx, layout.OneKey(about))
 	if err != nil {
@@ -84,8 +85,8 @@ func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.
 	return c, "", err
 }
 
-// putOne puts the item that makes a comment its author's only one about the product, in place of that
-// of a comment that is gone, if any.
+// putOne puts the item that makes a comment its author's only one about the product, in place of
+// that of a comment that is gone, if any.
 func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone comment.ID) *types.Put {
 	it := layout.OneKey(about)
 	it[layout.AttrFirst], it[attrDigest] = layout.Text(string(c.ID)), layout.Text(digestOf(c))
@@ -97,8 +98,8 @@ func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone co
 	return put
 }
 
-// release lets the author of a deleted comment write about the product again. If that fails, the next
-// add finds that the comment is gone.
+// release lets the author of a deleted comment write about the product again. If that fails, the
+// next add finds that the comment is gone.
 func (s *Store) release(ctx context.Context, c comment.Comment) {
 	_, _ = s.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 		TableName:                 aws.String(s.table),
@@ -108,8 +109,8 @@ func (s *Store) release(ctx context.Context, c comment.Comment) {
 	})
 }
 
-// attrDigest is a hash of the content of layout.AttrFirst when that was added: S, of an item that is
-// written together with a comment.
+// attrDigest is a hash of the content of layout.AttrFirst when that was added: S, of an item that
+// is written together with a comment.
 const attrDigest = "d"
 
 // addTransaction writes a comment, and the item that lets it be written once.
@@ -124,8 +125,8 @@ func (s *Store) addTransaction(item layout.Item, once *types.Put) *dynamodb.Tran
 	}}
 }
 
-// first is what an item remembers of the comment that was added with it: its ID, and a hash of what it
-// said then.
+// first is what an item remembers of the comment that was added with it: its ID, and a hash of what
+// it said then.
 type first struct {
 	id     comment.ID
 	digest string

@@ -65,8 +65,8 @@ func existing(t *testing.T, store *Store, product string) (ids []comment.ID) {
 }
 
 // A customer has one comment about a product, in whatever state. Sent again it is the same comment,
-// as it is now, and with other words it is refused with the ID of the first. Deleted, it leaves room
-// for another, even if the delete ended half-way.
+// as it is now, and with other words it is refused with the ID of the first. Deleted, it leaves
+// room for another, even if the delete ended half-way.
 func TestOneCommentForEachCustomer(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := newTable(t, endpoint)
@@ -137,8 +137,8 @@ func TestOneCommentForEachCustomer(t *testing.T) {
 	})
 }
 
-// Comments without an item count: those that were written before the flag was set, or imported. So does
-// a repeat of them.
+// Comments without an item count: those that were written before the flag was set, or imported. So
+// does a repeat of them.
 func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := newTable(t, endpoint)
@@ -170,7 +170,8 @@ func TestCommentsFromBeforeOneForEachCustomer(t *testing.T) {
 	})
 }
 
-// Whatever happens to a call of an add, it is told that it succeeded, and the customer has one comment.
+// Whatever happens to a call of an add, it is told that it succeeded, and the customer has one
+// comment.
 func TestOnlyAddThroughFaults(t *testing.T) {
 	client, table := newTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
@@ -254,8 +255,8 @@ func TestOnlyAddThatWasDeletedMeanwhile(t *testing.T) {
 }
 
 // Adds and deletes of one customer at once, over a bad network: the customer never has two comments
-// about the product, and every refusal names a comment that was written. In the end the customer can
-// delete and write again.
+// about the product, and every refusal names a comment that was written. In the end the customer
+// can delete and write again.
 func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
 	client, table := newTable(t, dynamotest.Dynoxide(t))
 	r, healthy := commenttest.Rand(t), NewStore(client, table, oneEach)
@@ -305,7 +306,8 @@ func TestOnlyOneOfManyAddsAtOnce(t *testing.T) {
 	}
 }
 
-// An add reads the keys of what the customer wrote before, and each of these comments, up to a hundred.
+// An add reads the keys of what the customer wrote before, and each of these comments, up to a
+// hundred.
 func TestOnlyAddReads(t *testing.T) {
 	client, table := newTable(t, dynamotest.Dynoxide(t))
 	r, store := commenttest.Rand(t), NewStore(client, table, oneEach)
@@ -332,8 +334,8 @@ func TestOnlyAddReads(t *testing.T) {
 	}
 }
 
-// The item is in no index and tells neither the customer nor the product nor a word. It ends with the
-// delete, also under a comment that was damaged by hand.
+// The item is in no index and tells neither the customer nor the product nor a word. It ends with
+// the delete, also under a comment that was damaged by hand.
 func TestItemOfOneForEachCustomer(t *testing.T) {
 	client, table := newTable(t, dynamotest.Dynoxide(t))
 	store, c := NewStore(client, table, oneEach), byAda(commenttest.Rand(t), "a product", "some words")

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// OwnComments returns a page of the comments of a customer, in every state. It finds them by an index
-// that follows the table within moments, and reads each by its ID as it is now.
+// OwnComments returns a page of the comments of a customer, in every state. It finds them by an
+// index that follows the table within moments, and reads each by its ID as it is now.
 func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.OwnPage, error) {
 	wanted := maxOwn
 	if q.Status == nil {
@@ -46,8 +46,8 @@ func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.Ow
 }
 
 // OwnOfProducts returns the newest comment of a customer about each product, in any state. All keys
-// are of one customer. It looks at the newest maxOwn comments of the customer, from the newest on until
-// each product has one.
+// are of one customer. It looks at the newest maxOwn comments of the customer, from the newest on
+// until each product has one.
 func (s *Store) OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (found map[comment.CustomerProduct]comment.Comment, failed map[comment.CustomerProduct]error, err error) {
 	found, err = s.ownOfProducts(ctx, keys, false)
 	return found, nil, err
@@ -81,8 +81,8 @@ func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduc
 	return found, nil
 }
 
-// CommentsBy returns how many comments a customer wrote and the latest, in every state. It finds them
-// by an index that follows the table within moments.
+// CommentsBy returns how many comments a customer wrote and the latest, in every state. It finds
+// them by an index that follows the table within moments.
 func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error) {
 	ids, _, err := s.ownIDs(ctx, customer, nil, maxOwn)
 	if err != nil {
@@ -101,8 +101,8 @@ func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.Custom
 	return all, nil
 }
 
-// HasApproved reports whether one of the newest comments of a customer is approved, of idsAtOnce. It
-// finds them by an index, which follows the table within moments. An imported author has none.
+// HasApproved reports whether one of the newest comments of a customer is approved, of idsAtOnce.
+// It finds them by an index, which follows the table within moments. An imported author has none.
 func (s *Store) HasApproved(ctx context.Context, author comment.Author) (bool, error) {
 	if author.Imported {
 		return false, nil

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// ofCustomers returns comments of three customers and an imported author about five products, in all
-// states, newest first.
+// ofCustomers returns comments of three customers and an imported author about five products, in
+// all states, newest first.
 func ofCustomers(r *rand.Rand, count int) []comment.Comment {
 	reason := comment.Spam
 	comments := make([]comment.Comment, count)

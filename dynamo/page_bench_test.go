@@ -52,8 +52,8 @@ func BenchmarkPage(b *testing.B) {
 	}
 }
 
-// cannedTable answers a Query with the newest of the sample's comments in its partition, as if every
-// one of them passed the residual filter.
+// cannedTable answers a Query with the newest of the sample's comments in its partition, as if
+// every one of them passed the residual filter.
 type cannedTable struct{ answers map[string][]byte }
 
 func newCannedTable(tb testing.TB) *cannedTable {

@@ -11,13 +11,14 @@ import (
 // https://aws.amazon.com/dynamodb/pricing/on-demand/
 const writePrice = 5
 
-// These functions estimate the cost of the Store's reads and writes, for a product that is not known.
+// These functions estimate the cost of the Store's reads and writes, for a product that is not
+// known.
 
 // PageUnits returns the estimated read units of one page of a list. It assumes partitions that hold
 // matching comments only, each enough for the whole page. Reading stops at BoundFactor times this.
 // Of a page by number, skipping the comments before it is part of that; looking it up comes on top.
-// The filter must be normalized. Its dates and the product do not matter, and of cursors only whether
-// there is one.
+// The filter must be normalized. Its dates and the product do not matter, and of cursors only
+// whether there is one.
 func PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
 
 // LookupUnits returns the estimated read units of looking up places of a list in the index of page
@@ -52,8 +53,8 @@ func OwnUnits(size int, oneStatus bool) float64 {
 	return 0.5 + float64(size)*CommentUnits()
 }
 
-// QueueUnits returns the estimated read units of a page of the queue of moderators: the places, and each
-// comment by its id.
+// QueueUnits returns the estimated read units of a page of the queue of moderators: the places, and
+// each comment by its id.
 func QueueUnits(first int) float64 {
 	return layout.QueueShards*layout.EventualUnits(first*assumedPlaceBytes) + float64(first)*CommentUnits()
 }
@@ -69,16 +70,16 @@ const assumedPlaceBytes = 128
 // AuditUnits returns the estimated read units of the decisions about one comment.
 func AuditUnits() float64 { return 1 }
 
-// ErasureUnits returns the estimated read units of how far an erasure came: the item of one that is under
-// way, and the mark of one that ended.
+// ErasureUnits returns the estimated read units of how far an erasure came: the item of one that is
+// under way, and the mark of one that ended.
 func ErasureUnits() float64 { return 2 }
 
-// AddUnits returns the price of adding one comment of a customer, in read units: what a write takes, and
-// one write unit for the index of authors.
+// AddUnits returns the price of adding one comment of a customer, in read units: what a write
+// takes, and one write unit for the index of authors.
 func AddUnits() float64 { return WriteUnits() + writePrice }
 
-// VoteUnits returns the price of a vote, in read units: the vote before, a write unit for the table and
-// one for the index of authors. Counting is paid for by a batch of votes.
+// VoteUnits returns the price of a vote, in read units: the vote before, a write unit for the table
+// and one for the index of authors. Counting is paid for by a batch of votes.
 func VoteUnits() float64 { return ViewerVoteUnits() + 2*writePrice }
 
 // ViewerVoteUnits returns the read units of a customer's vote about a comment: a consistent read.
@@ -88,6 +89,6 @@ func ViewerVoteUnits() float64 { return 1 }
 // and one for each list index.
 func WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }
 
-// TypicalLookup returns what it takes to find a page in the index of page numbers, if it is that of the
-// table.
+// TypicalLookup returns what it takes to find a page in the index of page numbers, if it is that of
+// the table.
 func TypicalLookup() planner.LookupPrice { return assumedLookup }

@@ -29,8 +29,8 @@ type source struct {
 	meter   *layout.Meter // of the page and its probes together
 }
 
-// reading takes comments of a stretch: from its links, side by side as far as the planner thinks that
-// they are needed, or from the whole list, sorted in memory.
+// reading takes comments of a stretch: from its links, side by side as far as the planner thinks
+// that they are needed, or from the whole list, sorted in memory.
 type reading struct {
 	source
 	stretch planner.Stretch
@@ -170,8 +170,9 @@ func (r *reading) progress() []planner.Progress {
 	return progress
 }
 
-// byLink returns what was taken of each link. An edit may have moved a comment from one link to another
-// while they were read: the later version counts. A vote may have moved it too, also within a link.
+// byLink returns what was taken of each link. An edit may have moved a comment from one link to
+// another while they were read: the later version counts. A vote may have moved it too, also within
+// a link.
 func (r *reading) byLink() [][]layout.Compressed {
 	if one := r.only(); one != nil {
 		return [][]layout.Compressed{one.taken}
@@ -211,7 +212,8 @@ func (r *reading) taken() []layout.Compressed {
 	return slices.Concat(r.byLink()...)
 }
 
-// only returns the run of a list that has one link, nil for another list. Such a list needs one run.
+// only returns the run of a list that has one link, nil for another list. Such a list needs one
+// run.
 func (r *reading) only() *run {
 	if len(r.links) == 1 && len(r.links[0].runs) == 1 && !r.links[0].runs[0].plan.ByVotes {
 		return r.links[0].runs[0]
@@ -266,8 +268,8 @@ func (r *reading) improper() (out []layout.Improper) {
 }
 
 // plan plans to take comments of a list by the best plan. Reads with a residual filter are an
-// attempt: once they would cost more than the given read units, or when such an attempt was given up
-// lately, narrow plans read the rest.
+// attempt: once they would cost more than the given read units, or when such an attempt was given
+// up lately, narrow plans read the rest.
 func (l source) plan(ctx context.Context, filter comment.Filter, request planner.Request, attemptUnits float64) *run {
 	list := l.planner
 	list.Filter = filter
@@ -327,8 +329,8 @@ func (s *Store) addMoved(ctx context.Context, r *run) error {
 	return nil
 }
 
-// dropTexts forgets the texts of the comments that were taken and are not shown, which are a part of
-// them. The caller's operation holds them no longer.
+// dropTexts forgets the texts of the comments that were taken and are not shown, which are a part
+// of them. The caller's operation holds them no longer.
 func dropTexts(ctx context.Context, taken, shown []layout.Compressed) {
 	dropped, first := 0, len(taken)
 	if len(shown) > 0 {

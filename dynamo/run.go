@@ -158,7 +158,8 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	})
 }
 
-// stayWithin lowers the limits of reads to what the run may still cost. It reports false if that is nothing.
+// stayWithin lowers the limits of reads to what the run may still cost. It reports false if that is
+// nothing.
 func (r *run) stayWithin(dry []int) bool {
 	if r.within == 0 {
 		return true
@@ -170,8 +171,8 @@ func (r *run) stayWithin(dry []int) bool {
 	return most > 0
 }
 
-// bound lowers the limits of reads so that the wave stays within the bound, if maybe no other plan can
-// take their place.
+// bound lowers the limits of reads so that the wave stays within the bound, if maybe no other plan
+// can take their place.
 func (r *run) bound(wave []int) error {
 	if !r.plan.Filter.OfTraits() {
 		return nil
@@ -192,10 +193,10 @@ func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Sp
 	return spans.Wave(ctx, string(r.plan.Purpose), reads)
 }
 
-// goOn sets the limit of a read's next call, or replaces the read and returns false. dry is how many
-// reads go on with it, and missing is how many comments it still has to bring. Reads that are not
-// wide go on. Others are replaced if their plan was made by what is likely, since their
-// calls tell more by now, or if what the run may spend covers only a small part of what is missing.
+// goOn sets the limit of a read's next call, or replaces the read and returns false. dry is how
+// many reads go on with it, and missing is how many comments it still has to bring. Reads that are
+// not wide go on. Others are replaced if their plan was made by what is likely, since their calls
+// tell more by now, or if what the run may spend covers only a small part of what is missing.
 func (r *run) goOn(number, dry, missing int) bool {
 	read, left := &r.reads[number], r.most-r.units()
 	read.limit = read.plan.NextLimit(read.Read, read.limit, read.scanned, read.returned, missing)
@@ -219,8 +220,8 @@ func (r *run) goOn(number, dry, missing int) bool {
 	}
 }
 
-// smallPart is the part of the missing items below which a read is replaced: each further wave would
-// bring less.
+// smallPart is the part of the missing items below which a read is replaced: each further wave
+// would bring less.
 const smallPart = 4
 
 // replace ends a read where it is. Another plan reads what lies beyond, as far as comments are
@@ -237,8 +238,8 @@ func (r *run) replace(old *read, missing int, units float64) {
 	}
 }
 
-// likelySizes are the sizes of the comments of a product: those that are known, or what a read of it
-// tells.
+// likelySizes are the sizes of the comments of a product: those that are known, or what a read of
+// it tells.
 func (r *read) likelySizes() planner.Sizes {
 	known := r.plan.Known.Sizes
 	if seen := r.sizes[0]; known.Any.Mean == 0 && seen.count > 0 {

@@ -20,7 +20,8 @@ import (
 // setupTimeout bounds how long CreateTable waits for a new table to become active.
 const setupTimeout = 5 * time.Minute
 
-// manager is the part of the SDK's client that creates tables, and reads and changes their settings.
+// manager is the part of the SDK's client that creates tables, and reads and changes their
+// settings.
 type manager interface {
 	dynamodb.DescribeTableAPIClient
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
@@ -266,8 +267,8 @@ func KeepTimeToLive(ctx context.Context, client manager, table string) error {
 	return call.Wrap(err, "UpdateTimeToLive %s", table)
 }
 
-// LayoutVersion is the number of the layout that this program reads and writes. A table says which one
-// its items have, so that a program of an earlier release does not take them for damaged.
+// LayoutVersion is the number of the layout that this program reads and writes. A table says which
+// one its items have, so that a program of an earlier release does not take them for damaged.
 const LayoutVersion = 2
 
 const (

@@ -153,7 +153,8 @@ func earlierDefinition(table string) *dynamodb.CreateTableInput {
 }
 
 // The projection of an index cannot change once there are comments, so each index of comments
-// projects names that are kept for later. The boards and the index of authors project their keys only.
+// projects names that are kept for later. The boards and the index of authors project their keys
+// only.
 func TestProjections(t *testing.T) {
 	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		kind, carried := types.ProjectionTypeInclude, "l r h t U a n v u o k y i q d x"

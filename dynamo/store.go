@@ -3,20 +3,21 @@
 // it cost), call (how DynamoDB is called), planner (which partitions a query reads), merge (sorted
 // reads to one list), counts (statistics and leaderboards) and leases (who reads the stream).
 //
-// To follow a query, read comments.go, then listing.go, which plans and executes one page, reading.go,
-// which reads the links of a list, run.go, which executes one plan wave by wave, and explain.go.
-// lookup.go asks the index of page numbers, and byrank.go fetches the comments that it names. input.go
-// turns a read of a plan into a call of the SDK.
+// To follow a query, read comments.go, then listing.go, which plans and executes one page,
+// reading.go, which reads the links of a list, run.go, which executes one plan wave by wave, and
+// explain.go. lookup.go asks the index of page numbers, and byrank.go fetches the comments that it
+// names. input.go turns a read of a plan into a call of the SDK.
 //
-// A Store remembers hints for its plans: memory.go has statistics, and hints.go how large comments are,
-// what pages held, and which plans were given up. cache.go shares a page among the callers who want it
-// at the same time, and keeps it for a moment. changes.go and knowledge.go tell when a page is too old
-// for either, and which comments moved while it was read.
+// A Store remembers hints for its plans: memory.go has statistics, and hints.go how large comments
+// are, what pages held, and which plans were given up. cache.go shares a page among the callers who
+// want it at the same time, and keeps it for a moment. changes.go and knowledge.go tell when a page
+// is too old for either, and which comments moved while it was read.
 //
-// write.go changes single comments, and once.go lets an add that is repeated write one comment. load.go
-// changes many comments, get.go fetches by id, and export.go reads all of them. moderation.go has the
-// queue of moderators, their decisions and the reports of customers. own.go lists the comments of a
-// customer, and author.go all that is held about an author. setup.go creates and checks the table.
+// write.go changes single comments, and once.go lets an add that is repeated write one comment.
+// load.go changes many comments, get.go fetches by id, and export.go reads all of them.
+// moderation.go has the queue of moderators, their decisions and the reports of customers. own.go
+// lists the comments of a customer, and author.go all that is held about an author. setup.go
+// creates and checks the table.
 package dynamo
 
 import (
@@ -54,8 +55,8 @@ type writer interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Options are the settings of a Store. The zero value plans by what was read, caches no page, bounds
-// nothing and has no page numbers.
+// Options are the settings of a Store. The zero value plans by what was read, caches no page,
+// bounds nothing and has no page numbers.
 type Options struct {
 	// Watermark tells up to when statistics are complete. With it, statistics choose the plans of
 	// pages. Nil reads no statistics for plans.
@@ -184,8 +185,8 @@ func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, of string
 	return output, nil
 }
 
-// get reads the item that has the key of another consistently, and accounts for it in the operation of the
-// context.
+// get reads the item that has the key of another consistently, and accounts for it in the operation
+// of the context.
 func (s *Store) get(ctx context.Context, it layout.Item, options ...func(*dynamodb.Options)) (layout.Item, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.table), Key: layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]},

@@ -43,8 +43,8 @@ func (f *tail) read(t *testing.T, store *dynamo.Store) {
 	}
 }
 
-// tailed is a table with several servers. Their clocks differ, those of writers are up to behind back,
-// and on their network tries fail for seconds.
+// tailed is a table with several servers. Their clocks differ, those of writers are up to behind
+// back, and on their network tries fail for seconds.
 type tailed struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -55,8 +55,9 @@ type tailed struct {
 	written []comment.ID
 }
 
-// add writes a comment from a server whose clock is ahead by up to a second, or behind. The first tries, as many
-// as failing says, end in a fault. Each takes three seconds, during which meanwhile runs.
+// add writes a comment from a server whose clock is ahead by up to a second, or behind. The first
+// tries, as many as failing says, end in a fault. Each takes three seconds, during which meanwhile
+// runs.
 func (w *tailed) add(failing int, meanwhile func()) {
 	client, network := faulttest.Under(w.client, func(call int) faulttest.Fault {
 		if call > failing {

@@ -14,15 +14,15 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// hashDigits is the length of the hash of a customer in the key of a vote: 128 bits. Each recount reads
-// them.
+// hashDigits is the length of the hash of a customer in the key of a vote: 128 bits. Each recount
+// reads them.
 const hashDigits = 32
 
 func hashOfVoter(customer string) string { return digestOfAll("vote", customer)[:hashDigits] }
 
-// SetVote makes after the vote of a customer about a comment in place of before, whose time is zero if
-// there is none. It neither reads nor writes the comment. It returns a Conflict error if before is no longer the
-// customer's vote.
+// SetVote makes after the vote of a customer about a comment in place of before, whose time is zero
+// if there is none. It neither reads nor writes the comment. It returns a Conflict error if before
+// is no longer the customer's vote.
 func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error {
 	s.writing(ctx, id)
 	item := layout.VoteItem(id, hashOfVoter(after.By), after)
@@ -49,8 +49,8 @@ func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after commen
 	}), "vote about %s", id)
 }
 
-// VotesBy fetches votes of customers, at most MaxKeysPerGet, consistently. A customer who did not vote
-// about a comment is in neither result.
+// VotesBy fetches votes of customers, at most MaxKeysPerGet, consistently. A customer who did not
+// vote about a comment is in neither result.
 func (s *Store) VotesBy(ctx context.Context, keys []comment.VoteKey) (found map[comment.VoteKey]comment.CastVote, failed map[comment.VoteKey]error, err error) {
 	want, of := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}, map[[2]string]comment.VoteKey{}
 	for _, key := range keys {

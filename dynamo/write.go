@@ -26,8 +26,9 @@ const (
 
 // Add writes a new comment with a new ID. With a key, a repeat by the same author within
 // KeyLifetime returns the comment that the first call added, as it was then. If the content differs
-// from that of the first call, Add returns a KeyReused error. With OnePerCustomer it needs no key: a
-// repeat returns the comment as it is now, and another comment about the product is AlreadyWritten.
+// from that of the first call, Add returns a KeyReused error. With OnePerCustomer it needs no key:
+// a repeat returns the comment as it is now, and another comment about the product is
+// AlreadyWritten.
 func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
@@ -116,8 +117,9 @@ func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comm
 	}
 }
 
-// keyItemOf returns the item that remembers an author's key by its hash, and the comment that it was
-// used for. The item holds no content of the comment, which must disappear when the comment is deleted.
+// keyItemOf returns the item that remembers an author's key by its hash, and the comment that it
+// was used for. The item holds no content of the comment, which must disappear when the comment is
+// deleted.
 func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
 	out := layout.KeyOfHash(hash)
 	out[layout.AttrTTL] = layout.Number(now.Add(KeyLifetime + clockSkew).Unix())
@@ -125,10 +127,10 @@ func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
 	return out
 }
 
-// Replace makes after of before, and moves it in every index where its key changes. What is equal in
-// both stays as it is stored: a reply, a vote or a report may have come meanwhile. It returns a
-// Conflict error if another change of what the author wrote or of the state came first, and a NotFound
-// error if the comment was deleted.
+// Replace makes after of before, and moves it in every index where its key changes. What is equal
+// in both stays as it is stored: a reply, a vote or a report may have come meanwhile. It returns a
+// Conflict error if another change of what the author wrote or of the state came first, and a
+// NotFound error if the comment was deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
 	mark := rand.Text()
 	update := s.updateOf(before, after, mark)
@@ -161,9 +163,10 @@ func (s *Store) change(ctx context.Context, before, after comment.Comment, write
 	})
 }
 
-// updateOf returns the update that makes after of before, on condition that nothing of what it goes by
-// was changed. It leaves the mark of an edit, none if that is empty: a decision and a report have items
-// of their own by which they are recognized, and leave the mark of an edit whose answer was lost.
+// updateOf returns the update that makes after of before, on condition that nothing of what it goes
+// by was changed. It leaves the mark of an edit, none if that is empty: a decision and a report
+// have items of their own by which they are recognized, and leave the mark of an edit whose answer
+// was lost.
 func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Update {
 	was, changed := layout.Encode(before), layout.Encode(after)
 	if mark != "" {
@@ -250,11 +253,11 @@ func orNone(values layout.Item) layout.Item {
 	return values
 }
 
-// SetReply makes reply the shop's reply to a comment in place of c.Reply; nil deletes it. Of a deleted
-// reply its version stays, so that a first reply that arrives late finds that it is none. SetReply
-// writes nothing else of the comment, so that edits, votes and decisions may come meanwhile. It returns
-// a Conflict error if c.Reply is no longer the comment's reply, and a NotFound error if the comment was
-// deleted.
+// SetReply makes reply the shop's reply to a comment in place of c.Reply; nil deletes it. Of a
+// deleted reply its version stays, so that a first reply that arrives late finds that it is none.
+// SetReply writes nothing else of the comment, so that edits, votes and decisions may come
+// meanwhile. It returns a Conflict error if c.Reply is no longer the comment's reply, and a
+// NotFound error if the comment was deleted.
 func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
@@ -278,8 +281,9 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 	}), "reply to %s", c)
 }
 
-// replyRefused returns the outcome of a SetReply whose condition failed, from the item that is there
-// instead. The mark is in the reply and not beside it: an edit of the comment has a mark of its own.
+// replyRefused returns the outcome of a SetReply whose condition failed, from the item that is
+// there instead. The mark is in the reply and not beside it: an edit of the comment has a mark of
+// its own.
 func replyRefused(there layout.Item, c comment.Comment, reply *comment.Reply, mark string, again bool) error {
 	now, version, wrote := layout.ReplyOf(there)
 	switch {
@@ -293,8 +297,8 @@ func replyRefused(there layout.Item, c comment.Comment, reply *comment.Reply, ma
 	return comment.Errorf(comment.Conflict, "another change of the reply came first: read the comment again, and decide anew")
 }
 
-// replyVersion returns the version of the reply that a comment has, or that of its deletion, 0 if there
-// never was one. Each write adds one, so no version comes twice.
+// replyVersion returns the version of the reply that a comment has, or that of its deletion, 0 if
+// there never was one. Each write adds one, so no version comes twice.
 func replyVersion(c comment.Comment) int {
 	if c.Reply != nil {
 		return c.Reply.Version

@@ -57,8 +57,8 @@ func TestKeysExpire(t *testing.T) {
 	})
 }
 
-// The account of an operation has the comments that it writes, so that its duration is compared with
-// that of others that write.
+// The account of an operation has the comments that it writes, so that its duration is compared
+// with that of others that write.
 func TestWritesAreAccountedFor(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -193,9 +193,9 @@ func TestKeysAreInNoIndex(t *testing.T) {
 	}
 }
 
-// Merchants edit one reply over a bad network, beside its author who edits the comment. What each is
-// told is true: the version of the reply is the number of successes, and of some of those whose outcome
-// is unknown. The author, whose answers are lost too, never conflicts with a reply.
+// Merchants edit one reply over a bad network, beside its author who edits the comment. What each
+// is told is true: the version of the reply is the number of successes, and of some of those whose
+// outcome is unknown. The author, whose answers are lost too, never conflicts with a reply.
 func TestRepliesBesideEditsThroughFaults(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -284,8 +284,8 @@ func editOften(t *testing.T, healthy, store *Store, id comment.ID) {
 	}
 }
 
-// A reply is written under conditions: it does not revive a deleted comment, and neither replaces nor
-// removes a reply that its writer did not read.
+// A reply is written under conditions: it does not revive a deleted comment, and neither replaces
+// nor removes a reply that its writer did not read.
 func TestReplyIsWrittenInPlaceOfTheOneRead(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client, table := call.NewLocalClient(endpoint), dynamotest.TableName(t)

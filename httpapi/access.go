@@ -91,8 +91,9 @@ func isCrossSite(r *http.Request) bool {
 	return true
 }
 
-// single are the headers that may occur once, by their names as net/http has them. Of two, one reader
-// may use the first and another the last: a proxy could check a different one than this server uses.
+// single are the headers that may occur once, by their names as net/http has them. Of two, one
+// reader may use the first and another the last: a proxy could check a different one than this
+// server uses.
 var single = []string{"Authorization", "Content-Encoding", "Content-Type", "Origin", "Sec-Fetch-Site"}
 
 // checkSingle refuses requests that have such a header more than once.

@@ -132,8 +132,8 @@ func (c *connection) update(change func()) {
 	c.since = time.Now()
 }
 
-// entered notes which connections have a request. While the server drains, it marks each answer as the
-// last of its connection.
+// entered notes which connections have a request. While the server drains, it marks each answer as
+// the last of its connection.
 func (c *Connections) entered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.last(w)
@@ -146,8 +146,8 @@ func (c *Connections) entered(next http.Handler) http.Handler {
 	})
 }
 
-// last marks an answer as the last of its connection, if the server drains. net/http sends GOAWAY in
-// place of the header over HTTP/2.
+// last marks an answer as the last of its connection, if the server drains. net/http sends GOAWAY
+// in place of the header over HTTP/2.
 func (c *Connections) last(w http.ResponseWriter) {
 	if c.draining.Err() != nil {
 		w.Header().Set("Connection", "close")
@@ -214,8 +214,8 @@ func (c *connection) use() use {
 // lastLook is for how long a connection that has expired is read once more.
 const lastLook = 100 * time.Millisecond
 
-// Read implements [net.Conn]. When a connection has expired, it is read once more: on a busy machine,
-// bytes may have come that the server has not seen yet.
+// Read implements [net.Conn]. When a connection has expired, it is read once more: on a busy
+// machine, bytes may have come that the server has not seen yet.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.hasExpired() {
@@ -235,9 +235,9 @@ func (c *connection) hasExpired() bool {
 	return c.expired
 }
 
-// arrive counts bytes as those of a head unless there is a request. Bodies are counted where they are
-// read. A head of HTTP/2 is as small as the connection's bounds on frames and headers. The bytes of a
-// handshake of TLS count until the first request: both have the time of a head.
+// arrive counts bytes as those of a head unless there is a request. Bodies are counted where they
+// are read. A head of HTTP/2 is as small as the connection's bounds on frames and headers. The
+// bytes of a handshake of TLS count until the first request: both have the time of a head.
 func (c *connection) arrive(bytes int) {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
@@ -287,11 +287,12 @@ const (
 	lookEvery = 20 * time.Millisecond
 )
 
-// Stop announces the end of the server: from now on it is not ready. Requests are answered as before.
+// Stop announces the end of the server: from now on it is not ready. Requests are answered as
+// before.
 func (c *Connections) Stop() { c.stopping.Store(true) }
 
-// Drain waits until the connections of HTTP/1.1 have ended: after their next answer, which says so, or
-// once they are quiet. Answers over HTTP/2 end their connections by GOAWAY. It is called when no
+// Drain waits until the connections of HTTP/1.1 have ended: after their next answer, which says so,
+// or once they are quiet. Answers over HTTP/2 end their connections by GOAWAY. It is called when no
 // connections are accepted any more: clients that are told to connect anew are refused by then, and
 // none is in the kernel's queue. It returns the context's error if that ends before.
 //

@@ -72,8 +72,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// isAnsweredInDrain ends the head of a request that was arriving when the drain began. The drain waits
-// for its answer, after which the connection is closed.
+// isAnsweredInDrain ends the head of a request that was arriving when the drain began. The drain
+// waits for its answer, after which the connection is closed.
 func isAnsweredInDrain(t *testing.T, sending net.Conn, drained <-chan error) {
 	t.Helper()
 	select {
@@ -89,9 +89,9 @@ func isAnsweredInDrain(t *testing.T, sending net.Conn, drained <-chan error) {
 	}
 }
 
-// Connections over TLS on which no request ever came hold up the end for no longer than a head may take,
-// whichever protocol they agreed on. One with a request that is arriving is answered, whether it is the
-// first or a later one.
+// Connections over TLS on which no request ever came hold up the end for no longer than a head may
+// take, whichever protocol they agreed on. One with a request that is arriving is answered, whether
+// it is the first or a later one.
 func TestDrainOverTLS(t *testing.T) {
 	connections := httpapi.NewConnections(0, 0)
 	server := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) { o.Connections = connections })))

@@ -19,8 +19,8 @@ func newHandler(t *testing.T, set func(*httpapi.Options)) http.Handler {
 	return lambdatest.Front(t, api, gateway.New(api, slog.New(slog.DiscardHandler)))
 }
 
-// These are the tests of this package from outside that cannot pass through a function, and why. They
-// are a list for readers.
+// These are the tests of this package from outside that cannot pass through a function, and why.
+// They are a list for readers.
 var _ = []struct {
 	why   string
 	tests []string

@@ -95,8 +95,8 @@ func strict(age time.Duration) func(http.Handler) http.Handler {
 	}
 }
 
-// DocumentCheck returns a function that says why the text of a document could not run on a server with
-// these options, whatever its variables are.
+// DocumentCheck returns a function that says why the text of a document could not run on a server
+// with these options, whatever its variables are.
 func DocumentCheck(o Options) func(text string) error {
 	o = o.withDefaults()
 	schema := o.Schema.Schema()

@@ -54,17 +54,17 @@ func (c *Connections) refuse(r *http.Request) *refusal {
 	return overloaded
 }
 
-// longestHold is for how long a request is held at most: a little less than clients wait that give up
-// after a second. Each is held for less, by chance, since many that were refused at once are not to
-// come back at once.
+// longestHold is for how long a request is held at most: a little less than clients wait that give
+// up after a second. Each is held for less, by chance, since many that were refused at once are not
+// to come back at once.
 const longestHold = retryAfter * 15 / 16
 
-// hold waits if the connection of a request was refused less than retryAfter ago. A client that asks
-// again at once gets its place or its next refusal only then: otherwise it would ask for refusals as
-// quickly as they are made, and these would take the processor from answers. Requests that a proxy
-// passed on are not held, since its clients share connections, nor those of a page that is made for
-// everyone, which have no address. As many may be held as there may be connections. A server that
-// drains holds none.
+// hold waits if the connection of a request was refused less than retryAfter ago. A client that
+// asks again at once gets its place or its next refusal only then: otherwise it would ask for
+// refusals as quickly as they are made, and these would take the processor from answers. Requests
+// that a proxy passed on are not held, since its clients share connections, nor those of a page
+// that is made for everyone, which have no address. As many may be held as there may be
+// connections. A server that drains holds none.
 func (c *Connections) hold(r *http.Request) {
 	by := c.of(r.Context())
 	c.mu.Lock()
@@ -154,11 +154,11 @@ func (c counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// withPlace processes as many requests at a time as the limiter lets in, and refuses the others. What
-// a client takes to send or to read is outside of it. The time of an operation runs from here, so a
-// request that waits for its turn has less left. How long a request takes is compared with others that
-// read or write about as much. One that did neither, since it was refused or its answer was there
-// already, tells nothing about the server.
+// withPlace processes as many requests at a time as the limiter lets in, and refuses the others.
+// What a client takes to send or to read is outside of it. The time of an operation runs from here,
+// so a request that waits for its turn has less left. How long a request takes is compared with
+// others that read or write about as much. One that did neither, since it was refused or its answer
+// was there already, tells nothing about the server.
 func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -46,8 +46,8 @@ func TestPlacesComeBack(t *testing.T) {
 	}
 }
 
-// A connection that asks again at once after a refusal waits for the next one; nobody else does, and
-// not longer than anything is full. Time is simulated.
+// A connection that asks again at once after a refusal waits for the next one; nobody else does,
+// and not longer than anything is full. Time is simulated.
 func TestAskingAgainAtOnce(t *testing.T) {
 	for _, row := range []struct {
 		reason  string

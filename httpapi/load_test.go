@@ -54,8 +54,8 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// While requests are refused, one is refused before anything else is looked at. Its connection goes on,
-// however the request was sent, and the page of another origin may read why.
+// While requests are refused, one is refused before anything else is looked at. Its connection goes
+// on, however the request was sent, and the page of another origin may read why.
 func TestRefusedAtOnce(t *testing.T) {
 	full, release := crowded(t)
 	told := &observer{}
@@ -98,8 +98,8 @@ func TestRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// crowded returns a limiter of one place, which is taken, and for which another waits until release is
-// called. It refuses all others.
+// crowded returns a limiter of one place, which is taken, and for which another waits until release
+// is called. It refuses all others.
 func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
 	t.Helper()
 	full = concurrency.New(1, 1)

@@ -120,8 +120,8 @@ func (l *SlowLog) Ended(ctx context.Context, e *Exchange) {
 }
 
 // TraceRequests returns an observer that records requests and their operations as spans, in the
-// trace that a request names by the W3C's traceparent. Probes are not recorded. A page that asks the
-// API has one span, with that of the operation inside.
+// trace that a request names by the W3C's traceparent. Probes are not recorded. A page that asks
+// the API has one span, with that of the operation inside.
 func TraceRequests(tracer *spans.Tracer) Observer { return requestTraces{tracer} }
 
 type requestTraces struct{ tracer *spans.Tracer }

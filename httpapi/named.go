@@ -46,8 +46,8 @@ func (*named) ExtensionName() string { return "Named" }
 // Validate implements [graphql.HandlerExtension].
 func (*named) Validate(graphql.ExecutableSchema) error { return nil }
 
-// MutateOperationParameters sets the text of an operation that the client names. Pages of this server
-// may send any text.
+// MutateOperationParameters sets the text of an operation that the client names. Pages of this
+// server may send any text.
 func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.RawParams) *gqlerror.Error {
 	known := requestOf(ctx)
 	if known.inside {
@@ -82,7 +82,8 @@ func (n *named) textOf(ctx context.Context, known *request, params *graphql.RawP
 	return sent, n.take(ctx, hash, sent)
 }
 
-// hashIn returns the hash of Apollo's protocol, empty if there is none. ok says that it can be read.
+// hashIn returns the hash of Apollo's protocol, empty if there is none. ok says that it can be
+// read.
 func hashIn(extensions map[string]any) (hash string, ok bool) {
 	given := extensions[persistedQuery]
 	if given == nil {
@@ -104,8 +105,8 @@ func (n *named) document(id string) (string, *gqlerror.Error) {
 	return "", fresh(unknownID)
 }
 
-// query returns the text with a hash. A client that gets PersistedQueryNotSupported sends its texts from
-// then on.
+// query returns the text with a hash. A client that gets PersistedQueryNotSupported sends its texts
+// from then on.
 func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error) {
 	if n.trusted != nil {
 		text, err := n.document(hash)
@@ -123,7 +124,8 @@ func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error
 	return "", fresh(unknownQuery)
 }
 
-// take checks a text that was sent. One with a hash is noted, to be remembered once it is validated.
+// take checks a text that was sent. One with a hash is noted, to be remembered once it is
+// validated.
 func (n *named) take(ctx context.Context, hash, text string) *gqlerror.Error {
 	switch {
 	case n.trusted != nil && n.trusted.Only && !n.trusted.Holds(text):
@@ -139,8 +141,8 @@ func (n *named) take(ctx context.Context, hash, text string) *gqlerror.Error {
 
 type registration struct{ hash, text string }
 
-// MutateOperationContext remembers the text of an operation that can run, and no other: a client that
-// sends anything does not fill the memory with it.
+// MutateOperationContext remembers the text of an operation that can run, and no other: a client
+// that sends anything does not fill the memory with it.
 func (n *named) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	if noted, ok := operation.Stats.GetExtension(persistedQuery).(registration); ok {
 		n.automatic.Add(ctx, noted.hash, noted.text)

@@ -82,8 +82,9 @@ func manifest(t *testing.T, text string) string {
 	return name
 }
 
-// A server with trusted documents finds them by every name that they have, and remembers nothing that
-// clients send. One that runs these only refuses all else before it parses it, but for its own pages.
+// A server with trusted documents finds them by every name that they have, and remembers nothing
+// that clients send. One that runs these only refuses all else before it parses it, but for its own
+// pages.
 func TestTrustedDocuments(t *testing.T) {
 	names := manifest(t, fmt.Sprintf(`{"mine": %q, "change": %q}`, echoA, change))
 	for _, only := range []bool{false, true} {

@@ -43,8 +43,9 @@ func answerType(accept []string) string {
 	return jsonType
 }
 
-// weight returns the weight of a type, from 0 to 1, by the most specific of the media ranges in some
-// lists. It also reports whether that range names the type itself. Malformed ranges are skipped.
+// weight returns the weight of a type, from 0 to 1, by the most specific of the media ranges in
+// some lists. It also reports whether that range names the type itself. Malformed ranges are
+// skipped.
 func weight(lists []string, offered string) (q float64, named bool) {
 	offered, _, _ = strings.Cut(offered, ";")
 	specific := 0

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// observed reports every request that a handler answers to the observers. inside says that these come
-// from pages of this server.
+// observed reports every request that a handler answers to the observers. inside says that these
+// come from pages of this server.
 func (o Options) observed(next http.Handler, inside bool) http.Handler {
 	if len(o.Observers) == 0 {
 		return next

@@ -20,8 +20,8 @@ const (
 )
 
 // Opening answers from the moment the port is open until there is a handler. It says that the
-// process is alive, and why it is not ready. Other requests than probes wait for the handler first, if
-// there is room. Safe for concurrent use.
+// process is alive, and why it is not ready. Other requests than probes wait for the handler first,
+// if there is room. Safe for concurrent use.
 type Opening struct {
 	reason  atomic.Pointer[string]
 	handler atomic.Pointer[http.Handler]

@@ -51,7 +51,8 @@ func testOpening(t *testing.T) {
 	}
 }
 
-// A request to the API waits for the handler, but not for long, and only some do. Nothing else waits.
+// A request to the API waits for the handler, but not for long, and only some do. Nothing else
+// waits.
 func TestWaitingForTheAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opening := httpapi.NewOpening("the table is being opened")

@@ -88,8 +88,9 @@ type Options struct {
 	// SharedFor is how long shared caches may keep answers to GETs that are the same for everyone. The
 	// default lets them keep none.
 	SharedFor time.Duration
-	// Unchanged reports whether an answer about some products that was begun at a moment is proven to be
-	// what it would be now. Without it, each answer is made before it is compared with what a cache has.
+	// Unchanged reports whether an answer about some products that was begun at a moment is proven
+	// to be what it would be now. Without it, each answer is made before it is compared with what a
+	// cache has.
 	Unchanged func(products []string, began time.Time) bool
 	// Subscriptions bounds subscriptions. Without it, there are none.
 	Subscriptions *Subscriptions

@@ -19,8 +19,8 @@ import (
 	"github.com/go-json-experiment/json/jsontext"
 )
 
-// readParams reads the operation of a GET or a POST, and refuses other methods. maxQuery bounds the text of the operation and
-// the parameters of a GET, in bytes.
+// readParams reads the operation of a GET or a POST, and refuses other methods. maxQuery bounds the
+// text of the operation and the parameters of a GET, in bytes.
 func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	given := members{RawParams: graphql.RawParams{Headers: r.Header}}
 	if refused := given.readRequest(r, maxQuery); refused != nil {
@@ -174,8 +174,8 @@ func (m *members) set(name string, value any) *refusal {
 	return nil
 }
 
-// jsonReader reads JSON value by value. It refuses bytes that are not UTF-8, and halves of surrogate
-// pairs. Of two members of an object with one name, the caller sees both.
+// jsonReader reads JSON value by value. It refuses bytes that are not UTF-8, and halves of
+// surrogate pairs. Of two members of an object with one name, the caller sees both.
 type jsonReader struct{ *jsontext.Decoder }
 
 // readJSON calls read for one JSON value, and refuses anything after it. The errors of read are

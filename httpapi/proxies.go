@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// Proxy is the address or the network of proxies that are trusted. A client can write any header, so
-// only what such proxies added is believed.
+// Proxy is the address or the network of proxies that are trusted. A client can write any header,
+// so only what such proxies added is believed.
 type Proxy netip.Prefix
 
-// UnmarshalText accepts an address or a network, such as 10.0.0.7 or 10.0.0.0/8. It refuses a network
-// of all addresses: every client could then choose the address that it is taken for.
+// UnmarshalText accepts an address or a network, such as 10.0.0.7 or 10.0.0.0/8. It refuses a
+// network of all addresses: every client could then choose the address that it is taken for.
 func (p *Proxy) UnmarshalText(text []byte) error {
 	prefix, err := parseNetwork(string(text))
 	if err != nil {
@@ -42,8 +42,8 @@ func parseNetwork(text string) (netip.Prefix, error) {
 // String returns the network as UnmarshalText accepts it.
 func (p Proxy) String() string { return netip.Prefix(p).String() }
 
-// canonical is an address of IPv4 if it is one in IPv6, and without a zone: addresses of other machines
-// have none.
+// canonical is an address of IPv4 if it is one in IPv6, and without a zone: addresses of other
+// machines have none.
 func canonical(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
 // Proxies are those whose X-Forwarded-For is believed. It may be empty.
@@ -53,17 +53,17 @@ func (p Proxies) contain(a netip.Addr) bool {
 	return slices.ContainsFunc(p, func(n Proxy) bool { return netip.Prefix(n).Contains(a) })
 }
 
-// forwardedFor lists the addresses that a request came through: each proxy appends the one that it was
-// asked from.
+// forwardedFor lists the addresses that a request came through: each proxy appends the one that it
+// was asked from.
 const forwardedFor = "X-Forwarded-For"
 
 // Client returns the address of the client that sent a request: the last one that is no trusted
 // proxy. All that stands before it in the header may be invented. Where the header ends or holds
-// something else than an address, the client is the last proxy that did so correctly. The address is
-// invalid if the connection has none, as that of a Unix socket; then no header is believed.
+// something else than an address, the client is the last proxy that did so correctly. The address
+// is invalid if the connection has none, as that of a Unix socket; then no header is believed.
 //
-// The Forwarded header of RFC 7239 is ignored: a proxy that appends to one of the two headers passes
-// the other on as the client wrote it.
+// The Forwarded header of RFC 7239 is ignored: a proxy that appends to one of the two headers
+// passes the other on as the client wrote it.
 func (p Proxies) Client(r *http.Request) netip.Addr {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	if err != nil {

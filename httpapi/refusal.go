@@ -80,8 +80,8 @@ func (f *refusal) with(values ...any) *refusal {
 	return &filled
 }
 
-// after returns the refusal with the time after which the same request may succeed. Its seconds come
-// last in the message.
+// after returns the refusal with the time after which the same request may succeed. Its seconds
+// come last in the message.
 func (f *refusal) after(wait time.Duration, values ...any) *refusal {
 	s := seconds(wait)
 	filled := f.with(append(values, s)...)

@@ -10,9 +10,9 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// request is the record of a request. The layers fill it in on the way, for those further inside and
-// for themselves. It is the context of the request as well: a context for each of its fields, and a
-// copy of the [http.Request] for each context, would cost more than what they tell.
+// request is the record of a request. The layers fill it in on the way, for those further inside
+// and for themselves. It is the context of the request as well: a context for each of its fields,
+// and a copy of the [http.Request] for each context, would cost more than what they tell.
 type request struct {
 	context.Context // as net/http made it
 
@@ -49,8 +49,8 @@ func (r *request) Value(key any) any {
 	return r.Context.Value(key)
 }
 
-// requestOf returns the record of a request. Outside a request it returns an empty one, which nobody
-// else sees.
+// requestOf returns the record of a request. Outside a request it returns an empty one, which
+// nobody else sees.
 func requestOf(ctx context.Context) *request {
 	if known, ok := ctx.Value(requestKey{}).(*request); ok {
 		return known
@@ -75,8 +75,8 @@ func recorded(next http.Handler) http.Handler {
 	})
 }
 
-// recordedInside gives a request that a page of this server makes a record of its own, with the id of
-// the request for the page.
+// recordedInside gives a request that a page of this server makes a record of its own, with the id
+// of the request for the page.
 func recordedInside(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(&request{Context: r.Context(), id: RequestID(r.Context()), inside: true}))

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/internal/edge"
 )
 
-// However many answers are shown, and about whatever products, what is remembered of them is bounded, and
-// its size is known.
+// However many answers are shown, and about whatever products, what is remembered of them is
+// bounded, and its size is known.
 func TestShownAnswersAreBounded(t *testing.T) {
 	s := newShownAnswers(func([]string, time.Time) bool { return true })
 	header := http.Header{}

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/httpapi/streams"
 )
 
-// asksForSocket reports whether a request asks for a socket. Other protocols that a client would rather
-// speak, such as h2c, are ignored.
+// asksForSocket reports whether a request asks for a socket. Other protocols that a client would
+// rather speak, such as h2c, are ignored.
 func asksForSocket(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
 }

@@ -37,8 +37,8 @@ func onlyEvents(header http.Header) bool {
 	return named && events > 0 && plain == 0 && graphQL == 0
 }
 
-// positionOf returns the position at which a request resumes, empty for none: an extension, or what a
-// stream of events sends by itself.
+// positionOf returns the position at which a request resumes, empty for none: an extension, or what
+// a stream of events sends by itself.
 func positionOf(r *http.Request, operation *graphql.OperationContext) (string, *refusal) {
 	switch given := operation.Extensions["position"].(type) {
 	case nil:

@@ -88,8 +88,8 @@ func subscribing(tb testing.TB, set func(*httpapi.Options)) func(*httpapi.Option
 	}
 }
 
-// begun sends a request, and returns its answer up to the first empty line after an event or a part, or all
-// of it.
+// begun sends a request, and returns its answer up to the first empty line after an event or a
+// part, or all of it.
 func begun(t *testing.T, server *httptest.Server, method, accept, query string) (status int, contentType, text string) {
 	t.Helper()
 	address, body := server.URL+"/graphql", `{"query": "`+query+`"}`
@@ -120,8 +120,8 @@ func begun(t *testing.T, server *httptest.Server, method, accept, query string) 
 	return answer.StatusCode, answer.Header.Get("Content-Type"), text
 }
 
-// A subscription is answered by the stream that its client accepts. A query stays plain JSON, also for
-// clients that accept streams besides.
+// A subscription is answered by the stream that its client accepts. A query stays plain JSON, also
+// for clients that accept streams besides.
 func TestWaysToSubscribe(t *testing.T) {
 	const subscription, query = "subscription { stats }", "{ echo }"
 	server := newServer(t, subscribing(t, nil))
@@ -211,8 +211,8 @@ func TestSocketOperations(t *testing.T) {
 	}
 }
 
-// Pages of other sites open no sockets unless their origin is allowed: browsers ask nobody before they
-// send such a request.
+// Pages of other sites open no sockets unless their origin is allowed: browsers ask nobody before
+// they send such a request.
 func TestSocketsOfOtherSites(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Origins = []httpapi.Origin{"https://shop.example"} }))
 	for origin, want := range map[string]int{"": 101, server.URL: 101, "https://shop.example": 101, "https://evil.example": 403, "null": 403} {
@@ -239,7 +239,8 @@ func TestOtherUpgradesAreIgnored(t *testing.T) {
 	}
 }
 
-// There are at most so many subscriptions and sockets of a client and of all, and again when some end.
+// There are at most so many subscriptions and sockets of a client and of all, and again when some
+// end.
 func TestLimitsOfSubscriptions(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Subscriptions.Max, o.Subscriptions.PerClient = 3, 2 }))
 	of := func(client string) http.Header { return http.Header{"Authorization": {client}} }
@@ -294,8 +295,8 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 	}
 }
 
-// What an idle subscriber takes of memory, with its connection, its timers and its goroutines. The clients
-// are a process of their own.
+// What an idle subscriber takes of memory, with its connection, its timers and its goroutines. The
+// clients are a process of their own.
 //
 //	go test ./httpapi -run - -bench IdleSubscribers -benchtime 10000x
 func BenchmarkIdleSubscribers(b *testing.B) {

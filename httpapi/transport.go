@@ -31,8 +31,8 @@ type transport struct {
 	shown    *shownAnswers
 }
 
-// ServeHTTP implements [http.Handler]. The request has loaders of its own, and an account of what it
-// uses, which is closed once its answer is built.
+// ServeHTTP implements [http.Handler]. The request has loaders of its own, and an account of what
+// it uses, which is closed once its answer is built.
 func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	account := t.texts.Open(t.Limits.TextBytes)
 	defer account.Close()
@@ -92,8 +92,9 @@ func respond(ctx context.Context, w http.ResponseWriter, response *graphql.Respo
 	write(w, response)
 }
 
-// forAll reports whether the answer to a request may be one that everyone gets, and its ETag is remembered.
-// One with a header Authorization may not, whatever that holds, nor one that a page of this server asks for.
+// forAll reports whether the answer to a request may be one that everyone gets, and its ETag is
+// remembered. One with a header Authorization may not, whatever that holds, nor one that a page of
+// this server asks for.
 func (t *transport) forAll(r *http.Request) bool {
 	_, token := r.Header["Authorization"]
 	known := requestOf(r.Context())
@@ -102,8 +103,8 @@ func (t *transport) forAll(r *http.Request) bool {
 
 // cache says where a good answer to a GET may be kept, and tags one that may be shared.
 //
-// Whatever the header Authorization holds, the answer to it is kept nowhere. Without it, an answer may
-// be shared that no resolver made for the one who asks: it is what everyone would get.
+// Whatever the header Authorization holds, the answer to it is kept nowhere. Without it, an answer
+// may be shared that no resolver made for the one who asks: it is what everyone would get.
 func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Loaders) {
 	if _, sent := r.Header["Authorization"]; sent {
 		answer.Set("Cache-Control", nowhere)
@@ -136,8 +137,8 @@ func (t *transport) recovered(ctx context.Context, w http.ResponseWriter) {
 	write(w, &graphql.Response{Errors: gqlerror.List{err}, Data: []byte("null")})
 }
 
-// run runs an operation. A GET changes nothing, so that no link or prefetch does. Of a subscription that
-// has begun, the record of the request has the stream, and there is no response.
+// run runs an operation. A GET changes nothing, so that no link or prefetch does. Of a subscription
+// that has begun, the record of the request has the stream, and there is no response.
 func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Response, *refusal) {
 	ctx := r.Context()
 	operation, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)

@@ -63,8 +63,8 @@ func (l list) slice(asked *lookahead.Page, after, before *string, page *int) (co
 	return slice, slice.CheckPage()
 }
 
-// connection returns a page of the list in the shape of the schema. It has no cursors and no plan that
-// are not asked for.
+// connection returns a page of the list in the shape of the schema. It has no cursors and no plan
+// that are not asked for.
 func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),

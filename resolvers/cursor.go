@@ -7,11 +7,11 @@ package resolvers
 //	 6 bytes  fingerprint of the list: product, filter and order
 //	 4 bytes  checksum of all before it
 //
-// In orders that give comments a key, 4 bytes with it follow the version, which is another: 31 bytes
-// in 42 characters.
+// In orders that give comments a key, 4 bytes with it follow the version, which is another: 31
+// bytes in 42 characters.
 //
-// A cursor of a further kind stands before the first comment of its list: it has a version of its own,
-// and a position of zeros.
+// A cursor of a further kind stands before the first comment of its list: it has a version of its
+// own, and a position of zeros.
 //
 // It does not depend on how the page was read, so it stays valid when the plan changes. It grants
 // no access that its holder would not have without it, so it needs no secret. Checksum and
@@ -133,8 +133,8 @@ var (
 	errVersion = errors.New("is of another version of this service: start anew without it")
 )
 
-// decode returns the parts of a cursor. It compares the length of the text as well, since the base64
-// decoder skips line breaks.
+// decode returns the parts of a cursor. It compares the length of the text as well, since the
+// base64 decoder skips line breaks.
 func decode(cursor string) (version byte, place comment.Place, of fingerprint, err error) {
 	raw, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil || len(raw) < cursorLength || len(cursor) != base64.RawURLEncoding.EncodedLen(len(raw)) {

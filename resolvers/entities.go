@@ -13,8 +13,8 @@ import (
 
 // Subgraph returns a [graphql.FieldMiddleware] that answers the fields of a subgraph of Apollo
 // Federation, whose schema is sdl, and leaves all others to another middleware. It stands in for
-// gqlgen's own loop over representations, which fetches statistics late and does not say which of the
-// representations an error is about.
+// gqlgen's own loop over representations, which fetches statistics late and does not say which of
+// the representations an error is about.
 func (r *Resolver) Subgraph(sdl string, others graphql.FieldMiddleware) graphql.FieldMiddleware {
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		at := graphql.GetFieldContext(ctx)
@@ -29,8 +29,8 @@ func (r *Resolver) Subgraph(sdl string, others graphql.FieldMiddleware) graphql.
 	}
 }
 
-// entities returns the products and comments of representations. One that cannot be fetched gives null
-// and an error of its own.
+// entities returns the products and comments of representations. One that cannot be fetched gives
+// null and an error of its own.
 func (r *Resolver) entities(ctx context.Context, representations []map[string]any) ([]fedruntime.Entity, error) {
 	if err := checkCount(len(representations), "representations"); err != nil {
 		return nil, err

@@ -36,8 +36,9 @@ var codes = map[comment.Kind]string{
 }
 
 // ErrorPresenter returns a function that makes the errors that clients see. An error of a known
-// kind shows its text. Any other error becomes INTERNAL with the id of the request of its context, and only the
-// log has its text. Errors of gqlgen and gqlparser about the operation are shown unchanged.
+// kind shows its text. Any other error becomes INTERNAL with the id of the request of its context,
+// and only the log has its text. Errors of gqlgen and gqlparser about the operation are shown
+// unchanged.
 func ErrorPresenter(logger *slog.Logger, requestID func(context.Context) string) graphql.ErrorPresenterFunc {
 	return func(ctx context.Context, err error) *gqlerror.Error {
 		var known *comment.Error

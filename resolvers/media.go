@@ -6,8 +6,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// mediaResolver resolves the pictures and videos of comments and of their edits. There are none while
-// the server has no prefix for their addresses.
+// mediaResolver resolves the pictures and videos of comments and of their edits. There are none
+// while the server has no prefix for their addresses.
 type mediaResolver struct{ base comment.MediaBase }
 
 func (r mediaResolver) of(all []comment.Media) []*comment.Media {

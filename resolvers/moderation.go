@@ -166,8 +166,8 @@ func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectC
 	return moderated(r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: text(input.Note.Value())}))
 }
 
-// DecideComments decides about several comments, each by itself. The first error that is no problem of
-// an input ends it; what was decided by then stays decided.
+// DecideComments decides about several comments, each by itself. The first error that is no problem
+// of an input ends it; what was decided by then stays decided.
 func (r mutationResolver) DecideComments(ctx context.Context, input graph.DecideCommentsInput) (*graph.DecideCommentsPayload, error) {
 	if err := r.Desk.Moderate(ctx); err != nil {
 		return nil, err

@@ -128,8 +128,8 @@ func orEmpty(title graphql.Omittable[*string]) *string {
 	return value
 }
 
-// orNone returns the media of a change: none, which removes them, if they were given as null, and nil,
-// which keeps them, if they were not given.
+// orNone returns the media of a change: none, which removes them, if they were given as null, and
+// nil, which keeps them, if they were not given.
 func orNone(media graphql.Omittable[[]*graph.MediaInput]) *[]comment.MediaDraft {
 	value, given := media.ValueOK()
 	if !given {

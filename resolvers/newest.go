@@ -45,8 +45,9 @@ func (a newestFields) pageOf(product string, field *lookahead.Field) newestPage 
 	return newestPage{key: loaders.PageKey{Product: product, Field: field}, query: query}
 }
 
-// newestIn returns the newest comment with one of some ratings in a page of the newest, nil if there
-// is none. It is certain if it was found, or if the page ends with the oldest comment of its list.
+// newestIn returns the newest comment with one of some ratings in a page of the newest, nil if
+// there is none. It is certain if it was found, or if the page ends with the oldest comment of its
+// list.
 func newestIn(q comment.Query, page comment.Page, ratings []int) (c *comment.Comment, certain bool) {
 	older := page.HasNext
 	if q.Slice.FromEnd {
@@ -96,9 +97,9 @@ func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Pag
 	})
 }
 
-// latest returns the newest comment with one of some ratings, of all if ratings is nil; nil if there
-// is none. It looks in the page that is read anyway, then at what statistics tell, and then in the
-// index.
+// latest returns the newest comment with one of some ratings, of all if ratings is nil; nil if
+// there is none. It looks in the page that is read anyway, then at what statistics tell, and then
+// in the index.
 func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
 	asked := newestFields{lookahead.NewestOf(lookahead.Beside(ctx))}
 	if c, certain := r.inPage(ctx, asked, product.ID, ratings); certain {
@@ -149,9 +150,9 @@ func (r *Resolver) newestOfStats(ctx context.Context, asked newestFields, produc
 // helpfulSample stands in a key for the fields that look at the most helpful comments of a product.
 type helpfulSample struct{ text bool }
 
-// mostHelpful returns the most helpful comment of a product with one of some ratings, nil if there is none.
-// With orLatest it is then the newest one. Statistics say whether there is any, so a product without votes
-// costs nothing more.
+// mostHelpful returns the most helpful comment of a product with one of some ratings, nil if there
+// is none. With orLatest it is then the newest one. Statistics say whether there is any, so a
+// product without votes costs nothing more.
 func (r *Resolver) mostHelpful(ctx context.Context, product *comment.Product, ratings []int, orLatest bool) (*comment.Comment, error) {
 	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
 	if err != nil && !orLatest {
@@ -169,8 +170,8 @@ func (r *Resolver) mostHelpful(ctx context.Context, product *comment.Product, ra
 	return nil, nil
 }
 
-// firstHelpful returns the most helpful comment that a filter allows. It looks at the first ones of the
-// product, which several fields share, and then at those of the filter.
+// firstHelpful returns the most helpful comment that a filter allows. It looks at the first ones of
+// the product, which several fields share, and then at those of the filter.
 func (r *Resolver) firstHelpful(ctx context.Context, product string, filter comment.Filter) (*comment.Comment, error) {
 	q := comment.Query{
 		Product: product, Filter: comment.Filter{Helpful: filter.Helpful}, Order: comment.MostHelpful,

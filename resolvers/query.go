@@ -118,8 +118,8 @@ func productByID(id string) (*comment.Product, error) {
 	return &comment.Product{ID: id}, nil
 }
 
-// commentByID returns the comment of an id as the caller may see it, nil if there is none for it. Nobody
-// but the author and moderators sees that a comment waits or was rejected.
+// commentByID returns the comment of an id as the caller may see it, nil if there is none for it.
+// Nobody but the author and moderators sees that a comment waits or was rejected.
 func (r *Resolver) commentByID(ctx context.Context, text string) (*comment.Comment, error) {
 	id, err := comment.ParseID(text)
 	if err != nil {
@@ -148,8 +148,8 @@ func (r *Resolver) nodeByID(ctx context.Context, id string) (comment.Node, error
 	return node(r.commentByID(ctx, id))
 }
 
-// node returns what was found as a node. It returns an untyped nil: a nil pointer in the interface would
-// count as a node.
+// node returns what was found as a node. It returns an untyped nil: a nil pointer in the interface
+// would count as a node.
 func node[T any, P interface {
 	*T
 	comment.Node
@@ -160,8 +160,8 @@ func node[T any, P interface {
 	return found, nil
 }
 
-// each finds the node of each key, all at once. One that cannot be fetched gives nil and an error of its
-// own.
+// each finds the node of each key, all at once. One that cannot be fetched gives nil and an error
+// of its own.
 func each[K any](ctx context.Context, keys []K, find func(context.Context, K) (comment.Node, error)) []comment.Node {
 	nodes := make([]comment.Node, len(keys))
 	errs := make([]error, len(keys))

@@ -98,8 +98,8 @@ type Resolver struct {
 	Leaders Ranker
 	// Author writes comments. Required.
 	Author Author
-	// Replier writes the shop's replies, Reporter reports comments to moderators, and Voter takes votes
-	// about them. Required.
+	// Replier writes the shop's replies, Reporter reports comments to moderators, and Voter takes
+	// votes about them. Required.
 	Replier  Replier
 	Reporter Reporter
 	Voter    Voter

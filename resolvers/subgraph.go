@@ -38,8 +38,8 @@ func added(at *ast.Position) bool {
 	return at != nil && strings.Contains(at.Src.Name, "/federation/")
 }
 
-// colliding are the fields of Query that any service of products has too. A subgraph leaves them to that
-// service, whose products have its own fields and those of this subgraph.
+// colliding are the fields of Query that any service of products has too. A subgraph leaves them to
+// that service, whose products have its own fields and those of this subgraph.
 var colliding = []string{"product", "products", "node", "nodes"}
 
 // SubgraphSDL returns the text of the subgraph's schema, for those who compose a supergraph.

@@ -43,8 +43,8 @@ func same[T any](t *testing.T, what string, got, want map[string]T) {
 	}
 }
 
-// A subgraph has what the specification of subgraphs asks for. Its text has all of the schema but the
-// fields that collide.
+// A subgraph has what the specification of subgraphs asks for. Its text has all of the schema but
+// the fields that collide.
 func TestSubgraph(t *testing.T) {
 	shown := resolvers.Schema(true)
 	if shown.Query.Fields.ForName("_entities") == nil || shown.Query.Fields.ForName("_service") == nil || shown.Types["Entity"] != nil {

@@ -68,8 +68,8 @@ func ownConnection(l list, page comment.OwnPage, q comment.OwnQuery) *graph.View
 
 type votesResolver struct{ *Resolver }
 
-// ViewerVote returns the vote of the customer or visitor who asks. Nobody's vote is looked for about a comment
-// without votes.
+// ViewerVote returns the vote of the customer or visitor who asks. Nobody's vote is looked for
+// about a comment without votes.
 func (r votesResolver) ViewerVote(ctx context.Context, votes *comment.Votes) (*comment.Vote, error) {
 	voter, vote := r.viewer(ctx).VoterID(), comment.NoVote
 	switch {

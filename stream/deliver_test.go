@@ -148,8 +148,8 @@ func TestDeliverNamed(t *testing.T) {
 	})
 }
 
-// What follows a record that waits waits too, unless both were handed over at once: they may be of one
-// item.
+// What follows a record that waits waits too, unless both were handed over at once: they may be of
+// one item.
 func TestNothingPassesARecordThatWaits(t *testing.T) {
 	busy := comment.Errorf(comment.Throttled, "busy")
 	handler := handlerFunc(func(_ context.Context, records []stream.Record) error {

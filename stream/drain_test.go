@@ -6,8 +6,8 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Drain waits until every change committed before the call is processed, by whichever processes hold
-// the leases. Errors that pass are retried until the context ends.
+// Drain waits until every change committed before the call is processed, by whichever processes
+// hold the leases. Errors that pass are retried until the context ends.
 func Drain(ctx context.Context, c *Consumer) error {
 	var fence Fence
 	for {

@@ -22,17 +22,17 @@ const reportWithin = 2 * time.Second
 // count as processed.
 const atOnce = 250
 
-// Function is the entry point of AWS Lambda for the stream. Lambda hands over the records of a table's
-// stream in events; the response names the record from which Lambda repeats them. It is safe for use
-// by many goroutines at once.
+// Function is the entry point of AWS Lambda for the stream. Lambda hands over the records of a
+// table's stream in events; the response names the record from which Lambda repeats them. It is
+// safe for use by many goroutines at once.
 type Function struct {
 	handler Handler
 	journal Journal
 	log     *slog.Logger
 }
 
-// NewFunction makes a function of a handler. The journal is shared by all processes that read the stream.
-// The logger gets failures with positions and keys.
+// NewFunction makes a function of a handler. The journal is shared by all processes that read the
+// stream. The logger gets failures with positions and keys.
 func NewFunction(handler Handler, journal Journal, logger *slog.Logger) *Function {
 	return &Function{handler: handler, journal: journal, log: logger}
 }
@@ -70,7 +70,8 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 // scheduleSK is the sort key of the item that infra/count.json has a schedule write.
 const scheduleSK = "SCHEDULE"
 
-// noteSchedule notes that an item of the schedule was processed. If that fails, the next one will be.
+// noteSchedule notes that an item of the schedule was processed. If that fails, the next one will
+// be.
 func (f *Function) noteSchedule(ctx context.Context, written time.Time) {
 	err := changeState(ctx, f.journal, func(state *State) error {
 		state.Scheduled = written

@@ -68,8 +68,8 @@ func ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	return earliest, !earliest.IsZero()
 }
 
-// Fence is a moment in the life of a stream, measured by how often each lease was written and not by a
-// clock. The zero value is before all leases.
+// Fence is a moment in the life of a stream, measured by how often each lease was written and not
+// by a clock. The zero value is before all leases.
 type Fence map[string]int64
 
 // FenceOf returns the moment at which leases were read.

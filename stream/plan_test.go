@@ -343,7 +343,8 @@ func TestProcessedUpToFromMemory(t *testing.T) {
 	}
 }
 
-// A process follows the stream while it reads every shard that has not ended, since it began the last.
+// A process follows the stream while it reads every shard that has not ended, since it began the
+// last.
 func TestFollows(t *testing.T) {
 	now := time.Now()
 	open := func(shard string, age time.Duration) Lease { return Lease{Shard: shard, CaughtUp: now.Add(-age)} }
@@ -400,8 +401,8 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// A shard that this process has read to its end is not left out of the watermark before the leases of
-// its children are known: what they hold may not be processed.
+// A shard that this process has read to its end is not left out of the watermark before the leases
+// of its children are known: what they hold may not be processed.
 func TestWatermarkOfAShardThatEnded(t *testing.T) {
 	now := time.Now()
 	early, late := now.Add(-20*time.Second), now.Add(-time.Second)

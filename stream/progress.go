@@ -173,8 +173,9 @@ func (p progress) heard(heartbeat Heartbeat, own bool) progress {
 // within clockMargin.
 const leastStep = 500 * time.Millisecond
 
-// steps notices when the clock of this machine is set back. A clock that goes forward may be that of
-// a machine that slept, which did not process anything meanwhile: the watermark is right as it is.
+// steps notices when the clock of this machine is set back. A clock that goes forward may be that
+// of a machine that slept, which did not process anything meanwhile: the watermark is right as it
+// is.
 type steps struct {
 	wall    time.Time     // without a monotonic reading
 	elapsed time.Duration // by the monotonic clock
@@ -194,9 +195,9 @@ func (s *steps) back(wall time.Time, elapsed time.Duration) time.Duration {
 	return -step
 }
 
-// setBack returns the progress after the clock was set back: the watermark is the same moment by the
-// new clock. Heartbeats that are under way, sent with a lease of this counter at most, tell times of
-// the old clock. They prove what they prove, and are no watermark.
+// setBack returns the progress after the clock was set back: the watermark is the same moment by
+// the new clock. Heartbeats that are under way, sent with a lease of this counter at most, tell
+// times of the old clock. They prove what they prove, and are no watermark.
 func (p progress) setBack(by time.Duration, counter int64) progress {
 	if by == 0 {
 		return p

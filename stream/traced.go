@@ -7,8 +7,8 @@ import (
 )
 
 // Traced returns a handler like another one, with a trace for each batch. It is linked to the spans
-// that wrote what the batch is about. keyOf returns the key by which Writes knows an item. Without a
-// tracer, the handler stays as it is.
+// that wrote what the batch is about. keyOf returns the key by which Writes knows an item. Without
+// a tracer, the handler stays as it is.
 func Traced(handler Handler, tracer *spans.Tracer, writes *spans.Writes, keyOf func(Record) string) Handler {
 	if tracer == nil {
 		return handler

@@ -52,8 +52,8 @@ func (w *worker) turn(ctx context.Context) error {
 	return nil
 }
 
-// survey reads the leases before the shards. A shard with a lease was listed earlier, so a shard that
-// is missing now is gone.
+// survey reads the leases before the shards. A shard with a lease was listed earlier, so a shard
+// that is missing now is gone.
 func (w *worker) survey(ctx context.Context) (view, error) {
 	leases, err := w.leases.List(ctx, w.label)
 	if err != nil {

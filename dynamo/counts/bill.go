@@ -23,8 +23,8 @@ type Move struct{ From, To *comment.Cell }
 const MostTogether = standingsPerRound
 
 // Bill returns the units of counting some moves of a product together, given its counts before. It
-// tallies them as a Counter does, and bills the transaction. Merges of the log of the page index come
-// on top.
+// tallies them as a Counter does, and bills the transaction. Merges of the log of the page index
+// come on top.
 func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (writes layout.Units, reads float64) {
 	before := statistics{stats: stats.Clone(), others: comment.Stats{}, changes: 1}
 	before.head = runs.Start(headOf(stats), comment.FirstAt(now), now).Encode()
@@ -91,8 +91,8 @@ func (l ledger) reads(markers int) float64 {
 	return math.Ceil(float64(size)/layout.UnitBytes) + 1 + float64(markers)
 }
 
-// LeadersBill returns the read units of the first places of a leaderboard: the settings, and what is
-// read of each shard.
+// LeadersBill returns the read units of the first places of a leaderboard: the settings, and what
+// is read of each shard.
 func LeadersBill(first, productBytes int) float64 {
 	entry := maxLeaderBytes - 2*comment.MaxIDBytes + 2*productBytes
 	return layout.EventualUnits(1) + defaultLeaderShards*layout.EventualUnits(shardLimit(first, defaultLeaderShards)*entry)

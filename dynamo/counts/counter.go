@@ -82,8 +82,8 @@ type CounterOptions struct {
 	// Patience is how long Handle waits for products that are contended or throttled. It then names
 	// their records, which are to be handed over again. 0 is longestPatience.
 	Patience time.Duration
-	// VotesAtOnce is how many votes of one comment Handle reads. It then names the records of the others,
-	// which are to be handed over again. 0 is any number.
+	// VotesAtOnce is how many votes of one comment Handle reads. It then names the records of the
+	// others, which are to be handed over again. 0 is any number.
 	VotesAtOnce int
 }
 
@@ -115,9 +115,10 @@ func (c *Counter) AwaitMerges(ctx context.Context) {
 	}
 }
 
-// Handle counts the changes of comments and of votes among records, and ignores other records. Without an error
-// all are counted. An error of the type stream.RecordErrors names those that are not, for a fault
-// of the record or of an item that it concerns; all others are counted. Any other error may pass.
+// Handle counts the changes of comments and of votes among records, and ignores other records.
+// Without an error all are counted. An error of the type stream.RecordErrors names those that are
+// not, for a fault of the record or of an item that it concerns; all others are counted. Any other
+// error may pass.
 func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	changes, failed := decodeChanges(records)
 	if c.follower != nil {

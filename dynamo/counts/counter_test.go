@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// These tests share one engine, which works more the more tables are in use: side by side, they take a
-// fifth more of the processor, and no less time.
+// These tests share one engine, which works more the more tables are in use: side by side, they
+// take a fifth more of the processor, and no less time.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	if err := flag.Set("test.parallel", "1"); err != nil {

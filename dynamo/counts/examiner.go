@@ -356,8 +356,8 @@ func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID)
 }
 
 // cellIn returns the cell that a comment is counted in for a product. It is nil when the comment
-// does not exist, is in no list, belongs to another product, or is improper; an improper comment's attributes are
-// returned too.
+// does not exist, is in no list, belongs to another product, or is improper; an improper comment's
+// attributes are returned too.
 func cellIn(it layout.Item, product string) (cell *comment.Cell, improper layout.Item) {
 	if !layout.Listed(it) {
 		return nil, nil

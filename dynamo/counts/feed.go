@@ -140,7 +140,8 @@ func (e Entries) Of(ctx context.Context, product string, do func(ctx context.Con
 	return nil
 }
 
-// give calls do with the entries of markers, if there are any. Those that cannot be read are left out.
+// give calls do with the entries of markers, if there are any. Those that cannot be read are left
+// out.
 func give(ctx context.Context, markers []layout.Item, do func(ctx context.Context, entries []pageindex.Entry) error) error {
 	entries := make([]pageindex.Entry, 0, len(markers))
 	for _, it := range markers {

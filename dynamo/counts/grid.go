@@ -58,8 +58,8 @@ func differencesOf(a, b comment.Stats) (out []difference) {
 	return out
 }
 
-// addSplit adds how counts are split by traits to an item that has the counts. A product whose comments
-// have no traits takes no byte for them.
+// addSplit adds how counts are split by traits to an item that has the counts. A product whose
+// comments have no traits takes no byte for them.
 func addSplit(to layout.Item, stats comment.Stats) {
 	if encoded := runs.EncodeSplit(stats); encoded != nil {
 		to[layout.AttrSplit] = layout.Binary(encoded)

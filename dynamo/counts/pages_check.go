@@ -84,7 +84,8 @@ func (c *runsCheck) wrong() string {
 	return ""
 }
 
-// unsplit reports whether a run below the head is too large to be read, so that a merge is to split it.
+// unsplit reports whether a run below the head is too large to be read, so that a merge is to split
+// it.
 func (c *runsCheck) unsplit() bool {
 	return c != nil && len(c.runs) > 0 && slices.ContainsFunc(c.runs[:len(c.runs)-1], func(run runs.Run) bool {
 		return run.Counts.Total() > runs.MaxReadable

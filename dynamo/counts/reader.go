@@ -168,8 +168,9 @@ type Beside struct {
 }
 
 // StatsBeside fetches statistics of products like StatsOf, and comments beside them, eventually
-// consistently and in one call. There must be 1 to MaxKeysPerGet keys. projection names the attributes of the comments: layout.AttrPK and layout.AttrChanges among them, and none
-// that statistics alone have.
+// consistently and in one call. There must be 1 to MaxKeysPerGet keys. projection names the
+// attributes of the comments: layout.AttrPK and layout.AttrChanges among them, and none that
+// statistics alone have.
 func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comment.ID, projection string) (Beside, error) {
 	if err := r.first.check(ctx); err != nil {
 		return Beside{}, err

@@ -67,8 +67,8 @@ type damage struct {
 	finds []counts.DriftKind
 }
 
-// damages are edits of the statistics. The product has a comment of 4 stars and two of 5 in English, and
-// one of 5 in German.
+// damages are edits of the statistics. The product has a comment of 4 stars and two of 5 in
+// English, and one of 5 in German.
 var damages = []damage{
 	{"a count is changed",
 		func(v vandal, _ []comment.Comment) { v.grid("de=0,0,0,0,1 en=0,0,0,7,2") },

@@ -17,8 +17,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// misfilings are edits by hand of a comment's keys, with the drift that verify finds. The comment is one
-// of those that filed returns.
+// misfilings are edits by hand of a comment's keys, with the drift that verify finds. The comment
+// is one of those that filed returns.
 var misfilings = []struct {
 	why   string
 	of    int
@@ -59,8 +59,8 @@ var misfilings = []struct {
 // filedStates is how many comments filed returns.
 const filedStates = 5
 
-// filed returns comments in all states: an approved one, a pending one, a rejected one, one with a held
-// edit and one that was reported.
+// filed returns comments in all states: an approved one, a pending one, a rejected one, one with a
+// held edit and one that was reported.
 func filed(t *testing.T) []comment.Comment {
 	all := commenttest.Many(commenttest.Rand(t), "p", filedStates)
 	for i := range all {
@@ -85,8 +85,9 @@ func filed(t *testing.T) []comment.Comment {
 	return all
 }
 
-// Keys that contradict the state of their comment are found, and a rebuild makes them what they were.
-// Reasons to wait that are lost become the policy or the edit. Other comments stay as they are.
+// Keys that contradict the state of their comment are found, and a rebuild makes them what they
+// were. Reasons to wait that are lost become the policy or the edit. Other comments stay as they
+// are.
 func TestMisfiledComments(t *testing.T) {
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		client := call.NewLocalClient(endpoint)

@@ -336,8 +336,8 @@ func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
 	return kept, !first
 }
 
-// changeHold makes other processes wait with a product's statistics, so that its markers can be added
-// up. The zero hold lets them go on. If this rebuild ends, the hold expires.
+// changeHold makes other processes wait with a product's statistics, so that its markers can be
+// added up. The zero hold lets them go on. If this rebuild ends, the hold expires.
 func (r *recounter) changeHold(ctx context.Context, product string, to func() hold) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := r.statistics(ctx, product)
@@ -353,9 +353,9 @@ func (r *recounter) changeHold(ctx context.Context, product string, to func() ho
 	})
 }
 
-// refileAll corrects the keys of comments that a scan found to be wrong. Lists follow from the state:
-// a comment that is not approved leaves them, and one that is joins those that it lacks. A stream
-// record of that is counted like any other.
+// refileAll corrects the keys of comments that a scan found to be wrong. Lists follow from the
+// state: a comment that is not approved leaves them, and one that is joins those that it lacks. A
+// stream record of that is counted like any other.
 func (r *recounter) refileAll(ctx context.Context, misfiled []layout.IndexKeys) error {
 	for _, keys := range misfiled {
 		wrong := false

@@ -51,7 +51,8 @@ const lastGuard = 70
 
 // nextSpoilt returns the number of the call to spoil after n: few of the calls that write guards,
 // and every twentieth of the others, every tenth with faults that only transactions meet. Faults in
-// neighbouring lanes spoil neighbouring calls, so that of faults that are alike one strikes at each.
+// neighbouring lanes spoil neighbouring calls, so that of faults that are alike one strikes at
+// each.
 func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
 	stride := commenttest.Times(20, 1)
 	if fault.OfTransactions() {
@@ -63,8 +64,9 @@ func nextSpoilt(r *rand.Rand, n int, fault faulttest.Fault, lane int) int {
 	return n + stride
 }
 
-// Whichever call fails, and however, a rebuild ends right, and says of what it did what an undisturbed one
-// says: a write whose answer is lost is not left out. Each run spoils some of the calls.
+// Whichever call fails, and however, a rebuild ends right, and says of what it did what an
+// undisturbed one says: a write whose answer is lost is not left out. Each run spoils some of the
+// calls.
 func TestRebuildOverABadNetwork(t *testing.T) {
 	direct := call.NewLocalClient(dynamotest.Dynoxide(t))
 	first := commenttest.Rand(t).IntN(20)

@@ -127,8 +127,8 @@ func (s leaderSettings) notNewer() (condition string, values layout.Item) {
 	return "attribute_not_exists(" + attrGeneration + ") OR " + attrGeneration + " <= :g", layout.Item{":g": layout.Number(s.generation)}
 }
 
-// guard makes a product's transaction fail if a rebuild has changed the settings. The product's hash
-// chooses the guard that the transaction names.
+// guard makes a product's transaction fail if a rebuild has changed the settings. The product's
+// hash chooses the guard that the transaction names.
 func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	condition, values := s.notNewer()
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{

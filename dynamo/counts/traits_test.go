@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// traited returns the counts of comments whose languages have very different use. 80 in a hundred are
-// verified, 6 have media and 20 are helpful, as far as these are among the traits.
+// traited returns the counts of comments whose languages have very different use. 80 in a hundred
+// are verified, 6 have media and 20 are helpful, as far as these are among the traits.
 func traited(comments, languages int, traits comment.Traits) comment.Stats {
 	r, stats, tags := rand.New(rand.NewPCG(1, 2)), comment.Stats{}, commenttest.ManyLanguages(languages)
 	for range comments {

@@ -262,8 +262,8 @@ func (v *verifying) recount(ctx context.Context, ids []comment.ID) error {
 	return nil
 }
 
-// inspectVotes looks at the votes of a comment, and decides whether to look again. A vote may still have
-// to be counted.
+// inspectVotes looks at the votes of a comment, and decides whether to look again. A vote may still
+// have to be counted.
 func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
 	wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, v.client, v.table, s.id) })
 	if err != nil || wrong.Detail == "" {

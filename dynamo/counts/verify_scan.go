@@ -89,8 +89,8 @@ func (p *scanPage) vote(id comment.ID) {
 	}
 }
 
-// eachPage calls do with each page of a segment of the table, from start on, read consistently. A comment
-// with votes on several pages is on the first of them.
+// eachPage calls do with each page of a segment of the table, from start on, read consistently. A
+// comment with votes on several pages is on the first of them.
 func (e examiner) eachPage(ctx context.Context, segment, segments int, start layout.Item, do func(scanPage) error) error {
 	var last comment.ID // of those with votes
 	for output, err := range call.ScanAnswers(ctx, e.client, &dynamodb.ScanInput{

@@ -7,7 +7,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// conditionAttrs are the attributes of items that conditions are about, unless they are about traits.
+// conditionAttrs are the attributes of items that conditions are about, unless they are about
+// traits.
 var conditionAttrs = map[comment.Attribute]string{
 	comment.OfLanguage: AttrLanguage,
 	comment.OfRating:   AttrRating,

@@ -19,8 +19,9 @@ const (
 	AttrChanges = "n"
 	// AttrGrid is an attribute of the statistics: S, the counts as GridText writes them.
 	AttrGrid = "g"
-	// AttrSplit is an attribute of the statistics, and of the item of a language that shares a row: B,
-	// how the counts are split by traits, as package runs encodes it; missing if no comment has a trait.
+	// AttrSplit is an attribute of the statistics, and of the item of a language that shares a row:
+	// B, how the counts are split by traits, as package runs encodes it; missing if no comment has
+	// a trait.
 	AttrSplit = "k"
 	// AttrHead is an attribute of the statistics: B, the head of the product's page index, which
 	// package runs encodes; missing if the product has no index.

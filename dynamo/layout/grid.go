@@ -84,7 +84,8 @@ func ParseCounts(text string) (counts comment.Counts, err error) {
 	return counts, nil
 }
 
-// shortest reports whether a number is written as strconv writes it: "7", and neither "07" nor "+7".
+// shortest reports whether a number is written as strconv writes it: "7", and neither "07" nor
+// "+7".
 func shortest(number string) bool {
 	first := strings.TrimPrefix(number, "-")[0]
 	return number == "0" || '1' <= first && first <= '9'

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// AttrImport says which import added the comment, and what it last made of it: S, see ImportMark. It is
-// absent of a comment that was written here. The tombstone of an undone import keeps it.
+// AttrImport says which import added the comment, and what it last made of it: S, see ImportMark.
+// It is absent of a comment that was written here. The tombstone of an undone import keeps it.
 const AttrImport = "w"
 
 // ImportMark is what AttrImport says.
@@ -39,8 +39,8 @@ func ImportMarkOf(it Item) (m ImportMark, ok bool) {
 // String returns the mark as AttrImport has it, such as "7:1:0:".
 func (m ImportMark) String() string { return MarkPrefix(m.Import) + m.as }
 
-// Unchanged reports whether nobody has edited, decided about or replied to the comment since the import.
-// Votes and reports are no change.
+// Unchanged reports whether nobody has edited, decided about or replied to the comment since the
+// import. Votes and reports are no change.
 func (m ImportMark) Unchanged(c comment.Comment) bool { return m == MarkOf(m.Import, c) }
 
 // MarkPrefix begins the marks of all comments that an import added.

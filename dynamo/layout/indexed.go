@@ -13,8 +13,8 @@ import (
 )
 
 // indexAttrs are the attributes that follow from the rest of a comment: its keys of lists, or its
-// product while it is in none, its place in the queue, and its place among helpful ones with the letter
-// for that.
+// product while it is in none, its place in the queue, and its place among helpful ones with the
+// letter for that.
 var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace, attrHelpful, AttrTraits}
 
 // IndexProjection is the projection expression of what IndexKeys reads.
@@ -32,8 +32,8 @@ type IndexKeys struct {
 	have, want Item
 }
 
-// IndexKeysOf reads the keys of a comment's item. It returns an error for an item whose keys cannot be
-// derived, as that of ProductOf.
+// IndexKeysOf reads the keys of a comment's item. It returns an error for an item whose keys cannot
+// be derived, as that of ProductOf.
 func IndexKeysOf(it Item) (IndexKeys, error) {
 	product, err := ProductOf(it)
 	if err != nil {
@@ -69,8 +69,8 @@ func IndexKeysOf(it Item) (IndexKeys, error) {
 	return IndexKeys{ID: id, ProductID: product, Status: status, have: it, want: want}, nil
 }
 
-// reasonToWait returns the held edit of an item, and why it waits for a moderator, if it has a reason
-// to. Of the edit it holds the time alone.
+// reasonToWait returns the held edit of an item, and why it waits for a moderator, if it has a
+// reason to. Of the edit it holds the time alone.
 func reasonToWait(it Item, status comment.Status) *comment.Moderation {
 	m := &comment.Moderation{}
 	if edit, ok := it[attrHeldEdit].(*types.AttributeValueMemberM); ok && status == comment.Approved {

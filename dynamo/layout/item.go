@@ -156,10 +156,10 @@ func (r *Reader) author() comment.Author {
 	return comment.Author{ID: id}
 }
 
-// ProductOf returns the product of a comment's item in the table: from its partition key in the index
-// All or, if it is in no list, from an attribute of its own. It returns an error unless the ID has 1 to
-// MaxIDBytes bytes, so that keys can hold it. Other programs may have written one that we would
-// refuse.
+// ProductOf returns the product of a comment's item in the table: from its partition key in the
+// index All or, if it is in no list, from an attribute of its own. It returns an error unless the
+// ID has 1 to MaxIDBytes bytes, so that keys can hold it. Other programs may have written one that
+// we would refuse.
 func ProductOf(in Item) (string, error) {
 	r, attr := NewReader(in), AttrAll
 	switch {
@@ -207,8 +207,8 @@ func (r *Reader) id() (id comment.ID, ok bool) {
 var endOfIDs = comment.IDOf(comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)))
 
 // checkAnswerable returns an error if an answer with this comment could not be read: its times need
-// years of four digits, its version 32 bits, and the id of its author, which is binary if the author
-// was imported, UTF-8.
+// years of four digits, its version 32 bits, and the id of its author, which is binary if the
+// author was imported, UTF-8.
 func checkAnswerable(c *comment.Comment) error {
 	switch {
 	case c.ID >= endOfIDs:

@@ -93,8 +93,8 @@ func TestDamagedItems(t *testing.T) {
 	}
 }
 
-// An item whose comment no answer, or no key of another item, could hold is improper: its reader says
-// which attribute is at fault. What is only odd is read.
+// An item whose comment no answer, or no key of another item, could hold is improper: its reader
+// says which attribute is at fault. What is only odd is read.
 func TestUnanswerableItems(t *testing.T) {
 	number := func(n int64) types.AttributeValue { return Number(n) }
 	for _, row := range []struct {
@@ -131,8 +131,9 @@ func TestUnanswerableItems(t *testing.T) {
 	}
 }
 
-// An approved comment is in every list index, and no other is in any. A customer's is in the index of
-// authors, and one that waits on a board. It does not have the attributes that are kept for later.
+// An approved comment is in every list index, and no other is in any. A customer's is in the index
+// of authors, and one that waits on a board. It does not have the attributes that are kept for
+// later.
 func TestWhichIndexesACommentIsIn(t *testing.T) {
 	lists := []string{AttrAll, attrByRating, attrByLangAndRating, attrByLang}
 	waits := &comment.Moderation{Held: []comment.HoldReason{comment.HeldLink}}

@@ -56,8 +56,8 @@ func PositionOfKey(pk string) (comment.Position, error) {
 	return comment.ParsePosition(strings.TrimPrefix(pk, CommentPKPrefix))
 }
 
-// KeyOfHash returns the primary key of the item of an idempotency key, from the hash of that key and
-// its author.
+// KeyOfHash returns the primary key of the item of an idempotency key, from the hash of that key
+// and its author.
 func KeyOfHash(hash []byte) Item {
 	return Item{AttrPK: Text(keyPKPrefix + hex.EncodeToString(hash)), AttrSK: Text(keySK)}
 }
@@ -90,8 +90,8 @@ const (
 	oneSK       = "ONE"
 )
 
-// OneKey returns the primary key of the item that makes a customer's comment about a product the only
-// one. The key is a hash, and tells neither.
+// OneKey returns the primary key of the item that makes a customer's comment about a product the
+// only one. The key is a hash, and tells neither.
 func OneKey(of comment.CustomerProduct) Item {
 	text, err := json.Marshal([]string{of.Customer, of.Product})
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// mediaText returns media as attrPictures holds them: a line for each, of its path and, where one of
-// them is known, its size and what it shows, such as "2024/kettle.jpg 1600x1200 a kettle".
+// mediaText returns media as attrPictures holds them: a line for each, of its path and, where one
+// of them is known, its size and what it shows, such as "2024/kettle.jpg 1600x1200 a kettle".
 func mediaText(all []comment.Media) string {
 	lines := make([]string, len(all))
 	for i, m := range all {

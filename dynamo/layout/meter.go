@@ -24,8 +24,8 @@ import (
 // spent LargestCall more than the bound. Calls under way at that moment still end.
 //
 // A list that is restricted to traits has no partitions that hold only its comments. LargestCall is
-// added to its bound whatever the sizes, and its calls stay within that. So it is with a list in the order
-// of votes that is restricted to anything or to dates.
+// added to its bound whatever the sizes, and its calls stay within that. So it is with a list in
+// the order of votes that is restricted to anything or to dates.
 //
 // The same bound holds for a count, which begins no call that might exceed it.
 
@@ -91,9 +91,9 @@ func (m *Meter) Add(units float64) {
 	m.spent += units
 }
 
-// ReadLimit is the highest Limit of each of several parallel calls that may return nothing; 0 for no
-// limit. With it they stay within what Check allows if no comment has more than 1 KB. It returns a
-// comment.TooCostly error if nothing is left.
+// ReadLimit is the highest Limit of each of several parallel calls that may return nothing; 0 for
+// no limit. With it they stay within what Check allows if no comment has more than 1 KB. It returns
+// a comment.TooCostly error if nothing is left.
 func (m *Meter) ReadLimit(calls int) (int, error) {
 	if m == nil {
 		return 0, nil

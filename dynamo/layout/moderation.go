@@ -54,8 +54,8 @@ func parseState(text string) (comment.Status, *comment.RejectionReason, bool) {
 	return comment.Rejected, nil, false
 }
 
-// SameState returns the condition that a comment's item has its state and its held edit. It adds the
-// values that the condition names.
+// SameState returns the condition that a comment's item has its state and its held edit. It adds
+// the values that the condition names.
 func SameState(c comment.Comment, values Item) string {
 	condition := "attribute_not_exists(" + AttrState + ")"
 	if state := stateText(c); state != "" {
@@ -117,8 +117,8 @@ func (r *Reader) heldEdit() *comment.HeldEdit {
 	return edit
 }
 
-// Extras returns how many edits wait beside a comment, and how many replies it has: 0 or 1 each. The
-// comment need not be proper.
+// Extras returns how many edits wait beside a comment, and how many replies it has: 0 or 1 each.
+// The comment need not be proper.
 func Extras(it Item) (heldEdits, replies int) {
 	if it[attrHeldEdit] != nil {
 		heldEdits = 1
@@ -177,7 +177,8 @@ func (r *Reader) moderation() (comment.Status, *comment.Moderation) {
 // units a second: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 const QueueShards = 4
 
-// QueueKey returns the partition key of a part of the queue in the index Boards, of 0 to QueueShards-1.
+// QueueKey returns the partition key of a part of the queue in the index Boards, of 0 to
+// QueueShards-1.
 func QueueKey(shard int) string { return "QUEUE#" + strconv.Itoa(shard) }
 
 // queueShard returns the part of the queue that a comment waits in.

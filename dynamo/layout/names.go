@@ -31,15 +31,15 @@ const (
 	AttrReports  = "f" // N, how many people reported the comment since the last decision
 	AttrKeyHash  = "g" // B, hash of the idempotency key that the comment was added with; see KeyOfHash
 
-	// Attributes that list indexes project, and that no list reads yet. DynamoDB cannot change the projection
-	// of an index, so their names are kept for what comes. Until then they cost nothing.
+	// Attributes that list indexes project, and that no list reads yet. DynamoDB cannot change the
+	// projection of an index, so their names are kept for what comes. Until then they cost nothing.
 	attrReplies = "q" // how many replies of customers there are
 	attrShop    = "d" // attributes of the shop
 	AttrSpare   = "x" // what nobody thought of
 )
 
-// writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport in
-// that of a report or a vote.
+// writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport
+// in that of a report or a vote.
 const (
 	writerOfComment = "c"
 	writerOfReport  = "v"
@@ -76,8 +76,8 @@ func ListProjection(withText bool) string {
 	return bareListProjection
 }
 
-// TableProjection returns the projection expression of a comment's item in the table: what a list shows,
-// and what it does not.
+// TableProjection returns the projection expression of a comment's item in the table: what a list
+// shows, and what it does not.
 func TableProjection(withText bool) string {
 	return ListProjection(withText) + "," + strings.Join([]string{AttrAll, attrProduct, AttrDeleted, AttrState, attrHeldEdit, attrRejected, AttrReports, AttrBoard, AttrPlace}, ",")
 }
@@ -88,8 +88,8 @@ const ProductAttrs = AttrAll + "," + attrProduct
 // AttrDeleted is when the comment was deleted: N, milliseconds since 1970.
 const AttrDeleted = "e"
 
-// AttrFirst is the ID of the comment that an item is written with, so that the comment is written once:
-// S, of the item of an idempotency key or of OneKey.
+// AttrFirst is the ID of the comment that an item is written with, so that the comment is written
+// once: S, of the item of an idempotency key or of OneKey.
 const AttrFirst = "c"
 
 // AttrMark is a random text that identifies one edit or delete: S. A retry recognizes by it that an

@@ -16,8 +16,8 @@ import (
 // bounds. A comment that is counted raises them. One that is deleted or moved leaves them as they
 // are, because the next newest is not known, so the newest comment may be older than its bound.
 //
-// The zero value is that of a product without comments. A nil *Bounds knows nothing. Bounds that are
-// shared must not be changed.
+// The zero value is that of a product without comments. A nil *Bounds knows nothing. Bounds that
+// are shared must not be changed.
 type Bounds struct {
 	ratings [comment.MaxRating]Bound
 	// cells are nil if they were not stored.
@@ -68,8 +68,8 @@ func (b *Bounds) Enter(cell comment.Cell, before int, at comment.Position) {
 	b.cells[cell.Language] = row
 }
 
-// Leave notes that the comment at a position is not counted with a rating any more. left is how many
-// comments of any language with that rating are left.
+// Leave notes that the comment at a position is not counted with a rating any more. left is how
+// many comments of any language with that rating are left.
 func (b *Bounds) Leave(rating, left int, at comment.Position) {
 	if b == nil {
 		return

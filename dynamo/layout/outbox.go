@@ -25,8 +25,8 @@ type Stage struct {
 	Cell string
 }
 
-// StageOf reads the image of a comment's item, which may be missing or a tombstone: then it is the zero
-// Stage. What cannot be read counts as missing.
+// StageOf reads the image of a comment's item, which may be missing or a tombstone: then it is the
+// zero Stage. What cannot be read counts as missing.
 func StageOf(it Item) (s Stage) {
 	if NoComment(it) {
 		return Stage{}
@@ -141,7 +141,8 @@ const (
 // HookKey returns the primary key of a hook. All hooks are in one partition.
 func HookKey(id string) Item { return Item{AttrPK: Text(hooksPK), AttrSK: Text(id)} }
 
-// HookProgressKey returns the primary key of the item that says how far a hook came, and who delivers it.
+// HookProgressKey returns the primary key of the item that says how far a hook came, and who
+// delivers it.
 func HookProgressKey(id string) Item {
 	return Item{AttrPK: Text(hookPKPrefix + id), AttrSK: Text(hookProgressSK)}
 }

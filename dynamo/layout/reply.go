@@ -12,8 +12,8 @@ const (
 	attrReplyName = "n" // S
 )
 
-// encodeReply returns the map of a reply. That of a deleted one, which is nil, holds nothing but the
-// version of its deletion.
+// encodeReply returns the map of a reply. That of a deleted one, which is nil, holds nothing but
+// the version of its deletion.
 func encodeReply(reply *comment.Reply, deletion int) Item {
 	if reply == nil {
 		return Item{AttrVersion: Number(int64(deletion))}
@@ -43,8 +43,8 @@ func (r *Reader) reply() (reply *comment.Reply, deletion int) {
 	return reply, 0
 }
 
-// ReplyOf reads the reply of a comment's item, nil if it has none, its version or that of its deletion,
-// 0 if there never was one, and the mark of the call that wrote it.
+// ReplyOf reads the reply of a comment's item, nil if it has none, its version or that of its
+// deletion, 0 if there never was one, and the mark of the call that wrote it.
 func ReplyOf(in Item) (reply *comment.Reply, version int, mark string) {
 	r := NewReader(in)
 	if !r.has(attrReply) {
@@ -58,8 +58,8 @@ func ReplyOf(in Item) (reply *comment.Reply, version int, mark string) {
 	return reply, version, inner.OptionalText(AttrMark)
 }
 
-// ReplyUpdate returns the expression by which UpdateItem writes a reply, or deletes it if it is nil,
-// and the values that the expression names. The mark identifies the call that wrote it.
+// ReplyUpdate returns the expression by which UpdateItem writes a reply, or deletes it if it is
+// nil, and the values that the expression names. The mark identifies the call that wrote it.
 func ReplyUpdate(reply *comment.Reply, deletion int, mark string) (expression string, values Item) {
 	written := encodeReply(reply, deletion)
 	if reply != nil {

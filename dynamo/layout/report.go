@@ -13,8 +13,8 @@ const (
 	attrReportNote   = "note" // S, missing for none
 )
 
-// ReportItem returns the item of a report. AttrWriter finds it for the export and the erasure of the
-// customer.
+// ReportItem returns the item of a report. AttrWriter finds it for the export and the erasure of
+// the customer.
 func ReportItem(id comment.ID, hash string, r comment.Report) Item {
 	out := CommentKey(id)
 	out[AttrSK] = Text(ReportSKPrefix + hash)
@@ -27,8 +27,8 @@ func ReportItem(id comment.ID, hash string, r comment.Report) Item {
 	return out
 }
 
-// DecodeReport reads a report and the comment that it is about. It returns an error for an item that
-// is no report.
+// DecodeReport reads a report and the comment that it is about. It returns an error for an item
+// that is no report.
 func DecodeReport(it Item) (comment.ID, comment.Report, error) {
 	r := NewReader(it)
 	id, isID := r.id()
@@ -45,8 +45,8 @@ func DecodeReport(it Item) (comment.ID, comment.Report, error) {
 	return id, report, nil
 }
 
-// SameReports returns the condition that a comment's item has its number of reports, its place in the
-// queue and its latest rejected edit. It adds the values that the condition names.
+// SameReports returns the condition that a comment's item has its number of reports, its place in
+// the queue and its latest rejected edit. It adds the values that the condition names.
 func SameReports(c comment.Comment, values Item) string {
 	return SameAttrs(Encode(c), values, AttrReports, AttrPlace, attrRejected)
 }

@@ -11,8 +11,8 @@ import (
 // DefaultTable is the default name of the table.
 const DefaultTable = "comments"
 
-// Definition returns the definition of the table: keys, indexes, stream and on-demand billing. The files
-// in infra/ that describe the table are generated from it, by `make generate`.
+// Definition returns the definition of the table: keys, indexes, stream and on-demand billing. The
+// files in infra/ that describe the table are generated from it, by `make generate`.
 func Definition(table string) *dynamodb.CreateTableInput {
 	input := &dynamodb.CreateTableInput{
 		TableName:            aws.String(table),

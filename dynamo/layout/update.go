@@ -7,8 +7,8 @@ import (
 )
 
 // Update returns the expression by which UpdateItem makes after of before, which have the same key,
-// and the values that it names. Attributes that are equal stay out of it: others may have changed them
-// meanwhile.
+// and the values that it names. Attributes that are equal stay out of it: others may have changed
+// them meanwhile.
 func Update(before, after Item) (expression string, values Item) {
 	values = Item{}
 	var set, remove []string
@@ -43,8 +43,8 @@ func AttributesOf(a, b Item) []string {
 	return slices.Compact(names)
 }
 
-// SameAttrs returns the condition that attributes are as they were in an item, or missing as they were.
-// It adds the values that the condition names.
+// SameAttrs returns the condition that attributes are as they were in an item, or missing as they
+// were. It adds the values that the condition names.
 func SameAttrs(was, values Item, attrs ...string) string {
 	conditions := make([]string, len(attrs))
 	for i, attr := range attrs {

@@ -33,8 +33,8 @@ func VoteKey(id comment.ID, hash string) Item {
 	return out
 }
 
-// voteLetters are the letters of votes. One that was taken back leaves an item for keepUndone: a write
-// that takes effect late then finds that it comes too late.
+// voteLetters are the letters of votes. One that was taken back leaves an item for keepUndone: a
+// write that takes effect late then finds that it comes too late.
 var voteLetters = map[comment.Vote]string{comment.Helpful: "h", comment.NotHelpful: "n", comment.NoVote: "0"}
 
 const keepUndone = 24 * time.Hour
@@ -71,8 +71,8 @@ func voteOf(r *Reader) comment.Vote {
 	return ""
 }
 
-// DecodeVote reads a vote and the comment that it is about. It returns an error for an item that is no
-// vote.
+// DecodeVote reads a vote and the comment that it is about. It returns an error for an item that is
+// no vote.
 func DecodeVote(it Item) (comment.ID, comment.CastVote, error) {
 	r := NewReader(it)
 	id, isID := r.id()
@@ -140,8 +140,8 @@ func (s VoteSums) Item(id comment.ID) (it Item, condition string, values Item) {
 	return it, attrSteps + " = :changes", Item{":changes": Number(s.Changes)}
 }
 
-// DecodeVoteSums reads the sums of a comment, none from an empty item. Sums that cannot be read are 0,
-// and all slices of them are to be counted.
+// DecodeVoteSums reads the sums of a comment, none from an empty item. Sums that cannot be read are
+// 0, and all slices of them are to be counted.
 func DecodeVoteSums(it Item) (s VoteSums, err error) {
 	if len(it) == 0 {
 		return s, nil
@@ -189,8 +189,8 @@ func HasVotes(it Item) bool {
 }
 
 // Update returns the expression by which UpdateItem makes the votes that are shown those that were
-// counted here, beside those that were imported, and the condition that what it depends on is as it was
-// read. It is empty if nothing is to be changed.
+// counted here, beside those that were imported, and the condition that what it depends on is as it
+// was read. It is empty if nothing is to be changed.
 func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, values Item) {
 	id := IDOfKey(v.item)
 	shown, have := v.Imported.Plus(counted), Item{}
@@ -229,8 +229,8 @@ func Casts(it Item, v comment.CastVote) bool {
 	return err == nil && there.Vote == v.Vote && there.At.Equal(v.At.Truncate(time.Millisecond))
 }
 
-// WithVotesOf returns a comment's item of a copy with the votes that were counted in this table, as the
-// item that is there says, beside those that the copy says were imported.
+// WithVotesOf returns a comment's item of a copy with the votes that were counted in this table, as
+// the item that is there says, beside those that the copy says were imported.
 func WithVotesOf(copied, there Item) Item {
 	is, was, out := ReadVotes(copied), ReadVotes(there), maps.Clone(copied)
 	shown := is.Imported

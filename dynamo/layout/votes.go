@@ -51,16 +51,16 @@ func encodeVotes(out Item, c comment.Comment) {
 	}
 }
 
-// helpfulPlace returns the sort key of a comment in the index ByHelpful: comments with more net votes
-// sort after those with fewer, and newer ones after older ones.
+// helpfulPlace returns the sort key of a comment in the index ByHelpful: comments with more net
+// votes sort after those with fewer, and newer ones after older ones.
 func helpfulPlace(id comment.ID, n comment.VoteCounts) string {
 	return placeText(comment.MostHelpful.PlaceOf(comment.Comment{ID: id, Votes: n}))
 }
 
 func placeText(p comment.Place) string { return fmt.Sprintf("%010d#%s", p.Key, p.Position) }
 
-// CheckHelpful returns an error unless the place that an entry of the index ByHelpful has in it is that of
-// its votes: it would be in the way of others.
+// CheckHelpful returns an error unless the place that an entry of the index ByHelpful has in it is
+// that of its votes: it would be in the way of others.
 func CheckHelpful(entry Item, c comment.Comment) error {
 	if NewReader(entry).Text(attrHelpful) == placeText(comment.MostHelpful.PlaceOf(c)) {
 		return nil

@@ -15,8 +15,8 @@ import (
 // as much as one of those that the mean shares stand for.
 // https://en.wikipedia.org/wiki/Dirichlet-multinomial_distribution
 type belief struct {
-	// shares are the mean shares of the cells, as counts of about shareTotal comments. list is how many
-	// of these are in the list.
+	// shares are the mean shares of the cells, as counts of about shareTotal comments. list is how
+	// many of these are in the list.
 	shares grid
 	list   int
 	// mix is what was likely before a sample. scanned is how many comments the sample scanned.

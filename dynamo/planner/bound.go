@@ -39,8 +39,9 @@ const othersBetween = 4
 // reading the page from partitions that hold nothing else, and a share of what it may cost to skip
 // the comments before the page, or to find comments by their ranks. The filter must be normalized.
 //
-// In the order of votes, comments without votes may be few among many others, and are found by their ranks
-// then. A first page does not reach these. Eight times the estimate has room for all that this may take.
+// In the order of votes, comments without votes may be few among many others, and are found by
+// their ranks then. A first page does not reach these. Eight times the estimate has room for all
+// that this may take.
 func PageEstimate(q comment.Query) float64 {
 	units, links := AttemptEstimate(q), q.Order.Links(q.Filter)
 	further := q.Slice.After != nil || q.Slice.FromEnd || q.Slice.Page > 1
@@ -108,10 +109,10 @@ func SkipUnits(q comment.Query) float64 {
 	return ListUnits(q, min(q.Slice.Rank(), MaxSkip))
 }
 
-// LookupEstimate is the estimated cost of looking up places of a list in an index, in read units: the
-// items that every lookup reads, and half of a leaf for each place, as neighbours share leaves. Of a
-// chain, its counts are looked up first, and then places in each link that has some. Those among comments
-// with helpful votes are read through.
+// LookupEstimate is the estimated cost of looking up places of a list in an index, in read units:
+// the items that every lookup reads, and half of a leaf for each place, as neighbours share leaves.
+// Of a chain, its counts are looked up first, and then places in each link that has some. Those
+// among comments with helpful votes are read through.
 func LookupEstimate(q comment.Query, places int) float64 {
 	lookups, through := 1, 0.0
 	if links := len(q.Order.Links(q.Filter)); links > 1 {
@@ -123,22 +124,22 @@ func LookupEstimate(q comment.Query, places int) float64 {
 	return float64(4*lookups+places) + through
 }
 
-// VotedEstimate is the estimated cost, in read units, of reading the comments with helpful votes up to a
-// rank.
+// VotedEstimate is the estimated cost, in read units, of reading the comments with helpful votes up
+// to a rank.
 func VotedEstimate(q comment.Query, rank int) float64 {
 	return NarrowUnits(comment.MostHelpful.Links(q.Filter)[0].Filter, min(rank, comment.MaxVotedRank))
 }
 
-// rankUnits is what taking comments of a list by their ranks may cost in read units, with what it takes
-// to look beyond both ends of a page: two lookups for each, half as dear of each further link, and half a
-// unit for each comment.
+// rankUnits is what taking comments of a list by their ranks may cost in read units, with what it
+// takes to look beyond both ends of a page: two lookups for each, half as dear of each further
+// link, and half a unit for each comment.
 func rankUnits(q comment.Query, want int) float64 {
 	lookup, links := LookupEstimate(q, 0), len(q.Order.Links(q.Filter))
 	return 6*lookup + float64(links-1)*lookup + 1.5*float64(want)
 }
 
-// mayRank reports whether comments of a list may be found by their ranks. Those with pictures or videos,
-// and without any other condition, have an index.
+// mayRank reports whether comments of a list may be found by their ranks. Those with pictures or
+// videos, and without any other condition, have an index.
 func mayRank(q comment.Query) bool {
 	media := q.Filter.WithMedia != nil && *q.Filter.WithMedia
 	return q.Filter.OfTraits() && !ofHelpful(q.Filter) && (!media || q.Order.Keyed() || len(q.Filter.Conditions()) > 1)

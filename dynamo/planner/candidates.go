@@ -35,8 +35,8 @@ func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator 
 	return e
 }
 
-// choice is what an estimator chose: a candidate, and the limits of its parts. It is not changed once
-// it is made.
+// choice is what an estimator chose: a candidate, and the limits of its parts. It is not changed
+// once it is made.
 type choice struct {
 	candidate Candidate
 	limits    []int
@@ -94,8 +94,8 @@ func (e *estimator) candidates() []Candidate {
 
 // needless reports whether covers of a name are not compared with others, and come last. Of one
 // language and two ratings whose counts are known, the cells and the partition of the language are
-// enough: any other cover takes as many reads as one of these, and each of its partitions holds one of
-// theirs and more.
+// enough: any other cover takes as many reads as one of these, and each of its partitions holds one
+// of theirs and more.
 func (e *estimator) needless(name string) bool {
 	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2 && !slices.Contains(enough, name)
 }
@@ -136,8 +136,8 @@ func (e *estimator) afterwards(want int) float64 {
 const typicalSample = 12
 
 // mixture is the cheapest cover of several indexes, if its Price is at most that; else it has no
-// Cover. It reads at most one rating across languages. The rest of each language is read either from
-// the partition of the language or cell by cell. The filter must have languages and ratings.
+// Cover. It reads at most one rating across languages. The rest of each language is read either
+// from the partition of the language or cell by cell. The filter must have languages and ratings.
 func (e *estimator) mixture(most float64) Candidate {
 	best := Candidate{Name: "mixture", Price: most}
 	cover := make(Cover, 0, mostExpected) // few have more

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// What is chosen is the first of the candidates, with its estimates, though the others are not priced
-// in full for that.
+// What is chosen is the first of the candidates, with its estimates, though the others are not
+// priced in full for that.
 func TestChosenIsTheFirstCandidate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		filter, err := comment.Filter{

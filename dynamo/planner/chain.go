@@ -9,9 +9,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// This file decides which links of a stretch are read, and how much of each. It is a pure function of
-// what is known of the product's counts and of what was read so far. Wrong counts cost read units and
-// waves, never comments: links are read in their order until the page is full.
+// This file decides which links of a stretch are read, and how much of each. It is a pure function
+// of what is known of the product's counts and of what was read so far. Wrong counts cost read
+// units and waves, never comments: links are read in their order until the page is full.
 
 // Progress is how far a link was read.
 type Progress struct {
@@ -31,7 +31,8 @@ type LinkRead struct {
 	Why string
 }
 
-// Chain is a stretch, how many comments are wanted of it, and how many each link is believed to have.
+// Chain is a stretch, how many comments are wanted of it, and how many each link is believed to
+// have.
 type Chain struct {
 	stretch Stretch
 	want    int
@@ -51,8 +52,9 @@ type Seen struct {
 	Newest, Oldest comment.Position
 }
 
-// inRange returns how many comments a list has between dates if as many came each day as came lately, and
-// at most as many as it has at any time. It returns that if nothing was seen, or the dates have no start.
+// inRange returns how many comments a list has between dates if as many came each day as came
+// lately, and at most as many as it has at any time. It returns that if nothing was seen, or the
+// dates have no start.
 func (s Seen) inRange(filter comment.Filter, ofAnyTime int) int {
 	if s.Total() == 0 || filter.CreatedAfter == nil {
 		return ofAnyTime
@@ -61,7 +63,8 @@ func (s Seen) inRange(filter comment.Filter, ofAnyTime int) int {
 	return int(min(float64(ofAnyTime), float64(s.Total())*float64(s.Newest.Time().Sub(*filter.CreatedAfter))/float64(lately)))
 }
 
-// Chain returns the chain of a stretch, by counts, or by what was seen of a list whose counts are not known.
+// Chain returns the chain of a stretch, by counts, or by what was seen of a list whose counts are
+// not known.
 func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 	c, sample := Chain{stretch: s, want: want, believed: make([]int, len(s.Links)), seen: seen}, seen.Row
 	stats := p.Known.counts(p.Filter)
@@ -79,8 +82,8 @@ func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 	return c
 }
 
-// likelyCounts are the numbers of comments that a link of a long list is likely to have, by rating, after
-// a sample of the list.
+// likelyCounts are the numbers of comments that a link of a long list is likely to have, by rating,
+// after a sample of the list.
 func likelyCounts(sample comment.Row, link comment.Filter) (counts comment.Counts) {
 	seen, allowed := sample.Total(), sample.Allowed(comment.Filter{Helpful: link.Helpful})
 	voted := posterior(likelyTraits(comment.Filter{Helpful: link.Helpful}), ratingsAlike, allowed.Total(), seen)
@@ -208,8 +211,8 @@ func (c Chain) whole(held int) WholeRead {
 // held is how many comments the list has by statistics, whatever its dates.
 func (p *Planner) held() int { return max(0, p.Known.Stats.AtMost(p.Filter).Total()) }
 
-// wholeOfScattered is Whole where comments of the first link are scattered: by statistics and, as these
-// know no dates, by the dates of the newest comments.
+// wholeOfScattered is Whole where comments of the first link are scattered: by statistics and, as
+// these know no dates, by the dates of the newest comments.
 func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
 	ofAnyTime := math.MaxInt
 	if c.sure {
@@ -232,8 +235,8 @@ func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
 	return read, p.price(held+slack) <= c.price(p, float64(ofAnyTime)/float64(max(held, 1)))
 }
 
-// price is the price of reading links of the chain. In the order of votes, it takes some times as many
-// comments as are wanted.
+// price is the price of reading links of the chain. In the order of votes, it takes some times as
+// many comments as are wanted.
 func (c Chain) price(p *Planner, times float64) float64 {
 	reads := c.Next(make([]Progress, len(c.stretch.Links)))
 	price := float64(len(reads)-1) * callPrice
@@ -248,8 +251,8 @@ func (c Chain) price(p *Planner, times float64) float64 {
 	return price
 }
 
-// scattered reports whether comments of the first link are among others in the only partition that has
-// them in their order.
+// scattered reports whether comments of the first link are among others in the only partition that
+// has them in their order.
 func scattered(links []comment.Link) bool {
 	voted := links[0]
 	if last := links[len(links)-1]; last.ByVotes() { // read backwards
@@ -258,7 +261,8 @@ func scattered(links []comment.Link) bool {
 	return voted.ByVotes() && !alone(voted.Filter)
 }
 
-// scatteredFactor is how many times as much the whole list may cost then: no other way is sure to be cheap.
+// scatteredFactor is how many times as much the whole list may cost then: no other way is sure to
+// be cheap.
 const scatteredFactor = 3
 
 // price is the price of reading comments of the list from an end of it.

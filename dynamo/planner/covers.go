@@ -19,8 +19,8 @@ type Part struct {
 // Residual tells whether the part has a residual filter.
 func (p Part) Residual() bool { return len(p.Conditions) > 0 }
 
-// Wide tells whether the partition holds comments beside the list that other partitions would leave out.
-// Comments with helpful votes are in all of them.
+// Wide tells whether the partition holds comments beside the list that other partitions would leave
+// out. Comments with helpful votes are in all of them.
 func (p Part) Wide() bool {
 	return slices.ContainsFunc(p.Conditions, func(c comment.Condition) bool { return c.Attribute != comment.OfVotes })
 }
@@ -37,8 +37,8 @@ func (p *Part) equal(other *Part) bool {
 	})
 }
 
-// Holds tells whether comments of the list in a cell, whatever their other traits than that of helpful
-// votes, can be in the part. All parts of a cover have the list's conditions on traits.
+// Holds tells whether comments of the list in a cell, whatever their other traits than that of
+// helpful votes, can be in the part. All parts of a cover have the list's conditions on traits.
 func (p *Part) Holds(cell comment.Cell) bool {
 	if p.Index == layout.ByHelpful && cell.Traits&comment.IsHelpful == 0 {
 		return false
@@ -76,8 +76,8 @@ type Cover []Part
 
 // Candidate is a cover that a planner may choose.
 type Candidate struct {
-	// Name is the kind of the cover: "whole product", "media", "helpful", "ratings", "languages", "cells"
-	// or "mixture".
+	// Name is the kind of the cover: "whole product", "media", "helpful", "ratings", "languages",
+	// "cells" or "mixture".
 	Name string
 	// Cover holds the parts to read.
 	Cover Cover
@@ -90,8 +90,8 @@ type Candidate struct {
 }
 
 // covers are the covers of a normalized filter that use one index each. They are in the order of
-// how many other comments their partitions hold, fewest first. The last is the whole product. Comments
-// with helpful votes, which are read in the order of these, are in one partition alone.
+// how many other comments their partitions hold, fewest first. The last is the whole product.
+// Comments with helpful votes, which are read in the order of these, are in one partition alone.
 func covers(filter comment.Filter) []Candidate { return coversWithin(filter, math.MaxInt) }
 
 // coversWithin returns the covers that read at most the given number of partitions.
@@ -141,7 +141,8 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 // ofHelpful reports whether a list has comments with helpful votes only.
 func ofHelpful(filter comment.Filter) bool { return filter.Helpful != nil && *filter.Helpful }
 
-// helpfulPart is the part that has a list of comments with helpful votes. No sort key of it tells dates.
+// helpfulPart is the part that has a list of comments with helpful votes. No sort key of it tells
+// dates.
 func helpfulPart(filter comment.Filter) Part {
 	part := Part{Partition: layout.Partition{Index: layout.ByHelpful}, Conditions: without(comment.OfVotes, filter.Conditions())}
 	if filter.Dated() {
@@ -174,8 +175,8 @@ func wholeProduct(filter comment.Filter) Part {
 	return Part{Partition: layout.Partition{Index: layout.All}, Conditions: filter.Conditions()}
 }
 
-// splitting makes parts of a list. It has their residual filters: the conditions of the list without
-// those that all comments of a partition meet.
+// splitting makes parts of a list. It has their residual filters: the conditions of the list
+// without those that all comments of a partition meet.
 type splitting struct{ ofLanguage, ofRating, ofCell []comment.Condition }
 
 func newSplitting(filter comment.Filter) splitting {

@@ -80,8 +80,8 @@ func (e *estimator) reads(cover Cover) int {
 	return reads
 }
 
-// estimate returns the expected Units and Price of a cover that is wanted only if its Price is at most
-// that. If it is not, the result is any Price above.
+// estimate returns the expected Units and Price of a cover that is wanted only if its Price is at
+// most that. If it is not, the result is any Price above.
 func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
 	if len(cover) > 1 {
 		price = float64(max(e.reads(cover)-1, 0)) * callPrice
@@ -98,8 +98,8 @@ func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
 	return units, price
 }
 
-// first is the first call of a part that has the lowest expected price. Where nothing is remembered of
-// a page, parts of one index that have the same share of the list and the same sizes are alike.
+// first is the first call of a part that has the lowest expected price. Where nothing is remembered
+// of a page, parts of one index that have the same share of the list and the same sizes are alike.
 func (e *estimator) first(part *Part, s share) firstCall {
 	size, alike := e.Sizes.Of(part.Partition), !e.last.current(e.want)
 	for i := range e.firsts {
@@ -113,8 +113,9 @@ func (e *estimator) first(part *Part, s share) firstCall {
 	return call
 }
 
-// further is the price of what follows a call with a limit that is not enough. If the part holds the
-// whole list, the call is a sample: another plan, made from what it told, follows for what is missing.
+// further is the price of what follows a call with a limit that is not enough. If the part holds
+// the whole list, the call is a sample: another plan, made from what it told, follows for what is
+// missing.
 func (e *estimator) further(s share, limit int) float64 {
 	if e.secondWave == nil || !s.residual || s.wanted != s.matches {
 		return e.wave
@@ -124,8 +125,8 @@ func (e *estimator) further(s share, limit int) float64 {
 }
 
 // cheapest is the first call of a part that has the lowest expected price. Only a few limits can be
-// optimal: those that are enough with some probability, and those that fill a read unit that is paid
-// for anyway.
+// optimal: those that are enough with some probability, and those that fill a read unit that is
+// paid for anyway.
 func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
 	search := search{estimator: e, most: MaxLimit}
 	search.shortage, search.holding = e.shortage(part, s), e.holding(s, size)
@@ -183,8 +184,8 @@ type search struct {
 // rounding is by how much expected units may fall where a limit rises: they are approximations.
 const rounding = 0.02
 
-// try tries a limit. What cannot be better than the best so far is not computed: a higher limit costs
-// more units, and a lower one is less likely enough.
+// try tries a limit. What cannot be better than the best so far is not computed: a higher limit
+// costs more units, and a lower one is less likely enough.
 func (s *search) try(limit int) {
 	limit = min(max(limit, 1), s.most)
 	word, bit := uint(limit)/64, uint64(1)<<(uint(limit)%64)

@@ -56,7 +56,8 @@ func TestWhatIsChosen(t *testing.T) {
 	}
 }
 
-// What is not computed on the way to the best limit is not better: every limit that counts is dearer.
+// What is not computed on the way to the best limit is not better: every limit that counts is
+// dearer.
 func TestCheapestLeavesOutNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		known := Knowledge{}

@@ -6,8 +6,8 @@ import (
 )
 
 // Expected returns the read units that a page is expected to consume where the product is known, by
-// index: those of the first calls of the plan that would be taken. Of a page by number, the lookup and
-// the comments that are skipped are part of it. The filter must be normalized.
+// index: those of the first calls of the plan that would be taken. Of a page by number, the lookup
+// and the comments that are skipped are part of it. The filter must be normalized.
 func Expected(known Knowledge, q comment.Query, lookup LookupPrice) layout.Units {
 	p := Planner{Filter: q.Filter, Known: known}
 	place := p.Place(q, lookup)

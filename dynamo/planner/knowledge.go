@@ -90,13 +90,13 @@ const (
 	ratingsAlike = 8
 	// likelyLanguage is the mean share of a language that is asked for.
 	likelyLanguage = .4
-	// languagesAlike says how alike products are in their languages, as ratingsAlike. It is low, as most
-	// products have comments in one language only.
+	// languagesAlike says how alike products are in their languages, as ratingsAlike. It is low, as
+	// most products have comments in one language only.
 	languagesAlike = 1
 )
 
-// likelyTraits is the mean share of comments that have traits which a filter allows, among all comments
-// that it allows otherwise.
+// likelyTraits is the mean share of comments that have traits which a filter allows, among all
+// comments that it allows otherwise.
 func likelyTraits(filter comment.Filter) float64 {
 	share := 1.0
 	allow := func(wanted *bool, likely float64) {

@@ -37,8 +37,8 @@ func unitsAtOnce(parts, want int) float64 {
 	return float64(parts) * layout.AssumedUnits(min(want, MaxLimit))
 }
 
-// unitsInSteps is what it costs to read them in steps. Each call of a partition but the first scans at
-// most twice what the call before returned.
+// unitsInSteps is what it costs to read them in steps. Each call of a partition but the first scans
+// at most twice what the call before returned.
 func unitsInSteps(parts, want int) float64 {
 	return float64(parts)*layout.AssumedUnits(layout.ItemsPerHalfUnit) + 3*layout.AssumedUnits(want)
 }

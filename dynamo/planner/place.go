@@ -87,8 +87,8 @@ func (p *Planner) total() int {
 	return -1
 }
 
-// Exactly returns statistics that tell how many comments the list has, nil if that is not known. Counts
-// that are too old to skip partitions by are too old for this.
+// Exactly returns statistics that tell how many comments the list has, nil if that is not known.
+// Counts that are too old to skip partitions by are too old for this.
 func (p *Planner) Exactly() comment.Stats {
 	stats := p.Known.Stats
 	switch {

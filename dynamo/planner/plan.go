@@ -45,8 +45,8 @@ type Plan struct {
 	Sampled int
 	// Remembered is whether the limits follow what the page held when it was last read.
 	Remembered bool
-	// Sparse is whether few comments of the list's partitions are in it, because nearly all others have
-	// helpful votes.
+	// Sparse is whether few comments of the list's partitions are in it, because nearly all others
+	// have helpful votes.
 	Sparse bool
 	// Narrowed is whether the plan follows an attempt that was given up, just now or lately.
 	Narrowed bool
@@ -107,12 +107,12 @@ func (p *Plan) Wide() bool { return slices.ContainsFunc(p.Reads, p.WideRead) }
 // WideRead tells whether a read of the plan is wide.
 func (p *Plan) WideRead(read Read) bool { return p.Sparse || read.Wide() }
 
-// Narrows tells whether reads with a residual filter can be replaced: by those of partitions that hold
-// few comments but those of the list or, if it is restricted to traits, by ranks.
+// Narrows tells whether reads with a residual filter can be replaced: by those of partitions that
+// hold few comments but those of the list or, if it is restricted to traits, by ranks.
 func (p *Plan) Narrows() bool { return !p.restricted() || p.Ranks != nil }
 
-// restricted reports whether a list is restricted to traits, other than to be without helpful votes: most
-// comments have none, unless the list is sparse.
+// restricted reports whether a list is restricted to traits, other than to be without helpful
+// votes: most comments have none, unless the list is sparse.
 func (p *Plan) restricted() bool { return p.Sparse || restricted(p.Filter) }
 
 func restricted(list comment.Filter) bool {
@@ -189,8 +189,8 @@ func (p *Plan) Spans(position comment.Position) bool {
 	return p.ByVotes || position.Compare(p.Low.Position) >= 0 && position.Compare(p.High.Position) <= 0
 }
 
-// Within tells whether a place lies in the stretch that was read, up to the last place of these; nil if
-// it was read to its end.
+// Within tells whether a place lies in the stretch that was read, up to the last place of these;
+// nil if it was read to its end.
 func (p *Plan) Within(place comment.Place, last *comment.Place) bool {
 	return place.Compare(p.Low) >= 0 && place.Compare(p.High) <= 0 && (last == nil || p.Compare(place, *last) <= 0)
 }

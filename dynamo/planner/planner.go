@@ -36,8 +36,8 @@ type Planner struct {
 	Filter comment.Filter
 	// Known is the knowledge of the product.
 	Known Knowledge
-	// Ranks says what it takes to find comments by their ranks, of a list that is restricted to traits.
-	// It is nil if that is not possible.
+	// Ranks says what it takes to find comments by their ranks, of a list that is restricted to
+	// traits. It is nil if that is not possible.
 	Ranks *RankPrice
 	// Sparse is whether a read showed that nearly all comments have helpful votes.
 	Sparse bool
@@ -96,7 +96,8 @@ func (p *Planner) ranks() *RankPrice {
 // can be asked for ranks instead.
 func (p *Planner) RanksHelp() bool { return p.Ranks != nil && (restricted(p.Filter) || p.sparse(nil)) }
 
-// sparse reports whether a list is known to have few comments because nearly all have helpful votes.
+// sparse reports whether a list is known to have few comments because nearly all have helpful
+// votes.
 func (p *Planner) sparse(sample *Sample) bool {
 	if p.Filter.Helpful == nil || *p.Filter.Helpful {
 		return false
@@ -168,8 +169,8 @@ func (p *Planner) Count(counting comment.Counting) Plan {
 			return !c.Cover[0].Index.SplitsByRating()
 		})
 	}
-	// A count scans all that it reads, so it reads as little else as it can: the first cover that is not
-	// too wide. The whole product is one partition, so there always is one.
+	// A count scans all that it reads, so it reads as little else as it can: the first cover that
+	// is not too wide. The whole product is one partition, so there always is one.
 	plan.Chosen = candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 	p.read(&plan, make([]int, len(plan.Chosen.Cover)))
 	return plan
@@ -203,8 +204,8 @@ func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	}
 }
 
-// read adds the reads of the chosen cover to a plan, each with its limit, except for partitions that
-// are known to hold nothing of the plan's range.
+// read adds the reads of the chosen cover to a plan, each with its limit, except for partitions
+// that are known to hold nothing of the plan's range.
 func (p *Planner) read(plan *Plan, limits []int) {
 	plan.Reads = make([]Read, 0, len(limits))
 	oldest := plan.Low.Position

@@ -45,8 +45,8 @@ func (p *RankPrice) candidate(r Request, e *estimator) Candidate {
 	return c
 }
 
-// through is the price of reading along the partitions of a cover until there is enough of the list,
-// however many calls that takes.
+// through is the price of reading along the partitions of a cover until there is enough of the
+// list, however many calls that takes.
 func (e *estimator) through(cover Cover) float64 {
 	price, waves := 0.0, 1.0
 	for i := range cover {

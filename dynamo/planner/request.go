@@ -60,7 +60,8 @@ type Sample struct {
 	languages map[comment.Language]int
 }
 
-// add adds a returned comment. An out-of-range rating (edited by hand) counts toward the total only.
+// add adds a returned comment. An out-of-range rating (edited by hand) counts toward the total
+// only.
 func (s *Sample) add(cell comment.Cell) {
 	s.returned++
 	s.languages[cell.Language]++
@@ -173,9 +174,9 @@ func (p *LastPage) count(part *Part) int {
 	return n
 }
 
-// wanted is how many comments of a part are needed for the page, if it showed n of them and the part
-// has such a share of the list: mean and variance. Each comment that came in front pushed one out at
-// the end, and each of these is of the part or not.
+// wanted is how many comments of a part are needed for the page, if it showed n of them and the
+// part has such a share of the list: mean and variance. Each comment that came in front pushed one
+// out at the end, and each of these is of the part or not.
 func (p *LastPage) wanted(part *Part, n int, share float64) (mean, variance float64) {
 	switch {
 	case p.full && share < 1 && part.Holds(p.last):

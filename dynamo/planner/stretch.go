@@ -50,8 +50,8 @@ func (s Stretch) linked() Stretch {
 	return s
 }
 
-// beyondKey reports whether all comments of a link come before those with a key, or behind them: on the
-// side -1 or 1.
+// beyondKey reports whether all comments of a link come before those with a key, or behind them: on
+// the side -1 or 1.
 func (s Stretch) beyondKey(link comment.Link, key int32, side int) bool {
 	return s.compareKeys(link.Low, key)*side > 0 && s.compareKeys(link.High, key)*side > 0
 }
@@ -111,8 +111,8 @@ func (s Stretch) Skipping(skip int) Stretch {
 // Skip is how many comments to leave out before the page.
 func (s Stretch) Skip() int { return s.skip }
 
-// WantSkipped is how many comments to take to get past those that are left out: these and the one at
-// the starting cursor.
+// WantSkipped is how many comments to take to get past those that are left out: these and the one
+// at the starting cursor.
 func (s Stretch) WantSkipped() int {
 	if s.start == nil {
 		return s.skip
@@ -124,8 +124,8 @@ func (s Stretch) WantSkipped() int {
 // the starting cursor.
 func (s Stretch) Want(size int) int { return s.WantSkipped() + size + 1 }
 
-// LastSkipped is the place of the last comment that is left out, of what was taken from the stretch.
-// It is not found if the list ends before.
+// LastSkipped is the place of the last comment that is left out, of what was taken from the
+// stretch. It is not found if the list ends before.
 func (s Stretch) LastSkipped(taken []layout.Compressed) (last comment.Place, found bool) {
 	taken, _ = s.pastStart(taken)
 	if len(taken) < s.skip {
@@ -141,8 +141,8 @@ func (s Stretch) From(start comment.Place) Stretch {
 	return s.linked()
 }
 
-// pastStart leaves out what was taken at the starting cursor and behind it, and reports whether there
-// was anything.
+// pastStart leaves out what was taken at the starting cursor and behind it, and reports whether
+// there was anything.
 func (s Stretch) pastStart(taken []layout.Compressed) (rest []layout.Compressed, behind bool) {
 	for s.start != nil && len(taken) > 0 && s.compare(s.order.PlaceOf(taken[0].Comment), *s.start) <= 0 {
 		taken, behind = taken[1:], true
@@ -210,8 +210,8 @@ func (s Stretch) from(cursor *comment.Place, backwards bool) Stretch {
 	return Stretch{filter: s.filter, order: s.order, backwards: backwards, start: cursor, beyond: true}.linked()
 }
 
-// WindowOf is the window of the first link that a query touches. In an order by date, it is all that
-// is read.
+// WindowOf is the window of the first link that a query touches. In an order by date, it is all
+// that is read.
 func WindowOf(q comment.Query) Window {
 	s := StretchOf(q)
 	return s.Window(s.Links[0])

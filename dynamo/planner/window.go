@@ -10,8 +10,8 @@ type Window struct {
 	descending bool
 	// inside is whether it begins at a cursor, so that comments of the list probably come before it.
 	inside bool
-	// byVotes is whether places are read in the order of net votes. Then the dates of the filter are no
-	// bounds of the window.
+	// byVotes is whether places are read in the order of net votes. Then the dates of the filter
+	// are no bounds of the window.
 	byVotes bool
 }
 
@@ -34,7 +34,8 @@ func windowOf(link comment.Link, descending bool) Window {
 	return w
 }
 
-// between is the window from start to end, both included, in the direction of reading; nil is no bound.
+// between is the window from start to end, both included, in the direction of reading; nil is no
+// bound.
 func (w Window) between(start, end *comment.Place) Window {
 	w.inside = start != nil
 	lower, upper := start, end
@@ -50,7 +51,8 @@ func (w Window) between(start, end *comment.Place) Window {
 	return w
 }
 
-// keyed is a place with the key that places have in the window: in the order of dates all have the key 0.
+// keyed is a place with the key that places have in the window: in the order of dates all have the
+// key 0.
 func (w Window) keyed(p comment.Place) comment.Place {
 	if !w.byVotes {
 		p.Key = 0
