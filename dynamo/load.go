@@ -373,8 +373,7 @@ func (l *Loader) writeOne(ctx context.Context, w loading) (err error) {
 	} else {
 		_, err = l.client.PutItem(ctx, w.put, call.NoRetries)
 	}
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
+	if call.Refused(err) {
 		return call.ErrBusy // look again what came first
 	}
 	return call.Wrap(err, "%s of %s", what, w.Comment)

@@ -39,8 +39,7 @@ func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d com
 	}}}
 	err := s.change(ctx, before, after, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}, call.NoRetries)
-		var canceled *types.TransactionCanceledException
-		if errors.As(err, &canceled) && call.HasReason(canceled, "ConditionalCheckFailed") {
+		if call.Refused(err) {
 			return s.beside(ctx, item) // of an earlier try
 		}
 		return err
@@ -131,11 +130,10 @@ func (s *Store) Report(ctx context.Context, before, after comment.Comment, r com
 	}}
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, writes, call.NoRetries)
-		var canceled *types.TransactionCanceledException
-		if !errors.As(err, &canceled) || !call.HasReason(canceled, "ConditionalCheckFailed") {
-			return err
+		if call.Refused(err) {
+			return s.beside(ctx, item) // of an earlier try, or an earlier report
 		}
-		return s.beside(ctx, item) // of an earlier try, or an earlier report
+		return err
 	}), "report of %s", before)
 }
 

@@ -308,8 +308,7 @@ func NoteLayout(ctx context.Context, client manager, table string) error {
 	_, err := client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
 	})
-	var there *types.ConditionalCheckFailedException
-	if errors.As(err, &there) {
+	if call.Refused(err) {
 		return nil
 	}
 	return call.Wrap(err, "PutItem %s/%s", layoutPK, layoutSK)

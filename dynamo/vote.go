@@ -2,7 +2,6 @@ package dynamo
 
 import (
 	"context"
-	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,12 +34,11 @@ func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after commen
 			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		var refused *types.ConditionalCheckFailedException
-		if !errors.As(err, &refused) {
-			return err
-		}
+		there, refused := call.FoundInstead(err)
 		switch {
-		case layout.Casts(refused.Item, after):
+		case !refused:
+			return err
+		case layout.Casts(there, after):
 			return nil // an earlier try succeeded
 		case again:
 			return call.OutcomeUnknown(call.ErrOvertaken, nil)

@@ -58,8 +58,7 @@ func (s *Store) add(ctx context.Context, c comment.Comment) error {
 			Item:                layout.Encode(c),
 			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
 		}, call.NoRetries)
-		var there *types.ConditionalCheckFailedException
-		if errors.As(err, &there) {
+		if call.Refused(err) {
 			return nil // an earlier try succeeded: no other comment has this ID
 		}
 		return err
@@ -74,8 +73,7 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	added := c
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(item, s.putKey(keyItem)), call.NoRetries)
-		var canceled *types.TransactionCanceledException
-		if errors.As(err, &canceled) && call.HasReason(canceled, "ConditionalCheckFailed") {
+		if call.Refused(err) {
 			added, err = s.firstOf(ctx, keyItem, c)
 		}
 		return err
@@ -143,11 +141,10 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 			ExpressionAttributeValues:           update.ExpressionAttributeValues,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		var refused *types.ConditionalCheckFailedException
-		if !errors.As(err, &refused) {
-			return err
+		if there, refused := call.FoundInstead(err); refused {
+			return replaced(there, mark, after, again)
 		}
-		return replaced(refused.Item, mark, after, again)
+		return err
 	})
 	return call.Wrap(err, "edit %s", after)
 }
@@ -216,13 +213,13 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 			ExpressionAttributeValues:           orNone(values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		var refused *types.ConditionalCheckFailedException
+		there, refused := call.FoundInstead(err)
 		switch {
-		case !errors.As(err, &refused):
+		case !refused:
 			return err
-		case isMarked(refused.Item, mark):
+		case isMarked(there, mark):
 			return nil // an earlier try succeeded
-		case layout.NoComment(refused.Item):
+		case layout.NoComment(there):
 			return comment.NoComment(c.ID)
 		}
 		return comment.Errorf(comment.Conflict, "the comment was changed meanwhile: read it again, and decide anew")
@@ -273,11 +270,10 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 			ExpressionAttributeValues:           orNone(values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		var refused *types.ConditionalCheckFailedException
-		if !errors.As(err, &refused) {
-			return err
+		if there, refused := call.FoundInstead(err); refused {
+			return replyRefused(there, c, reply, mark, again)
 		}
-		return replyRefused(refused.Item, c, reply, mark, again)
+		return err
 	}), "reply to %s", c)
 }
 

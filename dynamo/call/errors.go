@@ -16,6 +16,7 @@ import (
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 )
 
 // Wrap adds the name of the call that failed to an error, and gives it a kind unless it has one. It
@@ -151,6 +152,25 @@ func HasReason(canceled *types.TransactionCanceledException, reasons ...string) 
 	return slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
 		return slices.Contains(reasons, aws.ToString(reason.Code))
 	})
+}
+
+// Refused reports whether a write was refused because its condition, or that of a part of its
+// transaction, did not hold.
+func Refused(err error) bool {
+	if _, refused := FoundInstead(err); refused {
+		return true
+	}
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	return ok && HasReason(canceled, "ConditionalCheckFailed")
+}
+
+// FoundInstead returns the item for which the condition of a write did not hold, nil if there is none
+// or the write did not ask for it by ReturnValuesOnConditionCheckFailure.
+func FoundInstead(err error) (there layout.Item, refused bool) {
+	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
+		return failed.Item, true
+	}
+	return nil, false
 }
 
 func throttled(code string) bool {

@@ -104,8 +104,7 @@ type Transactor interface {
 // an error of the kind Throttled.
 func Transact(ctx context.Context, client Transactor, writes []types.TransactWriteItem) error {
 	_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) && HasReason(canceled, "ConditionalCheckFailed") {
+	if Refused(err) {
 		return &comment.Error{Kind: comment.Throttled, Message: "another write changed the same items first; try again", Cause: err}
 	}
 	return Wrap(err, "TransactWriteItems of %d items", len(writes))

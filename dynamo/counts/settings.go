@@ -3,7 +3,6 @@ package counts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -148,8 +147,7 @@ func (s leaderSettings) raise(ctx context.Context, client itemPutter, table stri
 			_, err = client.PutItem(ctx, &dynamodb.PutItemInput{
 				TableName: aws.String(table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 			})
-			var refused *types.ConditionalCheckFailedException
-			if errors.As(err, &refused) {
+			if call.Refused(err) {
 				return false, comment.Errorf(comment.Conflict, "another rebuild has changed the number of shards meanwhile: run this again")
 			}
 			return false, call.Wrap(err, "PutItem %s/%s", settingsPK, settingsSK)

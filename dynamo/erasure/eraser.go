@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -66,8 +65,7 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Eras
 		_, err = e.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(e.table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
 		}, call.NoRetries)
-		var there *types.ConditionalCheckFailedException
-		if errors.As(err, &there) {
+		if call.Refused(err) {
 			return false, nil
 		}
 		return false, call.Wrap(err, "PutItem of an erasure")

@@ -2,7 +2,6 @@ package erasure
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -59,8 +58,7 @@ func (r *erasing) delete(ctx context.Context, key layout.Item, condition string,
 func (r *erasing) changed(ctx context.Context, write func() (*types.ConsumedCapacity, error)) (done bool, err error) {
 	err = call.Retry(ctx, func() (further bool, err error) {
 		consumed, err := write()
-		var refused *types.ConditionalCheckFailedException
-		if errors.As(err, &refused) {
+		if call.Refused(err) {
 			return false, nil
 		}
 		if done = err == nil; done {

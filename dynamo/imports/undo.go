@@ -3,7 +3,6 @@ package imports
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -110,9 +109,8 @@ func (r *Registry) remove(ctx context.Context, it layout.Item) (gone bool, err e
 			TableName: aws.String(r.table), Item: tombstone, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		var refused *types.ConditionalCheckFailedException
-		if errors.As(err, &refused) {
-			gone = layout.NoComment(refused.Item) // by an earlier try, or another caller
+		if there, refused := call.FoundInstead(err); refused {
+			gone = layout.NoComment(there) // by an earlier try, or another caller
 			return nil
 		}
 		gone = err == nil

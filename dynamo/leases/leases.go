@@ -2,7 +2,6 @@ package leases
 
 import (
 	"context"
-	"errors"
 	"reflect"
 	"time"
 
@@ -154,9 +153,8 @@ func (l *Leases) put(ctx context.Context, written layout.Item, condition express
 		ExpressionAttributeValues:           condition.values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
-		return refused.Item, &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}
+	if there, refused := call.FoundInstead(err); refused {
+		return there, &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}
 	}
 	return nil, err
 }

@@ -3,7 +3,6 @@ package leases
 import (
 	"context"
 	"crypto/rand"
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -167,8 +165,7 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 	}
 	w.heartbeat, w.ended = was.heartbeat+1, false
 	err = w.put(ctx, w.item(progress), condition, values)
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
+	if call.Refused(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -220,8 +217,7 @@ func (w *Work) save(ctx context.Context, change func(layout.Item)) error {
 
 // lost makes the error of a condition that failed one of the kind Conflict.
 func (w *Work) lost(err error) error {
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
+	if call.Refused(err) {
 		return comment.Errorf(comment.Conflict, "another process has taken over %s, since this one was silent for too long: wait for its end", w.Name)
 	}
 	return err
@@ -289,8 +285,7 @@ func (w *Work) Finish(ctx context.Context) error {
 			ExpressionAttributeValues: layout.Item{":me": layout.Text(w.owner)},
 		})
 		w.ended = err == nil
-		var refused *types.ConditionalCheckFailedException
-		if errors.As(err, &refused) {
+		if call.Refused(err) {
 			return false, w.lost(err)
 		}
 		return false, call.Wrap(err, "DeleteItem of the progress of %s", w.Name)

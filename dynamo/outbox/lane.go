@@ -7,7 +7,6 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -104,8 +103,7 @@ func (l *lane) put(ctx context.Context, item layout.Outbox) error {
 	_, err := l.store.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName: aws.String(l.store.table), Item: layout.OutboxItem(l.number, item), ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
 	}, call.NoRetries)
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
+	if call.Refused(err) {
 		return errTaken
 	}
 	if err == nil {

@@ -2,7 +2,6 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"strconv"
 	"time"
 
@@ -80,8 +79,7 @@ func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 			ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + layout.AttrOutboxStart + " = :was"),
 			ExpressionAttributeValues: layout.Item{":was": layout.Number(was)},
 		}, call.NoRetries)
-		var refused *types.ConditionalCheckFailedException
-		if err != nil && !errors.As(err, &refused) {
+		if err != nil && !call.Refused(err) {
 			return 0, call.Wrap(err, "PutItem of the start of lane %d of the outbox", lane)
 		}
 	}

@@ -268,8 +268,7 @@ func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err err
 			}, call.NoRetries)
 			return err
 		})
-		var refused *types.ConditionalCheckFailedException
-		if errors.As(err, &refused) {
+		if call.Refused(err) {
 			written = again
 			return false, nil
 		}
@@ -372,8 +371,7 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 		_, err := l.client.UpdateItem(ctx, input, call.NoRetries)
 		return err
 	})
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
+	if call.Refused(err) {
 		return false, nil
 	}
 	return err == nil, call.Wrap(err, "UpdateItem")

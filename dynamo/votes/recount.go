@@ -3,12 +3,10 @@ package votes
 import (
 	"cmp"
 	"context"
-	"errors"
 	"math"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -202,8 +200,7 @@ func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesO
 // orOvertaken returns the error of a write; one whose condition failed is no error, as another came
 // first.
 func orOvertaken(err error) error {
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
+	if call.Refused(err) {
 		return nil
 	}
 	return err

@@ -132,7 +132,7 @@ func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
 func (e Examiner) tried(p probe, err error) Finding {
 	const setting = "UpdateTimeToLive" // a process that counts does without, and logs a warning
 	switch {
-	case err == nil, unfulfilled(err), p.action == setting && switchedOn(err):
+	case err == nil, call.Refused(err), p.action == setting && switchedOn(err):
 		return permitted(p.action + p.on)
 	case errors.Is(err, errNotTried):
 		return New("permission "+p.action, Unknown, "%v", err)
@@ -146,13 +146,6 @@ func (e Examiner) tried(p probe, err error) Finding {
 func switchedOn(err error) bool {
 	var api smithy.APIError
 	return errors.As(err, &api) && api.ErrorCode() == "ValidationException"
-}
-
-// unfulfilled reports whether a write was allowed, and refused by its condition.
-func unfulfilled(err error) bool {
-	var condition *types.ConditionalCheckFailedException
-	var canceled *types.TransactionCanceledException
-	return errors.As(err, &condition) || errors.As(err, &canceled) && call.HasReason(canceled, "ConditionalCheckFailed")
 }
 
 // denied reports whether a permission is missing.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -170,11 +169,11 @@ func (s *Store) put(ctx context.Context, h Hook, condition, before string) error
 	}
 	return call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, input, call.NoRetries)
-		var refused *types.ConditionalCheckFailedException
+		there, refused := call.FoundInstead(err)
 		switch {
-		case errors.As(err, &refused) && layout.NewReader(refused.Item).OptionalText(layout.AttrHook) == string(text):
+		case refused && layout.NewReader(there).OptionalText(layout.AttrHook) == string(text):
 			return nil // by an earlier try
-		case errors.As(err, &refused):
+		case refused:
 			return comment.Errorf(comment.Conflict, "hook %s was changed or removed meanwhile: list the hooks, and try again", h.ID)
 		}
 		return call.Wrap(err, "PutItem of hook %s", h.ID)

@@ -2,7 +2,6 @@ package keeper
 
 import (
 	"context"
-	"errors"
 	"maps"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -87,11 +86,11 @@ func (r *TableRegistry) SwapRegistry(ctx context.Context, old, next Registry) er
 		ExpressionAttributeValues:           values,
 		ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 	})
-	var refused *types.ConditionalCheckFailedException
-	if !errors.As(err, &refused) {
+	found, refused := call.FoundInstead(err)
+	if !refused {
 		return call.Wrap(err, "stores of page numbers")
 	}
-	if there := decodeRegistry(refused.Item); there.Version == next.Version && maps.Equal(there.Stores, decodeRegistry(written).Stores) {
+	if there := decodeRegistry(found); there.Version == next.Version && maps.Equal(there.Stores, decodeRegistry(written).Stores) {
 		return nil
 	}
 	return &comment.Error{Kind: comment.Conflict, Message: "someone else wrote this meanwhile", Cause: err}

@@ -72,8 +72,7 @@ func (s *Store) swap(ctx context.Context, update, condition string, names map[st
 		UpdateExpression: aws.String(update), ConditionExpression: aws.String(condition),
 		ExpressionAttributeNames: names, ExpressionAttributeValues: values,
 	})
-	var refused *types.ConditionalCheckFailedException
-	if errors.As(err, &refused) {
+	if call.Refused(err) {
 		return errSwapped
 	}
 	return call.Wrap(err, "UpdateItem of generations of page markers")

@@ -2,7 +2,6 @@ package table
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -171,8 +170,7 @@ func (m *merging) replace(ctx context.Context, version uint64, d runs.Directory)
 		input.ExpressionAttributeValues = layout.Item{":version": layout.Number(int64(version))}
 	}
 	_, err := m.client.PutItem(ctx, input)
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
+	if call.Refused(err) {
 		return false, nil
 	}
 	return err == nil, call.Wrap(err, "PutItem of the directory")
@@ -237,8 +235,7 @@ func (m *merging) deleteDirectory(ctx context.Context, read layout.Item) error {
 		ConditionExpression:       aws.String(attrVersion + " = :version"),
 		ExpressionAttributeValues: layout.Item{":version": read[attrVersion]},
 	})
-	var failed *types.ConditionalCheckFailedException
-	if errors.As(err, &failed) {
+	if call.Refused(err) {
 		return nil
 	}
 	return call.Wrap(err, "DeleteItem of the directory")
