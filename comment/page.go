@@ -96,13 +96,8 @@ func (s Slice) Rank() int { return max(0, s.Page-1) * s.Size }
 // LooksUp reports whether page numbers of a query depend on where comments are in the list. If not,
 // they follow from how many there are, which statistics tell.
 func (q Query) LooksUp() bool {
-	n := q.Numbering
-	return n.Links || n.Asks() && (!q.Filter.Counted() || n.Number && q.Slice.byCursor())
-}
-
-// byCursor reports whether the number of the page depends on where a cursor is in the list.
-func (s Slice) byCursor() bool {
-	return s.KnownNumber() == 0 && (s.After != nil || s.Before != nil)
+	n, atCursor := q.Numbering, q.Slice.KnownNumber() == 0 && (q.Slice.After != nil || q.Slice.Before != nil)
+	return n.Links || n.Asks() && (!q.Filter.Counted() || n.Number && atCursor)
 }
 
 // KnownNumber returns the number of the page if it is the same in any list, else 0.

@@ -73,9 +73,9 @@ func (v Viewer) CannotVoteReason() *CannotVoteReason {
 func (v Viewer) may(role Roles) bool { return v.Open || v.Roles&role != 0 }
 
 // CheckAuthor returns a Forbidden error if a sender that may write may not add comments as the
-// author.
+// author. No sender is an imported one.
 func (v Viewer) CheckAuthor(author Author) error {
-	if v.MayWriteAsAnyCustomer() && !author.Imported || v.is(author) {
+	if !author.Imported && (v.MayWriteAsAnyCustomer() || v.CustomerID != nil && *v.CustomerID == author.ID) {
 		return nil
 	}
 	return Errorf(Forbidden, "the token is another author's: write and change your own comments only")
@@ -109,11 +109,6 @@ func (v Viewer) Sees(c Comment) bool { return c.Status == Approved || v.SeesMode
 // SeesModeration reports whether the sender may see why a comment is rejected, and an edit that
 // waits.
 func (v Viewer) SeesModeration(c Comment) bool { return v.CheckChange(c.Author) == nil }
-
-// is reports whether the sender is the author. No sender is an imported one.
-func (v Viewer) is(author Author) bool {
-	return v.CustomerID != nil && *v.CustomerID == author.ID && !author.Imported
-}
 
 // CannotWriteReason says why the sender of a request may not write, for programs.
 type CannotWriteReason string

@@ -100,6 +100,7 @@ func (s *Store) fetchByID(ctx context.Context, r *run, positions []comment.Posit
 	if len(got.Left) > 0 {
 		return nil, call.ErrBusy
 	}
-	r.fetches.add(fetches{keys: len(keys), calls: got.Calls, items: len(got.Items), units: got.Units})
+	r.fetches.keys, r.fetches.calls = r.fetches.keys+len(keys), r.fetches.calls+got.Calls
+	r.fetches.items, r.fetches.units = r.fetches.items+len(got.Items), r.fetches.units+got.Units
 	return r.decode(slices.DeleteFunc(got.Items, func(it layout.Item) bool { return !layout.Listed(it) }), new(read))
 }

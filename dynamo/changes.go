@@ -36,7 +36,6 @@ func newChanges() *changes {
 	return c
 }
 
-// note notes that a product was changed at a moment.
 func (c *changes) note(product string, at time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -149,8 +148,6 @@ func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 	return append(slices.Clip(cells), cell)
 }
 
-func (m moved) youngAt(now time.Time) bool { return now.Sub(m.at) <= moveAge }
-
 // mayFit tells whether the filter may allow the comment after its last move.
 func (m moved) mayFit(filter comment.Filter) bool {
 	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, filter.AllowsCell)
@@ -203,7 +200,7 @@ func (m *moves) of(product string, now time.Time) []moved {
 	defer m.mu.Unlock()
 	var young []moved
 	for _, one := range m.byProduct[product] {
-		if one.youngAt(now) {
+		if now.Sub(one.at) <= moveAge {
 			young = append(young, one)
 		}
 	}

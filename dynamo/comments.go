@@ -95,7 +95,6 @@ func (s *Store) Warm(ctx context.Context, product string) error {
 	return err
 }
 
-// observePage reports a page that was read to the observer.
 func (s *Store) observePage(known planner.Knowledge, e execution) {
 	if s.options.Observer == nil {
 		return
@@ -213,8 +212,8 @@ func behind(order comment.Order, at *comment.Place) *comment.Place {
 // aside looks up what is left, and counts by reading what could not be looked up. Its error is nil:
 // the page stands without all of it.
 func (a *answering) aside(ctx context.Context) error {
-	if a.numbers != nil {
-		a.numbers.finish(ctx)
+	if a.numbers != nil && a.numbers.begin(ctx) == nil {
+		a.numbers.err = a.numbers.Finish(ctx)
 	}
 	if a.list.query.Count == comment.CountNothing || a.numbers.listCounts() != nil {
 		return nil
@@ -272,7 +271,6 @@ func (a *answering) position() *comment.PagePosition {
 // countCure is what to ask for instead of a count that met its bound.
 const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
 
-// counts are what a run counted.
 func (r *run) counts() *comment.Counted {
 	var counted comment.Counted
 	for i := range r.reads {

@@ -12,7 +12,10 @@ import (
 // explain describes how a page was found and executed, and the run that counted beside it unless
 // that is nil, for programs and for people.
 func explain(e execution, counted *run, position *comment.PagePosition, returned int) comment.QueryPlan {
-	runs := e.runs()
+	var runs []*run // in the order in which they began
+	for _, reading := range e.readings() {
+		runs = append(runs, reading.runs()...)
+	}
 	chosen := runs[0] // the others followed it
 	plan := comment.QueryPlan{
 		Position:      position,
@@ -36,14 +39,6 @@ func explain(e execution, counted *run, position *comment.PagePosition, returned
 // readings returns all readings, in the order in which they began; nil for one that was not made.
 func (e execution) readings() []*reading {
 	return append([]*reading{e.skip, e.front, e.page}, e.probes...)
-}
-
-// runs returns all runs, in the order in which they began.
-func (e execution) runs() (all []*run) {
-	for _, reading := range e.readings() {
-		all = append(all, reading.runs()...)
-	}
-	return all
 }
 
 // waves returns the number of waves that followed each other: those of the page, then those of the
@@ -97,7 +92,6 @@ func report(r *run, to *comment.QueryPlan) {
 	}
 }
 
-// reportCandidates returns the candidates that a plan was chosen from.
 func reportCandidates(p *planner.Plan) []comment.PlanCandidate {
 	candidates := p.Candidates()
 	out := make([]comment.PlanCandidate, len(candidates))

@@ -127,8 +127,6 @@ var assumedLookup = planner.LookupPrice{Units: 2, Waves: 2, Skip: 16}
 // assumedPlace is assumed of each of several places: the markers of a run.
 const assumedPlace = 1
 
-func newLookupPrices() *lookupPrices { return &lookupPrices{mean: assumedLookup, place: assumedPlace} }
-
 // expected is what the next lookup is expected to take.
 func (p *lookupPrices) expected() planner.LookupPrice {
 	p.mu.Lock()

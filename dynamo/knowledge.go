@@ -76,7 +76,6 @@ func (s *Store) noteMove(product string, m move) {
 	s.moves.note(product, m)
 }
 
-// knowledge returns the knowledge of the product of a query.
 func (s *Store) knowledge(q comment.Query) planner.Knowledge {
 	if s.options.Knowledge != nil {
 		return s.options.Knowledge(q)

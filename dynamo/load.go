@@ -144,19 +144,15 @@ func (l *Loader) dropRepeated(comments []comment.Comment) []comment.Comment {
 	inBatch := make(map[comment.ID]struct{}, len(comments))
 	for _, c := range comments {
 		_, repeated := inBatch[c.ID]
-		if repeated || l.remembers(c.ID) {
+		_, recent := l.recent[c.ID]
+		_, older := l.older[c.ID]
+		if repeated || recent || older {
 			continue
 		}
 		inBatch[c.ID] = struct{}{}
 		fresh = append(fresh, c)
 	}
 	return fresh
-}
-
-func (l *Loader) remembers(id comment.ID) bool {
-	_, recent := l.recent[id]
-	_, older := l.older[id]
-	return recent || older
 }
 
 // remember notes the ids of a completed load. A failed load is not remembered, so that it can be

@@ -138,13 +138,6 @@ func (l *numbersLookup) begin(ctx context.Context) error {
 	return l.err
 }
 
-// finish makes the calls that are left.
-func (l *numbersLookup) finish(ctx context.Context) {
-	if l.begin(ctx) == nil {
-		l.err = l.Finish(ctx)
-	}
-}
-
 // listCounts returns the counts of the list, nil if they have to be read.
 func (l *numbersLookup) listCounts() *comment.Counted {
 	if l == nil || l.err != nil {

@@ -163,7 +163,6 @@ func digestOf(c comment.Comment) string {
 // digestOfAll returns a hash of values. Values whose JSON differs have different hashes.
 func digestOfAll(values ...any) string { return hex.EncodeToString(hashOf(values...)) }
 
-// hashOf returns a hash of values, as bytes.
 func hashOf(values ...any) []byte {
 	text, err := json.Marshal(values)
 	if err != nil {

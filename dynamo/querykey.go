@@ -39,7 +39,6 @@ const (
 	beforeGiven
 )
 
-// keyOf is the key of a query.
 func keyOf(q comment.Query) queryKey {
 	key := queryKey{
 		product:     q.Product,
@@ -80,7 +79,6 @@ func (k queryKey) page() queryKey {
 	return k
 }
 
-// ratingBits has the bit of each rating.
 func ratingBits(ratings []int) (bits uint8) {
 	for _, rating := range ratings {
 		bits |= 1 << rating

@@ -262,7 +262,9 @@ func (r *reading) cost() (cost pageindex.Cost) {
 // improper are the items that runs passed over.
 func (r *reading) improper() (out []layout.Improper) {
 	for _, one := range r.runs() {
-		out = append(out, one.improper()...)
+		for i := range one.reads {
+			out = append(out, one.reads[i].improper...)
+		}
 	}
 	return out
 }
@@ -286,7 +288,6 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 	return r
 }
 
-// execute executes a run.
 func (l source) execute(ctx context.Context, r *run) (err error) {
 	if r.plan.ByRank {
 		err = l.store.takeByRank(ctx, r)

@@ -88,10 +88,6 @@ type fetches struct {
 	units              float64
 }
 
-func (f *fetches) add(more fetches) {
-	f.keys, f.calls, f.items, f.units = f.keys+more.keys, f.calls+more.calls, f.items+more.items, f.units+more.units
-}
-
 // newRun returns a run of a plan. The account is that of the context.
 func (s *Store) newRun(ctx context.Context, meter *layout.Meter, plan planner.Plan) *run {
 	r := &run{client: s.client, table: s.table, account: usage.From(ctx), meter: meter, bulkhead: s.bulkhead, plan: &plan}
@@ -99,7 +95,6 @@ func (s *Store) newRun(ctx context.Context, meter *layout.Meter, plan planner.Pl
 	return r
 }
 
-// add adds the reads of a plan.
 func (r *run) add(plan *planner.Plan) {
 	r.account.Keep(plan)
 	r.plans = append(r.plans, plan)
@@ -378,15 +373,6 @@ func (r *run) held(taken []layout.Compressed) *planner.LastPage {
 // fromNewest tells whether the run began with the newest comment of the list.
 func (r *run) fromNewest() bool {
 	return r.plan.Descending && !r.plan.ByVotes && r.plan.High.Position == comment.MaxPosition
-}
-
-// improper are the items that the run passed over.
-func (r *run) improper() []layout.Improper {
-	var out []layout.Improper
-	for i := range r.reads {
-		out = append(out, r.reads[i].improper...)
-	}
-	return out
 }
 
 // readAt are the parts that were read where a position is.

@@ -66,7 +66,6 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 		table, strings.Join(differences, "; "))
 }
 
-// hasStream reports whether a table has the stream that is wanted.
 func hasStream(want *dynamodb.CreateTableInput, have *types.TableDescription) bool {
 	s := have.StreamSpecification
 	return s != nil && aws.ToBool(s.StreamEnabled) && s.StreamViewType == want.StreamSpecification.StreamViewType

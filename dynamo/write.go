@@ -230,7 +230,6 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	return call.Wrap(err, "delete %s", c)
 }
 
-// isMarked reports whether an item has the mark of a write.
 func isMarked(it layout.Item, mark string) bool {
 	r := layout.NewReader(it)
 	return r.Text(layout.AttrMark) == mark

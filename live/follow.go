@@ -27,11 +27,12 @@ func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statis
 
 // subscribe adds a subscription, and then calls begin with the position from which on it gets every event.
 func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx context.Context, until outbox.Position) error) error {
-	inlet, err := inletOf(ctx)
-	if err != nil {
-		return err
+	inlet, ok := ctx.Value(inletKey{}).(*Inlet)
+	if !ok {
+		return comment.Errorf(comment.BadInput, "this request cannot be answered as a stream")
 	}
 	if s.events != nil && inlet.From != "" {
+		var err error
 		if s.from, err = outbox.ParsePosition(inlet.From); err != nil {
 			return err
 		}

@@ -175,7 +175,10 @@ func (h *Hub) follow(ctx context.Context, f *following) {
 	defer f.stop()
 	begun := false
 	err := task.Guard(func() error {
-		at, err := h.begin(ctx)
+		if err := h.log.Want(ctx, Use, wantFor); err != nil {
+			return err
+		}
+		at, err := h.log.Ends(ctx) // the log has all events from there on
 		if err != nil {
 			return err
 		}
@@ -212,14 +215,6 @@ func (h *Hub) broke(f *following) {
 			s.fail(ErrBroken)
 		}
 	}
-}
-
-// begin lets the log have all events from now on, and returns where it ends.
-func (h *Hub) begin(ctx context.Context) (outbox.Position, error) {
-	if err := h.log.Want(ctx, Use, wantFor); err != nil {
-		return outbox.Position{}, err
-	}
-	return h.log.Ends(ctx)
 }
 
 func (h *Hub) keepWanting(ctx context.Context) {
@@ -387,7 +382,6 @@ func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.I
 	return out, nil
 }
 
-// readStats reads the statistics of products.
 func (h *Hub) readStats(ctx context.Context, products []string) (map[string]*comment.Statistics, error) {
 	out := make(map[string]*comment.Statistics, len(products))
 	for some := range slices.Chunk(products, readKeys) {

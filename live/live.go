@@ -53,11 +53,3 @@ type inletKey struct{}
 func With(ctx context.Context, inlet *Inlet) context.Context {
 	return context.WithValue(ctx, inletKey{}, inlet)
 }
-
-// inletOf returns the inlet of a request, and an error if there is none.
-func inletOf(ctx context.Context) (*Inlet, error) {
-	if inlet, ok := ctx.Value(inletKey{}).(*Inlet); ok {
-		return inlet, nil
-	}
-	return nil, comment.Errorf(comment.BadInput, "this request cannot be answered as a stream")
-}

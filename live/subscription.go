@@ -152,7 +152,6 @@ func (s *Subscription) push(d Delivery) {
 	s.signal()
 }
 
-// fail ends the subscription with an error.
 func (s *Subscription) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

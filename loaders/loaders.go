@@ -136,18 +136,10 @@ func New(o Options) *Loaders {
 	return l
 }
 
-// commentsOf returns the getter of a loader of comments.
 func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, comment.Comment] {
 	return func(ctx context.Context, ids []comment.ID) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
 		return comments.CommentsByID(ctx, ids, withoutText)
 	}
-}
-
-func (l *Loaders) commentLoader(withoutText bool) loader[comment.ID, comment.Comment] {
-	if withoutText {
-		return l.textless
-	}
-	return l.comments
 }
 
 // statsOf fetches statistics, and along with them newest comments that are wanted.
@@ -191,7 +183,10 @@ func (l *Loaders) wanted() comment.Latest {
 // Comment returns the comment of an id, nil if there is none. Comments asked for within a
 // millisecond are fetched together, those without texts separately.
 func (l *Loaders) Comment(ctx context.Context, id comment.ID, withoutText bool) (*comment.Comment, error) {
-	return l.commentLoader(withoutText).load(ctx, id)
+	if withoutText {
+		return l.textless.load(ctx, id)
+	}
+	return l.comments.load(ctx, id)
 }
 
 // Own returns the newest comment of the customer who asks about a product, nil if there is none. Those

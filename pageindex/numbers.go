@@ -84,8 +84,11 @@ func (l *Numbers) Begin(ctx context.Context) error {
 	}
 	l.Counts = counts
 	l.count(counts.Total())
-	if l.deep {
-		return l.tooDeep()
+	if l.deep { // neither the page nor its cursor was found, which fails a page that is read from there
+		if l.numbered.Unknown = errTooDeep; w.Place {
+			return errTooDeep
+		}
+		return nil
 	}
 	if skip, _ := l.Skip(); w.Place && w.Slice.Rank() < l.numbered.Total && skip > w.MostSkip {
 		var exactly batch
@@ -98,16 +101,6 @@ func (l *Numbers) Begin(ctx context.Context) error {
 
 // begins notes where the page begins.
 func (l *Numbers) begins(at Start) { l.Start, l.deep = at, at.Rank == Beyond }
-
-// tooDeep notes that neither the page nor its cursor were found, which is an error if the page is read
-// from there.
-func (l *Numbers) tooDeep() error {
-	l.numbered.Unknown = errTooDeep
-	if l.wanted.Place {
-		return errTooDeep
-	}
-	return nil
-}
 
 var errTooDeep = comment.Errorf(comment.BadInput, "in the order %s, page numbers are known for the first %d comments with helpful votes and for those without: page with cursors", comment.MostHelpful, comment.MaxVotedRank)
 

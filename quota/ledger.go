@@ -125,7 +125,7 @@ func (l *Ledger) owed(c Client, now time.Duration) time.Duration {
 
 // crowded reports whether no client can be forgotten for a new one: all are in debt.
 func (l *Ledger) crowded(now time.Duration) bool {
-	return len(l.accounts) >= l.max && l.policy.inDebt(l.soonest[0].full-now)
+	return len(l.accounts) >= l.max && l.soonest[0].full-now > l.policy.Window()
 }
 
 // owe notes the time until a client has its whole burst again.

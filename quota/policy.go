@@ -62,9 +62,6 @@ func (p Policy) balance(owed time.Duration) Balance {
 	return Balance{Units: p.Burst - p.unitsOf(owed), Full: owed}
 }
 
-// inDebt reports whether more was used than the whole burst.
-func (p Policy) inDebt(owed time.Duration) bool { return owed > p.Window() }
-
 // take takes units from an account, and returns what it owes then. It takes none if fewer are left.
 // Units beyond a burst are taken from a client that has a whole burst, which then is in debt:
 // otherwise, no wait would be long enough.

@@ -52,7 +52,6 @@ func (rs *readers) reap() {
 	}
 }
 
-// leave has all readers end.
 func (rs *readers) leave() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -68,7 +67,6 @@ func (rs *readers) of(shard string) *reader {
 	return rs.byShard[shard]
 }
 
-// held returns the shards that have readers.
 func (rs *readers) held() map[string]bool {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -49,15 +49,12 @@ func newAnswers() *answers {
 
 // of makes a client verify its answers. Copies of the client share its room for answers.
 func (a *answers) of(o *dynamodb.Options) {
-	o.APIOptions = append(o.APIOptions, a.add)
+	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+		return errors.Join(
+			stack.Deserialize.Insert(middleware.DeserializeMiddlewareFunc("RefuseDamaged", refuseDamaged), "OperationDeserializer", middleware.Before),
+			stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("VerifyAnswer", a.verify), middleware.After))
+	})
 	o.DisableValidateResponseChecksum = true // the SDK's own only logs a wrong one
-}
-
-// add adds the middlewares to the stack of a call.
-func (a *answers) add(stack *middleware.Stack) error {
-	return errors.Join(
-		stack.Deserialize.Insert(middleware.DeserializeMiddlewareFunc("RefuseDamaged", refuseDamaged), "OperationDeserializer", middleware.Before),
-		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("VerifyAnswer", a.verify), middleware.After))
 }
 
 // verify has the SDK's decoder read the answer by a body that verifies it.

@@ -96,12 +96,15 @@ func httpClient() *awshttp.BuildableClient {
 
 // retryer keeps the SDK's token bucket, which limits retries while the table is in trouble. Only
 // reads have it, so it can also retry when an answer was damaged on its way. Writes must know what
-// they repeat and turn it off by NoRetries.
+// they repeat and turn it off by NoRetries. It waits for a random time below a limit that doubles
+// with each attempt.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts
 		o.MaxBackoff = maxBackoff
-		o.Backoff = retry.BackoffDelayerFunc(backoff)
+		o.Backoff = retry.BackoffDelayerFunc(func(attempt int, _ error) (time.Duration, error) {
+			return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil
+		})
 		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(retryMore)}, o.Retryables...)
 	})
 }
@@ -114,11 +117,6 @@ func retryMore(err error) aws.Ternary {
 		return aws.TrueTernary
 	}
 	return aws.UnknownTernary
-}
-
-// backoff returns a random wait below a limit that doubles with each attempt.
-func backoff(attempt int, _ error) (time.Duration, error) {
-	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil
 }
 
 // NoRetries turns the SDK's own retries off.

@@ -89,7 +89,6 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 	return first.answer()
 }
 
-// isRead reports whether a call is a read.
 func isRead(request *http.Request) bool {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
 	return operation == "Query" || operation == "GetItem" || operation == "BatchGetItem"

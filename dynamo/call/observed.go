@@ -41,21 +41,19 @@ type Observer interface {
 // maintenance unless For or WithPurpose say otherwise. Every call then asks for the units that it
 // consumes.
 func Observed(client *dynamodb.Client, to Observer) *dynamodb.Client {
+	calls := observed{to}
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {
 		o.HTTPClient = &observedHTTP{o.HTTPClient, to}
-		o.APIOptions = append(o.APIOptions, observed{to}.add)
+		o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
+			return errors.Join(
+				stack.Initialize.Add(middleware.InitializeMiddlewareFunc("ObserveUnits", calls.call), middleware.After),
+				stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("ObserveThrottling", calls.attempt), middleware.Before))
+		})
 	})
 }
 
 // observed are the middlewares that report calls to an observer.
 type observed struct{ to Observer }
-
-// add adds the middlewares to the stack of a call.
-func (o observed) add(stack *middleware.Stack) error {
-	return errors.Join(
-		stack.Initialize.Add(middleware.InitializeMiddlewareFunc("ObserveUnits", o.call), middleware.After),
-		stack.Deserialize.Add(middleware.DeserializeMiddlewareFunc("ObserveThrottling", o.attempt), middleware.Before))
-}
 
 // call makes a call ask for its units, and reports them.
 func (o observed) call(

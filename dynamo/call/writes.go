@@ -30,7 +30,9 @@ const (
 func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool) error) error {
 	again := false
 	for try := 0; ; try++ {
-		err := within(ctx, writeTimeout, again, write)
+		inTime, cancel := context.WithTimeout(ctx, writeTimeout)
+		err := write(inTime, again)
+		cancel()
 		if err == nil || settled(err) {
 			return err
 		}
@@ -45,13 +47,6 @@ func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool)
 		}
 		return err
 	}
-}
-
-// within makes one try, with a timeout.
-func within(ctx context.Context, limit time.Duration, again bool, write func(context.Context, bool) error) error {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	return write(ctx, again)
 }
 
 // settled reports whether write itself found out what is in the table, so that a retry tells

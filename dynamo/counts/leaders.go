@@ -17,7 +17,6 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// readSettings fetches the settings of the leaderboard.
 func (r *Reader) readSettings(ctx context.Context) (leaderSettings, error) {
 	output, err := r.leaders.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(r.table), Key: settingsKey(), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,

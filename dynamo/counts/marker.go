@@ -84,7 +84,6 @@ func decodeMarker(in layout.Item) (marker, error) {
 	return m, nil
 }
 
-// idOfMarker returns the comment of a marker, from its sort key.
 func idOfMarker(sortKey string) (comment.ID, error) {
 	position, err := comment.ParsePosition(strings.TrimPrefix(sortKey, markerSKPrefix))
 	if err != nil {

@@ -205,7 +205,6 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 	return out, nil
 }
 
-// take takes an item that was fetched.
 func (b *Beside) take(it layout.Item) {
 	if isComment(it) {
 		b.Comments = append(b.Comments, it)

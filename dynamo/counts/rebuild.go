@@ -393,7 +393,6 @@ func (r *rebuilding) chooseShards(ctx context.Context) error {
 	return task.Wait(ctx, r.pace.shardsKnown)
 }
 
-// changeSettings changes the settings of the leaderboards.
 func (r *rebuilding) changeSettings(ctx context.Context, change func(leaderSettings) leaderSettings) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := fetchSettings(ctx, r.client, r.table)

@@ -58,8 +58,10 @@ type repair struct {
 func repairOf(seen *examined, after statistics, index pageHead, settings leaderSettings) repair {
 	after.changes, after.head, after.newest = seen.before.next(), index.head, seen.bounds.In(after.stats)
 	fix := repair{
-		product: seen.product, before: seen.before, after: after, page: index,
-		difference: differenceOf(seen.counts(), seen.marked),
+		product: seen.product, before: seen.before, after: after, page: index, difference: comment.Stats{},
+	}
+	for _, d := range differencesOf(seen.counts(), seen.marked) {
+		fix.difference.Add(d.Cell, d.b-d.a)
 	}
 	right := placesOf(seen.product, seen.marked, settings.shards)
 	languages := slices.AppendSeq(slices.Collect(maps.Keys(right)), maps.Keys(seen.places))
@@ -92,15 +94,6 @@ func storedNewest(product string, s statistics, shards int) string {
 		return ""
 	}
 	return string(stored.Value)
-}
-
-// differenceOf returns what must be added to the first grid to make the second.
-func differenceOf(from, to comment.Stats) comment.Stats {
-	out := comment.Stats{}
-	for _, d := range differencesOf(from, to) {
-		out.Add(d.Cell, d.b-d.a)
-	}
-	return out
 }
 
 // transactions returns the transactions of a repair, in order. Each expects the statistics as the
@@ -163,7 +156,6 @@ type recounter struct {
 	improper []layout.Improper
 }
 
-// report adds improper items.
 func (r *recounter) report(items ...layout.Improper) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

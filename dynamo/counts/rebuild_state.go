@@ -22,11 +22,11 @@ type rebuildLease struct {
 	progress rebuildProgress
 }
 
-// newRebuildLease makes the work of a rebuild that has not begun.
 func newRebuildLease(client leases.WorkClient, table, who, engine string, heartbeat time.Duration) *rebuildLease {
 	l := &rebuildLease{}
 	l.Work = leases.NewWork(leases.WorkOptions{
-		Client: client, Table: table, Key: rebuildKey(), Name: "a rebuild", Who: who, Engine: engine, Heartbeat: heartbeat,
+		Client: client, Table: table, Key: layout.Item{layout.AttrPK: layout.Text(settingsPK), layout.AttrSK: layout.Text(rebuildSK)},
+		Name: "a rebuild", Who: who, Engine: engine, Heartbeat: heartbeat,
 		Progress: func() layout.Item { return l.snapshot().attributes() },
 	})
 	return l
@@ -50,7 +50,6 @@ func (l *rebuildLease) update(change func(*rebuildProgress)) {
 	change(&l.progress)
 }
 
-// snapshot returns the current progress.
 func (l *rebuildLease) snapshot() rebuildProgress {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -113,13 +112,6 @@ type rebuildProgress struct {
 type segmentProgress struct {
 	start layout.Item // nil at the beginning
 	done  bool
-}
-
-func rebuildKey() layout.Item {
-	return layout.Item{
-		layout.AttrPK: layout.Text(settingsPK),
-		layout.AttrSK: layout.Text(rebuildSK),
-	}
 }
 
 // attributes returns the attributes that say how far the rebuild came.

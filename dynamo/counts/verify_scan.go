@@ -47,7 +47,6 @@ type scanPage struct {
 	next layout.Item
 }
 
-// pageOf returns what an answer of a scan has.
 func pageOf(output *dynamodb.ScanOutput) (page scanPage) {
 	for _, it := range output.Items {
 		_, isVote := layout.VoteSlice(it)
@@ -65,7 +64,6 @@ func pageOf(output *dynamodb.ScanOutput) (page scanPage) {
 	return page
 }
 
-// take takes the item of a comment.
 func (p *scanPage) take(it layout.Item) {
 	keys, err := layout.IndexKeysOf(it)
 	if layout.HasVotes(it) {

@@ -63,7 +63,6 @@ func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	return nil
 }
 
-// add adds the counts of a comment to a report.
 func add(to *comment.Erasure, more comment.Erasure) {
 	sums, counts := counters(to), counters(&more)
 	for attr, sum := range sums {

@@ -2,7 +2,6 @@ package erasure
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -85,20 +84,15 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Eras
 // there was none.
 func (e *Eraser) Status(ctx context.Context, author comment.Author) (now comment.Erasure, found bool, err error) {
 	it, err := e.item(ctx, jobKey(author))
-	if err != nil || len(it) > 0 {
-		job, unread := readProgress(it)
-		return job.report, len(it) > 0, errors.Join(err, unreadIf(len(it) > 0, unread))
+	if err != nil {
+		return now, false, err
+	}
+	if len(it) > 0 {
+		job, err := readProgress(it)
+		return job.report, true, call.Wrap(err, "item of an erasure")
 	}
 	it, err = e.item(ctx, markKey(author))
 	return reportOf(it), it[attrUntil] != nil, err
-}
-
-// unreadIf returns the error of an item, none if there is no item.
-func unreadIf(there bool, err error) error {
-	if !there {
-		return nil
-	}
-	return call.Wrap(err, "item of an erasure")
 }
 
 func (e *Eraser) item(ctx context.Context, key layout.Item) (layout.Item, error) {

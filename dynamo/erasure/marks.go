@@ -88,7 +88,6 @@ func (m *Marks) blocks(author comment.Author, written time.Time) bool {
 	return marked && (until.IsZero() || !written.After(until))
 }
 
-// readAll reads all marks.
 func (m *Marks) readAll(ctx context.Context) error {
 	began, until := time.Now(), map[string]time.Time{}
 	items, _, err := call.Partition(ctx, m.client, m.table, layout.Text(markPK), "marks of erased authors")

@@ -66,7 +66,6 @@ func (p progress) attributes() layout.Item {
 	return out
 }
 
-// readProgress reads the item of an erasure.
 func readProgress(it layout.Item) (p progress, err error) {
 	r := layout.NewReader(it)
 	id, imported := r.TextOrBinary(attrAuthor)
@@ -90,7 +89,6 @@ func readProgress(it layout.Item) (p progress, err error) {
 	return p, r.Err()
 }
 
-// reportItem returns the attributes of a report.
 func reportItem(e comment.Erasure) layout.Item {
 	out := layout.Item{attrRequested: layout.Time(e.RequestedAt)}
 	for attr, n := range counters(&e) {

@@ -172,7 +172,6 @@ func (r *Registry) update(ctx context.Context, sort, expression string, values l
 	return output.Attributes, nil
 }
 
-// importOf reads an import from its item.
 func importOf(it layout.Item) (Import, error) {
 	r := layout.NewReader(it)
 	m := Import{

@@ -51,7 +51,6 @@ type Reader struct {
 // NewReader returns a Reader of an item.
 func NewReader(item Item) *Reader { return &Reader{item: item} }
 
-// has reports whether the item has an attribute.
 func (r *Reader) has(attr string) bool { return r.item[attr] != nil }
 
 // Err returns an error that names the first attribute that was missing or of another type, or nil.

@@ -213,12 +213,13 @@ func helpfulKeys(it Item, id comment.ID) Item { return followsVotes(it, id, Read
 
 // followsVotes returns the attributes that follow from the votes that an item is to show.
 func followsVotes(it Item, id comment.ID, shown comment.VoteCounts) Item {
-	out := Item{}
+	out, traits := Item{}, comment.ParseTraits(NewReader(it).Text(AttrTraits))&^comment.IsHelpful
 	if shown.Net() > 0 {
 		out[attrHelpful] = Text(helpfulPlace(id, shown))
+		traits |= comment.IsHelpful
 	}
-	if traits := traitsWith(NewReader(it).Text(AttrTraits), shown.Net() > 0); traits != "" {
-		out[AttrTraits] = Text(traits)
+	if traits != 0 {
+		out[AttrTraits] = Text(traits.String())
 	}
 	return out
 }

@@ -67,12 +67,3 @@ func CheckHelpful(entry Item, c comment.Comment) error {
 	}
 	return fmt.Errorf("item of comment %s: attribute %q is not the place of its votes", c.ID, attrHelpful)
 }
-
-// traitsWith returns the letters of traits with that of helpful votes, or without it.
-func traitsWith(letters string, helpful bool) string {
-	traits := comment.ParseTraits(letters) &^ comment.IsHelpful
-	if helpful {
-		traits |= comment.IsHelpful
-	}
-	return traits.String()
-}

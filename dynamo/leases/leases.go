@@ -159,7 +159,6 @@ func (l *Leases) put(ctx context.Context, written layout.Item, condition express
 	return nil, err
 }
 
-// partition reads all items of a partition.
 func (l *Leases) partition(ctx context.Context, key string) ([]layout.Item, error) {
 	input := &dynamodb.QueryInput{
 		TableName:                 aws.String(l.table),

@@ -38,10 +38,6 @@ type lane struct {
 	recent, older map[comment.ID]stream.Position
 }
 
-func newLane(of *store, number int) *lane {
-	return &lane{store: of, number: number, busy: make(chan struct{}, 1), recent: map[comment.ID]stream.Position{}}
-}
-
 // append appends the entries that are not in the lane yet, in their order.
 func (l *lane) append(ctx context.Context, entries []entry) error {
 	return l.use(ctx, func() (progress bool, err error) {

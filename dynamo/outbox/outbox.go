@@ -3,6 +3,9 @@ package outbox
 import (
 	"sync"
 	"time"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/stream"
 )
 
 // Outbox is the log of events of a table. It is safe for concurrent use by goroutines and processes.
@@ -19,7 +22,7 @@ type Outbox struct {
 func New(client Client, table string) *Outbox {
 	o := &Outbox{store: &store{client: client, table: table, now: time.Now}}
 	for i := range o.lanes {
-		o.lanes[i] = newLane(o.store, i)
+		o.lanes[i] = &lane{store: o.store, number: i, busy: make(chan struct{}, 1), recent: map[comment.ID]stream.Position{}}
 	}
 	return o
 }

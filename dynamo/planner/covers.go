@@ -229,7 +229,6 @@ type gridRow struct {
 	counts   tally
 }
 
-// tallyOf is the tally of a row of statistics.
 func tallyOf(row comment.Row, list comment.Filter) tally {
 	return tally{held: row.Counts, listed: row.Allowed(list)}
 }
@@ -260,7 +259,6 @@ func gridOf(stats comment.Stats, list comment.Filter) (g grid) {
 	return g
 }
 
-// add adds a language of the list.
 func (g *grid) add(language comment.Language, counts tally) {
 	g.rows = append(g.rows, gridRow{language, counts})
 	g.named, g.all = g.named.plus(counts), g.all.plus(counts)

@@ -27,8 +27,10 @@ func (p Plan) String() string {
 		if read.Limit > 0 {
 			verb = fmt.Sprintf("read %d of", read.Limit)
 		}
-		fmt.Fprintf(&b, "\n  %s %s in %s%s",
-			verb, read.Partition.Key(p.Product), read.Partition.Index, read.residualText())
+		fmt.Fprintf(&b, "\n  %s %s in %s", verb, read.Partition.Key(p.Product), read.Partition.Index)
+		for _, condition := range read.Conditions {
+			fmt.Fprintf(&b, ", residual filter: %s %v", condition.Attribute, condition.Values)
+		}
 	}
 	why := "empty"
 	if p.LowKey() != nil {
@@ -103,14 +105,6 @@ func (p Plan) rangeText() string {
 	}
 	if to := p.HighKey(); to != nil {
 		b.WriteString(", up to " + *to)
-	}
-	return b.String()
-}
-
-func (r Read) residualText() string {
-	var b strings.Builder
-	for _, condition := range r.Conditions {
-		fmt.Fprintf(&b, ", residual filter: %s %v", condition.Attribute, condition.Values)
 	}
 	return b.String()
 }

@@ -22,7 +22,6 @@ func datedWindow(filter comment.Filter, descending bool) Window {
 	return w
 }
 
-// windowOf returns the window of a link.
 func windowOf(link comment.Link, descending bool) Window {
 	w := Window{descending: descending, byVotes: true, high: comment.Place{Key: link.High, Position: comment.MaxPosition}}
 	if w.low.Key = link.Low; !link.ByVotes() {

@@ -83,7 +83,6 @@ func NewLoader(client Client, table string, calls int) *Loader {
 	return &Loader{client: client, table: table, calls: calls, seen: map[[16]byte]struct{}{}, erased: map[comment.ID]struct{}{}}
 }
 
-// keyOf returns the primary key of an item.
 func keyOf(it layout.Item) layout.Item {
 	return layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]}
 }

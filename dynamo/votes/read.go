@@ -75,7 +75,6 @@ func (r reader) all(ctx context.Context, id comment.ID) (counted layout.VoteSums
 	return counted, votes, nil
 }
 
-// slice counts the votes of a slice.
 func (r reader) slice(ctx context.Context, id comment.ID, slice int) (counted comment.VoteCounts, err error) {
 	for it, err := range r.each(ctx, id, layout.VoteSlicePrefix(slice), layout.VoteProjection) {
 		if err != nil {

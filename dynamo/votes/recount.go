@@ -49,7 +49,6 @@ type Slices uint32
 // AllSlices has every slice.
 const AllSlices Slices = 1<<layout.VoteSlices - 1
 
-// list returns the slices in a set.
 func (s Slices) list() (all []int) {
 	for slice := range layout.VoteSlices {
 		if s&(1<<slice) != 0 {

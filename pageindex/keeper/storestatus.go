@@ -23,7 +23,6 @@ type storeStatus struct {
 	away   error
 }
 
-// readStatus reads the status of the store.
 func (o Options) readStatus(ctx context.Context) (storeStatus, error) {
 	var now storeStatus
 	state, leases, err := o.Progress.Current(ctx)

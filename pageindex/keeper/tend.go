@@ -39,7 +39,6 @@ const (
 	building
 )
 
-// needs decides what a store needs.
 func (s storeStatus) needs() need {
 	switch {
 	case !s.state.Complete:

@@ -2,6 +2,7 @@ package markers
 
 import (
 	"context"
+	"hash/maphash"
 	"maps"
 	"slices"
 	"time"
@@ -88,7 +89,7 @@ func (s *Store) write(ctx context.Context, generation string, products map[strin
 	names := slices.Sorted(maps.Keys(products))
 	return call.Parallel(ctx, len(names), func(ctx context.Context, i int) error {
 		p := generationProduct{s.table, generation, names[i]}
-		turn := s.turn(p)
+		turn := &s.turns[maphash.String(s.seed, p.product)%uint64(len(s.turns))]
 		turn.Lock()
 		defer turn.Unlock()
 		for chunk := range slices.Chunk(products[p.product], atOnce) {

@@ -131,7 +131,6 @@ func overtaken() error {
 	return comment.Errorf(comment.Conflict, "this build of page markers has ended: another one has begun, or the table was emptied")
 }
 
-// setOf returns a set of one text.
 func setOf(text string) types.AttributeValue {
 	return &types.AttributeValueMemberSS{Value: []string{text}}
 }

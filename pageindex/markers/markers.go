@@ -59,11 +59,6 @@ func Open(client Client, table string) *Store {
 // Close ends nothing: the client is the caller's.
 func (s *Store) Close() error { return nil }
 
-// turn returns the lock of a product.
-func (s *Store) turn(p generationProduct) *sync.Mutex {
-	return &s.turns[maphash.String(s.seed, p.product)%uint64(len(s.turns))]
-}
-
 // get reads an item consistently, nil if there is none.
 func (s *Store) get(ctx context.Context, key layout.Item, m *meter) (layout.Item, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{

@@ -106,7 +106,6 @@ func (b *build) finish(ctx context.Context, covers string) error {
 	})
 }
 
-// addLog adds what is in a log.
 func (b *build) addLog(ctx context.Context, number uint64) error {
 	log, err := b.core.storage.get(ctx, logName(number), "")
 	if errors.Is(err, errMissing) {

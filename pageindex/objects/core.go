@@ -81,7 +81,6 @@ func newCore(s storage, set settings) *core {
 	}
 }
 
-// current returns what is known.
 func (c *core) current() snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -177,7 +177,6 @@ func sorted(items []Item) []Item {
 	return out
 }
 
-// readChunk reads all of a chunk.
 func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
 	var files [2][]byte
 	for i, kind := range []Kind{Records, Guards} {

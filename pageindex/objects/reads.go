@@ -23,7 +23,6 @@ type Cache struct {
 	blocks *lru.Cache[blockKey, []byte]
 }
 
-// newCache returns an empty cache.
 func newCache() *Cache {
 	heads, _ := lru.New[string, *Head](cachedHeads) // it only fails without a size
 	blocks, _ := lru.New[blockKey, []byte](cachedBlocks)

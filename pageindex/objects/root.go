@@ -108,7 +108,6 @@ func sortedCells[T any](cells map[comment.Cell]T) []comment.Cell {
 	return slices.SortedFunc(maps.Keys(cells), comment.Cell.Compare)
 }
 
-// encodeRoot returns the file of a root.
 func encodeRoot(r *Root) []byte {
 	out := append([]byte(rootMagic), 0, 0, 0, 0)
 	out = big.AppendUint64(out, r.Generation)

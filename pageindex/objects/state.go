@@ -131,14 +131,12 @@ func (s *State) Pending(through uint64) []Item {
 	return sorted(out)
 }
 
-// pendingProducts returns the products that have changes.
 func (s *State) pendingProducts() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Collect(maps.Keys(s.products))
 }
 
-// view returns a product as it is now.
 func (s *State) view(product string) view {
 	s.mu.Lock()
 	defer s.mu.Unlock()

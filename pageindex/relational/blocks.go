@@ -9,7 +9,6 @@ func blockOf(p comment.Position) int { return int(p[0])<<10 | int(p[1])<<2 | int
 // span is a range of positions, both ends included.
 type span struct{ low, high comment.Position }
 
-// spanOf returns the positions of a block.
 func spanOf(block int) span {
 	var s span
 	s.high = comment.MaxPosition

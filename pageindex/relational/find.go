@@ -51,7 +51,6 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	return nil
 }
 
-// productsAfter returns the next products by name.
 func (s *Store) productsAfter(ctx context.Context, tx *sql.Tx, last string) (names []string, err error) {
 	g, err := s.generations(ctx, tx)
 	if err != nil {

@@ -49,7 +49,6 @@ func (r *bitReader) bit() bool {
 	return b
 }
 
-// bits reads a number of some bits.
 func (r *bitReader) bits(width int) (n int) {
 	for range width {
 		n <<= 1

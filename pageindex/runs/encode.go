@@ -95,7 +95,6 @@ func DecodeEntry(number uint64, in []byte) (Entry, error) {
 	return e, nil
 }
 
-// languagesOf returns the languages of changes, sorted.
 func languagesOf(changes []Change) []comment.Language {
 	set := map[comment.Language]bool{}
 	for _, c := range changes {

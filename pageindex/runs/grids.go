@@ -31,7 +31,6 @@ func appendGrids(out []byte, split bool, grids ...comment.Stats) []byte {
 	return w.out
 }
 
-// languagesIn returns the languages of grids, sorted.
 func languagesIn(grids []comment.Stats) []comment.Language {
 	all := map[comment.Language]bool{}
 	for _, grid := range grids {

@@ -81,7 +81,6 @@ func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
 	return next, &e
 }
 
-// addChange counts a change.
 func addChange(counts comment.Stats, c Change) {
 	if c.To != nil {
 		counts.Add(*c.To, 1)

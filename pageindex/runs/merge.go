@@ -155,9 +155,12 @@ func (m *Merge) Result(random uint32) Result {
 			d.References = append(d.References, *s.kept)
 		case d.Inline == nil:
 			for _, runs := range pack(s.runs, i == len(stretches)-1) {
-				key := Key{Version: d.Version, Number: random + uint32(len(out.Chunks))}
-				out.Chunks[key] = Chunk{Runs: runs}
-				d.References = append(d.References, m.view.reference(key, runs))
+				key, chunk := Key{Version: d.Version, Number: random + uint32(len(out.Chunks))}, Chunk{Runs: runs}
+				out.Chunks[key] = chunk
+				d.References = append(d.References, Reference{
+					Key: key, From: runs[0].From, End: runs[len(runs)-1].End,
+					Counts: sumOf(runs, m.view.rowOf), Bytes: len(chunk.Encode()),
+				})
 			}
 		}
 	}
@@ -230,13 +233,6 @@ func joined(runs []Run) []Run {
 		out = append(out, run)
 	}
 	return out
-}
-
-func (v *View) reference(key Key, runs []Run) Reference {
-	return Reference{
-		Key: key, From: runs[0].From, End: runs[len(runs)-1].End,
-		Counts: sumOf(runs, v.rowOf), Bytes: len(Chunk{Runs: runs}.Encode()),
-	}
 }
 
 // pack parts runs into chunks: as few as possible, and of one size. But at the end of the product,

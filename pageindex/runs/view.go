@@ -110,7 +110,6 @@ func (v *View) addRun(run Run) {
 	v.segments = append(v.segments, &segment{from: run.From, last: run.End.Previous(), counts: run.Counts})
 }
 
-// end returns the end of the runs.
 func (v *View) end() comment.Position {
 	if len(v.segments) == 0 {
 		return comment.Position{}

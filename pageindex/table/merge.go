@@ -176,7 +176,6 @@ func (m *merging) replace(ctx context.Context, version uint64, d runs.Directory)
 	return err == nil, call.Wrap(err, "PutItem of the directory")
 }
 
-// chunksOf returns the keys of all chunks of a version.
 func (m *merging) chunksOf(ctx context.Context, version uint64) (keys []runs.Key, err error) {
 	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: version}.String()[:16])
 	for _, it := range items {

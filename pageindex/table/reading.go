@@ -119,7 +119,6 @@ func (r *reading) stored(ctx context.Context) (stored, error) {
 	return r.from(ctx, "the page index", "begins_with("+layout.AttrSK+",:from)", layout.DirectorySK)
 }
 
-// logAfter reads the entries after one.
 func (r *reading) logAfter(ctx context.Context, number uint64) ([]runs.Entry, error) {
 	s, err := r.from(ctx, "the log", layout.AttrSK+" > :from", layout.LogEntrySK(number))
 	return s.log, err

@@ -57,7 +57,6 @@ var codes = sync.OnceValue(func() []*code {
 	return out
 })
 
-// newCode returns the code of a prefix.
 func newCode(prefix []byte) *code {
 	lengths := make([]uint8, numLiterals+numDistances)
 	for i := range lengths {
