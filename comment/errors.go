@@ -96,8 +96,7 @@ var ErrImproper = errors.New("the item is no proper comment")
 // MessageOf returns the message of an error that may be shown to the caller, empty if there is
 // none.
 func MessageOf(err error) string {
-	var known *Error
-	if errors.As(err, &known) {
+	if known, ok := errors.AsType[*Error](err); ok {
 		return known.Message
 	}
 	return ""

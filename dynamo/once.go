@@ -47,7 +47,7 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 func (s *Store) putOnly(ctx context.Context, c comment.Comment, about comment.CustomerProduct, gone comment.ID) (refused bool, err error) {
 	_, err = s.client.TransactWriteItems(ctx, s.addTransaction(layout.Encode(c), s.putOne(c, about, gone)), call.NoRetries)
 	var canceled *types.TransactionCanceledException
-	if !errors.As(err, &canceled) || !call.HasReason(canceled, "ConditionalCheckFailed") {
+	if !call.Refused(err) || !errors.As(err, &canceled) {
 		return false, err
 	}
 	// Was the comment written by an earlier try? No other has its ID.

@@ -38,9 +38,8 @@ const earlierKey = "GSI4PK + GSISK"
 // reached, has the layout of an earlier release, or differs from layout.Definition.
 func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, table string) error {
 	output, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
-	var missing *types.ResourceNotFoundException
 	switch {
-	case errors.As(err, &missing):
+	case errors.As(err, new(*types.ResourceNotFoundException)):
 		return &MissingTableError{Table: table}
 	case err != nil:
 		return call.Wrap(err, "DescribeTable %s", table)
@@ -82,8 +81,7 @@ func isEarlier(have *types.TableDescription) bool {
 // except that CreateTable has it delete expired items.
 func CreateTable(ctx context.Context, client manager, table string) error {
 	_, err := client.CreateTable(ctx, layout.Definition(table))
-	var there *types.ResourceInUseException
-	if err != nil && !errors.As(err, &there) {
+	if err != nil && !errors.As(err, new(*types.ResourceInUseException)) {
 		return call.Wrap(err, "CreateTable %s", table)
 	}
 	waiter := dynamodb.NewTableExistsWaiter(client, func(o *dynamodb.TableExistsWaiterOptions) {

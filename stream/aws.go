@@ -59,8 +59,7 @@ func NewSource(client streams, tables dynamodb.DescribeTableAPIClient, table str
 // Shards asks for the latest stream first, since streams may have been switched off and on.
 func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 	output, err := s.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
-	var missing *tabletypes.ResourceNotFoundException
-	if errors.As(err, &missing) {
+	if errors.As(err, new(*tabletypes.ResourceNotFoundException)) {
 		return Listing{}, fmt.Errorf("table %q is not there: %w", s.table, ErrNoStream)
 	}
 	if err != nil {
@@ -140,15 +139,12 @@ func (s *tableStream) Read(ctx context.Context, label, iterator string) (Batch, 
 }
 
 func explain(err error, call string) error {
-	var expired *types.ExpiredIteratorException
-	var trimmed *types.TrimmedDataAccessException
-	var missing *types.ResourceNotFoundException
 	switch {
-	case errors.As(err, &expired):
+	case errors.As(err, new(*types.ExpiredIteratorException)):
 		return ErrExpired
-	case errors.As(err, &trimmed):
+	case errors.As(err, new(*types.TrimmedDataAccessException)):
 		return ErrTrimmed
-	case errors.As(err, &missing):
+	case errors.As(err, new(*types.ResourceNotFoundException)):
 		return fmt.Errorf("%s: %w", call, ErrGone)
 	}
 	return fmt.Errorf("%s: %w", call, err)

@@ -139,18 +139,16 @@ func Passes(err error) bool {
 	case comment.Throttled, comment.Unavailable, comment.Timeout, comment.Canceled:
 		return true
 	}
-	var call *smithy.OperationError
-	var api smithy.APIError
-	if !errors.As(err, &call) {
+	if !errors.As(err, new(*smithy.OperationError)) {
 		return false
 	}
-	return !errors.As(err, &api) || api.ErrorCode() != "ValidationException" && api.ErrorCode() != "TransactionCanceledException"
+	api, refused := errors.AsType[smithy.APIError](err)
+	return !refused || api.ErrorCode() != "ValidationException" && api.ErrorCode() != "TransactionCanceledException"
 }
 
 // reasonOf returns the type of an error, without its text.
 func reasonOf(err error) string {
-	var panicked *task.Panic
-	if errors.As(err, &panicked) {
+	if panicked, ok := errors.AsType[*task.Panic](err); ok {
 		return panicked.Error()
 	}
 	inner := err

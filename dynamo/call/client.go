@@ -6,7 +6,6 @@ package call
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -20,7 +19,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go"
 )
 
 // Retries, connections and timeouts. The SDK's defaults wait up to two seconds before the first
@@ -112,8 +110,7 @@ func retryer() aws.Retryer {
 // retryMore retries two kinds of errors that the SDK gives up on: answers that were cut or damaged
 // on their way, and conflicts with another write.
 func retryMore(err error) aws.Ternary {
-	var api smithy.APIError
-	if unreadable(err) || errors.As(err, &api) && meanings[api.ErrorCode()] == inTheWay {
+	if unreadable(err) || meanings[CodeOf(err)] == inTheWay {
 		return aws.TrueTernary
 	}
 	return aws.UnknownTernary

@@ -26,8 +26,7 @@ func Wrap(err error, call string, args ...any) error {
 		return nil
 	}
 	where := fmt.Sprintf(call, args...)
-	var known *comment.Error
-	if errors.As(err, &known) {
+	if errors.As(err, new(*comment.Error)) {
 		return fmt.Errorf("%s: %w", where, err)
 	}
 	m := meaningOf(err)
@@ -72,15 +71,14 @@ var meanings = map[string]meaning{
 
 // meaningOf returns what an error of the SDK means.
 func meaningOf(err error) meaning {
-	var canceled *types.TransactionCanceledException
 	var api smithy.APIError
 	switch {
 	case errors.Is(err, context.Canceled):
 		return meaning{comment.Canceled, "the request was canceled"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return slow
-	case errors.As(err, &canceled):
-		return meaningOfCancel(canceled)
+	case errors.As(err, new(*types.TransactionCanceledException)):
+		return meaningOfCancel(err)
 	case errors.As(err, &api):
 		if m := meaningOfCode(api); m != ours {
 			return m
@@ -113,12 +111,11 @@ const diskFull = "database or disk is full"
 // meaningOfTransport is the meaning of a call that got no answer, or none that can be read.
 func meaningOfTransport(err error) meaning {
 	var network net.Error
-	var unanswered *smithyhttp.RequestSendError
 	var answered *smithyhttp.ResponseError
 	switch {
 	case errors.As(err, &network) && network.Timeout():
 		return slow
-	case errors.As(err, &network), errors.As(err, &unanswered):
+	case errors.As(err, &network), errors.As(err, new(*smithyhttp.RequestSendError)):
 		return meaning{comment.Unavailable, "the table cannot be reached; ask again in a moment"}
 	case unreadable(err), errors.As(err, &answered) && answered.HTTPStatusCode() >= http.StatusInternalServerError:
 		return broken
@@ -134,7 +131,7 @@ var (
 
 // meaningOfCancel is the meaning of a canceled transaction. One part that can never succeed
 // outweighs conflicts of the other parts. What a failed condition means is up to the caller.
-func meaningOfCancel(canceled *types.TransactionCanceledException) meaning {
+func meaningOfCancel(canceled error) meaning {
 	switch {
 	case HasReason(canceled, "ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied"):
 		return ours
@@ -148,20 +145,26 @@ func meaningOfCancel(canceled *types.TransactionCanceledException) meaning {
 
 // HasReason reports whether a part of a canceled transaction was refused for one of the reasons.
 // Parts that were not refused have the reason "None".
-func HasReason(canceled *types.TransactionCanceledException, reasons ...string) bool {
-	return slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
+func HasReason(err error, reasons ...string) bool {
+	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	return ok && slices.ContainsFunc(canceled.CancellationReasons, func(reason types.CancellationReason) bool {
 		return slices.Contains(reasons, aws.ToString(reason.Code))
 	})
+}
+
+// CodeOf returns DynamoDB's code of an error, empty if it has none.
+func CodeOf(err error) string {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
+		return api.ErrorCode()
+	}
+	return ""
 }
 
 // Refused reports whether a write was refused because its condition, or that of a part of its
 // transaction, did not hold.
 func Refused(err error) bool {
-	if _, refused := FoundInstead(err); refused {
-		return true
-	}
-	canceled, ok := errors.AsType[*types.TransactionCanceledException](err)
-	return ok && HasReason(canceled, "ConditionalCheckFailed")
+	_, refused := FoundInstead(err)
+	return refused || HasReason(err, "ConditionalCheckFailed")
 }
 
 // FoundInstead returns the item for which the condition of a write did not hold, nil if there is none
@@ -182,8 +185,8 @@ func throttled(code string) bool {
 // TransactionInProgressException does not count as a refusal: the transaction under way with the
 // same token can be an earlier copy of this call.
 func hadNoEffect(err error) bool {
-	var api smithy.APIError
-	return errors.As(err, &api) && meaningOf(err) != broken && api.ErrorCode() != "TransactionInProgressException"
+	code := CodeOf(err)
+	return code != "" && meaningOf(err) != broken && code != "TransactionInProgressException"
 }
 
 // ErrBusy is the error of a batch with items that DynamoDB still leaves unprocessed after retries.
@@ -192,8 +195,7 @@ var ErrBusy = comment.Errorf(comment.Throttled, "the table is too busy and leave
 // Transient reports whether the same call can succeed later. An answer that cannot be read was
 // damaged on its way.
 func Transient(err error) bool {
-	var missing *types.ResourceNotFoundException
-	if errors.As(err, &missing) {
+	if errors.As(err, new(*types.ResourceNotFoundException)) {
 		return false
 	}
 	switch comment.KindOf(err) {
@@ -205,6 +207,5 @@ func Transient(err error) bool {
 
 // unreadable reports whether an answer came and could not be read.
 func unreadable(err error) bool {
-	var broken *smithy.DeserializationError
-	return errors.As(err, &broken)
+	return errors.As(err, new(*smithy.DeserializationError))
 }

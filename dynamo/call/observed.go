@@ -16,7 +16,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 )
 
@@ -84,9 +83,7 @@ func ofTable(ctx context.Context) bool { return middleware.GetServiceID(ctx) == 
 // refusedForLoad reports whether DynamoDB refused a call, or a part of a transaction, since too much
 // is asked of it.
 func refusedForLoad(err error) bool {
-	var api smithy.APIError
-	var canceled *types.TransactionCanceledException
-	return errors.As(err, &api) && throttled(api.ErrorCode()) || errors.As(err, &canceled) && HasReason(canceled, throttledReasons...)
+	return throttled(CodeOf(err)) || HasReason(err, throttledReasons...)
 }
 
 // askingForUnits returns an input that asks for the units that its call consumes, by index. It is the

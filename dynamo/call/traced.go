@@ -3,11 +3,9 @@ package call
 import (
 	"cmp"
 	"context"
-	"errors"
 
 	"github.com/aws/aws-sdk-go-v2/aws/retry"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/middleware"
 	"go.opentelemetry.io/otel/attribute"
 
@@ -53,18 +51,9 @@ func (t traced) call(
 		span.Set(attribute.Int("http.request.resend_count", len(attempts.Results)-1))
 	}
 	if err != nil {
-		span.Fail(cmp.Or(codeOf(err), otherError))
+		span.Fail(cmp.Or(CodeOf(err), otherError))
 	}
 	return out, metadata, err
-}
-
-// codeOf returns DynamoDB's code of an error, empty if it has none.
-func codeOf(err error) string {
-	var api smithy.APIError
-	if !errors.As(err, &api) {
-		return ""
-	}
-	return api.ErrorCode()
 }
 
 // Names of attributes of calls. https://opentelemetry.io/docs/specs/semconv/database/dynamodb/

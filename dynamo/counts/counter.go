@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
@@ -218,9 +217,8 @@ func (c *Counter) halve(ctx context.Context, pending workload, refused refusals,
 
 // invalid reports whether DynamoDB calls a request invalid, so that a retry fails too.
 func invalid(err error) bool {
-	var api smithy.APIError
-	return !call.Transient(err) && errors.As(err, &api) &&
-		(api.ErrorCode() == "ValidationException" || api.ErrorCode() == "TransactionCanceledException")
+	code := call.CodeOf(err)
+	return !call.Transient(err) && (code == "ValidationException" || code == "TransactionCanceledException")
 }
 
 // round counts the first standings of each product. It removes those that are counted or refused

@@ -9,7 +9,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
-	"github.com/aws/smithy-go"
 
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -144,18 +143,12 @@ func (e Examiner) tried(p probe, err error) Finding {
 
 // switchedOn reports whether a setting was refused because it is set already.
 func switchedOn(err error) bool {
-	var api smithy.APIError
-	return errors.As(err, &api) && api.ErrorCode() == "ValidationException"
+	return call.CodeOf(err) == "ValidationException"
 }
 
 // denied reports whether a permission is missing.
 func denied(err error) bool {
-	var canceled *types.TransactionCanceledException
-	if errors.As(err, &canceled) && call.HasReason(canceled, "AccessDenied") {
-		return true
-	}
-	var api smithy.APIError
-	return errors.As(err, &api) && slices.Contains([]string{"AccessDeniedException", "AccessDenied"}, api.ErrorCode())
+	return call.HasReason(err, "AccessDenied") || slices.Contains([]string{"AccessDeniedException", "AccessDenied"}, call.CodeOf(err))
 }
 
 func permitted(action string) Finding {

@@ -149,13 +149,10 @@ func parse(target string) (bucket, prefix string, err error) {
 
 // outcome recognizes answers that are no failures.
 func outcome(err error) error {
-	var missing *types.NoSuchKey
-	var api smithy.APIError
-	var response *awshttp.ResponseError
-	if errors.As(err, &missing) {
+	if errors.As(err, new(*types.NoSuchKey)) {
 		return errMissing
 	}
-	if errors.As(err, &api) {
+	if api, ok := errors.AsType[smithy.APIError](err); ok {
 		switch api.ErrorCode() {
 		case "NoSuchKey":
 			return errMissing
@@ -163,7 +160,7 @@ func outcome(err error) error {
 			return errTaken
 		}
 	}
-	if errors.As(err, &response) {
+	if response, ok := errors.AsType[*awshttp.ResponseError](err); ok {
 		switch response.HTTPStatusCode() {
 		case http.StatusNotModified:
 			return errUnchanged

@@ -32,8 +32,7 @@ var postgresFaults = map[string]Fault{
 // explainPostgres says what an error means. Texts of the server can hold values, so only codes are
 // told.
 func explainPostgres(err error) (Fault, string) {
-	var failed *pgconn.PgError
-	if errors.As(err, &failed) {
+	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
 		fault, known := postgresFaults[failed.Code]
 		if !known && len(failed.Code) == 5 {
 			fault = postgresFaults[failed.Code[:2]]
@@ -41,7 +40,6 @@ func explainPostgres(err error) (Fault, string) {
 		return fault, "SQLSTATE " + failed.Code
 	}
 	var network net.Error
-	var refused *pgconn.ConnectError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
 		return Slow, ""
@@ -49,7 +47,7 @@ func explainPostgres(err error) (Fault, string) {
 		return Slow, ""
 	case errors.As(err, &network):
 		return Away, network.Error()
-	case errors.As(err, &refused), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
+	case errors.As(err, new(*pgconn.ConnectError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err): // what can be retried was not sent
 		return Away, ""
 	}

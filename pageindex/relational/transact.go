@@ -75,8 +75,7 @@ func (s *Store) fault(err error) Fault {
 
 // explain makes an error of a known kind. Its text holds neither values nor a password.
 func (s *Store) explain(ctx context.Context, err error) error {
-	var known *comment.Error
-	if errors.As(err, &known) {
+	if errors.As(err, new(*comment.Error)) {
 		return err
 	}
 	fault, text := s.db.Explain(err)
