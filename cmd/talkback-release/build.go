@@ -65,10 +65,9 @@ func (r *release) build(system, scratch string) (build, error) {
 
 // compile compiles the program so that its bytes do not depend on this machine.
 func (r *release) compile(b build) error {
-	flags := append([]string{"build", "-buildvcs=true", "-trimpath", "-ldflags", "-s -w -funcalign=16", "-o", b.path}, strings.Fields(r.flags)...)
-	command := exec.Command("go", append(flags, ".")...)
+	command := exec.Command("go", "build", "-buildvcs=true", "-trimpath", "-ldflags", "-s -w -funcalign=16", "-o", b.path, ".")
 	command.Dir = r.root
-	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+b.os, "GOARCH="+b.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS=", "GOEXPERIMENT=")
+	command.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+b.os, "GOARCH="+b.arch, "GOAMD64=v1", "GOARM64=v8.0", "GOFLAGS="+r.flags, "GOEXPERIMENT=")
 	if out, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build for %s/%s: %w\n%s", b.os, b.arch, err, out)
 	}

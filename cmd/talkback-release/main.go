@@ -25,7 +25,7 @@ func main() {
 	systems := flag.String("systems", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64,windows/amd64,windows/arm64", "`list` of systems to make it for")
 	flag.Func("built", "`system=file`: a program that is built already", r.pair(r.built))
 	flag.Func("engine", "`system=file`: the local engine", r.pair(r.engines))
-	flag.StringVar(&r.flags, "flags", "", "more `flags` of go build")
+	flag.StringVar(&r.flags, "flags", "", "more `flags` of go build, as GOFLAGS has them")
 	flag.StringVar(&r.function, "function", "", "`file` of the function of AWS Lambda for arm64")
 	flag.Func("with", "`file` that is published too; if it does not exist, it is left out", func(file string) error {
 		r.with = append(r.with, file)

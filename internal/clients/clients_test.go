@@ -112,14 +112,14 @@ func TestClients(t *testing.T) {
 }
 
 // run runs a command in a folder; unless it succeeds, what it said is the failure. Go shares the
-// standard library with the program, which is compiled without cgo.
+// standard library with the program.
 func run(t *testing.T, folder string, command []string, environment ...string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	defer cancel()
 	process := exec.CommandContext(ctx, command[0], command[1:]...)
 	process.Dir = folder
-	process.Env = append(append(os.Environ(), "CGO_ENABLED=0"), environment...)
+	process.Env = append(append(os.Environ(), provisiontest.AsBuilt()...), environment...)
 	if out, err := process.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", command, err, out)
 	}

@@ -17,7 +17,7 @@ if [ -n "$unformatted" ]; then
 fi
 
 CGO_ENABLED=0 GOFLAGS="$(go env GOFLAGS) ${LEAN:-}" go test -vet=off ./internal/arch # which reads what `make build` compiled
-CGO_ENABLED=0 go build -modfile="$here/go.mod" -o "$staticcheck" honnef.co/go/tools/cmd/staticcheck
+CGO_ENABLED=0 go build -gcflags=all=-dwarf=false -modfile="$here/go.mod" -o "$staticcheck" honnef.co/go/tools/cmd/staticcheck
 
 # What is linted is compiled as for the tests: a linter reads what the compiler tells of each package.
 GOFLAGS="$(go env GOFLAGS) $race"

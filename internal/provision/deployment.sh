@@ -18,7 +18,7 @@ if ! [ -x "$root/bin/compose" ] || ! cat "$here/compose/main.go.txt" "$here/comp
 	mkdir -p "$source"
 	cp "$here/compose/go.mod" "$here/compose/go.sum" "$source"
 	cp "$here/compose/main.go.txt" "$source/main.go"
-	(cd "$source" && CGO_ENABLED=0 nice go build -ldflags='-s -w' -o "$root/bin/compose" .) ||
+	(cd "$source" && CGO_ENABLED=0 nice go build -gcflags=all=-dwarf=false -ldflags='-s -w' -o "$root/bin/compose" .) ||
 		leave_out "$suite" "its reader could not be built; the words of go are above"
 	cat "$here/compose/main.go.txt" "$here/compose/go.sum" >"$stamp"
 fi

@@ -15,6 +15,6 @@ if [ -x "$root/bin/aws-lambda-rie" ] && cat "$here/emulator.sh" "$here/emulator/
 fi
 
 echo "building the emulator of AWS Lambda"
-(cd "$here/emulator" && CGO_ENABLED=0 nice go build -ldflags='-s -w' -o "$root/bin/aws-lambda-rie" github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie) ||
+(cd "$here/emulator" && CGO_ENABLED=0 nice go build -gcflags=all=-dwarf=false -ldflags='-s -w' -o "$root/bin/aws-lambda-rie" github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie) ||
 	leave_out "$suite" "it could not be built; the words of go are above"
 cat "$here/emulator.sh" "$here/emulator/go.mod" >"$stamp"

@@ -16,6 +16,6 @@ if [ -x "$root/bin/talkback-languages" ] && cat "$source/main.go" "$source/go.su
 fi
 
 echo "building talkback-languages"
-(cd "$source" && CGO_ENABLED=0 nice go build -ldflags='-s -w' -o "$root/bin/talkback-languages" .) ||
+(cd "$source" && CGO_ENABLED=0 nice go build -gcflags=all=-dwarf=false -ldflags='-s -w' -o "$root/bin/talkback-languages" .) ||
 	leave_out "$suite" "talkback-languages could not be built; the words of go are above"
 cat "$source/main.go" "$source/go.sum" >"$stamp"

@@ -21,6 +21,6 @@ rm -rf "$source"
 mkdir -p "$source"
 cp "$here/s3server/go.mod" "$here/s3server/go.sum" "$source"
 cp "$here/s3server/main.go.txt" "$source/main.go"
-(cd "$source" && CGO_ENABLED=0 nice go build -gcflags='github.com/...=-N -l' -ldflags='-s -w' -o "$root/bin/s3server" .) ||
+(cd "$source" && CGO_ENABLED=0 nice go build -gcflags=all=-dwarf=false -gcflags='github.com/...=-N -l -dwarf=false' -ldflags='-s -w' -o "$root/bin/s3server" .) ||
 	leave_out "$suite" "its server could not be built; the words of go are above"
 cat "$here/s3server.sh" "$here/s3server/main.go.txt" "$here/s3server/go.sum" >"$stamp"

@@ -39,7 +39,7 @@ show() {
 	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
 }
 {
-	(export CGO_ENABLED=0 && tests ${LEAN:-} "$@" $computed) # as `make build` compiles what they share
+	(export CGO_ENABLED=0 && eval "tests ${LEAN:-} "'"$@" $computed') # as `make build` compiles what they share
 	eval "tests $race "'"$@" $longest $packages'
 } | tee "$log" | show
 

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -64,13 +63,18 @@ func FindDynoxide() (string, error) {
 // Build builds a program of this module to a file, of packages that `make build` compiled. With the
 // flags of the tests, which may watch for races, nearly all of them would be compiled once more.
 func Build(program, path string) error {
-	flags := append([]string{"build", "-ldflags", "-s -w"}, strings.Fields(os.Getenv("LEAN"))...)
-	build := exec.Command("go", append(flags, "-o", path, program)...)
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
+	build := exec.Command("go", "build", "-ldflags", "-s -w", "-o", path, program)
+	build.Env = append(os.Environ(), AsBuilt()...)
 	if said, err := build.CombinedOutput(); err != nil {
 		return fmt.Errorf("go build %s: %w\n%s", program, err, said)
 	}
 	return nil
+}
+
+// AsBuilt returns variables of the environment by which the go command compiles packages as `make build` does, and so
+// finds them compiled.
+func AsBuilt() []string {
+	return []string{"CGO_ENABLED=0", "GOFLAGS=" + os.Getenv("GOFLAGS") + " " + os.Getenv("LEAN")}
 }
 
 // ModuleRoot returns the folder of go.mod, seen from the folder that the test runs in.
