@@ -26,21 +26,24 @@ fi
 . "$here/tmp.sh"
 
 # The packages that take longest come first, so that none of them is left running alone at the end.
-longest="./command ./dynamo/counts ./dynamo ./dynamo/leases ./internal/counting ./internal/importer ./web"
+longest="./command ./dynamo/counts ./dynamo ./web ./web/component ./internal/clients ./internal/frameworks"
 rm -f "$failed"
-# Twice as many parallel tests as processors of a small machine: most of them wait for processes of their own.
+# Two packages more than processors, and twice as many parallel tests as processors of a small machine: most of them wait for
+# processes of their own.
 #
 # A pipe's exit status is that of its last command, so that of go test is handed on in a file.
 # Vet is off because lint.sh has run it.
+packages_at_once=$(($(getconf _NPROCESSORS_ONLN) + 2))
 tests() {
-	go test -vet=off -parallel 4 -timeout 60m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
+	go test -vet=off -p "$packages_at_once" -parallel 4 -timeout 60m -v "$@" 2>&1 || echo "go test ended with status $?" >"$failed"
 }
 show() {
 	grep -Ev '^ *(=== (RUN|PAUSE|CONT|NAME)|--- (PASS|SKIP))|^PASS$|no test files|left out: ' || true
 }
+# What is computed is compiled as `make build` compiles what they share. A pipe runs both at once, and an interrupt ends both.
 {
-	(export CGO_ENABLED=0 && eval "tests ${LEAN:-} "'"$@" $computed') # as `make build` compiles what they share
-	eval "tests $race "'"$@" $longest $packages'
+	(export CGO_ENABLED=0 && eval "tests ${LEAN:-} "'"$@" $computed') >"$log.computed" | eval "tests $race "'"$@" $longest $packages'
+	cat "$log.computed"
 } | tee "$log" | show
 
 # A few tests that failed are run once more, alone, so that one of them does not cost a run of half an hour. One that passes
