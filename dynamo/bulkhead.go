@@ -17,7 +17,7 @@ type bulkhead struct {
 	most int // operations that may have calls for one product in progress
 
 	mu    sync.Mutex
-	calls map[string]map[any]int // in progress, by product and operation; none with 0
+	calls map[string]map[any]int // numbers of calls in progress, by product and operation; none is 0
 }
 
 func newBulkhead(most int) *bulkhead { return &bulkhead{most: most, calls: map[string]map[any]int{}} }

@@ -18,7 +18,7 @@ import (
 type changes struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, change]
-	dropped  change // the latest that was dropped for others
+	dropped  change // the latest change that made room for another
 	noted    uint64 // how many changes there were
 }
 
@@ -115,12 +115,12 @@ type move struct {
 	at       time.Time
 	position comment.Position
 	from, to comment.Cell
-	version  int // of the comment after it
+	version  int // the version of the comment after the move
 }
 
 // moved is a comment that moved once or more. It is immutable: each further move makes a new value.
 type moved struct {
-	at       time.Time // of the latest move
+	at       time.Time // the time of the latest move
 	position comment.Position
 	version  int            // after its last move
 	now      []comment.Cell // it is in one of these: several edits may have tried to make the version

@@ -126,10 +126,10 @@ func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
 // answering answers one query: the page, and beside it what is looked up or counted of its list.
 type answering struct {
 	list      listing
-	front     *listing          // of a page that is read from its middle, the comments in front of that
-	placement planner.Placement // of a page by number
+	front     *listing          // reads the comments before the middle of a page that is read from there; nil for other pages
+	placement planner.Placement // how a page by number is found
 	numbers   *numbersLookup    // nil if nothing is looked up
-	counted   *run              // that counts the list beside the page; nil if nothing is counted by reading
+	counted   *run              // counts the list beside the page; nil if nothing is counted by reading
 	countErr  error
 }
 

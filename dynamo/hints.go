@@ -118,7 +118,7 @@ func entryBytes(c comment.Comment, listed int) int {
 type lookupPrices struct {
 	mu    sync.Mutex
 	mean  planner.LookupPrice
-	place float64 // of each place of comments that are found by their ranks
+	place float64 // read units for each place, where several comments are found by their ranks
 }
 
 // assumedLookup is assumed of an index that was not asked yet: that of the table takes as much.
@@ -170,8 +170,8 @@ type recent struct {
 // recentPage describes one page in about a kilobyte, its key included.
 type recentPage struct {
 	held  *planner.LastPage
-	first comment.Position // of the comments taken
-	at    time.Time        // when it was read
+	first comment.Position // the position of the first comment that was taken
+	at    time.Time        // when the page was read
 	// came is how many comments arrived in front of the page within elapsed; zero if none can.
 	came    float64
 	elapsed time.Duration

@@ -73,8 +73,8 @@ type memory struct {
 
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]
-	writes   *changes // by this Store
-	heard    *changes // from the stream
+	writes   *changes // changes by this Store
+	heard    *changes // changes that the stream told of
 }
 
 // recollection holds the statistics of one product.
@@ -83,9 +83,9 @@ type recollection struct {
 	// newest are the positions of the newest comments as they were last read; nil before any were.
 	newest  *layout.Bounds
 	asOf    time.Time // the watermark when both were read; zero when it is unknown or too old to skip by them
-	queried time.Time // when a query last had use for them
+	queried time.Time // when a query last had use for the statistics
 	tried   time.Time // when a background fetch last began
-	read    time.Time // when they were last read
+	read    time.Time // when the statistics were last read
 	apart   aparts    // newest comments that no page showed
 	told    told      // what was last read for an answer
 }
@@ -291,7 +291,7 @@ type watermark struct {
 	read  time.Time
 	at    time.Time
 	known bool
-	ahead time.Time // when one was too far ahead; zero for never
+	ahead time.Time // when a watermark was last too far ahead of this clock; zero for never
 }
 
 // upTo is the watermark, at most watermarkAge old.
@@ -317,9 +317,9 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 
 // apart is the newest comment with one of some ratings, which is not among the newest of all.
 type apart struct {
-	ratings  uint8 // the bit of each
+	ratings  uint8 // a bit for each rating, as ratingBits sets it
 	position comment.Position
-	among    int // it is not one of this many newest comments
+	among    int // the comment is not among so many of the newest ones
 }
 
 // apartKept is for how many sets of ratings of a product this is remembered.

@@ -11,14 +11,14 @@ import (
 // texts has no gaps: it is hashed at once.
 type queryKey struct {
 	product    string
-	conditions string // as conditionsKey writes them
+	conditions string // the conditions of the filter, as conditionsKey writes them
 	order      comment.Order
 
-	createdFrom, createdTo int64 // milliseconds, as filters are normalized
+	createdFrom, createdTo int64 // the filter's dates, in milliseconds
 	after, before          comment.Place
-	values                 int // of all conditions
+	values                 int // how many values all conditions have
 	size                   int
-	number                 int // of the page, 0 for none
+	number                 int // the number of the page; 0 if it is not asked for by number
 	count                  comment.Counting
 	given                  givens // which of the times and positions are given
 	fromEnd                bool

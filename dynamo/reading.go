@@ -26,7 +26,7 @@ type source struct {
 	query   comment.Query
 	key     queryKey
 	planner planner.Planner
-	meter   *layout.Meter // of the page and its probes together
+	meter   *layout.Meter // adds up what the page and its probes cost together
 }
 
 // reading takes comments of a stretch: from its links, side by side as far as the planner thinks
@@ -38,7 +38,7 @@ type reading struct {
 	units   float64         // what attempts may cost from now on, in read units
 
 	steps [][]*run // those of a step run in parallel
-	links []link   // of the stretch, in its order
+	links []link   // how far each link of the stretch was read, in its order
 	all   bool     // whether the whole list was taken
 }
 

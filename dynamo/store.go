@@ -124,22 +124,22 @@ type Store struct {
 
 	// Hints for plans.
 	memory       *memory       // statistics of products; nil without a Watermark
-	sizes        *sizes        // of the comments of products
+	sizes        *sizes        // sizes of the comments of products
 	recent       *recent       // what pages held when they were last read
-	attempts     *attempts     // that were given up lately
+	attempts     *attempts     // attempts that were given up lately
 	lookupPrices *lookupPrices // what finding pages by their numbers took
 
 	// What keeps pages fresh.
-	changes *changes // of products, by this Store or heard from the stream
+	changes *changes // changes of products, by this Store or heard from the stream
 	moves   *moves   // comments that edits moved between partitions
 
 	flights   flights          // pages that are being read
-	cache     *pageCache       // of first pages; nil for none
-	named     *namedComments   // that were fetched beside them; nil for none
-	malformed *layout.Reporter // of items that lists leave out; nil reports nothing
+	cache     *pageCache       // caches first pages; nil caches none
+	named     *namedComments   // caches comments that were fetched beside first pages; nil caches none
+	malformed *layout.Reporter // reports items that lists leave out; nil reports nothing
 
 	bulkhead *bulkhead // bounds the operations that read pages of each product; nil bounds none
-	batches  *bulkhead // the same of batches of statistics
+	batches  *bulkhead // bounds the batches that read statistics of each product; nil bounds none
 }
 
 // NewStore makes a store of a table, which must be as layout.Definition says.

@@ -189,7 +189,7 @@ type connection struct {
 	head    *held
 	since   time.Time
 	refused time.Time // when a request was last refused for the load
-	expired bool      // the server closes it in its end unless a request is arriving
+	expired bool      // the server is stopping and closes the connection, unless a request is arriving
 }
 
 // use is what a connection is used for, from the least to the most.

@@ -16,7 +16,7 @@ type refusal struct {
 	code    string
 	message string // may have verbs, which with fills in
 	header  string // name of a further header, empty for none
-	value   string // of that header
+	value   string // the value of that header
 	reason  string // which limit of the server refuses, a word; empty for what a client can correct
 }
 

@@ -19,21 +19,22 @@ type request struct {
 	id       string
 	exchange *Exchange       // nil if the request is not observed
 	limited  *limitedRequest // nil if its client is not limited
-	body     []byte          // of a POST that has arrived
+	body     []byte          // the body of a POST, once it has arrived
 	inside   bool            // a page of this server asks
 	units    float64         // read from the table, once the answer is built
-	writes   int             // comments written by then
+	writes   int             // how many comments the operation wrote, once the answer is built
 
-	documentID string // of the document that the client names instead of sending it
+	documentID string // the id of a document that the client names instead of sending it
 	sent       string // the text of the operation, as it was sent
 
-	shown *shownAnswer // what caches may have of the same answer, nil if they have none
+	shown *shownAnswer // the same answer as caches may have it; nil if they have none
 
 	socket bool    // the operation came over a WebSocket
-	stream pending // of a subscription that has begun, else nil
+	stream pending // the subscription that the operation began, else nil
 }
 
-// pending is an answer that goes on for long. It begins when nothing else is held for its request.
+// pending is an answer that is sent over a long time. It begins once its request holds no place any
+// more, nor anything else that others wait for.
 type pending interface {
 	streams.Source
 	send(w http.ResponseWriter, r *http.Request, stopping context.Context)

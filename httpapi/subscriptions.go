@@ -102,7 +102,7 @@ func (t subscriber) expired(r *http.Request) (refused bool) {
 // stream is a subscription that has begun. It implements [streams.Source].
 type stream struct {
 	subscriber
-	ctx          context.Context // of the operation, without its end
+	ctx          context.Context // the context of the operation, but not canceled with it
 	respond      graphql.ResponseHandler
 	subscription *live.Subscription
 	key          string

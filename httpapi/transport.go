@@ -27,7 +27,7 @@ import (
 type transport struct {
 	Options
 	executor *executor.Executor
-	texts    *usage.Pool // that all operations hold
+	texts    *usage.Pool // the memory of the texts of all operations
 	shown    *shownAnswers
 }
 

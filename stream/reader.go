@@ -19,7 +19,7 @@ type reader struct {
 	label string
 	leave context.CancelFunc
 	done  chan struct{}
-	since time.Time // when it began to read
+	since time.Time // when the reader began to read
 	// heard receives a value when a heartbeat of this reader came through.
 	heard chan struct{}
 

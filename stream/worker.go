@@ -17,10 +17,10 @@ type worker struct {
 	discover time.Duration
 
 	label     string
-	listed    time.Time // when the shards were
+	listed    time.Time // when the shards were last listed
 	sightings map[string]sighting
 	absent    map[string]int
-	expires   time.Duration // until a lease may be free, as of the last survey
+	expires   time.Duration // how long until a lease may be free, as of the last survey
 	running   sync.WaitGroup
 	wake      chan struct{}
 }

@@ -116,7 +116,7 @@ type merging struct {
 	slots  chan struct{}
 
 	mu    sync.Mutex
-	going map[string]*mergeGoing // by product
+	going map[string]*mergeGoing // the merges by product
 }
 
 // mergeGoing is a merge that waits or is under way.

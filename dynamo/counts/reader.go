@@ -25,7 +25,7 @@ type readerClient interface {
 // Reader reads statistics and leaderboards. It is safe for concurrent use.
 type Reader struct {
 	client  readerClient
-	leaders readerClient // the same, for leaderboards
+	leaders readerClient // reads leaderboards
 	table   string
 	// first refuses reads until the first counting is complete; nil refuses nothing.
 	first    *firstCount

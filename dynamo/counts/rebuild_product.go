@@ -147,7 +147,7 @@ type recounter struct {
 	counter    *Counter
 	feed       feed
 	pages      merger // nil if the page index is not kept
-	owner      string // of the rebuild, in holds
+	owner      string // the rebuild's name in holds
 	settings   leaderSettings
 
 	counted, refiled, recounted, repaired atomic.Int64 // comments, comments, comments, products

@@ -111,7 +111,7 @@ type tally struct {
 type markerChange struct {
 	id            comment.ID
 	before, after marker
-	improper      layout.Item // as in the standing
+	improper      layout.Item // the attributes of an improper comment, as in the standing
 }
 
 // tallyUp applies the first standings to a ledger, as many as a transaction has room for. Standings

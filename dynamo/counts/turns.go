@@ -46,7 +46,7 @@ var errWaits = comment.Errorf(comment.Throttled, "a product is changed more ofte
 type turns struct {
 	mu     sync.Mutex
 	queues map[string]*queue // by product
-	swept  time.Time         // when those that nobody waits for were forgotten
+	swept  time.Time         // when idle queues were last dropped
 }
 
 // queue is what calls of Handle have to count of a product.
@@ -62,9 +62,9 @@ type queue struct {
 // share is the part of a turn that one change takes.
 type share struct {
 	standing
-	record int // as in the change
+	record int // the index of the change's record
 	done   bool
-	err    error // why it is refused
+	err    error // why the change cannot be counted
 }
 
 // turn is what one call of Handle counts at once.

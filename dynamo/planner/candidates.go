@@ -40,7 +40,7 @@ func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator 
 type choice struct {
 	candidate Candidate
 	limits    []int
-	estimator *estimator // that prices the other candidates
+	estimator *estimator // prices the other candidates when they are asked for
 }
 
 // choose returns the first of the candidates, and the limits of its first calls. The others are

@@ -214,11 +214,11 @@ func (s *splitting) addCells(cover Cover, languages []comment.Language, ratings 
 // grid are the counts of a product as the covers of one list need them. An estimate looks at dozens
 // of parts, and statistics are a map.
 type grid struct {
-	all     tally     // of any language
+	all     tally     // counts of all languages together
 	media   int       // comments with pictures or videos, if the list is restricted to these
 	helpful int       // comments with helpful votes, if the list is restricted to these
-	named   tally     // of the languages of the list, at most
-	rows    []gridRow // of each of these languages, at most
+	named   tally     // counts of the list's languages together, or more
+	rows    []gridRow // counts of each of the list's languages, or more
 }
 
 // tally has counts by rating: of all comments, and of those with traits that the list allows.

@@ -17,7 +17,7 @@ type Stretch struct {
 	// Links are those that it touches, in the direction of reading.
 	Links []comment.Link
 
-	filter comment.Filter // of the whole list
+	filter comment.Filter // the filter of the whole list
 	order  comment.Order
 	// backwards is whether reading goes from the end of the list to its start.
 	backwards bool
