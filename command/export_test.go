@@ -35,6 +35,7 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
@@ -494,6 +495,26 @@ func TestExportAndImportKilled(t *testing.T) {
 	to.must("import", file, "--restore")
 	if diff := cmp.Diff(from.items(), to.items()); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// The list of imports says what one added that was killed, up to the chunk that it was at.
+func TestKilledImportIsListed(t *testing.T) {
+	t.Parallel()
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	file := filepath.Join(t.TempDir(), "cups.csv")
+	const chunk = call.MaxKeysPerGet * dynamo.DefaultLoadCalls
+	var rows strings.Builder
+	rows.WriteString("id,product,rating,language,text,createdAt\n")
+	for n := range 3 * chunk {
+		fmt.Fprintf(&rows, "r%d,cup,5,en,Holds water.,2015-08-20\n", n)
+	}
+	if err := os.WriteFile(file, []byte(rows.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	kill(t, e, "PutItem", chunk+10, "import", file, "--calls", "1", "--no-count", "--yes")
+	if said := e.says("import", "--list"); !strings.Contains(said, output.English.Sprint(chunk)+"  0        running, or killed") {
+		t.Error(said)
 	}
 }
 

@@ -228,6 +228,9 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 			return err
 		}
 		loader.Import = begun.Number()
+		work.Note = func(ctx context.Context, written, updated int) error {
+			return registry.Note(ctx, begun, written, updated)
+		}
 		failed := work.Run(ctx)
 		// Also of an import that was stopped: --list tells what it wrote.
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
@@ -245,9 +248,18 @@ func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader 
 		return err
 	}
 	if work.Rejected() > 0 && c.Replace {
-		return errors.New("rows were rejected, so it is not known what the file lacks: nothing was deleted; mend the file")
+		return &importer.UnreplacedError{Reason: "rows were rejected, so it is not known what the file lacks: nothing was deleted; mend the file, and run it again"}
 	}
-	return removeOthers(ctx, loader, term)
+	err := removeOthers(ctx, loader, term)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, restore.ErrNoComments):
+		return &importer.UnreplacedError{Reason: "nothing was deleted: " + err.Error()}
+	case errors.Is(err, context.Canceled):
+		err = errors.New("interrupted")
+	}
+	return &importer.UnreplacedError{Reason: fmt.Sprintf("what the file lacks is not all deleted: %v. Run it again: it continues where it stopped", err)}
 }
 
 // endTimeout bounds how long an import that was stopped notes what it wrote.

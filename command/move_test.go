@@ -392,9 +392,11 @@ func TestReplaceKeeps(t *testing.T) {
 	marked[layout.AttrImport], marked[layout.AttrKeyHash] = layout.Text("7:1:0:"), layout.Binary([]byte("hash"))
 	put(t, client, e.table, marked)
 	folder := t.TempDir()
-	none := filepath.Join(folder, "none.jsonl")
-	if err := os.WriteFile(none, nil, 0o600); err != nil {
-		t.Fatal(err)
+	none, damaged := filepath.Join(folder, "none.jsonl"), filepath.Join(folder, "damaged.jsonl")
+	for file, text := range map[string]string{none: "", damaged: "{}\n"} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
 	older := dynamotest.WriteExport(t, filepath.Join(folder, "older"), "", e.table, dynamotest.Scan(t, client, e.table))
 	mark := layout.StreamKey("ERASED", "digest")
@@ -402,7 +404,8 @@ func TestReplaceKeeps(t *testing.T) {
 	put(t, client, e.table, mark)
 	before := restorable(t, client, e.table)
 	for says, arguments := range map[string][]string{
-		"the copy has no comments":                         {none, "--restore"},
+		"talkback: nothing was deleted: the copy has no comments, and --replace would delete all of the table: check whether it is the right one; for an empty table, make a new one 0 rows": {none, "--restore"},
+		"talkback: rows were rejected, so it is not known what the file lacks: nothing was deleted; mend the file, and run it again 1 rows":                                                  {damaged, "--restore"},
 		"nothing was restored: the copy has no comments":   {dynamotest.WriteExport(t, filepath.Join(folder, "empty"), "", e.table, nil)},
 		"public.jsonl: written by an export without --all": {filepath.Join(folder, "public.jsonl"), "--restore"},
 		"one.jsonl: written by an export without --all":    {filepath.Join(folder, "one.jsonl"), "--restore"},

@@ -40,7 +40,8 @@ type Import struct {
 	Name string
 	// Begun is when it last began. Ended is when it ended, zero if it has not, or was killed.
 	Begun, Ended time.Time
-	// Written is how many comments it added, and Updated how many it changed, in all runs that ended.
+	// Written is how many comments it added, and Updated how many it changed, in all runs. Of one that
+	// was killed, they lack what it wrote after its last note.
 	Written, Updated int
 	// Undone is when it was taken back, zero if it was not.
 	Undone time.Time
@@ -103,12 +104,26 @@ func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
 	return importOf(it)
 }
 
+// Note notes what the run of an import wrote so far that Begin returned.
+func (r *Registry) Note(ctx context.Context, m Import, written, updated int) error {
+	_, err := r.update(ctx, namePrefix+m.Name, "SET "+wrote, m.values(written, updated))
+	return err
+}
+
 // End notes that the run of an import ended that Begin returned, and what it wrote.
 func (r *Registry) End(ctx context.Context, m Import, written, updated int) error {
-	_, err := r.update(ctx, namePrefix+m.Name, "SET "+attrEnded+" = :now, "+attrWritten+" = :written, "+attrUpdated+" = :updated", layout.Item{
-		":now": layout.Time(time.Now()), ":written": layout.Number(int64(m.Written + written)), ":updated": layout.Number(int64(m.Updated + updated)),
-	})
+	values := m.values(written, updated)
+	values[":now"] = layout.Time(time.Now())
+	_, err := r.update(ctx, namePrefix+m.Name, "SET "+attrEnded+" = :now, "+wrote, values)
 	return err
+}
+
+// wrote is the part of an update that notes what an import wrote.
+const wrote = attrWritten + " = :written, " + attrUpdated + " = :updated"
+
+// values returns the values of wrote, by what this run wrote.
+func (m Import) values(written, updated int) layout.Item {
+	return layout.Item{":written": layout.Number(int64(m.Written + written)), ":updated": layout.Number(int64(m.Updated + updated))}
 }
 
 // List returns all imports by name.

@@ -43,6 +43,9 @@ type Import struct {
 	ChunkRows int
 	// Preview takes note of all rows that are read; nil for none.
 	Preview *Preview
+	// Note is called after each chunk, with how many comments were added and changed so far; nil for
+	// nobody.
+	Note func(ctx context.Context, written, updated int) error
 	// DryRun says that Loader writes nothing, which the report then tells.
 	DryRun bool
 
@@ -99,6 +102,9 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	m.done.Deleted += counts.Deleted
 	m.done.Repeated += counts.Repeated
 	m.done.Erased += counts.Erased
+	if err == nil && m.Note != nil {
+		err = m.Note(ctx, m.done.Written, m.done.Updated)
+	}
 	if err != nil {
 		return err
 	}

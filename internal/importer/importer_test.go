@@ -132,6 +132,8 @@ func TestReportOfCounting(t *testing.T) {
 		{nil, 1500 * time.Millisecond, "3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected, all counted after another 1.5 s"},
 		{errors.New("broken"), 0, "the rows are in the table, but it is not known whether all are counted: broken\n" +
 			"3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected\nA server, talkback stream or a further import counts the rest"},
+		{fmt.Errorf("work: %w", &UnreplacedError{"nothing was deleted; mend the file"}), 0,
+			"work: nothing was deleted; mend the file\n3 rows = 3 written + 0 already there + 0 repeated in the file + 0 rejected"},
 	} {
 		m := newImport(t, strings.NewReader(rows(3, none)), &fakeLoader{}, PrintRejects(io.Discard))
 		if err := m.Run(t.Context()); err != nil {

@@ -10,6 +10,13 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
+// UnreplacedError is the error of an import that wrote all rows, and then did not delete all that the
+// file lacks. It says how to continue.
+type UnreplacedError struct{ Reason string }
+
+// Error returns the reason, and how to continue.
+func (e *UnreplacedError) Error() string { return e.Reason }
+
 // Report ends an import that returned err, and says what became of the rows. waited is how long it
 // took from the last row until all comments were counted; 0 if nothing waited for that. If
 // the import failed, the summary is part of the error, which says how to continue.
@@ -18,6 +25,7 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	err = errors.Join(err, m.Rejects.close())
 	summary = m.summary(took, waited)
 	var exists *RejectsExistError
+	var unreplaced *UnreplacedError
 	switch {
 	case err == nil:
 		return summary, m.checkRows()
@@ -26,6 +34,8 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	case errors.Is(err, ErrTooManyRejects):
 		return "", fmt.Errorf("%w: --max-rejects is %s, and the import stopped after line %d\n%s\nMend the file, or say by flags how it is to be read, and run it again%s",
 			err, m.Limit.text, m.done.line, summary, m.Rejects.again())
+	case errors.As(err, &unreplaced):
+		return "", fmt.Errorf("%w\n%s", err, summary)
 	case errors.Is(err, context.Canceled):
 		err = errors.New("interrupted")
 	}
