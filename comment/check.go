@@ -96,6 +96,8 @@ func (c Comment) checkModeration() error {
 		return Errorf(BadInput, "the reason of a rejection is one of %v", RejectionReasons())
 	case m.Reports < 0 || m.Reports > MaxVersion:
 		return Errorf(BadInput, "the number of reports is not 0 to %d", MaxVersion)
+	case m.RejectedEdit < 0 || m.RejectedEdit > MaxVersion:
+		return Errorf(BadInput, "the version of the edit that was rejected is not 0 to %d", MaxVersion)
 	}
 	if err := c.checkHeldEdit(m.HeldEdit); err != nil {
 		return err

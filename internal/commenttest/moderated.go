@@ -8,7 +8,7 @@ import (
 )
 
 // Moderated returns a comment in a random state, with all that a comment in this state can have: a
-// reply, a held edit, reports and reasons to wait.
+// reply, a held edit, one that was rejected, reports and reasons to wait.
 func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 	c.Status = skewed(r, comment.Approved, comment.Pending, comment.Rejected, comment.Withdrawn)
 	at := c.CreatedAt().Add(time.Duration(r.IntN(1e9)) * time.Millisecond)
@@ -20,7 +20,7 @@ func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 	}
 	c.ImportedVotes = comment.VoteCounts{Helpful: max(0, r.IntN(9)-4), NotHelpful: max(0, r.IntN(9)-6)}
 	c.Votes = c.ImportedVotes
-	m := comment.Moderation{}
+	m := comment.Moderation{RejectedEdit: max(0, r.IntN(8)-4)}
 	if c.Status == comment.Rejected {
 		reason := skewed(r, comment.RejectionReasons()...)
 		m.Reason = &reason
@@ -36,7 +36,7 @@ func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 		m.Held = heldReasons(r, m.Reports > 0)
 		m.Since = at
 	}
-	if m.Reports > 0 || c.Status != comment.Approved || m.HeldEdit != nil {
+	if m.Reports > 0 || m.RejectedEdit > 0 || c.Status != comment.Approved || m.HeldEdit != nil {
 		c.Moderation = &m
 	}
 	return c

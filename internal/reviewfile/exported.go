@@ -204,6 +204,7 @@ type extras struct {
 	Held        []comment.HoldReason `json:"held,omitempty"`
 	HeldSince   *string              `json:"heldSince,omitempty"`
 	HeldEdit    *exportedEdit        `json:"heldEdit,omitempty"`
+	Rejected    int                  `json:"rejectedEdit,omitempty"`
 	ReportCount int                  `json:"reports,omitempty"`
 	Reply       *exportedReply       `json:"reply,omitempty"`
 	Verified    bool                 `json:"verified,omitempty"`
@@ -247,7 +248,8 @@ func extrasOf(c comment.Comment) (e extras) {
 	if m.Reason != nil {
 		e.Reason = string(*m.Reason)
 	}
-	if e.Held, e.ReportCount = m.Held, m.Reports; len(m.Held) > 0 {
+	e.Held, e.Rejected, e.ReportCount = m.Held, m.RejectedEdit, m.Reports
+	if len(m.Held) > 0 {
 		e.HeldSince = timeText(&m.Since)
 	}
 	if h := m.HeldEdit; h != nil {
@@ -275,7 +277,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 			return err
 		}
 	}
-	m := comment.Moderation{Held: e.Held, Reports: e.ReportCount}
+	m := comment.Moderation{Held: e.Held, RejectedEdit: e.Rejected, Reports: e.ReportCount}
 	if e.Reason != "" {
 		reason := comment.RejectionReason(e.Reason)
 		m.Reason = &reason
@@ -290,7 +292,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 			return err
 		}
 	}
-	if c.Status != comment.Approved || len(m.Held) > 0 || m.HeldEdit != nil || m.Reports != 0 {
+	if c.Status != comment.Approved || len(m.Held) > 0 || m.HeldEdit != nil || m.RejectedEdit != 0 || m.Reports != 0 {
 		c.Moderation = &m
 	}
 	*c = c.InQueue()
@@ -298,7 +300,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 }
 
 // extraNames are the members of extras.
-var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "reports", "reply", "verified", "votes", "notHelpfulVotes", "media"}
+var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "rejectedEdit", "reports", "reply", "verified", "votes", "notHelpfulVotes", "media"}
 
 // extrasIn reads the members of extras, which must be of the right kinds.
 func extrasIn(object map[string]any) (e extras, err error) {

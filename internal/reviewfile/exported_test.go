@@ -74,13 +74,13 @@ func TestExportedLine(t *testing.T) {
 	full.Moderation = &comment.Moderation{Reason: &reason}
 	waits := bare
 	waits.Moderation = &comment.Moderation{
-		Reports: 3, Held: []comment.HoldReason{comment.HeldEdited, comment.HeldReported}, Since: at,
+		Reports: 3, RejectedEdit: 7, Held: []comment.HoldReason{comment.HeldEdited, comment.HeldReported}, Since: at,
 		HeldEdit: &comment.HeldEdit{Rating: 1, Language: "de", Text: "anders", At: at, Version: 2},
 	}
 	const want = `{"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":"A <b> & \"c\"","text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":"2024-05-29T01:02:03.004Z","version":3}
 {"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}
 {"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1,"status":"REJECTED","reason":"SPAM","reply":{"text":"Thanks","name":"Shop","createdAt":"2024-06-01T00:00:00.005Z","updatedAt":null,"version":1}}
-{"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1,"held":["EDIT","REPORTED"],"heldSince":"2024-06-01T00:00:00.005Z","heldEdit":{"rating":1,"language":"de","title":null,"text":"anders","at":"2024-06-01T00:00:00.005Z","version":2},"reports":3}
+{"talkback":2,"id":"c_01HZ0000000000000000000000","product":"p","rating":4,"language":"pt-BR","title":null,"text":" &amp;<br />\n","author":"7","authorName":"Ada ","authorImported":false,"createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1,"held":["EDIT","REPORTED"],"heldSince":"2024-06-01T00:00:00.005Z","heldEdit":{"rating":1,"language":"de","title":null,"text":"anders","at":"2024-06-01T00:00:00.005Z","version":2},"rejectedEdit":7,"reports":3}
 `
 	if diff := cmp.Diff(want, string(appended(t, exportedComment(), bare, full, waits))); diff != "" {
 		t.Error(diff)
@@ -143,6 +143,9 @@ func TestExportedLinesThatWereChanged(t *testing.T) {
 		{`"version":3`, `"version":3,"reply":{"text":"x","name":"Shop","createdAt":"2024-05-29","version":1}`, "", "a reply"},
 		{`"version":3`, `"version":3,"reply":{"text":"x","name":"","createdAt":"2024-05-29","version":1}`, "name of who replied is empty", "a reply of no one"},
 		{`"version":3`, `"version":3,"reply":{"text":"x","name":"Shop","createdAt":"soon","version":1}`, "reply.createdAt: ", "a reply of no time"},
+		{`"version":3`, `"version":3,"rejectedEdit":2`, "", "an edit that was rejected"},
+		{`"version":3`, `"version":3,"rejectedEdit":-1`, "edit that was rejected", "an edit below zero that was rejected"},
+		{`"version":3`, `"version":3,"rejectedEdit":2147483648`, "edit that was rejected", "a rejected edit that no answer can hold"},
 		{`"version":3`, `"version":3,"reports":-1`, "number of reports", "reports below zero"},
 		{`"version":3`, `"version":0`, "version 0", "a version before the first"},
 		{`"version":3`, `"version":2147483648`, "version 2147483648", "a version that no answer can hold"},
