@@ -18,6 +18,7 @@ import (
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/internal/browsertest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -32,6 +33,7 @@ func TestModeration(t *testing.T) {
 		{"approve and reject", approveAndReject},
 		{"undo", undoDecisions},
 		{"several at once", severalAtOnce},
+		{"much at once", leaveWithMuch},
 		{"by keyboard", moderateByKeyboard},
 		{"filters and pages", filtersAndPages},
 		{"held edit", heldEdit},
@@ -247,6 +249,39 @@ func severalAtOnce(t *testing.T, d *desk) {
 	}
 	if sent := d.mutations(); sent != 1 {
 		t.Errorf("%d mutations were sent, want one for all", sent)
+	}
+	d.quiet()
+}
+
+// leaveWithMuch leaves the page with more decisions than a browser sends then. The browser asks first, and
+// the decisions are sent meanwhile, in parts that it sends also of a page that is gone.
+func leaveWithMuch(t *testing.T, d *desk) {
+	const leaves = `dispatchEvent(new Event('beforeunload', { cancelable: true }))`
+	one := d.write("en", "one", "")
+	ids := make([]string, 19) // with the one, a page
+	for i := range ids {
+		ids[i] = d.write("en", "many", "")
+	}
+	d.visit(d.site.address)
+	d.countMutations()
+	d.mouse(0, ".approve")
+	if !eval[bool](d.tab, leaves) || d.mutations() != 0 {
+		t.Error("the page is not left at once with one decision")
+	}
+	d.click("#select-all")
+	d.click("#reject-all")
+	d.do(chromedp.Evaluate(fmt.Sprintf(`document.querySelector('#note').value = '€'.repeat(%d)`, comment.MaxNote), nil))
+	d.press("1" + kb.Enter)
+	d.says("#empty", "That was the last one.")
+	if eval[bool](d.tab, leaves) {
+		t.Error("the page is left with more decisions than a browser sends then")
+	}
+	d.decided(one, "APPROVED")
+	for _, id := range ids {
+		d.decided(id, "REJECTED")
+	}
+	if sent := d.mutations(); sent < 5 {
+		t.Errorf("%d mutations were sent, want one for each 12 KB", sent)
 	}
 	d.quiet()
 }

@@ -3,8 +3,12 @@
 
 // How long a decision can be undone before it is sent, in milliseconds.
 const undoTime = 10_000;
-// The most decisions of one request.
+// The most decisions of one request, and about the most bytes that they have.
 const mostDecisions = 50;
+const mostBytes = 12_000;
+// The most bytes of decisions that are sent when the page is left. Browsers let requests of 64 KiB
+// outlive a page: https://fetch.spec.whatwg.org/#http-network-or-cache-fetch
+const mostAtEnd = 48_000;
 
 // A comment in the list is {queued, li, state, verdict}. Its state is open, decided (and can be undone),
 // sending, saved, failed or gone.
@@ -200,18 +204,36 @@ async function settle() {
 }
 
 async function send(all, keepalive = false) {
-  const parts = [];
-  for (let i = 0; i < all.length; i += mostDecisions) parts.push(all.slice(i, i + mostDecisions));
-  await Promise.all(parts.map((part) => sendPart(part, keepalive)));
+  await Promise.all(partsOf(all).map((part) => sendPart(part, keepalive)));
   draw();
 }
 
+// partsOf divides comments that were decided about into those of one request each.
+function partsOf(all) {
+  const parts = [];
+  let bytes = 0;
+  for (const item of all) {
+    const more = bytesOf([item]);
+    if (parts.length === 0 || parts.at(-1).length === mostDecisions || bytes + more > mostBytes) {
+      parts.push([]);
+      bytes = 0;
+    }
+    parts.at(-1).push(item);
+    bytes += more;
+  }
+  return parts;
+}
+
+// decisionsOf returns what was decided about comments, as the API has it.
+const decisionsOf = (all) => all.map(({ queued: { comment }, verdict: { reason, note } }) => ({
+  id: comment.id, version: (comment.heldEdit ?? comment).version, reason, note: note || null,
+}));
+
+const bytesOf = (all) => new Blob([JSON.stringify(decisionsOf(all))]).size;
+
 async function sendPart(part, keepalive) {
   for (const item of part) set(item, 'sending');
-  const decisions = part.map(({ queued: { comment }, verdict: { reason, note } }) => ({
-    id: comment.id, version: (comment.heldEdit ?? comment).version, reason, note: note || null,
-  }));
-  const answer = await ask(decideMutation, { decisions }, keepalive);
+  const answer = await ask(decideMutation, { decisions: decisionsOf(part) }, keepalive);
   const results = answer.data?.decideComments?.results;
   if (!results) {
     problem = answer.problem || 'unavailable';
@@ -256,9 +278,14 @@ byId('retry').addEventListener('click', async () => {
   if (await settle() && unread) await load(unread.after);
 });
 
-// What can still be undone is sent when the page is left, since nobody can undo it any more.
-addEventListener('pagehide', () => batches.forEach((batch) => send(take(batch), true)));
-addEventListener('beforeunload', (event) => failed().length > 0 && event.preventDefault());
+// What can still be undone is sent when the page is left, since nobody can undo it any more. Of more
+// than a browser sends then, it is sent while the browser asks whether to leave.
+addEventListener('pagehide', () => send(batches.flatMap(take), true));
+addEventListener('beforeunload', (event) => {
+  const tooMuch = bytesOf(batches.flatMap(({ items }) => items)) > mostAtEnd;
+  if (tooMuch) send(batches.flatMap(take));
+  if (tooMuch || failed().length > 0) event.preventDefault();
+});
 
 // ---- History, reports, and what else the author wrote ----
 
