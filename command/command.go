@@ -49,7 +49,7 @@ type line struct {
 
 	Author Author `cmd:"" help:"Export or erase everything that the table holds about an author."`
 
-	Hooks Hooks `cmd:"" help:"Tell other services of what happens to comments, by HTTP: add, list, pause, resume, replay, remove or test a hook."`
+	Hooks Hooks `cmd:"" help:"Tell other services what happens to comments, by HTTP: add, list, pause, resume, test or remove a hook, or deliver its events again."`
 
 	Pages Pages `cmd:"" help:"Make the files of page numbers from an export, without a table: talkback pages build."`
 
