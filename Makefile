@@ -1,7 +1,7 @@
 # What there is to make. `make run` needs Go and npm, `make test` for some of its suites also Chromium, Java, Maven, Redis, nginx,
 # PostgreSQL, a C compiler, shells and Python; as root on Debian these are installed.
 
-.PHONY: run build lambda generate explorer component package provision-engine provision-s3 languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture docs release release-tool clean
+.PHONY: run build lambda generate explorer component package provision-engine provision-s3 provision-packages provision-programs languages provision test run-tests compile-tests check-explorer check-component torture soak lint vuln bench bench-plans bench-pages overload picture docs release release-tool clean
 
 # What waits for others, or runs once at the start, is not inlined, and functions begin at multiples of 16 bytes, as on arm64,
 # in place of 32: so the program takes 2 MB less. Debug information, which no program here keeps, is not made: that takes a
@@ -73,18 +73,24 @@ release: build provision-engine release-tool lambda package
 	@bin/talkback-release -flags "$(LEAN)" -engine linux/amd64=bin/dynoxide -function bin/bootstrap -with bin/talkback-comments-*.tgz -with bin/docs
 
 # Everything that any test needs. What cannot be had here is said in a line that begins with "left out:".
-provision: provision-engine provision-s3 languages release-tool
-	@internal/provision/dynamodb-local.sh
-	@internal/provision/apollo-kotlin.sh
-	@internal/provision/chromium.sh
+provision: provision-engine provision-s3 languages release-tool provision-packages provision-programs
+
+# What npm has for tests. It is fetched beside what else is, for it needs nothing from apt-get, which runs one at a time.
+provision-packages:
 	@internal/provision/axe.sh
 	@internal/provision/docs.sh
 	@internal/provision/graphql-http.sh
-	@internal/provision/compiler.sh
-	@internal/provision/cfn-lint.sh
 	@internal/provision/clients.sh
 	@internal/provision/contract.sh
 	@internal/provision/frameworks.sh
+
+# All else that tests need, one after the other.
+provision-programs:
+	@internal/provision/dynamodb-local.sh
+	@internal/provision/apollo-kotlin.sh
+	@internal/provision/chromium.sh
+	@internal/provision/compiler.sh
+	@internal/provision/cfn-lint.sh
 	@internal/provision/redis.sh
 	@internal/provision/nginx.sh
 	@internal/provision/deployment.sh
@@ -96,7 +102,7 @@ provision: provision-engine provision-s3 languages release-tool
 # that cannot be run fails, and the race detector watches the tests; RACE=1 has it watch them anywhere. What is fetched,
 # compiled, tested and linted waits only for what it needs.
 test:
-	@$(RARELY) $(MAKE) --no-print-directory -j5 run-tests lint check-explorer check-component
+	@$(RARELY) $(MAKE) --no-print-directory -j8 run-tests lint check-explorer check-component
 
 # The tests alone, without that of the architecture.
 run-tests: provision compile-tests build
