@@ -23,7 +23,10 @@ func New(o Options) http.Handler {
 	sender := &sender{connections: o.Connections, unsent: newBudget(o.MaxUnsent)}
 	mux := http.NewServeMux()
 	withoutDefer(o.Schema.Schema())
-	o.Subscriptions = o.Subscriptions.begin()
+	if s := o.Subscriptions; s != nil {
+		s.Timing = s.Timing.WithDefaults()
+		s.connections, s.subscriptions = newPlaces(s.Max, s.PerClient), newPlaces(s.Max, s.PerClient)
+	}
 	api := o.around(&transport{o, newExecutor(o), usage.NewPool(o.Limits.ProcessTextBytes), newShownAnswers(o.Unchanged)}, sender)
 	mux.Handle("GET /healthz", sender.light(http.HandlerFunc(healthy)))
 	mux.Handle("GET /readyz", sender.light(readiness(o.Ready, o.Connections, o.Logger)))

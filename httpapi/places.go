@@ -37,15 +37,6 @@ const (
 
 var transportNames = [...]string{"websocket", "sse", "multipart"}
 
-// begin returns the bounds as New uses them, nil for none.
-func (s *Subscriptions) begin() *Subscriptions {
-	if s != nil {
-		s.Timing = s.Timing.WithDefaults()
-		s.connections, s.subscriptions = newPlaces(s.Max, s.PerClient), newPlaces(s.Max, s.PerClient)
-	}
-	return s
-}
-
 // enter takes the places of a subscription in a form, nil for a socket, which has its connection's place
 // already. The caller leaves once.
 func (s *Subscriptions) enter(r *http.Request, form *streams.Form) (leave func(), refused *refusal) {

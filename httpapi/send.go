@@ -51,7 +51,10 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 		}
 		if r.Method == http.MethodGet && built.status == http.StatusOK {
 			if unchanged(built.Header(), built.body.Bytes(), r.Header.Values("If-None-Match")) {
-				built.empty()
+				built.status = http.StatusNotModified
+				built.body.Reset()
+				built.Header().Del("Content-Type")
+				built.Header().Del("Content-Encoding")
 			}
 			requestOf(r.Context()).shown.keep(built.Header())
 		}
@@ -130,14 +133,6 @@ func (a *builtAnswer) WriteHeader(status int) { a.status = status }
 func (a *builtAnswer) Write(p []byte) (int, error) {
 	a.body.Grow(len(p) + 256)
 	return a.body.Write(p)
-}
-
-// empty turns the answer into a 304.
-func (a *builtAnswer) empty() {
-	a.status = http.StatusNotModified
-	a.body.Reset()
-	a.Header().Del("Content-Type")
-	a.Header().Del("Content-Encoding")
 }
 
 // send sends the answer as fast as the client reads it. It returns when everything is sent, or when

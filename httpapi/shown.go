@@ -97,13 +97,6 @@ func (s *shownAnswers) of(r *http.Request, operation *graphql.OperationContext, 
 // confirmed reports whether an answer is known to be the one that the client has.
 func (a *shownAnswer) confirmed() bool { return a != nil && a.key.tag != "" }
 
-// about notes the products of an answer that was made and may be kept.
-func (a *shownAnswer) about(products []string) {
-	if a != nil {
-		a.products = products
-	}
-}
-
 // keep remembers an answer by its header. One that nothing proves yet is not worth it: a server that
 // does not read the whole stream remembers nothing.
 func (a *shownAnswer) keep(header http.Header) {

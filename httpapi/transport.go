@@ -115,7 +115,9 @@ func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Lo
 		answer.Set("Cache-Control", revalidate)
 		return
 	}
-	requestOf(r.Context()).shown.about(products)
+	if shown := requestOf(r.Context()).shown; shown != nil {
+		shown.products = products
+	}
 }
 
 // writeEvent answers a client that accepts nothing but events, as one and the end.

@@ -137,7 +137,8 @@ func (g *gradient) finished(now time.Time, v visit, class Class, took time.Durat
 		g.measured(v, class, max(took, time.Microsecond).Seconds())
 	}
 	g.tick(now)
-	if g.complete(now) {
+	lasted, size := now.Sub(g.since), len(g.ratios)
+	if !g.probing && (size >= windowSize && lasted >= windowTime || size >= quietSize && lasted >= quietTime) {
 		g.adjust()
 		g.begin(now)
 	}
@@ -159,12 +160,6 @@ func (g *gradient) measured(v visit, class Class, took float64) {
 	default:
 		g.usual[class] *= math.Pow(took/usual, upRate)
 	}
-}
-
-// complete reports whether the window has seen enough.
-func (g *gradient) complete(now time.Time) bool {
-	lasted, size := now.Sub(g.since), len(g.ratios)
-	return !g.probing && (size >= windowSize && lasted >= windowTime || size >= quietSize && lasted >= quietTime)
 }
 
 // adjust moves the limit by what the window has seen: in proportion to how much longer than usual

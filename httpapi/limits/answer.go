@@ -73,7 +73,8 @@ const CostExtension = "cost"
 // number of its errors and their lengths. If the operation may read anything, the answer tells the
 // estimated and the actual cost.
 func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	a, ofMany := accountOf(ctx), isSubscription(ctx)
+	a, operation := accountOf(ctx), graphql.GetOperationContext(ctx).Operation
+	ofMany := a != nil && operation != nil && operation.Operation == ast.Subscription
 	if ofMany {
 		a.bytes.Store(0) // each event has an answer
 	}
@@ -92,12 +93,6 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 		response.Extensions = map[string]any{CostExtension: g.cost(ctx, a)}
 	}
 	return response
-}
-
-// isSubscription reports whether an operation is a subscription that runs.
-func isSubscription(ctx context.Context) bool {
-	operation := graphql.GetOperationContext(ctx)
-	return operation.Operation != nil && operation.Operation.Operation == ast.Subscription && accountOf(ctx) != nil
 }
 
 // Cost is what an answer tells of its cost. Its members are sorted by name.

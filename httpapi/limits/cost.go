@@ -101,11 +101,15 @@ type priced struct{ *lookahead.Field }
 // weights tell for each kind of field what it costs each time that it is resolved, in units, and
 // set the place inside it. Lists of objects without a weight count as a hundred elements.
 var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
-	lookahead.OneNode:     func(f priced, _ *place) float64 { return f.comments() },
-	lookahead.Nodes:       func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
-	lookahead.Entities:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
-	lookahead.Products:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
-	lookahead.Leaderboard: priced.leaders,
+	lookahead.OneNode:  func(f priced, _ *place) float64 { return f.comments() },
+	lookahead.Nodes:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
+	lookahead.Entities: func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
+	lookahead.Products: func(f priced, inside *place) float64 { inside.nodes(f.IDs); return 0 },
+	lookahead.Leaderboard: func(f priced, inside *place) float64 {
+		first := min(max(f.Leaders, 1), comment.MaxLeaders) // the field refuses other numbers
+		inside.nodes(first)
+		return dynamo.LeadersUnits(first)
+	},
 	lookahead.MostHelpful: priced.mostHelpful,
 	lookahead.Write: func(f priced, _ *place) float64 {
 		switch f.Name {
@@ -210,13 +214,6 @@ func (f priced) comments() float64 { return float64(f.CommentIDs) * dynamo.Comme
 func (p *place) nodes(n int) {
 	p.times *= float64(n)
 	p.products = float64(n)
-}
-
-// leaders returns the price of a leaderboard.
-func (f priced) leaders(inside *place) float64 {
-	first := min(max(f.Leaders, 1), comment.MaxLeaders) // the field refuses other numbers
-	inside.nodes(first)
-	return dynamo.LeadersUnits(first)
 }
 
 // page returns the price of a page of comments.
