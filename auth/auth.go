@@ -87,18 +87,13 @@ func (c *caller) Value(key any) any {
 // WithToken gives the requests that pass through it the bearer token of their Authorization header.
 func WithToken(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		token, _ := bearer(r.Header.Get("Authorization"))
+		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ") // RFC 6750, section 2.1
+		if !strings.EqualFold(scheme, "Bearer") {
+			token = ""
+		}
+		token = strings.TrimSpace(token)
 		next.ServeHTTP(w, r.WithContext(&caller{Context: r.Context(), token: token, request: r}))
 	})
-}
-
-// bearer is the token of a header as RFC 6750, section 2.1, has it.
-func bearer(header string) (token string, ok bool) {
-	scheme, token, found := strings.Cut(header, " ")
-	if !found || !strings.EqualFold(scheme, "Bearer") {
-		return "", false
-	}
-	return strings.TrimSpace(token), true
 }
 
 // Identify returns who sent the request that the context belongs to, and an error if it may write

@@ -15,8 +15,9 @@ func FromHere(r *http.Request) bool { return notHere(r) == "" }
 // from anywhere, and a browser on it sends those of other sites' pages, under host names of their
 // own.
 func notHere(r *http.Request) string {
+	sender, err := netip.ParseAddrPort(r.RemoteAddr)
 	switch {
-	case !isLoopbackAddress(r.RemoteAddr):
+	case err != nil || !sender.Addr().Unmap().IsLoopback():
 		return "this request comes from another"
 	case !isLoopbackHost(r.Host):
 		return "this request asks for it by another name"
@@ -38,12 +39,6 @@ func isForwarded(header http.Header) bool {
 		}
 	}
 	return false
-}
-
-// isLoopbackAddress reports whether an address such as "127.0.0.1:1234" is of this machine.
-func isLoopbackAddress(address string) bool {
-	parsed, err := netip.ParseAddrPort(address)
-	return err == nil && parsed.Addr().Unmap().IsLoopback()
 }
 
 // isLoopbackHost reports whether a host, perhaps with a port, means this machine: localhost,

@@ -78,14 +78,6 @@ func (m *measured) close(log *slog.Logger) {
 	m.listener.close()
 }
 
-// observers returns what measures the requests of an API.
-func (m *measured) observers() []httpapi.Observer {
-	if m == nil {
-		return nil
-	}
-	return []httpapi.Observer{requestObserver{m.Requests}}
-}
-
 // requestObserver measures the requests of an API. It implements httpapi.Observer.
 type requestObserver struct{ to *telemetry.Requests }
 
@@ -171,14 +163,6 @@ func (m *measured) ofCalls(session *Session) {
 		session.Client = call.Observed(session.Client, m.Table)
 		m.Watch("talkback.clock.offset", func() (float64, bool) { return session.clock.Ahead().Seconds(), true })
 	}
-}
-
-// ofBatches returns the observer of the loaders' batches, nil if nothing is measured.
-func (m *measured) ofBatches() func(what string, keys int) {
-	if m == nil {
-		return nil
-	}
-	return m.Pages.Batched
 }
 
 // ofPlaces exports the places of a limiter of requests, and returns the limiter.

@@ -251,7 +251,10 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	if err := build.Finish(ctx, ""); err != nil {
 		return err
 	}
-	return c.report(term.Out, count, took)
+	_, err = output.English.Fprintf(term.Out, "%d comments indexed in %s in %.1f s (%.0f comments/s)\n"+
+		"A server with --pages files:%s does not know how old they are: it builds the index anew from its table.\n",
+		count, output.Printable(c.To), took.Seconds(), output.Rate(count, took), output.Printable(c.To))
+	return err
 }
 
 // add brings all comments of an export into an index. A row that cannot be read ends it: an index
@@ -284,11 +287,4 @@ func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pagein
 			return count, nil
 		}
 	}
-}
-
-func (c *Pages) report(out io.Writer, count int, took time.Duration) error {
-	_, err := output.English.Fprintf(out, "%d comments indexed in %s in %.1f s (%.0f comments/s)\n"+
-		"A server with --pages files:%s does not know how old they are: it builds the index anew from its table.\n",
-		count, output.Printable(c.To), took.Seconds(), output.Rate(count, took), output.Printable(c.To))
-	return err
 }

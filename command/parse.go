@@ -217,7 +217,13 @@ func valueMappers() []kong.Option {
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.NamedMapper("store", kong.MapperFunc(decodeStore)),
 		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a duration", time.ParseDuration)),
-		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a time", parseMoment)),
+		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a time", func(text string) (*time.Time, error) {
+			moment, err := time.Parse(time.DateOnly, text) // a day begins at midnight UTC
+			if err != nil {
+				moment, err = time.Parse(time.RFC3339, text)
+			}
+			return &moment, err
+		})),
 	}
 }
 
@@ -261,15 +267,6 @@ func example(value *kong.Value) string {
 		return ": give one such as " + value.Default
 	}
 	return ""
-}
-
-// parseMoment parses a day, which begins at midnight UTC, or a time of RFC 3339.
-func parseMoment(text string) (*time.Time, error) {
-	moment, err := time.Parse(time.DateOnly, text)
-	if err != nil {
-		moment, err = time.Parse(time.RFC3339, text)
-	}
-	return &moment, err
 }
 
 // checkCalls refuses a negative number of calls.

@@ -25,7 +25,10 @@ type Rebuild struct {
 
 // Run rebuilds, and prints what was repaired. An error says how to continue: finished work is kept.
 func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
-	if err := c.check(); err != nil {
+	if c.LeaderShards < 0 || c.LeaderShards > counts.MaxLeaderShards {
+		return usagef("--leader-shards %d is not a number of shards: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
+	}
+	if err := checkCalls(c.Calls); err != nil {
 		return usage(err)
 	}
 	target, only, err := c.OnlyPagesFlag.target(line)
@@ -74,13 +77,6 @@ func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration
 		return errors.Join(err, errors.New("records of the table's stream were lost meanwhile, so that changes may be missing; run it again"))
 	}
 	return err
-}
-
-func (c *Rebuild) check() error {
-	if c.LeaderShards < 0 || c.LeaderShards > counts.MaxLeaderShards {
-		return fmt.Errorf("--leader-shards %d is not a number of shards: give 1 to %d", c.LeaderShards, counts.MaxLeaderShards)
-	}
-	return checkCalls(c.Calls)
 }
 
 func rebuildSummary(done counts.RebuildResult, took time.Duration) string {

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -108,7 +107,7 @@ type Serve struct {
 	AutomaticQueries *persisted.Automatic `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
-	limiter     *concurrency.Limiter // see concurrency
+	limiter     *concurrency.Limiter // lets requests in; nil before Handler, and for the fixed limit of package httpapi
 	clients     *httpapi.ClientLimits
 	followers   *httpapi.Subscriptions // nil for none
 	hub         *live.Hub              // likewise
@@ -146,7 +145,10 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 		return err
 	}
 	defer server.close()
-	c.ownPictures(server.listener.Addr())
+	if c.SampleData && c.MediaBase == "" { // this server has the pictures of the sample data
+		host := openable(server.listener.Addr(), net.InterfaceAddrs)[0]
+		c.MediaBase = comment.MediaBase(c.scheme() + "://" + host + web.PicturesPath)
+	}
 	around, err := c.prepare(ctx, server.listener.Addr(), flags.Table, opening, term)
 	if err != nil {
 		return err
@@ -225,6 +227,9 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	}
 	s.ends = append(s.ends, s.traces.Stop)
 	c.observers, end = c.requestObservers(s.traces, term)
+	if c.measured != nil {
+		c.observers = append(c.observers, requestObserver{c.measured.Requests})
+	}
 	s.ends = append(s.ends, end)
 	return s, nil
 }
@@ -293,7 +298,7 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 	}
 	c.connections = httpapi.NewConnections(most, int(c.MaxArriving))
 	return &server{
-		http:        newHTTPServer(handler, c.protocols(), certificates, c.OperationTimeout, int(c.MaxQuery)),
+		http:        newHTTPServer(handler, certificates, c.OperationTimeout, int(c.MaxQuery)),
 		listener:    listener,
 		connections: c.connections,
 		delay:       delay,
@@ -315,17 +320,10 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	c.measured.ofPageIndex(pages)
 	runner.Prepare(ctx)
 	c.CountedUpTo = runner.UpTo(store.CountedUpTo)
-	c.hub = c.Subscriptions.hub(session, store, c.CountedUpTo, term.Logger)
-	return store, runner
-}
-
-// ownPictures has comments show the pictures of the sample data, which this server has, unless the
-// flags say where pictures are.
-func (c *Serve) ownPictures(address net.Addr) {
-	if c.SampleData && c.MediaBase == "" {
-		host := openable(address, net.InterfaceAddrs)[0]
-		c.MediaBase = comment.MediaBase(c.scheme() + "://" + host + web.PicturesPath)
+	if c.Subscriptions.Max > 0 {
+		c.hub = live.New(session.outbox(), store, c.CountedUpTo, term.Logger)
 	}
+	return store, runner
 }
 
 // putSample puts the sample data into an empty table, and counts it.
@@ -365,15 +363,6 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 	return dynamo.NewStore(client, session.Table, options)
 }
 
-// concurrency returns what lets requests in, nil for the fixed limit of package httpapi if the flags
-// set none.
-func (c *Serve) concurrency() *concurrency.Limiter {
-	if c.limiter == nil && c.MaxInFlight > 0 {
-		c.limiter = concurrency.New(int(c.MinInFlight), int(c.MaxInFlight))
-	}
-	return c.limiter
-}
-
 // Handler wires what answers requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
 	resolver := &resolvers.Resolver{
@@ -403,15 +392,21 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	if c.SampleData {
 		pages.Pictures = sample.Pictures()
 	}
-	freshness := c.CountedUpTo
-	if freshness == nil {
-		freshness = store.CountedUpTo
+	loading := loaders.Options{Comments: store, Stats: store, Own: store, Votes: store, Latest: store, Freshness: c.CountedUpTo}
+	if c.CountedUpTo == nil {
+		loading.Freshness = store.CountedUpTo
+	}
+	if c.measured != nil {
+		loading.Batches = c.measured.Pages.Batched
+	}
+	if c.limiter == nil && c.MaxInFlight > 0 {
+		c.limiter = concurrency.New(int(c.MinInFlight), int(c.MaxInFlight))
 	}
 	return httpapi.New(httpapi.Options{
 		Schema:           schema,
 		Fields:           fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
-		Loaders:          loaders.Options{Comments: store, Stats: store, Own: store, Votes: store, Latest: store, Freshness: freshness, Batches: c.measured.ofBatches()},
+		Loaders:          loading,
 		Authenticate:     auth.WithToken,
 		Pages:            pages.Handler,
 		Ready:            store.Ready,
@@ -422,7 +417,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		MaxBody:          int(c.MaxBody),
 		MaxQuery:         int(c.MaxQuery),
 		MaxInFlight:      int(c.MaxInFlight),
-		Concurrency:      c.measured.ofPlaces(c.concurrency()),
+		Concurrency:      c.measured.ofPlaces(c.limiter),
 		MaxUnsent:        int(c.MaxUnsent),
 		Connections:      c.connections,
 		Clients:          c.clients,
@@ -433,7 +428,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Origins:          c.CORSOrigin,
 		SharedFor:        c.SharedCache,
 		Unchanged:        store.Unchanged,
-		Observers:        append(slices.Clone(c.observers), c.measured.observers()...),
+		Observers:        c.observers,
 	})
 }
 

@@ -12,10 +12,8 @@ import (
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/httpapi"
 	"github.com/talkback/talkback/httpapi/persisted"
-	"github.com/talkback/talkback/live"
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/web"
 	"github.com/talkback/talkback/web/catalog"
@@ -176,12 +174,4 @@ func (f *SubscriptionFlags) bounds(address net.Addr, clients *ClientFlags, who a
 			return viewer.VisitorID == "" && viewer.CannotWriteReason != nil && *viewer.CannotWriteReason == comment.TokenRefused
 		},
 	}
-}
-
-// hub returns what feeds subscriptions, nil if there are none.
-func (f *SubscriptionFlags) hub(session *Session, store *dynamo.Store, countedUpTo func(context.Context) (time.Time, bool), log *slog.Logger) *live.Hub {
-	if f.Max == 0 {
-		return nil
-	}
-	return live.New(session.outbox(), store, countedUpTo, log)
 }

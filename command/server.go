@@ -49,10 +49,10 @@ type server struct {
 
 // newHTTPServer makes an HTTP server with bounds on connections. It speaks HTTPS if there are
 // certificates. maxQuery is the longest query in bytes, which may be part of the address.
-func newHTTPServer(handler http.Handler, protocols *http.Protocols, certificates []tls.Certificate, operationTimeout time.Duration, maxQuery int) *http.Server {
+func newHTTPServer(handler http.Handler, certificates []tls.Certificate, operationTimeout time.Duration, maxQuery int) *http.Server {
 	server := &http.Server{
 		Handler:           handler,
-		Protocols:         protocols,
+		Protocols:         new(http.Protocols),
 		ReadHeaderTimeout: readHeaderTimeout,
 		ReadTimeout:       readTimeout,
 		WriteTimeout:      operationTimeout + writeMargin,
@@ -63,6 +63,9 @@ func newHTTPServer(handler http.Handler, protocols *http.Protocols, certificates
 			MaxReadFrameSize: maxFrame, MaxReceiveBufferPerConnection: maxBuffered, MaxReceiveBufferPerStream: maxBuffered,
 		},
 	}
+	server.Protocols.SetHTTP1(true)
+	server.Protocols.SetHTTP2(true)
+	server.Protocols.SetUnencryptedHTTP2(true) // for proxies that are configured to use it
 	if certificates != nil {
 		server.TLSConfig = &tls.Config{Certificates: certificates, MinVersion: tls.VersionTLS12}
 	}
@@ -229,16 +232,6 @@ func (f ListenFlags) scheme() string {
 		return "https"
 	}
 	return "http"
-}
-
-// protocols returns the protocols of the server: HTTP/1.1 and HTTP/2, the latter also without TLS
-// for proxies that are configured to use it.
-func (f ListenFlags) protocols() *http.Protocols {
-	var p http.Protocols
-	p.SetHTTP1(true)
-	p.SetHTTP2(true)
-	p.SetUnencryptedHTTP2(true)
-	return &p
 }
 
 // connectionLimit returns how many client connections are allowed: as many as wanted, but at most

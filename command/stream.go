@@ -91,7 +91,11 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	runner.Consumer.Expiry = c.LeaseTime
 	runner.Consumer.Heartbeat = min(c.LeaseTime/heartbeatsPerLease, stream.DefaultHeartbeat)
 	runner.Prepare(ctx)
-	announceCounting(session, term)
+	if term.LogsJSON {
+		term.Logger.Info("talkback counts comments", "table", session.Table, "engine", session.Address)
+	} else {
+		fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
+	}
 	return session.watch(ctx, func(ctx context.Context) error {
 		return pages.Beside(ctx, func(ctx context.Context) error {
 			return hooksBeside(ctx, session, "talkback stream", measured, term.Logger, func(ctx context.Context) error {
@@ -100,15 +104,6 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 			})
 		})
 	})
-}
-
-// announceCounting prints, or logs, what is being counted.
-func announceCounting(session *Session, term Terminal) {
-	if term.LogsJSON {
-		term.Logger.Info("talkback counts comments", "table", session.Table, "engine", session.Address)
-		return
-	}
-	fmt.Fprintf(term.Err, "Talkback counts comments.\n  table     %s at %s\nStop with Ctrl-C.\n", session.Table, session.Address)
 }
 
 // newCounting wires what counts the comments of a table, and feeds its page numbers. The name of the

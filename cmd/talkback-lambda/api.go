@@ -2,11 +2,8 @@ package main
 
 import (
 	"context"
-	"log/slog"
-	"os"
 	"time"
 
-	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/httpapi/gateway"
 )
 
@@ -14,15 +11,6 @@ import (
 type api struct {
 	gateway *gateway.Gateway
 	flush   func(context.Context)
-}
-
-// newAPI makes the function of the environment.
-func newAPI(ctx context.Context, logger *slog.Logger) (api, error) {
-	function, err := command.NewFunction(ctx, command.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Logger: logger, LogsJSON: true})
-	if err != nil {
-		return api{}, err
-	}
-	return api{gateway.New(function, logger), function.Flush}, nil
 }
 
 // sendWithin is the time of an invocation that is reserved for sending the answer to Lambda.

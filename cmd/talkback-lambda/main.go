@@ -17,12 +17,14 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
+	"github.com/talkback/talkback/command"
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/httpapi/gateway"
 	"github.com/talkback/talkback/pageindex/keeper"
 	"github.com/talkback/talkback/pageindex/markers"
 	pagetable "github.com/talkback/talkback/pageindex/table"
@@ -45,7 +47,11 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, er
 	case !set || name == "count":
 		return newCountOfEnvironment(ctx, logger)
 	case name == "api":
-		return newAPI(ctx, logger)
+		function, err := command.NewFunction(ctx, command.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Logger: logger, LogsJSON: true})
+		if err != nil {
+			return nil, err
+		}
+		return api{gateway.New(function, logger), function.Flush}, nil
 	default:
 		return nil, fmt.Errorf("TALKBACK_FUNCTION is %.20q: give count, which is the default, or api", name)
 	}

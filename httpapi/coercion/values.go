@@ -77,7 +77,13 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 		keys, ok := value.(map[string]any)
 		return unless(ok, keys, value)
 	}
-	return own(value)
+	// The value of a custom scalar, which checks it. None of them but anything is a list or an object.
+	switch kind := kindOf(value); kind {
+	case aString, aBoolean, aNumber:
+		return value, ""
+	default:
+		return nil, kind
+	}
 }
 
 // unless returns a value that was read, or the kind of the value if it was not.
@@ -90,17 +96,6 @@ func unless(ok bool, read, value any) (any, wrong) {
 
 // anything is the scalar of Apollo Federation for representations, which are objects.
 const anything = "_Any"
-
-// own leaves a value to the custom scalar that it is for, which checks it. None of them but anything is
-// a list or an object.
-func own(value any) (any, wrong) {
-	switch kind := kindOf(value); kind {
-	case aString, aBoolean, aNumber:
-		return value, ""
-	default:
-		return nil, kind
-	}
-}
 
 // enumValue accepts a name in its exact case.
 func enumValue(definition *ast.Definition, value any) (any, wrong) {

@@ -46,15 +46,11 @@ func (p Prices) Check() error {
 	for i := range value.NumField() {
 		if n := value.Field(i).Float(); math.IsNaN(n) || n < 0 || n > maxNumber {
 			return fmt.Errorf("--price-%s %v is not a price: give dollars from 0 on, such as %s",
-				flagName(value.Type().Field(i).Name), n, value.Type().Field(i).Tag.Get("default"))
+				strings.ToLower(wordEnd.ReplaceAllString(value.Type().Field(i).Name, "$1-$2")), n, value.Type().Field(i).Tag.Get("default"))
 		}
 	}
 	return nil
 }
 
+// wordEnd is where a hyphen stands in a flag: ReadCapacity is read-capacity.
 var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)
-
-// flagName returns a field's name as the command line has it: ReadCapacity is read-capacity.
-func flagName(field string) string {
-	return strings.ToLower(wordEnd.ReplaceAllString(field, "$1-$2"))
-}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"path/filepath"
 
 	"github.com/talkback/talkback/comment"
@@ -75,7 +76,9 @@ func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 }
 
 // Preview returns a preview of no rows yet, for an Import to fill.
-func (in *Input) Preview() *Preview { return newPreview(in.reader.Mapping()) }
+func (in *Input) Preview() *Preview {
+	return &Preview{Mapping: in.reader.Mapping(), States: map[comment.Status]int{}, random: rand.New(rand.NewPCG(1, 2))}
+}
 
 // Peek returns a preview of the first rows, as many as are written at once. They are kept for the
 // import: standard input can be read only once.

@@ -38,11 +38,6 @@ type Preview struct {
 	rows   int // that can be imported
 }
 
-// newPreview returns a Preview of no rows yet.
-func newPreview(mapping reviewfile.Mapping) *Preview {
-	return &Preview{Mapping: mapping, States: map[comment.Status]int{}, random: rand.New(rand.NewPCG(1, 2))}
-}
-
 // Rows returns how many rows can be imported.
 func (p *Preview) Rows() int { return p.rows }
 
@@ -60,16 +55,11 @@ func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowErro
 		}
 		p.Languages.add(string(c.Language))
 		p.Products.add(c.ProductID)
-		p.sample(c)
-	}
-}
-
-// sample keeps each row with the same chance.
-func (p *Preview) sample(c comment.Comment) {
-	if len(p.Samples) < maxSamples {
-		p.Samples = append(p.Samples, c)
-	} else if i := p.random.IntN(p.rows); i < maxSamples {
-		p.Samples[i] = c
+		if len(p.Samples) < maxSamples {
+			p.Samples = append(p.Samples, c)
+		} else if i := p.random.IntN(p.rows); i < maxSamples { // so each row has the same chance
+			p.Samples[i] = c
+		}
 	}
 }
 

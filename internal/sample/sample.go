@@ -63,7 +63,17 @@ var kinds = []struct{ kind, prefix string }{
 
 // Comments are the sample, the oldest first.
 func Comments() iter.Seq[comment.Comment] {
-	return slices.Values(newMaker().all())
+	m := &maker{chance: rand.New(rand.NewPCG(2018, 2026)), traits: rand.New(rand.NewPCG(2018, 3)), wrote: map[string]map[int]bool{}}
+	for day := first; day.Before(last); day = day.AddDate(0, 0, 1) {
+		years := day.Sub(first).Hours() / 24 / 365.25
+		m.days = append(m.days, monthWeights[day.Month()-1]*math.Pow(yearlyGrowth, years))
+	}
+	all := make([]comment.Comment, total)
+	for i := range all {
+		all[i] = m.comment()
+	}
+	slices.SortFunc(all, func(a, b comment.Comment) int { return cmp.Compare(a.ID, b.ID) })
+	return slices.Values(all)
 }
 
 // maker makes the sample from one source of chance.
@@ -74,24 +84,6 @@ type maker struct {
 	wrote  map[string]map[int]bool
 	burst  int       // how many more comments share the second of the last one
 	at     time.Time // of the last comment on the hot product
-}
-
-func newMaker() *maker {
-	m := &maker{chance: rand.New(rand.NewPCG(2018, 2026)), traits: rand.New(rand.NewPCG(2018, 3)), wrote: map[string]map[int]bool{}}
-	for day := first; day.Before(last); day = day.AddDate(0, 0, 1) {
-		years := day.Sub(first).Hours() / 24 / 365.25
-		m.days = append(m.days, monthWeights[day.Month()-1]*math.Pow(yearlyGrowth, years))
-	}
-	return m
-}
-
-func (m *maker) all() []comment.Comment {
-	out := make([]comment.Comment, total)
-	for i := range out {
-		out[i] = m.comment()
-	}
-	slices.SortFunc(out, func(a, b comment.Comment) int { return cmp.Compare(a.ID, b.ID) })
-	return out
 }
 
 func (m *maker) comment() comment.Comment {

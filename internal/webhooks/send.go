@@ -104,7 +104,10 @@ func (s *Sender) signer(h Hook) (*standardwebhooks.Webhook, error) {
 func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err error) {
 	var request *http.Request
 	if h.Purge != "" {
-		request, err = s.purge(ctx, h, tagsOf(events))
+		var token string
+		if token, err = s.token(h); err == nil {
+			request, err = purgeRequest(ctx, h.Purge, h.URL, token, tagsOf(events))
+		}
 	} else {
 		request, err = s.post(ctx, h, events[0])
 	}
@@ -133,14 +136,6 @@ func (s *Sender) token(h Hook) (string, error) {
 		return "", fmt.Errorf("the environment variable %s holds no token in this process: set it to one by which %s lets purge", h.SecretEnv, h.Purge)
 	}
 	return token, nil
-}
-
-func (s *Sender) purge(ctx context.Context, h Hook, tags []string) (*http.Request, error) {
-	token, err := s.token(h)
-	if err != nil {
-		return nil, err
-	}
-	return purgeRequest(ctx, h.Purge, h.URL, token, tags)
 }
 
 // post returns the request that tells of an event.
