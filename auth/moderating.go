@@ -8,15 +8,11 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// QueueStore lists the comments that wait.
-type QueueStore interface {
+// DeskStore lists the comments that wait, and keeps what moderators look up before they decide.
+type DeskStore interface {
 	// Queue returns a page of the comments that wait, and Pending how many do.
 	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
 	Pending(ctx context.Context) (int, error)
-}
-
-// RecordStore keeps what moderators look up before they decide.
-type RecordStore interface {
 	// Audit returns the latest decisions about a comment, the latest first.
 	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
 	// Reports returns what customers reported about a comment, the latest first.
@@ -25,10 +21,11 @@ type RecordStore interface {
 	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
 }
 
-// Desk shows moderators what waits for them. It is safe for use by many goroutines.
+// Desk shows moderators what waits for them, and what is known about a comment and its author. It is
+// safe for use by many goroutines.
 type Desk struct {
-	// Store lists what waits. Required.
-	Store QueueStore
+	// Store has what is shown. Required.
+	Store DeskStore
 	// Authorizer knows who is a moderator. Required.
 	Authorizer Authorizer
 }
@@ -55,37 +52,28 @@ func (d *Desk) Moderate(ctx context.Context) error {
 	return err
 }
 
-// Records shows moderators what is known about a comment and its author. It is safe for use by many
-// goroutines.
-type Records struct {
-	// Store keeps the records. Required.
-	Store RecordStore
-	// Authorizer knows who is a moderator. Required.
-	Authorizer Authorizer
-}
-
 // Audit returns the latest decisions about a comment, for moderators.
-func (r *Records) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
-	if _, err := moderator(ctx, r.Authorizer); err != nil {
+func (d *Desk) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
+	if _, err := moderator(ctx, d.Authorizer); err != nil {
 		return nil, err
 	}
-	return r.Store.Audit(ctx, id)
+	return d.Store.Audit(ctx, id)
 }
 
 // Reports returns what customers reported about a comment, for moderators.
-func (r *Records) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
-	if _, err := moderator(ctx, r.Authorizer); err != nil {
+func (d *Desk) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
+	if _, err := moderator(ctx, d.Authorizer); err != nil {
 		return nil, err
 	}
-	return r.Store.Reports(ctx, id)
+	return d.Store.Reports(ctx, id)
 }
 
 // CommentsBy returns what a customer wrote, for moderators.
-func (r *Records) CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error) {
-	if _, err := moderator(ctx, r.Authorizer); err != nil {
+func (d *Desk) CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error) {
+	if _, err := moderator(ctx, d.Authorizer); err != nil {
 		return comment.CustomerComments{}, err
 	}
-	return r.Store.CommentsBy(ctx, customer)
+	return d.Store.CommentsBy(ctx, customer)
 }
 
 // moderator returns the caller, and an error unless it is a moderator.

@@ -366,14 +366,13 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 // Handler wires what answers requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
 	resolver := &resolvers.Resolver{
-		Comments: store, Own: store, Leaders: store,
+		Comments: store,
 		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Approvals: store, Policy: c.Policy, MediaBase: c.MediaBase, HideEdits: c.Moderation.Edits == "hide"},
 		Replier:  &auth.Replier{Store: store, Authorizer: authorizer, ShopName: c.ShopName},
 		Reporter: &auth.Reporter{Store: store, Authorizer: authorizer, Threshold: int(c.ReportThreshold)},
 		Voter:    &auth.Voter{Store: store, Authorizer: authorizer},
 		Judge:    &auth.Judge{Store: store, Authorizer: authorizer},
 		Desk:     &auth.Desk{Store: store, Authorizer: authorizer},
-		Records:  &auth.Records{Store: store, Authorizer: authorizer},
 		Eraser:   &auth.Eraser{Store: eraser, Authorizer: authorizer},
 
 		Follower: c.hub,

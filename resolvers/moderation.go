@@ -99,7 +99,7 @@ func (r moderationResolver) Audit(ctx context.Context, _ *comment.ModeratorView,
 	if err != nil {
 		return nil, err
 	}
-	decisions, err := r.Records.Audit(ctx, parsed)
+	decisions, err := r.Desk.Audit(ctx, parsed)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +112,7 @@ func (r moderationResolver) Reports(ctx context.Context, _ *comment.ModeratorVie
 	if err != nil {
 		return nil, err
 	}
-	reports, err := r.Records.Reports(ctx, parsed)
+	reports, err := r.Desk.Reports(ctx, parsed)
 	return pointers(reports), err
 }
 
@@ -121,7 +121,7 @@ func (r moderationResolver) CommentsBy(ctx context.Context, _ *comment.Moderator
 	if len(customer) < 1 || len(customer) > comment.MaxIDBytes {
 		return nil, comment.Errorf(comment.BadInput, "the id of a customer has 1 to %d bytes, not %d", comment.MaxIDBytes, len(customer))
 	}
-	all, err := r.Records.CommentsBy(ctx, customer)
+	all, err := r.Desk.CommentsBy(ctx, customer)
 	if err != nil {
 		return nil, err
 	}

@@ -84,7 +84,7 @@ func (r queryResolver) Leaderboard(ctx context.Context, _ *int, language *commen
 	if language != nil {
 		in = *language
 	}
-	leaders, err := r.Leaders.Leaders(ctx, in, size)
+	leaders, err := r.Comments.Leaders(ctx, in, size)
 	if err != nil {
 		return nil, err
 	}

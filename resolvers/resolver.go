@@ -9,21 +9,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Lister lists the comments of a product.
+// Lister lists the comments of a product and those of a customer, and ranks products.
 type Lister interface {
 	Comments(ctx context.Context, q comment.Query) (comment.Page, error)
-}
-
-// Ranker ranks products.
-type Ranker interface {
+	OwnComments(ctx context.Context, q comment.OwnQuery) (comment.OwnPage, error)
 	// Leaders returns the products with most comments of the best rating, in one language or, if
 	// that is empty, in all.
 	Leaders(ctx context.Context, language comment.Language, first int) ([]comment.Leader, error)
-}
-
-// OwnLister lists the comments of a customer.
-type OwnLister interface {
-	OwnComments(ctx context.Context, q comment.OwnQuery) (comment.OwnPage, error)
 }
 
 // Author writes comments for callers that are allowed to. It returns all problems of an input at
@@ -59,16 +51,12 @@ type Judge interface {
 	Withdraw(ctx context.Context, id string, version int) (comment.Comment, []comment.Problem, error)
 }
 
-// Desk shows moderators what waits for them.
+// Desk shows moderators what waits for them, and what is known about a comment and its author.
 type Desk interface {
 	// Moderate returns an error unless the caller is a moderator; so do the others.
 	Moderate(ctx context.Context) error
 	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
 	Pending(ctx context.Context) (int, error)
-}
-
-// Records shows moderators what is known about a comment and its author.
-type Records interface {
 	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
 	Reports(ctx context.Context, id comment.ID) ([]comment.Report, error)
 	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
@@ -90,12 +78,8 @@ type Follower interface {
 
 // Resolver is what all resolvers call.
 type Resolver struct {
-	// Comments lists the comments of products. Required.
+	// Comments lists comments, and ranks products by them. Required.
 	Comments Lister
-	// Own lists the comments of customers. Required.
-	Own OwnLister
-	// Leaders ranks the products. Required.
-	Leaders Ranker
 	// Author writes comments. Required.
 	Author Author
 	// Replier writes the shop's replies, Reporter reports comments to moderators, and Voter takes
@@ -103,11 +87,10 @@ type Resolver struct {
 	Replier  Replier
 	Reporter Reporter
 	Voter    Voter
-	// Judge decides about comments, Desk lists those that wait, and Records has what is known about
-	// them. Required.
-	Judge   Judge
-	Desk    Desk
-	Records Records
+	// Judge decides about comments, and Desk shows those that wait, and what is known about them.
+	// Required.
+	Judge Judge
+	Desk  Desk
 	// Eraser erases customers. Required.
 	Eraser Eraser
 	// Follower tells what happens. Required on a server that has subscriptions.

@@ -105,7 +105,12 @@ func (s *shop) RowsOf(_ context.Context, languages []comment.ProductLanguage) (
 	return found, nil, s.fail
 }
 
-// Leaders implements resolvers.Ranker.
+// OwnComments implements resolvers.Lister.
+func (*shop) OwnComments(context.Context, comment.OwnQuery) (page comment.OwnPage, err error) {
+	return page, nil
+}
+
+// Leaders implements resolvers.Lister.
 func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comment.Leader, error) {
 	time.Sleep(readTime)
 	leaders := make([]comment.Leader, first)
@@ -135,7 +140,7 @@ func (*shop) Viewer(context.Context) comment.Viewer { return comment.Viewer{} }
 func (s *shop) ask(t *testing.T, query string) (answer string, took time.Duration) {
 	t.Helper()
 	logger := slog.New(slog.DiscardHandler)
-	resolver := &resolvers.Resolver{Comments: s, Leaders: s, Author: s}
+	resolver := &resolvers.Resolver{Comments: s, Author: s}
 	handler := httpapi.New(httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
 		Fields:           resolver.Subgraph("", direct.Fields("")),

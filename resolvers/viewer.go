@@ -34,7 +34,7 @@ func (r viewerResolver) Comments(
 	if err := query.Check(); err != nil {
 		return nil, err
 	}
-	page, err := r.Own.OwnComments(ctx, query)
+	page, err := r.Resolver.Comments.OwnComments(ctx, query)
 	if err != nil {
 		return nil, err
 	}

@@ -273,7 +273,12 @@ func (panicking) RowsOf(context.Context, []comment.ProductLanguage) (map[comment
 	return nil, nil, nil // no product has that many languages
 }
 
-// Leaders implements resolvers.Ranker.
+// OwnComments implements resolvers.Lister.
+func (panicking) OwnComments(context.Context, comment.OwnQuery) (comment.OwnPage, error) {
+	panic("secret inside")
+}
+
+// Leaders implements resolvers.Lister.
 func (panicking) Leaders(context.Context, comment.Language, int) ([]comment.Leader, error) {
 	panic("secret inside")
 }
@@ -284,7 +289,7 @@ func TestPanicInAResolver(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))
 	handler := newServer(&shop{}, func(o *httpapi.Options) {
-		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}, Leaders: panicking{}}})
+		o.Schema = graph.NewExecutableSchema(graph.Config{Resolvers: &resolvers.Resolver{Comments: panicking{}}})
 		o.ErrorPresenter = resolvers.ErrorPresenter(logger, httpapi.RequestID)
 		o.Loaders = loaders.Options{Comments: panicking{}, Stats: panicking{}}
 	})

@@ -70,7 +70,12 @@ func (*shop) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.Pro
 	return nil, nil, nil // no product has that many languages
 }
 
-// Leaders implements resolvers.Ranker.
+// OwnComments implements resolvers.Lister.
+func (s *shop) OwnComments(context.Context, comment.OwnQuery) (page comment.OwnPage, err error) {
+	return page, nil
+}
+
+// Leaders implements resolvers.Lister.
 func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comment.Leader, error) {
 	leaders := make([]comment.Leader, first)
 	for i := range leaders {
@@ -151,13 +156,13 @@ func (closed) Queue(context.Context, comment.QueueQuery) (page comment.QueuePage
 // Pending implements resolvers.Desk.
 func (closed) Pending(context.Context) (int, error) { return 0, errClosed }
 
-// Audit implements resolvers.Records.
+// Audit implements resolvers.Desk.
 func (closed) Audit(context.Context, comment.ID) ([]comment.Decision, error) { return nil, errClosed }
 
-// Reports implements resolvers.Records.
+// Reports implements resolvers.Desk.
 func (closed) Reports(context.Context, comment.ID) ([]comment.Report, error) { return nil, errClosed }
 
-// CommentsBy implements resolvers.Records.
+// CommentsBy implements resolvers.Desk.
 func (closed) CommentsBy(context.Context, string) (all comment.CustomerComments, err error) {
 	return all, errClosed
 }
@@ -173,7 +178,7 @@ func (closed) Erasure(context.Context, string) (*comment.Erasure, error) { retur
 // newServer returns the whole handler over a shop.
 func newServer(s *shop, change func(*httpapi.Options)) http.Handler {
 	logger := slog.New(slog.NewTextHandler(io.Discard, nil))
-	resolver := &resolvers.Resolver{Comments: s, Leaders: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Voter: closed{}, Judge: closed{}, Desk: closed{}, Records: closed{}, Eraser: closed{}}
+	resolver := &resolvers.Resolver{Comments: s, Author: closed{}, Replier: closed{}, Reporter: closed{}, Voter: closed{}, Judge: closed{}, Desk: closed{}, Eraser: closed{}}
 	options := httpapi.Options{
 		Schema:           graph.NewExecutableSchema(graph.Config{Resolvers: resolver}),
 		Fields:           resolver.Subgraph("", direct.Fields("")),
