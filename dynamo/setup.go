@@ -27,7 +27,7 @@ type manager interface {
 	CreateTable(context.Context, *dynamodb.CreateTableInput, ...func(*dynamodb.Options)) (*dynamodb.CreateTableOutput, error)
 	DescribeTimeToLive(context.Context, *dynamodb.DescribeTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.DescribeTimeToLiveOutput, error)
 	UpdateTimeToLive(context.Context, *dynamodb.UpdateTimeToLiveInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateTimeToLiveOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
@@ -277,16 +277,11 @@ const (
 // CheckLayout returns an error in one sentence if the items of a table have the layout of another
 // release. A table that does not say which is new.
 func CheckLayout(ctx context.Context, client manager, table string) error {
-	output, err := client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(table), Key: layout.StreamKey(layoutPK, layoutSK), ConsistentRead: aws.Bool(true),
-	})
-	if err != nil {
-		return call.Wrap(err, "GetItem %s/%s", layoutPK, layoutSK)
+	it, err := call.Item(ctx, client, table, layout.StreamKey(layoutPK, layoutSK), "GetItem %s/%s", layoutPK, layoutSK)
+	if err != nil || len(it) == 0 {
+		return err
 	}
-	if len(output.Item) == 0 {
-		return nil
-	}
-	r := layout.NewReader(output.Item)
+	r := layout.NewReader(it)
 	switch version := r.Number(attrVersion); {
 	case r.Err() != nil:
 		return fmt.Errorf("item %s/%s of table %q does not say which layout the table has: set its attribute %q to %d, if Talkback of this release made the table", layoutPK, layoutSK, table, attrVersion, LayoutVersion)

@@ -42,17 +42,12 @@ import (
 type client interface {
 	call.Querier
 	call.BatchGetter
+	call.ItemGetter
+	call.Transactor
 	dynamodb.DescribeTableAPIClient
-	writer
-}
-
-// writer is the part of the SDK's client that changes single comments.
-type writer interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
-	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
 // Options are the settings of a Store. The zero value plans by what was read, caches no page,

@@ -25,6 +25,20 @@ type ScanClient interface {
 	dynamodb.DescribeTableAPIClient
 }
 
+// ItemGetter is the part of the SDK's client that reads single items.
+type ItemGetter interface {
+	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+}
+
+// Item reads an item consistently, nil if there is none. It wraps errors as Wrap does.
+func Item(ctx context.Context, client ItemGetter, table string, key layout.Item, call string, args ...any) (layout.Item, error) {
+	output, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true)})
+	if err != nil {
+		return nil, Wrap(err, call, args...)
+	}
+	return output.Item, nil
+}
+
 // Answers yields the answers of a query until its end. Each call is made as Retry does, and a failure has
 // the name of what is read. The last pair may be an error.
 func Answers(ctx context.Context, client Querier, input *dynamodb.QueryInput, what string) iter.Seq2[*dynamodb.QueryOutput, error] {

@@ -19,7 +19,7 @@ import (
 type readerClient interface {
 	call.Querier
 	call.BatchGetter
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 }
 
 // Reader reads statistics and leaderboards. It is safe for concurrent use.

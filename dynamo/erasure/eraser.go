@@ -97,10 +97,6 @@ func (e *Eraser) Status(ctx context.Context, author comment.Author) (now comment
 
 func (e *Eraser) item(ctx context.Context, key layout.Item) (layout.Item, error) {
 	return call.Retried(ctx, func() (layout.Item, error) {
-		output, err := e.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(e.table), Key: key, ConsistentRead: aws.Bool(true)})
-		if err != nil {
-			return nil, call.Wrap(err, "GetItem of an erasure")
-		}
-		return output.Item, nil
+		return call.Item(ctx, e.client, e.table, key, "GetItem of an erasure")
 	})
 }

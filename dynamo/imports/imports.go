@@ -56,7 +56,7 @@ func (m Import) Number() int64 { return m.number }
 type Client interface {
 	call.Querier
 	dynamodb.ScanAPIClient
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
@@ -149,16 +149,13 @@ func (r *Registry) List(ctx context.Context) (all []Import, err error) {
 
 // get returns the import of a name, one without a number if there is none.
 func (r *Registry) get(ctx context.Context, name string) (Import, error) {
-	output, err := call.Retried(ctx, func() (*dynamodb.GetItemOutput, error) {
-		output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
-			TableName: aws.String(r.table), Key: layout.StreamKey(partition, namePrefix+name), ConsistentRead: aws.Bool(true),
-		})
-		return output, call.Wrap(err, "GetItem of import %q", name)
+	it, err := call.Retried(ctx, func() (layout.Item, error) {
+		return call.Item(ctx, r.client, r.table, layout.StreamKey(partition, namePrefix+name), "GetItem of import %q", name)
 	})
-	if err != nil || len(output.Item) == 0 {
+	if err != nil || len(it) == 0 {
 		return Import{Name: name}, err
 	}
-	return importOf(output.Item)
+	return importOf(it)
 }
 
 // next returns a number that no import had. One whose answer is lost is not used.

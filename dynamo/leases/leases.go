@@ -19,7 +19,7 @@ import (
 type LeaseClient interface {
 	call.Querier
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 }
 
 // Leases keeps in the table what the processes that read its stream share. It is safe for
@@ -68,13 +68,11 @@ func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) 
 
 // State reads the state, consistently.
 func (l *Leases) State(ctx context.Context) (stream.State, error) {
-	output, err := l.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(l.table), Key: layout.StreamKey(streamPK, streamStateSK), ConsistentRead: aws.Bool(true),
-	})
+	it, err := call.Item(ctx, l.client, l.table, layout.StreamKey(streamPK, streamStateSK), "state of the stream")
 	if err != nil {
-		return stream.State{}, call.Wrap(err, "state of the stream")
+		return stream.State{}, err
 	}
-	return stateOf(output.Item), nil
+	return stateOf(it), nil
 }
 
 // SwapState writes the state, with the version after that of the old one.

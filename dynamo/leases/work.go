@@ -35,7 +35,7 @@ const workPatience = 6
 // WorkClient is the part of the SDK's client that Work needs.
 type WorkClient interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
@@ -137,11 +137,7 @@ func (w *Work) Acquire(ctx context.Context) (layout.Item, error) {
 // Read returns the item of the work, empty if there is none.
 func (w *Work) Read(ctx context.Context) (layout.Item, error) {
 	return call.Retried(ctx, func() (layout.Item, error) {
-		output, err := w.Client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(w.Table), Key: w.Key, ConsistentRead: aws.Bool(true)})
-		if err != nil {
-			return nil, call.Wrap(err, "GetItem of the progress of %s", w.Name)
-		}
-		return output.Item, nil
+		return call.Item(ctx, w.Client, w.Table, w.Key, "GetItem of the progress of %s", w.Name)
 	})
 }
 

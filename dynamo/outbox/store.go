@@ -17,7 +17,7 @@ import (
 // Client is the part of the SDK's client that an Outbox needs.
 type Client interface {
 	call.Querier
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
@@ -64,11 +64,11 @@ func (s *store) query(ctx context.Context, lane int, q query) (out []layout.Outb
 func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 	key := layout.OutboxKey(layout.OutboxStartPrefix + strconv.Itoa(lane))
 	for {
-		output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true)})
+		it, err := call.Item(ctx, s.client, s.table, key, "GetItem of the start of lane %d of the outbox", lane)
 		if err != nil {
-			return 0, call.Wrap(err, "GetItem of the start of lane %d of the outbox", lane)
+			return 0, err
 		}
-		was := layout.NewReader(output.Item).OptionalNumber(layout.AttrOutboxStart)
+		was := layout.NewReader(it).OptionalNumber(layout.AttrOutboxStart)
 		if s.now().Sub(time.UnixMilli(was)) < Keep/2 { // nothing that was appended since has expired
 			return uint64(was), nil
 		}

@@ -39,7 +39,7 @@ const (
 // Client is the part of the SDK's client that a TableRegistry works with.
 type Client interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 }
 
 // TableRegistry keeps the registry in a table: which stores outside it the comments are fed to, and
@@ -59,13 +59,11 @@ func NewTableRegistry(client Client, table string) *TableRegistry {
 // Registry implements Table. A store whose registration cannot be read is left out, so that
 // it is built anew.
 func (r *TableRegistry) Registry(ctx context.Context) (Registry, error) {
-	output, err := r.client.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(r.table), Key: layout.StreamKey(registryPK, registrySK), ConsistentRead: aws.Bool(true),
-	})
+	it, err := call.Item(ctx, r.client, r.table, layout.StreamKey(registryPK, registrySK), "stores of page numbers")
 	if err != nil {
-		return Registry{}, call.Wrap(err, "stores of page numbers")
+		return Registry{}, err
 	}
-	return decodeRegistry(output.Item), nil
+	return decodeRegistry(it), nil
 }
 
 // SwapRegistry implements Table. If the stored registry already equals the next one, an

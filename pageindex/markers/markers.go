@@ -28,7 +28,7 @@ type Client interface {
 	call.BatchGetter
 	call.BatchWriter
 	call.Querier
-	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
+	call.ItemGetter
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
