@@ -38,7 +38,7 @@ func (c Comment) Check() error {
 	if err := c.Author.CheckID(); err != nil {
 		return err
 	}
-	if err := checkText("author's name", c.Author.Name, 1, MaxNameBytes); err != nil {
+	if err := checkText("author's name", c.Author.Name, 1, maxNameBytes); err != nil {
 		return err
 	}
 	if err := cmp.Or(c.ImportedVotes.check(), c.Votes.check()); err != nil {
@@ -64,7 +64,7 @@ func (r *Reply) check() error {
 	if length := utf8.RuneCountInString(r.Text); length > MaxReply {
 		return Errorf(BadInput, "the reply has %d characters; at most %d are kept", length, MaxReply)
 	}
-	if err := checkText("name of who replied", r.Name, 1, MaxNameBytes); err != nil {
+	if err := checkText("name of who replied", r.Name, 1, maxNameBytes); err != nil {
 		return err
 	}
 	if !IsTime(r.CreatedAt) || r.UpdatedAt != nil && !IsTime(*r.UpdatedAt) {

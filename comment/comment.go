@@ -21,8 +21,8 @@ const (
 	MaxTitleBytes = 4 << 10
 	// MaxIDBytes bounds the ids of products and authors, which are the shop's own.
 	MaxIDBytes = 128
-	// MaxNameBytes bounds the name of an author.
-	MaxNameBytes = 512
+	// maxNameBytes bounds the name of an author.
+	maxNameBytes = 512
 	// MaxVersion bounds the version: answers hold an Int of GraphQL, of 32 bits.
 	MaxVersion = math.MaxInt32
 )
@@ -42,15 +42,15 @@ func (Product) IsNode() {}
 // IsEntity marks a product as an entity of Apollo Federation.
 func (Product) IsEntity() {}
 
-// AuthorIDPrefix starts the global ids of authors.
-const AuthorIDPrefix = "author:"
+// authorIDPrefix starts the global ids of authors.
+const authorIDPrefix = "author:"
 
 // Author is the author of a comment.
 type Author struct {
 	// ID is the shop's own id of the customer, or what a file of reviews calls an Imported author;
 	// 1 to MaxIDBytes bytes.
 	ID string
-	// Name is the name to show, 1 to MaxNameBytes bytes.
+	// Name is the name to show, 1 to maxNameBytes bytes.
 	Name string
 	// Imported says that the author came with a file of reviews and is not known to be a customer
 	// of the shop. An imported author is never the customer with the same ID, and no token speaks
@@ -65,9 +65,9 @@ func (Author) IsEntity() {}
 // "author:customer:42" or "author:imported:42".
 func (a Author) GlobalID() string {
 	if a.Imported {
-		return AuthorIDPrefix + "imported:" + a.ID
+		return authorIDPrefix + "imported:" + a.ID
 	}
-	return AuthorIDPrefix + "customer:" + a.ID
+	return authorIDPrefix + "customer:" + a.ID
 }
 
 // CustomerID returns the shop's own ID of the customer, nil for an imported author.
@@ -193,8 +193,8 @@ func CheckProductID(id string) error {
 	if hasIDPrefix(id) {
 		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of comments", IDPrefix)
 	}
-	if strings.HasPrefix(id, AuthorIDPrefix) {
-		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of authors", AuthorIDPrefix)
+	if strings.HasPrefix(id, authorIDPrefix) {
+		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of authors", authorIDPrefix)
 	}
 	if strings.ContainsAny(id, "\n\t") {
 		return Errorf(BadInput, "a product id cannot hold a newline or a tab")

@@ -21,9 +21,6 @@ const (
 // tags: "en" and "en-US" are two.
 type Language string
 
-// Undetermined is the language of a text whose language is unknown.
-const Undetermined Language = "und"
-
 // ParseLanguage puts a BCP 47 tag into canonical form, as x/text does it, or returns a BadInput
 // error. The result is its own canonical form, so that it can be read again wherever a language is
 // read. x/text makes forms of some improper tags that it refuses itself, such as und-biske-1994-gb

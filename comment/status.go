@@ -105,7 +105,7 @@ func HoldReasons() []HoldReason {
 type Reply struct {
 	// Text is plain text, 1 to MaxReply characters.
 	Text string
-	// Name is the name of the shop or of who replied, 1 to MaxNameBytes bytes.
+	// Name is the name of the shop or of who replied, 1 to maxNameBytes bytes.
 	Name string
 	// CreatedAt is when it was written, and UpdatedAt when it was last edited, nil if it never was; to
 	// the millisecond.

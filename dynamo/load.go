@@ -279,7 +279,7 @@ func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutIt
 	input := &dynamodb.PutItemInput{
 		TableName:           aws.String(l.table),
 		Item:                layout.Encode(c),
-		ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		ConditionExpression: aws.String(layout.IfAbsent),
 	}
 	if l.Import != 0 {
 		input.Item[layout.AttrImport] = layout.Text(layout.MarkOf(l.Import, c).String())

@@ -35,7 +35,7 @@ func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d com
 	item := s.decisionItem(d)
 	writes := []types.TransactWriteItem{{Update: s.updateOf(before, after, "")}, {Put: &types.Put{
 		TableName: aws.String(s.table), Item: item,
-		ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		ConditionExpression: aws.String(layout.IfAbsent),
 	}}}
 	err := s.change(ctx, before, after, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}, call.NoRetries)
@@ -124,7 +124,7 @@ func (s *Store) Report(ctx context.Context, before, after comment.Comment, r com
 	writes := &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Put: &types.Put{
 			TableName: aws.String(s.table), Item: item,
-			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+			ConditionExpression: aws.String(layout.IfAbsent),
 		}},
 		{Update: s.updateOf(before, after, "")},
 	}}

@@ -90,7 +90,7 @@ func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.
 func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone comment.ID) *types.Put {
 	it := layout.OneKey(about)
 	it[layout.AttrFirst], it[attrDigest] = layout.Text(string(c.ID)), layout.Text(digestOf(c))
-	put := &types.Put{TableName: aws.String(s.table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")")}
+	put := &types.Put{TableName: aws.String(s.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent)}
 	if gone != "" {
 		put.ConditionExpression = aws.String(*put.ConditionExpression + " OR " + layout.AttrFirst + " = :gone")
 		put.ExpressionAttributeValues = layout.Item{":gone": layout.Text(string(gone))}
@@ -119,7 +119,7 @@ func (s *Store) addTransaction(item layout.Item, once *types.Put) *dynamodb.Tran
 		{Put: &types.Put{
 			TableName:           aws.String(s.table),
 			Item:                item,
-			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+			ConditionExpression: aws.String(layout.IfAbsent),
 		}},
 		{Put: once},
 	}}

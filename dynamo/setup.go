@@ -298,7 +298,7 @@ func NoteLayout(ctx context.Context, client manager, table string) error {
 	it := layout.StreamKey(layoutPK, layoutSK)
 	it[attrVersion] = layout.Number(LayoutVersion)
 	_, err := client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		TableName: aws.String(table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),
 	})
 	if call.Refused(err) {
 		return nil

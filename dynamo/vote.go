@@ -25,7 +25,7 @@ func hashOfVoter(customer string) string { return digestOfAll("vote", customer)[
 func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error {
 	s.writing(ctx, id)
 	item := layout.VoteItem(id, hashOfVoter(after.By), after)
-	condition, values := "attribute_not_exists("+layout.AttrPK+")", layout.Item(nil)
+	condition, values := layout.IfAbsent, layout.Item(nil)
 	if !before.At.IsZero() {
 		condition, values = layout.VoteCast+" = :cast", layout.Item{":cast": layout.Time(before.At)}
 	}

@@ -56,7 +56,7 @@ func (s *Store) add(ctx context.Context, c comment.Comment) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:           aws.String(s.table),
 			Item:                layout.Encode(c),
-			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+			ConditionExpression: aws.String(layout.IfAbsent),
 		}, call.NoRetries)
 		if call.Refused(err) {
 			return nil // an earlier try succeeded: no other comment has this ID
@@ -85,7 +85,7 @@ func (s *Store) putKey(keyItem layout.Item) *types.Put {
 	return &types.Put{
 		TableName:                 aws.String(s.table),
 		Item:                      keyItem,
-		ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + layout.AttrTTL + " < :now"),
+		ConditionExpression:       aws.String(layout.IfAbsent + " OR " + layout.AttrTTL + " < :now"),
 		ExpressionAttributeValues: layout.Item{":now": layout.Number(s.now().Unix())},
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// MaxClients is how many clients a ledger knows at a time. They take some 10 MB.
-const MaxClients = 1 << 16
+// maxClients is how many clients a ledger knows at a time. They take some 10 MB.
+const maxClients = 1 << 16
 
 // Ledger keeps the accounts of a policy in the memory of a process. It forgets clients that have
 // their whole burst again. If there are too many others, it forgets those that are closest to that,
@@ -29,7 +29,7 @@ type Ledger struct {
 // NewLedger returns a ledger without any client.
 func NewLedger(p Policy) *Ledger {
 	start := time.Now()
-	return newLedger(p, MaxClients, func() time.Duration { return time.Since(start) })
+	return newLedger(p, maxClients, func() time.Duration { return time.Since(start) })
 }
 
 func newLedger(p Policy, limit int, clock func() time.Duration) *Ledger {

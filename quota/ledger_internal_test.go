@@ -137,7 +137,7 @@ func TestDebtIsNotForgotten(t *testing.T) {
 	}
 }
 
-// A million addresses take no more memory than MaxClients, and those that have their whole burst
+// A million addresses take no more memory than maxClients, and those that have their whole burst
 // again are forgotten.
 func TestManyClients(t *testing.T) {
 	var now time.Duration

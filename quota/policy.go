@@ -31,12 +31,12 @@ func (p Policy) Share(servers int) Policy {
 // Window is the time in which a whole burst becomes available again.
 func (p Policy) Window() time.Duration { return p.timeOf(p.Burst) }
 
-// LongestDebt bounds how long a client is in debt because operations cost more than was estimated.
-const LongestDebt = time.Hour
+// longestDebt bounds how long a client is in debt because operations cost more than was estimated.
+const longestDebt = time.Hour
 
 // Longest is the longest time until a client has its whole burst again, unless an operation was
 // estimated at more than that.
-func (p Policy) Longest() time.Duration { return p.Window() + LongestDebt }
+func (p Policy) Longest() time.Duration { return p.Window() + longestDebt }
 
 // timeOf returns the time in which the given units become available.
 func (p Policy) timeOf(units float64) time.Duration {

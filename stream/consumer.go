@@ -21,9 +21,9 @@ const (
 	// DefaultExpiry is longer than two failed renewals take, and short enough for the shards of a
 	// killed process to be read on within 10 seconds.
 	DefaultExpiry = 6 * time.Second
-	// DefaultDiscover is the time between two listings of all shards. New shards are found earlier,
+	// defaultDiscover is the time between two listings of all shards. New shards are found earlier,
 	// when their parents end.
-	DefaultDiscover = 10 * time.Second
+	defaultDiscover = 10 * time.Second
 )
 
 // Consumer reads a stream together with other consumers that share its leases. Between them, every
@@ -59,7 +59,7 @@ type Consumer struct {
 	// Expiry is how long a lease stays unrenewed before other processes take it: a few times
 	// Heartbeat. 0 is DefaultExpiry.
 	Expiry time.Duration
-	// Discover is the time between two listings of the shards; 0 is DefaultDiscover.
+	// Discover is the time between two listings of the shards; 0 is defaultDiscover.
 	Discover time.Duration
 
 	// owner and random make a run of the simulation repeatable.
@@ -76,7 +76,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 		shared:   c.shared(),
 		readers:  &c.readers,
 		engine:   c.Engine,
-		discover: cmp.Or(c.Discover, DefaultDiscover),
+		discover: cmp.Or(c.Discover, defaultDiscover),
 		wake:     make(chan struct{}, 1),
 	}
 	defer c.readers.see(sighted{})

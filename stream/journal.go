@@ -109,10 +109,10 @@ func recordGap(ctx context.Context, journal Journal, gap Gap) error {
 	})
 }
 
-// WriteDeadLetter dead-letters a record. The journal keeps its position, the logger gets a line,
+// writeDeadLetter dead-letters a record. The journal keeps its position, the logger gets a line,
 // and the gap that this leaves in the counts is recorded and returned. shard is empty where it is
 // not known.
-func WriteDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, failure Failure) (Gap, error) {
+func writeDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, failure Failure) (Gap, error) {
 	record := failure.Record
 	letter := DeadLetter{Shard: shard, Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}
 	if err := journal.PutDeadLetter(ctx, record.Position.Label(), letter); err != nil {

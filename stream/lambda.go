@@ -90,7 +90,7 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		chunk := records[next:min(next+atOnce, len(records))]
 		failures, n, err := Deliver(ctx, f.handler, chunk)
 		for _, failure := range failures {
-			if _, err := WriteDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
+			if _, err := writeDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
 				return done, err // records processed since come again, which is harmless
 			}
 		}

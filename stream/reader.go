@@ -294,7 +294,7 @@ func (r *reader) handOver(ctx context.Context) error {
 	r.stuck = true
 	failures, done, err := Deliver(ctx, r.handler, records)
 	for _, failure := range failures { // the counts will lack them
-		gap, err := WriteDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
+		gap, err := writeDeadLetter(ctx, r.journal, r.logger, r.status().Shard, failure)
 		if err != nil {
 			return err
 		}

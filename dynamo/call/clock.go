@@ -9,8 +9,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// ClockTolerance is how far clocks may be apart: docs/design/watermarks.md.
-const ClockTolerance = 2 * time.Second
+// clockTolerance is how far clocks may be apart: docs/design/watermarks.md.
+const clockTolerance = 2 * time.Second
 
 const (
 	// dateStep is the resolution of the header Date.
@@ -34,7 +34,7 @@ type Clock struct {
 }
 
 // NewClock makes a Clock. It calls told when the clocks are found to differ by more than
-// ClockTolerance, and when they agree again within half of it. ahead is by how much this machine's
+// clockTolerance, and when they agree again within half of it. ahead is by how much this machine's
 // clock is ahead of the table's, negative if it is behind.
 func NewClock(told func(ahead time.Duration, apart bool)) *Clock { return &Clock{told: told} }
 
@@ -98,7 +98,7 @@ func (c *Clock) compare(ahead time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ahead = ahead
-	if odd := ahead.Abs() > ClockTolerance && !c.apart || ahead.Abs() <= ClockTolerance/2 && c.apart; !odd {
+	if odd := ahead.Abs() > clockTolerance && !c.apart || ahead.Abs() <= clockTolerance/2 && c.apart; !odd {
 		c.odd = 0
 		return
 	}

@@ -98,7 +98,7 @@ func (m marker) unchanged() (condition string, values layout.Item) {
 		return sameAttributes(m.damaged, attrCell, attrPosition, attrSource)
 	}
 	if !m.exists {
-		return "attribute_not_exists(" + layout.AttrPK + ")", nil
+		return layout.IfAbsent, nil
 	}
 	values = layout.Item{}
 	source := ""

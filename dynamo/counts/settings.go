@@ -115,7 +115,7 @@ func (s leaderSettings) unchanged() (condition string, values layout.Item) {
 	condition = attrShards + " = :shards AND " + attrGeneration + " = :g"
 	values = layout.Item{":shards": layout.Number(int64(s.shards)), ":g": layout.Number(s.generation)}
 	if s.generation == 0 {
-		condition = "attribute_not_exists(" + layout.AttrPK + ") OR " + attrShards + " = :shards AND attribute_not_exists(" + attrGeneration + ")"
+		condition = layout.IfAbsent + " OR " + attrShards + " = :shards AND attribute_not_exists(" + attrGeneration + ")"
 		delete(values, ":g")
 	}
 	return condition, values

@@ -132,7 +132,7 @@ func (s statistics) unchanged() (condition string, values layout.Item) {
 		return sameAttributes(s.damaged, attrChanges, attrGrid, attrHold, layout.AttrSplit)
 	}
 	if s.changes == 0 {
-		return "attribute_not_exists(" + layout.AttrPK + ")", nil
+		return layout.IfAbsent, nil
 	}
 	values = layout.Item{":n": layout.Number(s.changes)}
 	held := ""

@@ -62,7 +62,7 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Eras
 	}
 	err := call.Retry(ctx, func() (further bool, err error) {
 		_, err = e.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(e.table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+			TableName: aws.String(e.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),
 		}, call.NoRetries)
 		if call.Refused(err) {
 			return false, nil

@@ -20,16 +20,16 @@ const (
 	attrUntil = "un"     // N, milliseconds since 1970: when the erasure ended; missing until then
 )
 
-// MarksAge is the age from which on marks are read again before a comment is imported.
-const MarksAge = 10 * time.Second
+// marksAge is the age from which on marks are read again before a comment is imported.
+const marksAge = 10 * time.Second
 
 // PutTimeout bounds a put of an import. An erasure looks for comments once more when every put that
-// knew nothing of its mark has ended: after MarksAge and PutTimeout, and as long again for requests that
+// knew nothing of its mark has ended: after marksAge and PutTimeout, and as long again for requests that
 // arrive late.
 const PutTimeout = 10 * time.Second
 
 // settle is the time between a mark and the pass after which no import adds a comment of its author.
-const settle = MarksAge + 2*PutTimeout
+const settle = marksAge + 2*PutTimeout
 
 // digestOf returns the sort key of the mark and the job of an author.
 func digestOf(author comment.Author) string {
@@ -45,7 +45,7 @@ func digestOf(author comment.Author) string {
 type Marks struct {
 	client call.Querier
 	table  string
-	age    time.Duration // MarksAge
+	age    time.Duration // marksAge
 
 	mu    sync.Mutex // guards the fields below, and lets one caller read for all
 	read  time.Time  // when the marks were read; zero for never
@@ -54,12 +54,12 @@ type Marks struct {
 
 // NewMarks makes the marks of a table.
 func NewMarks(client call.Querier, table string) *Marks {
-	return &Marks{client: client, table: table, age: MarksAge}
+	return &Marks{client: client, table: table, age: marksAge}
 }
 
 // Erased reports whether a comment is of an author who was erased, and not written since. An erased
 // customer's id is that of an imported author too: files of the shop's own older systems rarely say that
-// their authors are customers. It reads the marks if they are older than MarksAge: half a read unit while
+// their authors are customers. It reads the marks if they are older than marksAge: half a read unit while
 // there are none.
 func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	m.mu.Lock()

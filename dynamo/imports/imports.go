@@ -174,7 +174,7 @@ func (r *Registry) update(ctx context.Context, sort, expression string, values l
 		output, err := r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 			TableName: aws.String(r.table), Key: layout.StreamKey(partition, sort),
 			UpdateExpression: aws.String(expression), ExpressionAttributeValues: values, ReturnValues: types.ReturnValueAllNew,
-			ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ") OR attribute_exists(" + attrNumber + ")"),
+			ConditionExpression: aws.String(layout.IfAbsent + " OR attribute_exists(" + attrNumber + ")"),
 		}, call.NoRetries)
 		return output, call.Wrap(err, "UpdateItem %s/%s", partition, sort)
 	})

@@ -14,6 +14,9 @@ var conditionAttrs = map[comment.Attribute]string{
 	comment.OfRating:   AttrRating,
 }
 
+// IfAbsent is the condition that there is no item with the key.
+const IfAbsent = "attribute_not_exists(" + AttrPK + ")"
+
 // FilterExpression returns the expression by which DynamoDB filters items that meet all of some
 // conditions, empty for none. It adds the values that the expression names to values.
 func FilterExpression(conditions []comment.Condition, values Item) string {

@@ -35,7 +35,7 @@ const (
 	// projection of an index, so their names are kept for what comes. Until then they cost nothing.
 	attrReplies = "q" // how many replies of customers there are
 	attrShop    = "d" // attributes of the shop
-	AttrSpare   = "x" // what nobody thought of
+	attrSpare   = "x" // what nobody thought of
 )
 
 // writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport

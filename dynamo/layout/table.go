@@ -55,7 +55,7 @@ func Definition(table string) *dynamodb.CreateTableInput {
 func projected() []string {
 	return []string{
 		AttrLanguage, AttrRating, attrTitle, AttrText, AttrWriter, AttrAuthorID, attrAuthorName, AttrVersion, attrUpdated, attrReply,
-		AttrTraits, attrVotes, attrPictures, attrReplies, attrShop, AttrSpare,
+		AttrTraits, attrVotes, attrPictures, attrReplies, attrShop, attrSpare,
 	}
 }
 

@@ -135,7 +135,7 @@ func (s VoteSums) Item(id comment.ID) (it Item, condition string, values Item) {
 	it = VoteSumsKey(id)
 	it[attrSums], it[attrSteps] = Text(strings.Join(counts, " ")), Number(s.Changes+1)
 	if s.Changes == 0 {
-		return it, "attribute_not_exists(" + AttrPK + ")", nil
+		return it, IfAbsent, nil
 	}
 	return it, attrSteps + " = :changes", Item{":changes": Number(s.Changes)}
 }

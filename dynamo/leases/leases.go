@@ -50,7 +50,7 @@ func (l *Leases) List(ctx context.Context, label string) ([]stream.Lease, error)
 // Swap writes a lease if the stored one equals the old one. If it already equals the new one, an
 // earlier try wrote it and its answer was lost.
 func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) error {
-	condition := expression{text: "attribute_not_exists(PK)"}
+	condition := expression{text: layout.IfAbsent}
 	if old.Counter > 0 {
 		condition = expression{
 			text:   "#o = :o AND #n = :n",
@@ -77,7 +77,7 @@ func (l *Leases) State(ctx context.Context) (stream.State, error) {
 
 // SwapState writes the state, with the version after that of the old one.
 func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
-	condition := expression{text: "attribute_not_exists(PK)"}
+	condition := expression{text: layout.IfAbsent}
 	if old.Version > 0 {
 		condition = expression{
 			text: "#n = :n", names: map[string]string{"#n": attrCounter}, values: layout.Item{":n": layout.Number(old.Version)},

@@ -3,7 +3,6 @@ package leases
 import (
 	"context"
 	"crypto/rand"
-	"fmt"
 	"maps"
 	"sync"
 	"time"
@@ -153,7 +152,7 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 	w.saving.Lock()
 	defer w.saving.Unlock()
 	progress := from
-	condition, values := "attribute_not_exists("+layout.AttrPK+")", layout.Item(nil)
+	condition, values := layout.IfAbsent, layout.Item(nil)
 	if len(from) == 0 {
 		progress = w.Progress()
 	} else {
@@ -277,7 +276,7 @@ func (w *Work) Finish(ctx context.Context) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		_, err = w.Client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
 			TableName: aws.String(w.Table), Key: w.Key,
-			ConditionExpression:       aws.String(fmt.Sprintf("attribute_not_exists(%s) OR %s = :me", layout.AttrPK, attrWorkOwner)),
+			ConditionExpression:       aws.String(layout.IfAbsent + " OR " + attrWorkOwner + " = :me"),
 			ExpressionAttributeValues: layout.Item{":me": layout.Text(w.owner)},
 		})
 		w.ended = err == nil

@@ -97,7 +97,7 @@ var errTaken = errors.New("the number is taken")
 
 func (l *lane) put(ctx context.Context, item layout.Outbox) error {
 	_, err := l.store.client.PutItem(ctx, &dynamodb.PutItemInput{
-		TableName: aws.String(l.store.table), Item: layout.OutboxItem(l.number, item), ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		TableName: aws.String(l.store.table), Item: layout.OutboxItem(l.number, item), ConditionExpression: aws.String(layout.IfAbsent),
 	}, call.NoRetries)
 	if call.Refused(err) {
 		return errTaken

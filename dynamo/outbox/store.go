@@ -76,7 +76,7 @@ func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 		item[layout.AttrOutboxStart] = layout.Time(s.now())
 		_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(s.table), Item: item,
-			ConditionExpression:       aws.String("attribute_not_exists(" + layout.AttrPK + ") OR " + layout.AttrOutboxStart + " = :was"),
+			ConditionExpression:       aws.String(layout.IfAbsent + " OR " + layout.AttrOutboxStart + " = :was"),
 			ExpressionAttributeValues: layout.Item{":was": layout.Number(was)},
 		}, call.NoRetries)
 		if err != nil && !call.Refused(err) {

@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// TailEvery is the time between two reads of a lane by Tail.
-const TailEvery = 2 * time.Second
+// tailEvery is the time between two reads of a lane by Tail.
+const tailEvery = 2 * time.Second
 
 // keepAliveEvery is the time between two looks at whether a lane is old.
 const keepAliveEvery = 24 * time.Hour
@@ -21,7 +21,7 @@ const perRead = 100
 
 // Tail follows all lanes from a position until the context ends, and calls each with what it reads: for
 // each lane in order, for different lanes at the same time. A batch without events only moves the
-// position. While nothing happens it reads each lane every TailEvery, one read unit a second for all.
+// position. While nothing happens it reads each lane every tailEvery, one read unit a second for all.
 //
 // The context that each gets ends with Tail. Tail returns the first error of each, or of a read that cannot succeed, such as ErrGone. An error that
 // passes goes to failed, nil for nothing, and the read is tried again.
@@ -55,7 +55,7 @@ func (o *Outbox) tail(ctx context.Context, lane int, after uint64, each func(ctx
 			}
 		}
 		if !batch.More {
-			_ = task.Wait(ctx, TailEvery) // the loop checks the context
+			_ = task.Wait(ctx, tailEvery) // the loop checks the context
 		}
 	}
 	return nil

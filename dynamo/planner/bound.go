@@ -10,10 +10,10 @@ import (
 // The estimates of this file do not depend on what is known of a product. The bound on what a page
 // or a count may cost is a multiple of them.
 
-// NarrowUnits is the cost in read units of reading want comments of a list, if no comment has more
+// narrowUnits is the cost in read units of reading want comments of a list, if no comment has more
 // than 1 KB. It assumes partitions that hold nothing else but comments with other traits, in
 // the usual proportion.
-func NarrowUnits(filter comment.Filter, want int) float64 {
+func narrowUnits(filter comment.Filter, want int) float64 {
 	parts := narrowParts(filter)
 	if ofHelpful(filter) { // they have an index, of all languages, ratings and dates
 		parts = 1
@@ -67,13 +67,13 @@ func AttemptEstimate(q comment.Query) float64 {
 }
 
 // ListUnits is the cost in read units of reading want comments of a list, link after link, as
-// NarrowUnits. Each link may end before it brings anything.
+// narrowUnits. Each link may end before it brings anything.
 func ListUnits(q comment.Query, want int) float64 {
 	one, most, further := 0.0, 0.0, 0.0
 	for _, link := range q.Order.Links(q.Filter) {
-		one = NarrowUnits(link.Filter, 1)
+		one = narrowUnits(link.Filter, 1)
 		further += one
-		most = max(most, NarrowUnits(link.Filter, want)-one)
+		most = max(most, narrowUnits(link.Filter, want)-one)
 	}
 	return most + further
 }
@@ -101,7 +101,7 @@ const MaxSkip = 256
 // price, and for up to twice the price after it.
 const skipShare = 1.0 / 3
 
-// SkipUnits is what reading the comments before a page by number may cost, as NarrowUnits.
+// SkipUnits is what reading the comments before a page by number may cost, as narrowUnits.
 func SkipUnits(q comment.Query) float64 {
 	if q.Slice.Rank() == 0 {
 		return 0
@@ -127,7 +127,7 @@ func LookupEstimate(q comment.Query, places int) float64 {
 // VotedEstimate is the estimated cost, in read units, of reading the comments with helpful votes up
 // to a rank.
 func VotedEstimate(q comment.Query, rank int) float64 {
-	return NarrowUnits(comment.MostHelpful.Links(q.Filter)[0].Filter, min(rank, comment.MaxVotedRank))
+	return narrowUnits(comment.MostHelpful.Links(q.Filter)[0].Filter, min(rank, comment.MaxVotedRank))
 }
 
 // rankUnits is what taking comments of a list by their ranks may cost in read units, with what it

@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// DefaultCalls is the default number of parallel calls of a Loader.
-const DefaultCalls = 16
+// defaultCalls is the default number of parallel calls of a Loader.
+const defaultCalls = 16
 
 // Client is the part of the SDK's client that a Loader uses.
 type Client interface {
@@ -75,10 +75,10 @@ type Loader struct {
 }
 
 // NewLoader returns a Loader for a table, which must be as layout.Definition says. calls is the number
-// of parallel calls; 0 means DefaultCalls.
+// of parallel calls; 0 means defaultCalls.
 func NewLoader(client Client, table string, calls int) *Loader {
 	if calls < 1 {
-		calls = DefaultCalls
+		calls = defaultCalls
 	}
 	return &Loader{client: client, table: table, calls: calls, seen: map[[16]byte]struct{}{}, erased: map[comment.ID]struct{}{}}
 }
@@ -263,7 +263,7 @@ func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err err
 	err = call.Retry(ctx, func() (progress bool, err error) {
 		err = l.guarded(ctx, it, func(ctx context.Context) error {
 			_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{
-				TableName: aws.String(l.table), Item: it, ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+				TableName: aws.String(l.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),
 			}, call.NoRetries)
 			return err
 		})

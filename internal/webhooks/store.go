@@ -61,7 +61,7 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 		return h, err
 	}
 	h.ID = strings.ToLower(rand.Text()[:8])
-	return h, s.put(ctx, h, "attribute_not_exists("+layout.AttrPK+")", "")
+	return h, s.put(ctx, h, layout.IfAbsent, "")
 }
 
 // Change changes a hook, and returns it as it is now. The error is of the kind Conflict if another change

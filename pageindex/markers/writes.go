@@ -15,7 +15,7 @@ import (
 // which nothing is left go, and with the last of them the header.
 func headerWrites(p generationProduct, before, after header) []types.TransactWriteItem {
 	maps.DeleteFunc(after.cells, func(_ string, s state) bool { return s.count == 0 && s.chunks == 0 })
-	condition, values := "attribute_not_exists("+layout.AttrPK+")", layout.Item(nil)
+	condition, values := layout.IfAbsent, layout.Item(nil)
 	if before.version != "" {
 		condition, values = attrVersion+" = :version", layout.Item{":version": layout.Text(before.version)}
 	}

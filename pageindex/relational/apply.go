@@ -216,10 +216,10 @@ func hashOf(text string) uint32 {
 
 // bucketsOf returns the locks of some products, sorted.
 func bucketsOf(entries []pageindex.Entry) []int {
-	var buckets []int
+	var locks []int
 	for _, e := range entries {
-		buckets = append(buckets, int(hashOf(e.Product)%Buckets))
+		locks = append(locks, int(hashOf(e.Product)%buckets))
 	}
-	slices.Sort(buckets)
-	return slices.Compact(buckets)
+	slices.Sort(locks)
+	return slices.Compact(locks)
 }

@@ -16,7 +16,7 @@ type build struct {
 
 // allBuckets keeps all other changes out.
 var allBuckets = func() []int {
-	all := make([]int, Buckets)
+	all := make([]int, buckets)
 	for i := range all {
 		all[i] = i
 	}

@@ -61,7 +61,7 @@ func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 		return nil, comment.Errorf(comment.BadInput, "the page index in %s cannot be used as its URL says", postgresName(connection))
 	}
 	db := stdlib.OpenDBFromPool(pool)
-	s := New(postgresDatabase(db, postgresName(connection), schemaOf(table)))
+	s := newStore(postgresDatabase(db, postgresName(connection), schemaOf(table)))
 	s.close = func() error {
 		defer pool.Close()
 		return db.Close()
@@ -97,9 +97,9 @@ func schemaOf(table string) string {
 	return schema[:longestName-1-len(sum)] + "_" + sum
 }
 
-func postgresDatabase(db *sql.DB, name, schema string) Database {
+func postgresDatabase(db *sql.DB, name, schema string) database {
 	quoted, literal := pgx.Identifier{schema}.Sanitize(), "'"+strings.ReplaceAll(schema, "'", "''")+"'"
-	return Database{
+	return database{
 		Name: name, Read: db, Write: db,
 		ReadOnce: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
 		// The locks make what a statement reads stay as it is until the transaction ends.

@@ -12,26 +12,26 @@ import (
 
 // postgresFaults are the meanings of errors by their code, or by its first two characters, the class.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
-var postgresFaults = map[string]Fault{
-	"08":    Away,    // connection exceptions
-	"28":    Away,    // who connects is refused
-	"3D":    Away,    // no such database
-	"53":    Away,    // too many connections, disk or memory full
-	"57":    Away,    // shutting down, or starting
-	"57014": Slow,    // statement_timeout
-	"25P03": Slow,    // idle_in_transaction_session_timeout
-	"40":    Crossed, // deadlocks, transactions that cannot be put into an order
-	"55P03": Crossed, // a lock that is not available
-	"23505": Crossed, // a schema that another process creates at the same time
-	"3F000": Missing, // no such schema
-	"42P01": Missing, // no such table
-	"42703": Missing, // no such column: another schema came meanwhile
-	"XX000": Crossed, // a table that is dropped meanwhile: cache lookup failed, tuple concurrently updated
+var postgresFaults = map[string]fault{
+	"08":    faultAway,    // connection exceptions
+	"28":    faultAway,    // who connects is refused
+	"3D":    faultAway,    // no such database
+	"53":    faultAway,    // too many connections, disk or memory full
+	"57":    faultAway,    // shutting down, or starting
+	"57014": faultSlow,    // statement_timeout
+	"25P03": faultSlow,    // idle_in_transaction_session_timeout
+	"40":    faultCrossed, // deadlocks, transactions that cannot be put into an order
+	"55P03": faultCrossed, // a lock that is not available
+	"23505": faultCrossed, // a schema that another process creates at the same time
+	"3F000": faultMissing, // no such schema
+	"42P01": faultMissing, // no such table
+	"42703": faultMissing, // no such column: another schema came meanwhile
+	"XX000": faultCrossed, // a table that is dropped meanwhile: cache lookup failed, tuple concurrently updated
 }
 
 // explainPostgres says what an error means. Texts of the server can hold values, so only codes are
 // told.
-func explainPostgres(err error) (Fault, string) {
+func explainPostgres(err error) (fault, string) {
 	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
 		fault, known := postgresFaults[failed.Code]
 		if !known && len(failed.Code) == 5 {
@@ -42,14 +42,14 @@ func explainPostgres(err error) (Fault, string) {
 	var network net.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return Slow, ""
+		return faultSlow, ""
 	case pgconn.Timeout(err):
-		return Slow, ""
+		return faultSlow, ""
 	case errors.As(err, &network):
-		return Away, network.Error()
+		return faultAway, network.Error()
 	case errors.As(err, new(*pgconn.ConnectError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
 		errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err): // what can be retried was not sent
-		return Away, ""
+		return faultAway, ""
 	}
-	return Failed, ""
+	return faultOther, ""
 }

@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// Database is a database, and how its SQL differs from that of others.
-type Database struct {
+// database is the connections to a database, and how its SQL differs from that of others.
+type database struct {
 	// Name names it in messages. It holds no password.
 	Name string
 	// Read and Write are the connections for transactions that only read, and for others.
@@ -37,36 +37,36 @@ type Database struct {
 	// Tables is a query for how many of the schema's tables exist.
 	Tables string
 	// Lock makes a transaction wait for others that have one of the buckets in common, until these
-	// end. Buckets are sorted, and below Buckets. Exclusive is a bucket beyond them.
+	// end. Buckets are sorted, and below buckets; exclusive is a bucket beyond them.
 	Lock func(ctx context.Context, tx *sql.Tx, buckets []int) error
 	// Settle is a statement that follows a build, outside of transactions, empty for none. The database
 	// would do what it says by itself some time later, so it may fail.
 	Settle string
 	// Explain says what an error of the database means, and describes it without any value.
-	Explain func(error) (Fault, string)
+	Explain func(error) (fault, string)
 }
 
-// Fault is what an error of a database means for us.
-type Fault int
+// fault is what an error of a database means for us.
+type fault int
 
 // The faults.
 const (
-	// Failed is any other fault.
-	Failed Fault = iota
-	// Away is a database that cannot be reached, or a connection that was lost.
-	Away
-	// Slow is an answer that took too long.
-	Slow
-	// Crossed is a transaction that others were in the way of. The same may succeed at once.
-	Crossed
-	// Missing is a table or a schema that does not exist.
-	Missing
+	// faultOther is any other fault.
+	faultOther fault = iota
+	// faultAway is a database that cannot be reached, or a connection that was lost.
+	faultAway
+	// faultSlow is an answer that took too long.
+	faultSlow
+	// faultCrossed is a transaction that others were in the way of. The same may succeed at once.
+	faultCrossed
+	// faultMissing is a table or a schema that does not exist.
+	faultMissing
 )
 
-// Buckets is how many locks the products share. Exclusive is the lock of the schema.
+// buckets is how many locks the products share. exclusive is the lock of the schema.
 const (
-	Buckets   = 64
-	Exclusive = Buckets
+	buckets   = 64
+	exclusive = buckets
 )
 
 // Limits of a store.
@@ -81,7 +81,7 @@ const (
 
 // Store is a pageindex.Store in a relational database.
 type Store struct {
-	db     Database
+	db     database
 	close  func() error
 	sql    *strings.Replacer
 	now    func() time.Time
@@ -95,8 +95,8 @@ type Store struct {
 // Close closes the connections.
 func (s *Store) Close() error { return s.close() }
 
-// New makes a store. It makes no call: the schema is created when it is first needed.
-func New(db Database) *Store {
+// newStore makes a store. It makes no call: the schema is created when it is first needed.
+func newStore(db database) *Store {
 	words := append([]string{
 		"{store}", db.Prefix + "store", "{entries}", db.Prefix + "entries", "{blocks}", db.Prefix + "blocks",
 		"{prefix}", db.Prefix, "?", db.Parameter,

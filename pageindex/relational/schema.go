@@ -70,7 +70,7 @@ func (s *Store) ensure(ctx context.Context) error {
 // create creates the schema unless it is complete. What is left of an incomplete one goes: its rows
 // do not fit together any more.
 func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
-	if err := s.db.Lock(ctx, tx, []int{Exclusive}); err != nil {
+	if err := s.db.Lock(ctx, tx, []int{exclusive}); err != nil {
 		return err
 	}
 	if complete, err := s.complete(ctx, tx); complete || err != nil {

@@ -53,7 +53,7 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 		return nil, errors.Join(unusable(file, err), lock.Close())
 	}
 	write, read := connect(path, 1), connect(path, readers)
-	s := New(sqliteDatabase(file, read, write))
+	s := newStore(sqliteDatabase(file, read, write))
 	s.close = func() error { return errors.Join(read.Close(), write.Close(), lock.Close()) }
 	if err := created.Close(); err != nil {
 		return nil, errors.Join(unusable(file, err), s.Close())
@@ -64,8 +64,8 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 	return s, nil
 }
 
-func sqliteDatabase(file string, read, write *sql.DB) Database {
-	return Database{
+func sqliteDatabase(file string, read, write *sql.DB) database {
+	return database{
 		Name: file, Read: read, Write: write,
 		ReadOnce:  &sql.TxOptions{ReadOnly: true},
 		WriteOnce: &sql.TxOptions{},
@@ -105,23 +105,23 @@ func unusable(file string, err error) error {
 
 // explainSQLite says what an error of SQLite means. It reports only the primary code and the code's name:
 // the text may hold values.
-func explainSQLite(err error) (Fault, string) {
+func explainSQLite(err error) (fault, string) {
 	var failed *sqlite.Error
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return Slow, ""
+		return faultSlow, ""
 	case !errors.As(err, &failed):
-		return Failed, ""
+		return faultOther, ""
 	}
 	text := sqlite.ErrorCodeString[failed.Code()]
 	if strings.Contains(failed.Error(), "no such table") {
-		return Missing, text
+		return faultMissing, text
 	}
 	switch failed.Code() & 0xff {
 	case codes.SQLITE_BUSY, codes.SQLITE_LOCKED:
-		return Crossed, text
+		return faultCrossed, text
 	case codes.SQLITE_INTERRUPT:
-		return Slow, text
+		return faultSlow, text
 	}
-	return Failed, text
+	return faultOther, text
 }

@@ -47,15 +47,15 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 		switch fault := s.fault(err); {
 		case ctx.Err() != nil || try == attempts:
 			return s.explain(ctx, err)
-		case fault == Missing:
+		case fault == faultMissing:
 			s.making.Lock()
 			s.made = false
 			s.making.Unlock()
-		case fault == Crossed:
+		case fault == faultCrossed:
 			if task.Wait(ctx, rand.N(pause<<try)) != nil {
 				return s.explain(ctx, err)
 			}
-		case fault == Away && !away:
+		case fault == faultAway && !away:
 			away = true
 		default:
 			return s.explain(ctx, err)
@@ -65,9 +65,9 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 
 // fault says what an error means. The store's only row is missing where all tables were emptied, and
 // an older schema is as good as none.
-func (s *Store) fault(err error) Fault {
+func (s *Store) fault(err error) fault {
 	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
-		return Missing
+		return faultMissing
 	}
 	fault, _ := s.db.Explain(err)
 	return fault
@@ -82,13 +82,13 @@ func (s *Store) explain(ctx context.Context, err error) error {
 	switch {
 	case errors.Is(ctx.Err(), context.Canceled):
 		return ctx.Err()
-	case fault == Slow, ctx.Err() != nil:
+	case fault == faultSlow, ctx.Err() != nil:
 		return comment.Errorf(comment.Timeout, "the page index in %s did not answer in time", s.db.Name)
-	case fault == Away:
+	case fault == faultAway:
 		return s.unavailable("cannot be reached", text)
-	case fault == Missing:
+	case fault == faultMissing:
 		return s.unavailable("has no tables, although they were just created", text)
-	case fault == Crossed:
+	case fault == faultCrossed:
 		return s.unavailable("is busy with other changes", text)
 	}
 	return s.unavailable("failed", text)

@@ -163,7 +163,7 @@ func (m *merging) replace(ctx context.Context, version uint64, d runs.Directory)
 	input := &dynamodb.PutItemInput{
 		TableName:           aws.String(m.table),
 		Item:                directoryItem(m.product, d),
-		ConditionExpression: aws.String("attribute_not_exists(" + layout.AttrPK + ")"),
+		ConditionExpression: aws.String(layout.IfAbsent),
 	}
 	if version > 0 {
 		input.ConditionExpression = aws.String(attrVersion + " = :version")
