@@ -76,8 +76,12 @@ func (l *listing) read(ctx context.Context) error {
 	size := 0
 	if err == nil && !ended {
 		size = l.size
+		want := l.stretch.Want(size)
+		if l.query.WithoutNeighbours { // it does not ask whether a comment is beyond the page
+			want = max(0, want-1)
+		}
 		l.execution.page = l.reading(l.stretch, planner.Request{
-			Purpose: comment.ReadPage, Want: l.want(), Skip: l.stretch.Skip(), WithoutText: l.query.WithoutText,
+			Purpose: comment.ReadPage, Want: want, Skip: l.stretch.Skip(), WithoutText: l.query.WithoutText,
 		}, attemptFactor*planner.AttemptEstimate(l.query))
 		taken, err = l.execution.page.take(ctx)
 		all = l.execution.page.all
@@ -137,15 +141,6 @@ func (l *listing) learn(taken []layout.Compressed) {
 	if r := reading.only(); r != nil && len(taken) > 0 && l.key.remembers() {
 		l.store.recent.learn(l.key, r.held(taken), r.fromNewest(), taken)
 	}
-}
-
-// want is how many comments to take for the page. The one beyond it is included only if the query
-// asks whether there is one.
-func (l *listing) want() int {
-	if l.query.WithoutNeighbours {
-		return max(0, l.stretch.Want(l.size)-1)
-	}
-	return l.stretch.Want(l.size)
 }
 
 // probe looks for one comment beyond each end of the page at which the page does not tell whether

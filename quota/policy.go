@@ -43,9 +43,6 @@ func (p Policy) timeOf(units float64) time.Duration {
 	return time.Duration(math.Ceil(units / p.Rate * float64(time.Second)))
 }
 
-// unitsOf returns how many units become available in a time.
-func (p Policy) unitsOf(t time.Duration) float64 { return t.Seconds() * p.Rate }
-
 // Balance is what a client may use of a policy at a moment.
 type Balance struct {
 	// Units are those left. A client with a negative balance is in debt.
@@ -59,7 +56,7 @@ type Balance struct {
 // balance describes an account by the time that it owes: after that time, the whole burst is
 // available again.
 func (p Policy) balance(owed time.Duration) Balance {
-	return Balance{Units: p.Burst - p.unitsOf(owed), Full: owed}
+	return Balance{Units: p.Burst - owed.Seconds()*p.Rate, Full: owed}
 }
 
 // take takes units from an account, and returns what it owes then. It takes none if fewer are left.
