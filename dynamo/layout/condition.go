@@ -14,7 +14,7 @@ var conditionAttrs = map[comment.Attribute]string{
 	comment.OfRating:   AttrRating,
 }
 
-// IfAbsent is the condition that there is no item with the key.
+// IfAbsent is the condition that no item has the key.
 const IfAbsent = "attribute_not_exists(" + AttrPK + ")"
 
 // FilterExpression returns the expression by which DynamoDB filters items that meet all of some
