@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"strconv"
 	"strings"
@@ -161,6 +162,10 @@ func report(err error, term Terminal) {
 	text := output.PrintableLines(plainly(err, term.Logger))
 	if errors.Is(err, context.Canceled) { // by a signal; the text around its words says during what
 		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
+	}
+	var unwritten *fs.PathError
+	if out, is := term.Out.(*os.File); is && errors.As(err, &unwritten) && unwritten.Path == out.Name() {
+		text = strings.ReplaceAll(text, unwritten.Error(), output.Unwritten("standard output", unwritten).Error())
 	}
 	if term.LogsJSON {
 		term.Logger.Error("the command failed", "error", text)

@@ -186,6 +186,9 @@ type Error struct {
 	err  error
 }
 
+// Unwritten returns the failure to write a file of a name.
+func Unwritten(name string, err error) *Error { return &Error{name, err} }
+
 // Error names the file, the cause and the cure.
 func (e *Error) Error() string {
 	name := Printable(e.name)
