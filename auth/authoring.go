@@ -25,10 +25,6 @@ type Store interface {
 	// Delete removes a comment. It returns a Conflict error if c is no longer the stored version,
 	// unless c has version 0.
 	Delete(ctx context.Context, c comment.Comment) error
-}
-
-// Approvals knows whose comments were approved.
-type Approvals interface {
 	// HasApproved reports whether a customer has an approved comment.
 	HasApproved(ctx context.Context, author comment.Author) (bool, error)
 }
@@ -47,8 +43,6 @@ type Writer struct {
 	Store Store
 	// Authorizer decides who may write. Required.
 	Authorizer Authorizer
-	// Approvals is asked by policies with a rule about an author's first comment. They require it.
-	Approvals Approvals
 	// Policy says which comments wait for a moderator. The zero value publishes all.
 	Policy moderation.Policy
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to take none.
@@ -129,7 +123,7 @@ func (w *Writer) reasons(ctx context.Context, viewer comment.Viewer, c comment.C
 	}
 	var known moderation.Facts
 	if w.Policy.NeedsFirst() {
-		approved, err := w.Approvals.HasApproved(ctx, c.Author)
+		approved, err := w.Store.HasApproved(ctx, c.Author)
 		if err != nil {
 			return nil, err
 		}

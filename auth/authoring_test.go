@@ -30,6 +30,8 @@ func (s *store) Add(_ context.Context, c comment.Comment, _ string) (comment.Com
 	return c, nil
 }
 
+func (s *store) HasApproved(context.Context, comment.Author) (bool, error) { return true, nil }
+
 func (s *store) Replace(_ context.Context, _, after comment.Comment) error {
 	s.writes++
 	s.kept = after

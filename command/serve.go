@@ -367,7 +367,7 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
 	resolver := &resolvers.Resolver{
 		Comments: store,
-		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Approvals: store, Policy: c.Policy, MediaBase: c.MediaBase, HideEdits: c.Moderation.Edits == "hide"},
+		Author:   &auth.Writer{Store: store, Authorizer: authorizer, Policy: c.Policy, MediaBase: c.MediaBase, HideEdits: c.Moderation.Edits == "hide"},
 		Replier:  &auth.Replier{Store: store, Authorizer: authorizer, ShopName: c.ShopName},
 		Reporter: &auth.Reporter{Store: store, Authorizer: authorizer, Threshold: int(c.ReportThreshold)},
 		Voter:    &auth.Voter{Store: store, Authorizer: authorizer},
