@@ -815,15 +815,15 @@ func (v *NumberedProductCommentsCommentConnectionPageCursors) GetLast() *Numbere
 // NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor includes the requested fields of the GraphQL type PageCursor.
 // The GraphQL type's documentation follows.
 //
-// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
-// that stand there now, while others come and go.
+// A link to a page. Its cursor holds a position and not a number: it still leads to the comments that
+// are there now when others come and go.
 type NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor struct {
 	// The number of the page, from 1.
 	Page int `json:"page"`
-	// The cursor for `after`, with the same `first`, to get exactly this page. That of page 1 stands
-	// before the first comment, so it leads to the comments that are the first by then.
+	// The cursor for `after`, with the same `first`, to get exactly this page. That of page 1 is before
+	// the first comment, so it leads to the comments that are the first by then.
 	Cursor string `json:"cursor"`
-	// Whether this is the page that has the links.
+	// Whether this is the page of this answer.
 	IsCurrent bool `json:"isCurrent"`
 }
 
@@ -845,8 +845,8 @@ func (v *NumberedProductCommentsCommentConnectionPageCursorsAroundPageCursor) Ge
 // NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor includes the requested fields of the GraphQL type PageCursor.
 // The GraphQL type's documentation follows.
 //
-// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
-// that stand there now, while others come and go.
+// A link to a page. Its cursor holds a position and not a number: it still leads to the comments that
+// are there now when others come and go.
 type NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor struct {
 	// The number of the page, from 1.
 	Page int `json:"page"`
@@ -860,8 +860,8 @@ func (v *NumberedProductCommentsCommentConnectionPageCursorsLastPageCursor) GetP
 // NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor includes the requested fields of the GraphQL type PageCursor.
 // The GraphQL type's documentation follows.
 //
-// A link to a page. Its cursor holds a position and not a number: it goes on leading to the comments
-// that stand there now, while others come and go.
+// A link to a page. Its cursor holds a position and not a number: it still leads to the comments that
+// are there now when others come and go.
 type NumberedProductCommentsCommentConnectionPageCursorsPreviousPageCursor struct {
 	// The number of the page, from 1.
 	Page int `json:"page"`
