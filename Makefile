@@ -5,7 +5,7 @@
 
 # What waits for others, or runs once at the start, is not inlined, and functions begin at multiples of 16 bytes, as on arm64,
 # in place of 32: so the program takes 2 MB less. Debug information, which no program here keeps, is not made: that takes a
-# sixth off compiling. The quotes are those of GOFLAGS.
+# twelfth off compiling. The quotes are those of GOFLAGS.
 aws = github.com/aws/aws-sdk-go-v2/service
 not_inlined = github.com/redis/go-redis/... $(aws)/s3/... $(aws)/sts/... $(aws)/sso/... $(aws)/ssooidc/... $(aws)/signin/... \
 	github.com/jackc/... google.golang.org/... github.com/alecthomas/... github.com/yuin/... github.com/talkback/talkback/command
