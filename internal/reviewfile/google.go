@@ -41,8 +41,15 @@ func (f *GoogleFeed) Check() error {
 	return nil
 }
 
+// productURL returns the address of a product's page. An id is one segment of the path, or a value of the
+// query, where & and + mean something else.
 func (f *GoogleFeed) productURL(id string) string {
-	return strings.ReplaceAll(f.ProductURL, productHole, url.PathEscape(id))
+	path, query, _ := strings.Cut(f.ProductURL, "?")
+	address := strings.ReplaceAll(path, productHole, url.PathEscape(id))
+	if len(path) == len(f.ProductURL) {
+		return address
+	}
+	return address + "?" + strings.ReplaceAll(query, productHole, url.QueryEscape(id))
 }
 
 // Head returns what stands before the reviews.

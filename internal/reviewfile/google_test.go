@@ -2,7 +2,9 @@ package reviewfile_test
 
 import (
 	"encoding/xml"
+	"html"
 	"io"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -157,6 +159,30 @@ func TestGoogleReview(t *testing.T) {
 	c.Text, c.Title = " \x00", nil
 	if got, err := feed.Append(nil, c); err != nil || len(got) > 0 || feed.WithoutText != 1 {
 		t.Errorf("without a text: %q %v", got, err)
+	}
+}
+
+// Whichever part of an address holds the id, the shop reads the same id from it.
+func TestGoogleFeedLeadsToTheProduct(t *testing.T) {
+	for template, read := range map[string]func(*url.URL) string{
+		"https://shop.example/p/{id}": func(page *url.URL) string {
+			id, _ := url.PathUnescape(strings.TrimPrefix(page.EscapedPath(), "/p/")) // empty for what is not escaped well
+			return id
+		},
+		"https://shop.example/p?sku={id}&from=google": func(page *url.URL) string { return page.Query().Get("sku") },
+	} {
+		for _, id := range []string{"p", "a/b", "a&b=c", "a+b", "a b", "50%", "a?b#c", "Tee;größe"} {
+			feed := reviewfile.GoogleFeed{Publisher: "Shop", ProductURL: template}
+			review, err := feed.Append(nil, comment.Comment{ID: comment.IDOf(comment.FirstAt(time.Now())), ProductID: id, Rating: 4, Text: "Good."})
+			if err != nil {
+				t.Fatal(err)
+			}
+			address := regexp.MustCompile("<product_url>(.*)</product_url>").FindStringSubmatch(string(review))[1]
+			page, err := url.Parse(html.UnescapeString(address))
+			if err != nil || read(page) != id {
+				t.Errorf("%s leads to another product than %q: %v", address, id, err)
+			}
+		}
 	}
 }
 
