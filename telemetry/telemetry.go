@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net/url"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +26,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
+	"golang.org/x/net/http/httpguts"
 )
 
 // mostSeries bounds the series of each instrument. The values of attributes are closed lists, so
@@ -210,7 +212,36 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 	if protocol != "" && protocol != "http/protobuf" {
 		return false, fmt.Errorf("OTLP over %s is not spoken here: set OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf, or unset it", protocol)
 	}
+	for _, of := range []string{"", signal + "_"} {
+		endpoint, headers := "OTEL_EXPORTER_OTLP_"+of+"ENDPOINT", "OTEL_EXPORTER_OTLP_"+of+"HEADERS"
+		if text := value(endpoint); text != "" && !isEndpoint(text) {
+			return false, fmt.Errorf("%s is not an address: give one such as http://localhost:4318", endpoint)
+		}
+		if text := value(headers); text != "" && !areHeaders(text) {
+			return false, fmt.Errorf("%s cannot be read: give NAME=VALUE, of several with commas between them, and percent-encode what stands in values", headers)
+		}
+	}
 	return true, nil
+}
+
+// isEndpoint reports whether OpenTelemetry can send to an address. For one that it cannot read, it
+// sends to its default address, and writes the address with its password to standard error.
+func isEndpoint(text string) bool {
+	address, err := url.Parse(text)
+	return err == nil && address.Host != ""
+}
+
+// areHeaders reports whether OpenTelemetry can read headers. It leaves out those that it cannot read,
+// and writes them to standard error, which may be a token.
+func areHeaders(text string) bool {
+	for header := range strings.SplitSeq(strings.TrimRight(text, ", "), ",") {
+		name, value, found := strings.Cut(header, "=")
+		_, err := url.PathUnescape(value)
+		if !found || err != nil || !httpguts.ValidHeaderFieldName(strings.TrimSpace(name)) {
+			return false
+		}
+	}
+	return true
 }
 
 // logged is an exporter whose failures go to the log.

@@ -53,6 +53,7 @@ func TestWhoAsks(t *testing.T) {
 		{"all is off", map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_SDK_DISABLED": "true"}, false, ""},
 		{"an exporter that nobody wrote", map[string]string{"OTEL_METRICS_EXPORTER": "statsd"}, false, "OTEL_METRICS_EXPORTER=statsd is not known"},
 		{"a protocol that is not spoken", map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"}, false, "http/protobuf"},
+		{"headers", map[string]string{endpoint: "http://127.0.0.1:1", "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20x, a.b=,"}, true, ""},
 	} {
 		m, err := startMetrics(t, nil, row.variables)
 		if (m != nil) != row.measures || (err != nil) != (row.says != "") || err != nil && !strings.Contains(err.Error(), row.says) {

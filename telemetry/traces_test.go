@@ -78,6 +78,28 @@ func TestWrongVariables(t *testing.T) {
 	}
 }
 
+// OpenTelemetry leaves out headers that it cannot read, and writes them to standard error. For an
+// address that it cannot read, it sends to its default one. Either may hold a secret.
+func TestUnreadableVariables(t *testing.T) {
+	for _, row := range []struct{ name, value, says string }{
+		{"OTEL_EXPORTER_OTLP_HEADERS", "secret", "NAME=VALUE"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "authorization: Bearer secret=", "NAME=VALUE"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "a=b,secret", "NAME=VALUE"},
+		{"OTEL_EXPORTER_OTLP_HEADERS", "authorization=secret%", "percent-encode"},
+		{"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "=secret", "NAME=VALUE"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "secret.example:4318", "http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "127.0.0.1:4318/secret", "http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_ENDPOINT", "http://user:secret@127.0.0.1:1/%zz", "http://localhost:4318"},
+		{"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "https:///secret", "http://localhost:4318"},
+	} {
+		variables := map[string]string{"OTEL_EXPORTER_OTLP_ENDPOINT": "http://127.0.0.1:1", row.name: row.value}
+		wanted, err := telemetry.Wanted(environmentOf(variables), "TRACES")
+		if err == nil || wanted || !strings.Contains(err.Error(), row.name) || !strings.Contains(err.Error(), row.says) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s=%s: %v, %v", row.name, row.value, wanted, err)
+		}
+	}
+}
+
 // lockedLog is a log that is read while it may be written.
 type lockedLog struct {
 	mu   sync.Mutex
