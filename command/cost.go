@@ -64,7 +64,7 @@ func (c *Cost) check() error {
 		return errors.New("name a file with a workload, or --metrics with the address of a server's: docs/operate/cost.md has an example of each")
 	case len(c.Metrics) > 0 && len(c.Workloads) > 1:
 		return errors.New("--metrics takes one workload at most, for storage and servers")
-	case c.During < 0 || c.During > 0 && len(c.Metrics) == 0:
+	case c.During > 0 && len(c.Metrics) == 0:
 		return fmt.Errorf("--during %v is how long --metrics are watched: give both, such as 10m", c.During)
 	}
 	return c.Prices.Check()

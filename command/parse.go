@@ -216,7 +216,13 @@ func valueMappers() []kong.Option {
 		})),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.NamedMapper("store", kong.MapperFunc(decodeStore)),
-		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a duration", time.ParseDuration)),
+		kong.TypeMapper(reflect.TypeFor[time.Duration](), mapper("a duration from 0 on", func(text string) (time.Duration, error) {
+			lasts, err := time.ParseDuration(text)
+			if err == nil && lasts < 0 {
+				err = strconv.ErrRange
+			}
+			return lasts, err
+		})),
 		kong.TypeMapper(reflect.TypeFor[*time.Time](), mapper("a day or a time", func(text string) (*time.Time, error) {
 			moment, err := time.Parse(time.DateOnly, text) // a day begins at midnight UTC
 			if err != nil {

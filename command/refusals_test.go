@@ -101,6 +101,9 @@ func TestRefusals(t *testing.T) {
 		"export out.jsonl --product c_x",
 		"serve --max-body=-1",
 		"serve --page-age 5",
+		"serve --shared-cache=-1s",
+		"serve --operation-timeout 0s",
+		"serve --shop-name " + strings.Repeat("x", 101),
 		"serve --tls-cert cert.pem",
 	} {
 		arguments := strings.Fields(strings.ReplaceAll(line, "ALONE", alone))

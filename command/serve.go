@@ -116,6 +116,17 @@ type Serve struct {
 	observers   []httpapi.Observer     // of requests
 }
 
+// Validate returns an error that names the first setting with which requests could only fail.
+func (c *Serve) Validate() error {
+	if c.OperationTimeout == 0 {
+		return errors.New("--operation-timeout 0s leaves no time for any request: give one such as 10s")
+	}
+	if problems := (comment.Reply{Text: "Thanks", Name: c.ShopName}).Problems(); c.ShopName != "" && len(problems) > 0 {
+		return fmt.Errorf("--shop-name: no reply can have this name: %s", problems[0].Message)
+	}
+	return nil
+}
+
 // ballast returns bytes that stay untouched, so they take no memory of the machine. They count as live:
 // a server of few live bytes is collected when it has made some 40 MB of garbage, not each 8 MB. It is
 // none where an operator paces the collector.

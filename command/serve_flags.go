@@ -94,13 +94,7 @@ type ModerationFlags struct {
 // open returns the policy. Its errors are usage errors.
 func (f ModerationFlags) open() (moderation.Policy, error) {
 	policy, err := moderation.Open(f.Moderation, f.ModerationRules)
-	if err != nil {
-		return policy, usage(err)
-	}
-	if f.KeepAudit < 0 {
-		return policy, usagef("--keep-audit %v is below 0: give a duration, or 0 to keep decisions for ever", f.KeepAudit)
-	}
-	return policy, nil
+	return policy, usage(err)
 }
 
 // SiteFlags say what product pages show beside comments.
