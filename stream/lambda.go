@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"time"
 
@@ -83,11 +84,13 @@ func (f *Function) noteSchedule(ctx context.Context, written time.Time) {
 }
 
 // process processes records[:done]: all of them unless there is an error. It goes on behind records
-// that wait.
+// that wait, with those of other items.
 func (f *Function) process(ctx context.Context, records []Record) (done int, err error) {
 	var waiting error
+	waits := map[string]bool{} // keys of items
 	for next := 0; next < len(records); next += atOnce {
-		chunk := records[next:min(next+atOnce, len(records))]
+		all := records[next:min(next+atOnce, len(records))]
+		chunk := slices.DeleteFunc(slices.Clone(all), func(r Record) bool { return waits[r.Key()] })
 		failures, n, err := Deliver(ctx, f.handler, chunk)
 		for _, failure := range failures {
 			if _, err := writeDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
@@ -101,6 +104,9 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		var named RecordErrors
 		if err != nil && !errors.As(err, &named) {
 			return done, err
+		}
+		for i := range named {
+			waits[chunk[i].Key()] = true
 		}
 	}
 	return done, waiting

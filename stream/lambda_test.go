@@ -236,6 +236,36 @@ func worst(records []stream.Record, places map[stream.Position]int, bad map[int]
 	return err
 }
 
+// While a record waits, no later one of its item is handed over, since the outbox would then take the
+// earlier one for appended. Records of other items are.
+func TestLaterRecordsOfAnItemWait(t *testing.T) {
+	const items, waits = 400, 100
+	event := recorded(t, "comments.json")
+	one := event.Records[0]
+	event.Records = nil
+	for i := range items + items/2 {
+		one.Change.SequenceNumber = fmt.Sprintf("%021d", i)
+		one.Change.Keys = map[string]events.DynamoDBAttributeValue{"PK": events.NewStringAttribute(fmt.Sprint(i % items))}
+		event.Records = append(event.Records, one)
+	}
+	first, handled := event.Records[waits].Change.SequenceNumber, map[string]bool{} // by key
+	failed, _ := invoke(t, t.Context(), event, func(_ context.Context, records []stream.Record) error {
+		for i, r := range records {
+			if r.Sequence == first {
+				return stream.RecordErrors{i: comment.Errorf(comment.Throttled, "slow down")}
+			}
+			handled[r.Key()] = true
+		}
+		return nil
+	})
+	if diff := cmp.Diff([]string{first}, failed); diff != "" || len(handled) < items/2 {
+		t.Errorf("%d items were handed over; reported: %s", len(handled), diff)
+	}
+	if handled[fmt.Sprintf("PK=%d", waits)] {
+		t.Error("a record was handed over before an earlier one of its item")
+	}
+}
+
 // A record of the schedule's item is noted, once all of its event was processed.
 func TestScheduleIsNoted(t *testing.T) {
 	for broken, want := range map[bool]time.Time{false: time.Unix(1700000000, 0), true: {}} {
