@@ -49,6 +49,9 @@ func New(ctx context.Context, s Settings) (*Guard, error) {
 		if err != nil {
 			return nil, err
 		}
+		if s.Algorithm == "HS256" && padded(s.Key) {
+			s.Logger.Warn("the shared secret in --jwt-key begins or ends with a space or a line break; if the issuer's does not, no signed token is valid", "cure", "remove it")
+		}
 		g.parser, g.key = s.parser(), func(*jwt.Token) (any, error) { return key, nil }
 	}
 	return g, nil

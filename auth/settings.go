@@ -88,8 +88,16 @@ func (s Settings) check() error {
 	case s.JWKS != "" && s.Algorithm == "HS256":
 		return errors.New("HS256 has a shared secret, which no address should show: give it by --jwt-key, or use another algorithm")
 	}
+	for _, of := range []struct{ flag, name string }{{"--jwt-issuer", s.Issuer}, {"--jwt-audience", s.Audience}, {"--roles-claim", s.RolesClaim}} {
+		if padded(of.name) {
+			return fmt.Errorf("%s begins or ends with a space or a line break, which no token has there: remove it; echo adds a line break, printf does not", of.flag)
+		}
+	}
 	return nil
 }
+
+// padded reports whether a text begins or ends with white space, such as the line break of a file.
+func padded(text string) bool { return strings.TrimSpace(text) != text }
 
 // parser returns a parser that accepts only the one algorithm, and only tokens that expire.
 func (s Settings) parser() *jwt.Parser {

@@ -10,6 +10,7 @@ import (
 	"encoding/pem"
 	"flag"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"testing"
@@ -46,6 +47,9 @@ func TestSettingsErrors(t *testing.T) {
 		{"an algorithm that is none", auth.Settings{Algorithm: "none", Key: all["RS256"].text}},
 		{"no key", auth.Settings{Algorithm: "RS256"}},
 		{"an issuer and no key", auth.Settings{ModeratorToken: moderator, Issuer: "shop"}},
+		{"an issuer with a line break", auth.Settings{Algorithm: "HS256", Key: secret, Issuer: "shop\n"}},
+		{"an audience with a space", auth.Settings{Algorithm: "HS256", Key: secret, Audience: " talkback"}},
+		{"a claim of roles with a line break", auth.Settings{Algorithm: "HS256", Key: secret, RolesClaim: "roles\r\n"}},
 		{"a claim of roles and no key", auth.Settings{ModeratorToken: moderator, RolesClaim: "roles"}},
 		{"both key and address", auth.Settings{Algorithm: "RS256", Key: all["RS256"].text, JWKS: "https://login.example.com/"}},
 		{"an address that is none", auth.Settings{Algorithm: "RS256", JWKS: "login.example.com/password"}},
@@ -62,6 +66,21 @@ func TestSettingsErrors(t *testing.T) {
 		}
 	}
 	compareGolden(t, "testdata/settings.golden", got.Bytes())
+}
+
+// A file's line break becomes part of a shared secret, and then no token is valid. The log says so,
+// without the secret; a key in PEM ends with one as it should.
+func TestPaddedSecretIsLogged(t *testing.T) {
+	for _, row := range []struct {
+		algorithm, key string
+		says           bool
+	}{{"HS256", secret, false}, {"HS256", secret + "\n", true}, {"RS256", signers(t)["RS256"].text, false}} {
+		var log bytes.Buffer
+		_, err := auth.New(t.Context(), auth.Settings{Algorithm: row.algorithm, Key: row.key, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+		if err != nil || strings.Contains(log.String(), "--jwt-key") != row.says || strings.Contains(log.String(), secret) {
+			t.Errorf("%s: %v, logged %q", row.algorithm, err, log.String())
+		}
+	}
 }
 
 func compareGolden(t *testing.T, path string, got []byte) {
