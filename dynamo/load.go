@@ -1,7 +1,6 @@
 package dynamo
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"reflect"
@@ -314,9 +313,6 @@ func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynam
 	}, false
 }
 
-// errErased is for a comment whose author was erased.
-var errErased = errors.New("the author was erased")
-
 // write makes writes. Comments whose outcome is not known stay pending, with an error.
 func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err error) {
 	errs := make([]error, len(writes))
@@ -331,7 +327,7 @@ func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err 
 	p.pending = nil
 	for i, w := range writes {
 		switch {
-		case errs[i] == errErased:
+		case errors.Is(errs[i], erasure.ErrErased):
 			p.counts.Erased++
 			continue
 		case errs[i] != nil:
@@ -353,15 +349,15 @@ func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err 
 func (l *Loader) writeOne(ctx context.Context, w loading) (err error) {
 	l.calls <- struct{}{}
 	defer func() { <-l.calls }()
-	if l.Marks != nil {
-		// The last thing before the write: an erasure relies on how old the marks may be by then.
-		if erased, err := l.Marks.Erased(ctx, w.Comment); erased || err != nil {
-			return cmp.Or(err, errErased)
-		}
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, erasure.PutTimeout)
-		defer cancel()
+	if l.Marks == nil {
+		return l.call(ctx, w)
 	}
+	return l.Marks.Write(ctx, w.Comment,
+		func(ctx context.Context) error { return l.call(ctx, w) },
+		func(ctx context.Context) error { return l.Marks.Bury(ctx, w.Comment) })
+}
+
+func (l *Loader) call(ctx context.Context, w loading) (err error) {
 	what := "PutItem"
 	if w.update != nil {
 		what = "UpdateItem"

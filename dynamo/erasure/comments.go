@@ -159,14 +159,11 @@ func (r *erasing) eraseKey(ctx context.Context, key layout.Item, id comment.ID) 
 
 // bury replaces a comment of the author with a tombstone, whatever else changed of it.
 func (r *erasing) bury(ctx context.Context, id comment.ID) error {
-	condition, author := layout.AttrWriter+" = :author", types.AttributeValue(layout.WriterOfComment(r.author.ID))
-	if r.author.Imported {
-		condition, author = layout.AttrAuthorID+" = :author", layout.Binary([]byte(r.author.ID))
-	}
+	condition, author := ofAuthor(r.author)
 	_, err := r.changed(ctx, func() (*types.ConsumedCapacity, error) {
 		output, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(r.table), Item: layout.Tombstone(id, rand.Text(), time.Now()),
-			ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.Item{":author": author},
+			ConditionExpression: aws.String(condition), ExpressionAttributeValues: author,
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		}, call.NoRetries)
 		if err != nil {

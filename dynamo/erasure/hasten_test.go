@@ -13,3 +13,15 @@ func HastenMarks(m *Marks) *Marks {
 	m.age = 50 * time.Millisecond
 	return m
 }
+
+// HastenPuts has a put take too long when an erasure has passed.
+func HastenPuts(m *Marks) *Marks {
+	m.age, m.timeout = 300*time.Millisecond, 300*time.Millisecond
+	return m
+}
+
+// WithoutHeartbeats has an erasure notice only by what it does that another process has taken it over.
+func WithoutHeartbeats(e *Eraser) *Eraser {
+	e.pace.heartbeat = time.Hour
+	return e
+}

@@ -1,12 +1,18 @@
 package erasure
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"sync"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
@@ -23,13 +29,16 @@ const (
 // marksAge is the age from which on marks are read again before a comment is imported.
 const marksAge = 10 * time.Second
 
-// PutTimeout bounds a put of an import. An erasure looks for comments once more when every put that
-// knew nothing of its mark has ended: after marksAge and PutTimeout, and as long again for requests that
+// putTimeout bounds a put of an import. An erasure looks for comments once more when every put that
+// knew nothing of its mark has ended: after marksAge and putTimeout, and as long again for requests that
 // arrive late.
-const PutTimeout = 10 * time.Second
+const putTimeout = 10 * time.Second
 
 // settle is the time between a mark and the pass after which no import adds a comment of its author.
-const settle = marksAge + 2*PutTimeout
+const settle = marksAge + 2*putTimeout
+
+// ErrErased is for a write of an item by an author who was erased.
+var ErrErased = errors.New("the author was erased")
 
 // digestOf returns the sort key of the mark and the job of an author.
 func digestOf(author comment.Author) string {
@@ -41,11 +50,26 @@ func digestOf(author comment.Author) string {
 	return hex.EncodeToString(hash[:])
 }
 
+// ofAuthor returns the condition that a comment is the author's, and its value.
+func ofAuthor(author comment.Author) (condition string, values layout.Item) {
+	if author.Imported {
+		return layout.AttrAuthorID + " = :author", layout.Item{":author": layout.Binary([]byte(author.ID))}
+	}
+	return layout.AttrWriter + " = :author", layout.Item{":author": layout.WriterOfComment(author.ID)}
+}
+
+// marksClient is the part of the SDK's client that Marks works with.
+type marksClient interface {
+	call.Querier
+	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
+}
+
 // Marks knows which authors were erased. It is safe for concurrent use.
 type Marks struct {
-	client call.Querier
-	table  string
-	age    time.Duration // marksAge
+	client  marksClient
+	table   string
+	age     time.Duration // marksAge
+	timeout time.Duration // putTimeout
 
 	mu    sync.Mutex // guards the fields below, and lets one caller read for all
 	read  time.Time  // when the marks were read; zero for never
@@ -53,8 +77,8 @@ type Marks struct {
 }
 
 // NewMarks makes the marks of a table.
-func NewMarks(client call.Querier, table string) *Marks {
-	return &Marks{client: client, table: table, age: marksAge}
+func NewMarks(client marksClient, table string) *Marks {
+	return &Marks{client: client, table: table, age: marksAge, timeout: putTimeout}
 }
 
 // Erased reports whether a comment is of an author who was erased, and not written since. An erased
@@ -64,11 +88,11 @@ func NewMarks(client call.Querier, table string) *Marks {
 func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.read.IsZero() || time.Since(m.read) >= m.age {
+	if m.read.IsZero() || elapsed(m.read) >= m.age {
 		if err := m.readAll(ctx); err != nil {
 			return false, err
 		}
-		if time.Since(m.read) >= m.age { // an erasure relies on how old marks may be
+		if elapsed(m.read) >= m.age { // an erasure relies on how old marks may be
 			return false, comment.Errorf(comment.Unavailable, "reading which authors were erased took too long; try again")
 		}
 	}
@@ -81,6 +105,48 @@ func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	}
 	author.Imported = false
 	return m.blocks(author, c.CreatedAt()), nil
+}
+
+// elapsed returns the time since then. The monotonic clock may stand still while the machine is suspended, and
+// the other one jump back.
+func elapsed(since time.Time) time.Duration {
+	return max(time.Since(since), time.Now().Round(0).Sub(since))
+}
+
+// Write makes a write of an item by the author of a comment, unless the author was erased: then the error is
+// ErrErased. An erasure relies on how old the marks are at the write, and on how long that takes. A process
+// that was stopped meanwhile looks again, and takes back what came too late.
+func (m *Marks) Write(ctx context.Context, by comment.Comment, write, takeBack func(context.Context) error) error {
+	began := time.Now()
+	if erased, err := m.Erased(ctx, by); erased || err != nil {
+		return cmp.Or(err, ErrErased)
+	}
+	timed, cancel := context.WithTimeout(ctx, m.timeout)
+	defer cancel()
+	written := write(timed)
+	if elapsed(began) < m.timeout {
+		return written
+	}
+	ctx = context.WithoutCancel(ctx)
+	erased, err := call.Retried(ctx, func() (bool, error) { return m.Erased(ctx, by) })
+	if erased {
+		err = cmp.Or(call.Retry(ctx, func() (further bool, err error) { return false, takeBack(ctx) }), ErrErased)
+	}
+	return cmp.Or(err, written)
+}
+
+// Bury replaces a comment of an erased author with a tombstone. Where nothing is, it puts one too: a write
+// whose answer was lost may still arrive.
+func (m *Marks) Bury(ctx context.Context, c comment.Comment) error {
+	condition, author := ofAuthor(c.Author)
+	_, err := m.client.PutItem(ctx, &dynamodb.PutItemInput{
+		TableName: aws.String(m.table), Item: layout.Tombstone(c.ID, rand.Text(), time.Now()),
+		ConditionExpression: aws.String(layout.IfAbsent + " OR " + condition), ExpressionAttributeValues: author,
+	}, call.NoRetries)
+	if call.Refused(err) {
+		return nil
+	}
+	return call.Wrap(err, "PutItem of the tombstone of %s", c.ID)
 }
 
 func (m *Marks) blocks(author comment.Author, written time.Time) bool {

@@ -81,6 +81,9 @@ func (r *erasing) all(ctx context.Context) error {
 	if err := find(ctx); err != nil {
 		return err
 	}
+	if err := r.work.Save(ctx); err != nil { // another process has ended it while this one was stopped
+		return err
+	}
 	r.update(func(p *progress) {
 		now := millisecond(time.Now())
 		p.report.State, p.report.FinishedAt = comment.ErasureDone, &now
@@ -111,6 +114,9 @@ func (r *erasing) findOfCustomer(ctx context.Context) error {
 			return err
 		}
 		if err := task.Wait(ctx, r.pace.settle); err != nil {
+			return err
+		}
+		if err := r.work.Save(ctx); err != nil { // what the author did since another process ended it stays
 			return err
 		}
 	}

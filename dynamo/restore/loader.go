@@ -1,7 +1,6 @@
 package restore
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -178,7 +177,8 @@ func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts
 		changed, err = l.replace(ctx, it, there)
 	}
 	switch {
-	case errors.Is(err, errErased):
+	case errors.Is(err, erasure.ErrErased):
+		l.leftOut(it)
 		return Counts{Erased: 1}, nil
 	case err != nil:
 		return did, err
@@ -207,11 +207,18 @@ func (l *Loader) leavesOut(ctx context.Context, it layout.Item) (out bool, err e
 		return false, nil
 	}
 	if out, err = call.Retried(ctx, func() (bool, error) { return l.Marks.Erased(ctx, author) }); out {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.erased[author.ID] = struct{}{}
+		l.leftOut(it)
 	}
 	return out, err
+}
+
+// leftOut takes note of a comment that was left out, if the item is one.
+func (l *Loader) leftOut(it layout.Item) {
+	if KindOf(it) == Comment {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.erased[layout.IDOfKey(it)] = struct{}{}
+	}
 }
 
 // ofComment returns the comment that an item stands beside, or names as the one that it was written with.
@@ -223,20 +230,19 @@ func ofComment(it layout.Item) comment.ID {
 	return comment.ID(r.OptionalText(layout.AttrFirst))
 }
 
-// errErased is for an item by an author who was erased.
-var errErased = errors.New("the author was erased")
-
-// guarded makes a write, unless the item is by an author who was erased from the table. An erasure relies
-// on how old the marks may be at the write, and how long it may take.
+// guarded makes a write, unless the item is by an author who was erased from the table.
 func (l *Loader) guarded(ctx context.Context, it layout.Item, write func(context.Context) error) error {
-	if author, known := authorOf(it); known && l.Marks != nil {
-		if erased, err := l.Marks.Erased(ctx, author); erased || err != nil {
-			return cmp.Or(err, errErased)
-		}
+	author, known := authorOf(it)
+	if !known || l.Marks == nil {
+		return write(ctx)
 	}
-	ctx, cancel := context.WithTimeout(ctx, erasure.PutTimeout)
-	defer cancel()
-	return write(ctx)
+	return l.Marks.Write(ctx, author, write, func(ctx context.Context) error {
+		if KindOf(it) == Comment {
+			return l.Marks.Bury(ctx, author)
+		}
+		_, err := l.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(l.table), Key: keyOf(it)}) // a vote or a report
+		return call.Wrap(err, "DeleteItem")
+	})
 }
 
 // authorOf returns a comment with the author and the time of an item: of a comment, a vote or a report.

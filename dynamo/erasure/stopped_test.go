@@ -1,0 +1,177 @@
+package erasure_test
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/restore"
+)
+
+// stoppedClient is that of a process that is stopped when it has looked at the marks and puts its first
+// items. It goes on when their author was erased.
+type stoppedClient struct {
+	*dynamodb.Client
+	stop func() // until the author was erased
+	once sync.Once
+	how  string // what becomes of the puts
+
+	mu   sync.Mutex
+	held []*dynamodb.PutItemInput
+}
+
+func (s *stoppedClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	s.once.Do(s.stop)
+	if s.how == "arrive later" {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.held = append(s.held, in)
+		return nil, ctx.Err()
+	}
+	output, err := s.Client.PutItem(context.WithoutCancel(ctx), in, options...) // it was under way
+	if s.how == "lose their answers" {
+		return nil, ctx.Err()
+	}
+	return output, err
+}
+
+// arrive makes the puts that were held.
+func (s *stoppedClient) arrive() {
+	for _, in := range s.held {
+		_, _ = s.Client.PutItem(context.Background(), in, call.NoRetries) // refused, as it should be
+	}
+}
+
+// An import or a restore that is stopped between its look at the marks and its puts, until one of its authors
+// was erased, brings nothing of that author back.
+func TestImportIsStopped(t *testing.T) {
+	for _, how := range []string{"are answered", "lose their answers", "arrive later"} {
+		for _, author := range []comment.Author{ada, ida} {
+			x := newTable(t)
+			client := &stoppedClient{Client: x.client, how: how, stop: func() {
+				_, err := x.eraser(x.client).Run(t.Context(), author, none)
+				x.must(err)
+			}}
+			loader := dynamo.NewLoader(client, x.name, 2)
+			loader.Marks = erasure.HastenPuts(erasure.NewMarks(x.client, x.name))
+			counts, err := loader.Load(t.Context(), []comment.Comment{x.comment(author), x.comment(author)})
+			x.must(err)
+			client.arrive()
+			if counts != (dynamo.LoadCounts{Erased: 2}) {
+				t.Errorf("puts that %s: %+v", how, counts)
+			}
+			if keys := x.traces(author); len(keys) > 0 {
+				t.Errorf("puts that %s bring back %v", how, keys)
+			}
+		}
+		if how == "arrive later" {
+			continue // a vote without a comment is deleted when it is counted
+		}
+		x := newTable(t)
+		other, now := x.comment(comment.Author{ID: "bo", Name: "Bo"}), time.Now().UTC().Add(-time.Hour)
+		client := &stoppedClient{Client: x.client, how: how, stop: func() {
+			_, err := x.eraser(x.client).Run(t.Context(), ada, none)
+			x.must(err)
+		}}
+		loader := restore.NewLoader(client, x.name, 0)
+		loader.Marks = erasure.HastenPuts(erasure.NewMarks(x.client, x.name))
+		own := x.comment(ada)
+		_, err := loader.Load(t.Context(), []layout.Item{
+			layout.Encode(own), layout.VoteItem(other.ID, "0f", comment.CastVote{By: ada.ID, Vote: comment.Helpful, At: now}),
+			layout.ReportItem(other.ID, "0f", comment.Report{By: ada.ID, Reason: "SPAM", At: now}),
+		})
+		x.must(err)
+		_, err = loader.Load(t.Context(), []layout.Item{layout.ReportItem(own.ID, "0f", comment.Report{By: "bo", Reason: "SPAM", At: now, Note: "Of " + ada.Name})})
+		x.must(err)
+		if keys := x.traces(ada); len(keys) > 0 {
+			t.Errorf("puts of a restore that %s bring back %v", how, keys)
+		}
+	}
+}
+
+// heldClient is that of a process that is stopped when it has looked for what is the author's.
+type heldClient struct {
+	*dynamodb.Client
+	looks   atomic.Int32  // that are left
+	stopped chan struct{} // closed when it is
+	goOn    chan struct{} // closed when it goes on
+}
+
+func (h *heldClient) looked() {
+	if h.looks.Add(-1) == 0 {
+		close(h.stopped)
+	}
+}
+
+func (h *heldClient) wait() {
+	if h.looks.Load() <= 0 {
+		<-h.goOn
+	}
+}
+
+func (h *heldClient) Query(ctx context.Context, in *dynamodb.QueryInput, options ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
+	h.wait()
+	output, err := h.Client.Query(ctx, in, options...)
+	if in.IndexName != nil {
+		h.looked()
+	}
+	return output, err
+}
+
+func (h *heldClient) Scan(ctx context.Context, in *dynamodb.ScanInput, options ...func(*dynamodb.Options)) (*dynamodb.ScanOutput, error) {
+	output, err := h.Client.Scan(ctx, in, options...)
+	h.looked()
+	return output, err
+}
+
+func (h *heldClient) PutItem(ctx context.Context, in *dynamodb.PutItemInput, options ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	h.wait()
+	return h.Client.PutItem(ctx, in, options...)
+}
+
+// A process that was stopped in the middle of an erasure, which another one has ended meanwhile, changes
+// nothing any more: not what the author did since, nor until when imports leave the author out.
+func TestErasureIsStopped(t *testing.T) {
+	for author, looks := range map[comment.Author]int32{ada: 2, ida: 1} {
+		x := newTable(t)
+		held := &heldClient{Client: x.client, stopped: make(chan struct{}), goOn: make(chan struct{})}
+		held.looks.Store(looks)
+		stopped := erasure.WithoutHeartbeats(erasure.Hasten(erasure.New(held, x.name, erasure.Options{Who: "the one that is stopped", Engine: "another run"})))
+		ended := make(chan error)
+		go func() {
+			_, err := stopped.Run(t.Context(), author, none)
+			ended <- err
+		}()
+		<-held.stopped
+		other := x.eraser(x.client)
+		_, err := other.Run(t.Context(), author, none)
+		x.must(err)
+		done, _, err := other.Status(t.Context(), author)
+		x.must(err)
+		vote := layout.VoteItem(x.comment(ada).ID, "0f", comment.CastVote{By: ada.ID, Vote: comment.Helpful, At: time.Now().UTC()})
+		_, err = x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: vote})
+		x.must(err)
+		close(held.goOn)
+		if err := <-ended; comment.KindOf(err) != comment.Conflict {
+			t.Errorf("%s: the process that was stopped ended with %v", author.Name, err)
+		}
+		again, _, err := other.Status(t.Context(), author)
+		x.must(err)
+		if diff := cmp.Diff(done, again); diff != "" {
+			t.Errorf("%s: the mark was written again: %s", author.Name, diff)
+		}
+		if kinds := x.kinds(); kinds["C/V"] != 1 {
+			t.Errorf("%s: a vote that was cast since is gone: %v", author.Name, kinds)
+		}
+	}
+}
