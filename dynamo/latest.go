@@ -189,12 +189,23 @@ func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bo
 // StatsOf fetches statistics as [counts.Reader.StatsOf] does, except those of products that are in
 // too many batches at the moment: these fail with an Overloaded error.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	return s.statsInBatches(ctx, products, s.Reader.StatsOf)
+}
+
+// CurrentStatsOf does the same as [counts.Reader.CurrentStatsOf], for subscribers: nothing follows a
+// delivery that lacks the latest change.
+func (s *Store) CurrentStatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	return s.statsInBatches(ctx, products, s.Reader.CurrentStatsOf)
+}
+
+// statsInBatches reads the statistics of products that are not in too many batches.
+func (s *Store) statsInBatches(ctx context.Context, products []string, read func(context.Context, []string) (map[string]comment.Stats, map[string]error, error)) (found map[string]comment.Stats, failed map[string]error, err error) {
 	products, refused, leave := s.batches.enterBatch(products)
 	defer leave()
 	if len(products) == 0 {
 		return nil, refused, nil
 	}
-	found, failed, err = s.Reader.StatsOf(ctx, products)
+	found, failed, err = read(ctx, products)
 	if err == nil {
 		maps.Copy(failed, refused)
 	}

@@ -92,6 +92,15 @@ const gridProjection = layout.AttrPK + "," + attrGrid + "," + layout.AttrSplit
 // eventually consistently. A product without comments is missing from found. failed has the
 // products that the table left out, and those with damaged items.
 func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	return r.statsOf(ctx, products, false)
+}
+
+// CurrentStatsOf does the same consistently, for twice the read units.
+func (r *Reader) CurrentStatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
+	return r.statsOf(ctx, products, true)
+}
+
+func (r *Reader) statsOf(ctx context.Context, products []string, consistent bool) (found map[string]comment.Stats, failed map[string]error, err error) {
 	if err := r.first.check(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -99,7 +108,7 @@ func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[stri
 	for i, product := range products {
 		keys[i] = layout.ProductKey(product, statisticsSK)
 	}
-	want := types.KeysAndAttributes{Keys: keys, ProjectionExpression: aws.String(gridProjection)}
+	want := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(consistent), ProjectionExpression: aws.String(gridProjection)}
 	got, err := call.GetItems(ctx, r.client, r.table, want)
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))

@@ -144,7 +144,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.UserErrors: func(_ priced, inside *place) float64 { inside.times *= maxProblems; return 0 },
 
 	lookahead.CommentEvents: func(priced, *place) float64 { return joinUnits },
-	lookahead.ChangingStats: func(priced, *place) float64 { return dynamo.StatsUnits() },
+	lookahead.ChangingStats: func(priced, *place) float64 { return 2 * dynamo.StatsUnits() },
 
 	lookahead.Media: func(_ priced, inside *place) float64 { inside.times *= assumedMedia; return 0 },
 
