@@ -238,6 +238,9 @@ type findings struct {
 // take reads what a batch is about, as far as anybody wants to know, and tells the subscribers. What is
 // wanted may become more meanwhile.
 func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
+	if batch.Missing { // this process did not say for a long time that it wants events
+		return errMissing
+	}
 	h.note(batch.Events)
 	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
 	found := findings{map[comment.ID]*comment.Comment{}, map[string]*comment.Statistics{}}
@@ -389,7 +392,7 @@ func (h *Hub) readStats(ctx context.Context, products []string) (map[string]*com
 		if upTo, known := h.countedUpTo(ctx); known {
 			asOf = &upTo
 		}
-		found, failed, err := h.reader.StatsOf(ctx, some)
+		found, failed, err := h.reader.CurrentStatsOf(ctx, some)
 		if err != nil {
 			return nil, err
 		}

@@ -33,8 +33,8 @@ type Reader interface {
 	CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (
 		found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error,
 	)
-	// StatsOf fetches the statistics of at most 100 products.
-	StatsOf(ctx context.Context, products []string) (
+	// CurrentStatsOf fetches the statistics of at most 100 products, consistently.
+	CurrentStatsOf(ctx context.Context, products []string) (
 		found map[string]comment.Stats, failed map[string]error, err error,
 	)
 }

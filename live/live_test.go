@@ -23,6 +23,7 @@ type table struct {
 	lanes    [outbox.Lanes][]outbox.Event
 	more     chan struct{} // closed when there are more events
 	gone     bool
+	missing  bool // from what was not kept
 	broken   error
 	comments map[comment.ID]comment.Comment
 	reads    int // of comments and statistics
@@ -80,7 +81,7 @@ func (b *table) Read(_ context.Context, lane int, after uint64, limit int) (outb
 	}
 	events := b.lanes[lane][after:]
 	events = events[:min(len(events), limit)]
-	return outbox.Batch{Events: events, Last: after + uint64(len(events))}, nil
+	return outbox.Batch{Events: events, Last: after + uint64(len(events)), Missing: b.missing}, nil
 }
 
 func (b *table) Tail(ctx context.Context, from outbox.Position, each func(context.Context, int, outbox.Batch) error, _ func(error)) error {
@@ -129,7 +130,7 @@ func (b *table) CommentsByID(_ context.Context, ids []comment.ID, _ bool) (map[c
 	return out, nil, nil
 }
 
-func (b *table) StatsOf(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
+func (b *table) CurrentStatsOf(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.reads += len(products)
@@ -412,6 +413,30 @@ func TestPositions(t *testing.T) {
 	}
 	b.gone = true
 	if _, err := follow(t, hub, "another", comment.Filter{}, "1.0.0.0"); !errors.Is(err, outbox.ErrGone) {
+		t.Error(err)
+	}
+}
+
+// A process that could not say for a while that it wants events may have missed some. Its subscribers
+// are told, and none resumes as if nothing were missing.
+func TestEventsThatWereNotKept(t *testing.T) {
+	b := newTable(t)
+	hub := newHub(t, b)
+	s, err := follow(t, hub, "p", comment.Filter{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.happens(outbox.Added, b.random("p"), false, true)
+	_, at := s.next(t)
+	b.mu.Lock()
+	b.missing = true
+	b.mu.Unlock()
+	b.happens(outbox.Added, b.random("p"), false, true)
+	if _, err := s.Next(t.Context()); !errors.Is(err, live.ErrBroken) {
+		t.Fatal(err)
+	}
+	s.Close()
+	if _, err := follow(t, hub, "p", comment.Filter{}, at); comment.KindOf(err) != comment.BadInput {
 		t.Error(err)
 	}
 }

@@ -16,10 +16,7 @@ const (
 	perRead   = 100
 )
 
-var (
-	errMissedMuch = comment.Errorf(comment.BadInput, "too much happened since this position: subscribe to what happens now, and read again what you show")
-	errMissing    = comment.Errorf(comment.BadInput, "not everything was kept that happened since this position: subscribe to what happens now, and read again what you show")
-)
+var errMissedMuch = comment.Errorf(comment.BadInput, "too much happened since this position: subscribe to what happens now, and read again what you show")
 
 // resume finds what happened after a position, up to the one from which on the subscription gets every
 // event.

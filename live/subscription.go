@@ -19,6 +19,9 @@ var (
 	ErrBroken = errors.New("the events cannot be read for now: subscribe again from the last position")
 )
 
+// errMissing is for a position that is followed by a gap in which nobody wanted events.
+var errMissing = comment.Errorf(comment.BadInput, "not everything was kept that happened since this position: subscribe to what happens now, and read again what you show")
+
 // Delivery is what a subscriber gets at once.
 type Delivery struct {
 	// Position is the position after it; empty for statistics, which are delivered whole.
