@@ -35,6 +35,15 @@ func server(t *testing.T, store quota.Store, log *slog.Logger) (*quota.Shared, *
 	return quota.NewShared(policy, link, 2), link
 }
 
+// A server whose AUTH is renamed repeats the password in its error. The log does not.
+func TestPasswordIsNotRepeated(t *testing.T) {
+	url := redistest.Start(t, "--rename-command", "AUTH", "", "--rename-command", "HELLO", "").URL()
+	s := open(t, strings.Replace(url, "redis://", "redis://talkback:secret@", 1))
+	if err := s.Ping(t.Context()); err == nil || !strings.Contains(err.Error(), "unknown command") || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the server does not know AUTH: %v; want that, without the password", err)
+	}
+}
+
 // Two servers that ask at once grant a burst together, and settle into one account.
 func TestServersShare(t *testing.T) {
 	url := redistest.Start(t).URL()

@@ -118,8 +118,21 @@ func (n ServerName) Failed(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, goredis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():
 		return &comment.Error{Kind: comment.Timeout, Message: string(n) + " did not answer in time", Cause: err}
 	}
-	return &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("%s cannot be used (%s)", n, reason(err)), Cause: err}
+	return &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("%s cannot be used (%s)", n, reason(err)), Cause: withoutArguments{err}}
 }
+
+// withoutArguments is an error without what Redis repeats of a command that it does not know. Of AUTH,
+// that is the password.
+type withoutArguments struct{ error }
+
+// Error implements error.
+func (e withoutArguments) Error() string {
+	text, _, _ := strings.Cut(e.error.Error(), ", with args beginning with")
+	return text
+}
+
+// Unwrap returns the whole error.
+func (e withoutArguments) Unwrap() error { return e.error }
 
 // reason returns the first word of what Redis replied, which says what kind of error it is.
 func reason(err error) string {
