@@ -19,6 +19,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/smithy-go/logging"
 )
 
 // Retries, connections and timeouts. The SDK's defaults wait up to two seconds before the first
@@ -55,7 +56,8 @@ func NewLocalClient(endpoint string) *dynamodb.Client {
 // NewAWSClient returns a client of AWS with the region and the credentials of the SDK's default
 // chain. An error says what is missing and how to set it.
 func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRetryer(retryer))
+	// The SDK would write to standard error, between the lines of the log. What fails is in its errors too.
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRetryer(retryer), config.WithLogger(logging.Nop{}))
 	if err != nil {
 		return nil, fmt.Errorf("the AWS configuration cannot be used: %w", err)
 	}

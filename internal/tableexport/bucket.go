@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/smithy-go"
+	"github.com/aws/smithy-go/logging"
 
 	"github.com/talkback/talkback/internal/output"
 )
@@ -34,7 +35,7 @@ func openBucket(ctx context.Context, address string) (place, error) {
 	if err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
 		return nil, fmt.Errorf("%s is no address of an export: give s3://BUCKET/PREFIX", output.Printable(address))
 	}
-	cfg, err := config.LoadDefaultConfig(ctx)
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}))
 	if err != nil {
 		return nil, fmt.Errorf("the AWS configuration cannot be used (%w): see AWS_PROFILE and AWS_REGION", err)
 	}

@@ -1,0 +1,38 @@
+package call_test
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/dynamo/call"
+)
+
+// Programs read the log as lines of JSON. A machine whose metadata service refuses the SDK had lines of
+// the SDK's own between them.
+func TestSDKPrintsNothing(t *testing.T) {
+	metadata := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	defer metadata.Close()
+	for name, value := range map[string]string{
+		"AWS_REGION": "eu-central-1", "AWS_EC2_METADATA_SERVICE_ENDPOINT": metadata.URL, "AWS_EC2_METADATA_DISABLED": "false",
+		"AWS_ACCESS_KEY_ID": "", "AWS_SECRET_ACCESS_KEY": "", "AWS_PROFILE": "", "AWS_CONFIG_FILE": "/dev/null", "AWS_SHARED_CREDENTIALS_FILE": "/dev/null",
+	} {
+		t.Setenv(name, value)
+	}
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stderr := os.Stderr
+	os.Stderr = writer
+	_, failed := call.NewAWSClient(t.Context())
+	os.Stderr = stderr
+	_ = writer.Close()
+	printed, err := io.ReadAll(reader)
+	if err != nil || len(printed) > 0 || failed == nil || !strings.Contains(failed.Error(), "no AWS credentials were found") {
+		t.Errorf("it printed %q, %v, and failed with %v; want the error alone", printed, err, failed)
+	}
+}
