@@ -1,6 +1,8 @@
 package command_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -32,5 +34,26 @@ func TestMisspeltVariables(t *testing.T) {
 				t.Errorf("the value is told: %s", said)
 			}
 		})
+	}
+}
+
+// What is not UTF-8, as a terminal of another character set gives it, is taken as it is: as the name of that
+// file, and as no author's id.
+func TestArgumentsOfAnotherCharacterSet(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "caf\xe9.jsonl")
+	if err := os.WriteFile(file, []byte(`{"product":"cup","rating":5,"language":"en","text":"Good.","createdAt":"2024-05-01"}`), 0o600); err != nil {
+		t.Skip(err) // a file system whose names are UTF-8
+	}
+	if status, out, said := talkback(t.Context(), "import", "--dry-run", file); status != 0 {
+		t.Errorf("the import ended with %d: %s%s", status, out, said)
+	}
+	for _, what := range []string{"export", "erase"} {
+		if status, _, said := talkback(t.Context(), "author", what, "M\xfcller"); status != 2 || !strings.Contains(said, "not valid UTF-8") {
+			t.Errorf("author %s ended with %d: %s", what, status, said)
+		}
+	}
+	t.Setenv("TALKBACK_NAME", "M\xfcller")
+	if status, _, said := talkback(t.Context(), "import", file); status == 0 || !strings.Contains(said, "UTF-8 of") {
+		t.Errorf("the name of a variable: %d %s", status, said)
 	}
 }

@@ -208,6 +208,7 @@ func variableOf(flag *kong.Flag) string {
 // example of a right one instead of the name of a Go type.
 func valueMappers() []kong.Option {
 	return []kong.Option{
+		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.KindMapper(reflect.Int, mapper("a whole number", strconv.Atoi)),
 		kong.KindMapper(reflect.Float64, mapper("a number", func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })),
 		kong.KindMapper(reflect.Uint32, mapper("a whole number from 0 on", func(text string) (uint32, error) {
@@ -250,13 +251,24 @@ func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
 	})
 }
 
+// decodeText takes a text as it is. Kong makes JSON of it and reads that, so what is not UTF-8 becomes
+// something else: the name of another file, or the id of another author.
+func decodeText(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err == nil {
+		target.SetString(fmt.Sprint(token.Value))
+	}
+	return err
+}
+
 // decodePath parses a path like kong, but leaves a blank one for refuseBlank: kong would turn it
 // into the current folder.
 func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
-	var path string
-	if err := ctx.Scan.PopValueInto("file", &path); err != nil {
+	token, err := ctx.Scan.PopValue("file")
+	if err != nil {
 		return err
 	}
+	path := fmt.Sprint(token.Value)
 	if path != "-" && strings.TrimSpace(path) != "" {
 		path = kong.ExpandPath(path)
 	}
