@@ -77,11 +77,12 @@ func (l *Leases) State(ctx context.Context) (stream.State, error) {
 
 // SwapState writes the state, with the version after that of the old one.
 func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
-	condition := expression{text: layout.IfAbsent}
+	// A version that cannot be read counts as 0.
+	condition := expression{
+		text: "attribute_not_exists(#n) OR NOT attribute_type(#n, :type)", names: map[string]string{"#n": attrCounter}, values: layout.Item{":type": layout.Text("N")},
+	}
 	if old.Version > 0 {
-		condition = expression{
-			text: "#n = :n", names: map[string]string{"#n": attrCounter}, values: layout.Item{":n": layout.Number(old.Version)},
-		}
+		condition.text, condition.values = "#n = :n", layout.Item{":n": layout.Number(old.Version)}
 	}
 	new.Version = old.Version + 1
 	written := stateItem(new)

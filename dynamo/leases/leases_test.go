@@ -6,11 +6,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -159,4 +162,36 @@ func TestLeasesOfOthers(t *testing.T) {
 		}
 		story.check(t, leases)
 	})
+}
+
+// A state that someone damaged by hand counts as one that was never written, and is written anew: who waits
+// until it can be changed does not wait for ever.
+func TestDamagedState(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	l := leases.NewLeases(client, table)
+	for why, version := range map[string]types.AttributeValue{"no version": nil, "a version that is none": layout.Text("x"), "a flag": layout.Flag(true)} {
+		damaged := layout.StreamKey("STREAM", "STATE")
+		if damaged["c"] = layout.Flag(true); version != nil {
+			damaged["n"] = version
+		}
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: damaged}); err != nil {
+			t.Fatal(err)
+		}
+		old, err := l.State(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.SwapState(t.Context(), old, stream.State{Label: leaseLabel}); err != nil {
+			t.Errorf("%s: %v", why, err)
+		}
+		if err := l.SwapState(t.Context(), old, stream.State{Label: "another"}); comment.KindOf(err) != comment.Conflict {
+			t.Errorf("%s: written twice from the same state: %v", why, err)
+		}
+		if now, err := l.State(t.Context()); err != nil || now.Version != 1 || now.Label != leaseLabel {
+			t.Errorf("%s: it is %+v, %v", why, now, err)
+		}
+	}
 }
