@@ -207,6 +207,8 @@ func (s status) ofCounts() doctor.Finding {
 		return doctor.New(check, doctor.Warning, "%s", found).Cured("run talkback serve, talkback stream or talkback rebuild")
 	case known && s.now.Sub(upTo) > lateCounts, !known && !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) > stream.ScheduleLate:
 		return doctor.New(check, doctor.Warning, "%s", found).Cured("see docs/operate/monitor.md")
+	case s.ahead():
+		return doctor.New(check, doctor.Warning, "%s", s.headline()).Cured("set the clocks of all machines that count, and of this one, by NTP for example")
 	}
 	return doctor.New(check, doctor.OK, "%s", s.headline())
 }

@@ -94,8 +94,19 @@ func (s status) headline() string {
 		return "Complete: all comments were counted; the stream has not been read since"
 	case !known:
 		return "Complete; how far the statistics are behind is not known yet"
+	case s.ahead():
+		return "Complete; how far the statistics are behind is not known, since a process that counts has a clock ahead of this one"
 	}
-	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(s.now.Sub(upTo)))
+	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(max(0, s.now.Sub(upTo))))
+}
+
+// clocksApart is by how much the clocks of processes may differ: docs/design/watermarks.md.
+const clocksApart = 2 * time.Second
+
+// ahead reports whether the clock of a process that counts is too far ahead to tell how late it is.
+func (s status) ahead() bool {
+	upTo, known := stream.ProcessedUpTo(s.leases)
+	return known && upTo.Sub(s.now) > clocksApart
 }
 
 // rebuildLine describes a rebuild that is under way or was interrupted, "" if there is none.

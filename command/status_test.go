@@ -31,11 +31,17 @@ func TestStatusHeadline(t *testing.T) {
 		{"a fresh table", status{state: stream.State{Complete: true}}, "Complete: all comments were counted; the stream has not been read since"},
 		{"a reader that just began", status{state: stream.State{Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s"}}}, "not known yet"},
 		{"as it should be", status{state: stream.State{Complete: true, Label: "l"}, leases: caughtUp}, "Complete: the statistics are 1.5 s behind the comments"},
+		{"a clock that is a little ahead", status{state: stream.State{Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(time.Second)}}}, "Complete: the statistics are 0.0 s behind the comments"},
+		{"a clock that is ahead", status{state: stream.State{Complete: true, Label: "l"}, leases: []stream.Lease{{Shard: "s", CaughtUp: noon.Add(5 * time.Minute)}}}, "Complete; how far the statistics are behind is not known, since a process that counts has a clock ahead of this one"},
 		{"a gap", status{state: stream.State{Label: "l", Gap: gap}, leases: caughtUp}, "Gap: since 2026-05-01T11:00:00Z the statistics may be wrong (records were dropped)"},
 	} {
 		row.status.now = noon
 		if got := row.status.headline(); !strings.Contains(got, row.want) {
 			t.Errorf("%s: %q does not say %q", row.why, got, row.want)
+		}
+		fine := strings.HasPrefix(row.want, "Complete:") || row.want == "not known yet"
+		if found := row.status.ofCounts(); (found.Result == doctor.OK) != fine {
+			t.Errorf("%s: doctor says %v", row.why, found)
 		}
 	}
 }
