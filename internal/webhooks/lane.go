@@ -120,7 +120,8 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 	}
 }
 
-// resume waits until an event is due whose delivery failed in another process.
+// resume waits until an event is due whose delivery failed in another process, but no longer than after
+// a failure here: the clock of that process may have been ahead.
 func (d *delivery) resume(ctx context.Context, lane int, e outbox.Event) error {
 	var wait time.Duration
 	d.change(lane, func(l *LaneProgress) {
@@ -128,7 +129,7 @@ func (d *delivery) resume(ctx context.Context, lane int, e outbox.Event) error {
 			l.Failing, l.Attempts, l.Next, l.Since = "", 0, time.Time{}, time.Time{}
 			return
 		}
-		wait = min(time.Until(l.Next), d.pace.Longest)
+		wait = min(time.Until(l.Next), d.pace.after(l.Attempts))
 	})
 	return task.Wait(ctx, wait)
 }
