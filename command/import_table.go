@@ -8,6 +8,7 @@ import (
 
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/erasure"
+	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/tableexport"
@@ -57,6 +58,11 @@ func (c tableRestore) write(ctx context.Context, export *tableexport.Export, che
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
+	if !c.replace {
+		if err := imports.NewRegistry(session.Client, session.Table).MakeRoom(ctx, check.Imports); err != nil {
+			return fmt.Errorf("nothing was restored: %w", err)
+		}
+	}
 	loader, progress := restorer(session, c.calls, c.replace), output.NewProgress(term.Err, int64(check.Comments+check.Deleted+check.Beside), "items")
 	var done restore.Counts
 	var took time.Duration

@@ -377,6 +377,20 @@ func TestTableIsRestored(t *testing.T) {
 		}
 	}
 	to.must("verify")
+	other := newExporter(t, endpoint)
+	put(t, client, other.table, importItem("N#ours.csv"))
+	mixed := append(dynamotest.Scan(t, client, from.table), importItem("N#theirs.csv"))
+	status, said := other.run(t.Context(), "import", dynamotest.WriteExport(t, t.TempDir(), "", from.table, mixed))
+	if there := len(restorable(t, client, other.table)); status != 1 || !strings.Contains(said, "ours.csv") || there != 1 {
+		t.Errorf("beside an import of its own, the restore ended with %d and %d items: %s", status, there, said)
+	}
+}
+
+// importItem returns the item of an import, the first one of its table.
+func importItem(sort string) layout.Item {
+	it := layout.StreamKey("IMPORTS", sort)
+	it["n"], it["b"] = layout.Number(1), layout.Time(time.Now())
+	return it
 }
 
 // What cannot tell all that a table has deletes nothing of it. What was erased stays so, and what a line does

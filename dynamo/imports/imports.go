@@ -90,7 +90,7 @@ func CheckName(name string) error {
 func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
 	found, err := r.get(ctx, name)
 	if err == nil && found.number == 0 {
-		found.number, err = r.next(ctx)
+		found.number, err = r.count(ctx, 1) // one that no import had; if its answer is lost, it is not used
 	}
 	if err != nil {
 		return found, err
@@ -158,9 +158,38 @@ func (r *Registry) get(ctx context.Context, name string) (Import, error) {
 	return importOf(it)
 }
 
-// next returns a number that no import had. One whose answer is lost is not used.
-func (r *Registry) next(ctx context.Context) (int64, error) {
-	it, err := r.update(ctx, numbers, "ADD "+attrNumber+" :one", layout.Item{":one": layout.Number(1)})
+// MakeRoom has later imports take numbers after those of a copy that is restored, given by the items of its
+// imports. It returns an error if a number is that of another import here: an undo of one would remove what
+// the other added.
+func (r *Registry) MakeRoom(ctx context.Context, copied []layout.Item) error {
+	numberOf, latest := map[string]int64{}, int64(0)
+	for _, it := range copied {
+		reader := layout.NewReader(it)
+		number := reader.OptionalNumber(attrNumber)
+		numberOf[reader.Text(layout.AttrSK)], latest = number, max(latest, number)
+	}
+	if latest == 0 {
+		return nil
+	}
+	all, err := r.List(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range all {
+		if m.number <= latest && numberOf[namePrefix+m.Name] != m.number {
+			return comment.Errorf(comment.Conflict, "the table has an import %q, which --undo could not tell from one of the copy: restore into a new table, or make this one what the copy is, by --replace", m.Name)
+		}
+	}
+	now, err := r.count(ctx, 0)
+	if err == nil && now < latest {
+		_, err = r.count(ctx, latest-now)
+	}
+	return err
+}
+
+// count adds to the latest number, and returns it.
+func (r *Registry) count(ctx context.Context, more int64) (latest int64, err error) {
+	it, err := r.update(ctx, numbers, "ADD "+attrNumber+" :more", layout.Item{":more": layout.Number(more)})
 	if err != nil {
 		return 0, err
 	}

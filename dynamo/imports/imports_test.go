@@ -3,6 +3,7 @@ package imports_test
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/imports"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/faulttest"
@@ -206,6 +208,41 @@ func TestCheckName(t *testing.T) {
 	} {
 		if err := imports.CheckName(name); (err == nil) != ok {
 			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// What a copy brings of imports is never taken for that of others: a table with another import of one of their
+// numbers is refused, and later imports take later numbers, also before a restore has ended.
+func TestImportsOfACopy(t *testing.T) {
+	r := commenttest.Rand(t)
+	from := newTable(t)
+	from.load("first", commenttest.Many(r, "cup", 1))
+	from.load("second", commenttest.Many(r, "cup", 1))
+	var copied []layout.Item
+	for _, it := range dynamotest.Scan(t, from.client, from.name) {
+		if layout.NewReader(it).Text(layout.AttrPK) == "IMPORTS" {
+			copied = append(copied, it)
+		}
+	}
+	for _, row := range []struct {
+		before []string
+		fits   bool
+	}{{nil, true}, {[]string{"first"}, true}, {[]string{"first", "second", "third"}, true}, {[]string{"other"}, false}, {[]string{"second"}, false}} {
+		to := newTable(t)
+		for _, name := range row.before {
+			to.load(name, commenttest.Many(r, "cup", 1))
+		}
+		registry := imports.NewRegistry(to.client, to.name)
+		for range 2 { // a restore that was stopped runs again
+			if err := registry.MakeRoom(t.Context(), copied); (err == nil) != row.fits || err != nil && !strings.Contains(err.Error(), "--replace") {
+				t.Errorf("beside %v: %v", row.before, err)
+			}
+		}
+		begun, err := registry.Begin(t.Context(), "later")
+		to.must(err)
+		if want := int64(max(3, len(row.before)+1)); row.fits && begun.Number() != want {
+			t.Errorf("beside %v, the next import has the number %d, want %d", row.before, begun.Number(), want)
 		}
 	}
 }

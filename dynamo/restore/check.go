@@ -17,6 +17,8 @@ type Check struct {
 	Comments, Deleted, Beside, Derived int
 	// Improper are comments that cannot be read. They are restored as they are.
 	Improper []layout.Improper
+	// Imports are the items of imports; see package imports.
+	Imports []layout.Item
 
 	unknown int
 	example string // what the key of an unknown item begins with
@@ -29,7 +31,9 @@ func (c *Check) Add(it layout.Item) error {
 	case Comment:
 		c.addComment(it)
 	case Beside:
-		c.Beside++
+		if c.Beside++; layout.NewReader(it).Text(layout.AttrPK) == importsPK {
+			c.Imports = append(c.Imports, it)
+		}
 	case Derived:
 		c.Derived++
 	case Layout:

@@ -50,8 +50,10 @@ var partitions = []struct {
 	{"ONE#", Beside},   // one comment for each customer and product
 	{"ERASED", Beside}, // authors who were erased
 	{"ERASING", Beside},
-	{"IMPORTS", Beside},
+	{importsPK, Beside},
 }
+
+const importsPK = "IMPORTS"
 
 // KindOf returns the kind of an item, by its key.
 func KindOf(key layout.Item) Kind {
