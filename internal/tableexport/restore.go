@@ -3,14 +3,19 @@ package tableexport
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/output"
 )
 
-// batch is how many items are written at once.
-const batch = 1600
+// batch is how many items are written at once, and batchBytes about how many bytes: an item may have 400 KB.
+const (
+	batch      = 1600
+	batchBytes = 8 << 20
+)
 
 // Loader writes items of an export, as restore.Loader does.
 type Loader interface {
@@ -45,19 +50,21 @@ func (e *Export) Restore(ctx context.Context, check *restore.Check, loader Loade
 			continue
 		}
 		var next []layout.Item
+		bytes := 0
 		load := func() error {
 			did, err := loader.Load(ctx, next)
 			done.Add(did)
 			seen += len(next)
 			progress.Show(seen, int64(seen))
-			next = next[:0]
+			next, bytes = nil, 0
 			return err
 		}
 		err := e.Each(ctx, func(it layout.Item) error {
 			if restore.KindOf(it) != kind {
 				return nil
 			}
-			if next = append(next, it); len(next) < batch {
+			next, bytes = append(next, it), bytes+layout.SizeOf(it, slices.Collect(maps.Keys(it)))
+			if len(next) < batch && bytes < batchBytes {
 				return nil
 			}
 			return load()

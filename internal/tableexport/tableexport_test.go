@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/restore"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/internal/output"
@@ -92,6 +95,38 @@ func readAs(t *testing.T, want []layout.Item, names ...string) {
 		if !reflect.DeepEqual(want, got) || e.Table != "shop" || int(e.Items) != len(want) {
 			t.Errorf("%s: table %s, %d items of %d, or others", name, e.Table, len(got), e.Items)
 		}
+	}
+}
+
+// measuring is a Loader that notes how much it was given.
+type measuring struct{ items, most int } // most bytes at once
+
+func (m *measuring) Load(_ context.Context, items []layout.Item) (restore.Counts, error) {
+	bytes := 0
+	for _, it := range items {
+		bytes += layout.SizeOf(it, slices.Collect(maps.Keys(it)))
+	}
+	m.items, m.most = m.items+len(items), max(m.most, bytes)
+	return restore.Counts{Written: len(items)}, nil
+}
+
+// However large its items are, a restore holds few megabytes of them.
+func TestRestoreOfLargeItems(t *testing.T) {
+	const items, large = 100, 300_000
+	var all []layout.Item
+	for _, c := range commenttest.Many(commenttest.Rand(t), "cup", items) {
+		it := layout.Encode(c)
+		it["x"] = layout.Text(strings.Repeat("x", large))
+		all = append(all, it)
+	}
+	folder, check, loader := dynamotest.WriteExport(t, t.TempDir(), "", "shop", all), &restore.Check{}, &measuring{}
+	e, err := Open(t.Context(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done, err := e.Restore(t.Context(), check, loader, output.NewProgress(io.Discard, -1, "items"))
+	if err != nil || done.Written != items || loader.items != items || loader.most > batchBytes+2*large {
+		t.Errorf("%+v, %v; %d items, up to %d bytes at once", done, err, loader.items, loader.most)
 	}
 }
 
