@@ -24,7 +24,7 @@ type ClientFlags struct {
 	ReadUnits *uint32         `name:"client-read-units" help:"Read units that each client may use a second; 0 for any number (default: ${client_read_units}, 0 on loopback)." placeholder:"1000"`
 	Burst     *uint32         `name:"client-burst" help:"Read units that each client may use at once after a pause (default: ten seconds' worth)." placeholder:"10000"`
 	Writes    *uint32         `name:"client-writes" help:"Comments and votes that each client may add, edit and delete a minute; 0 for any number (default: ${client_writes}, 0 on loopback unless visitors vote)." placeholder:"60"`
-	Servers   uint32          `name:"client-limits-servers" help:"Number of servers behind one address. Each grants its share of what a client may use, with Redis only while that is away (default: ${default})." placeholder:"1" default:"1"`
+	Servers   uint32          `name:"client-limits-servers" help:"Number of servers behind one address. Each grants its share of what a client may use, with Redis only while that is away (default: ${default})." type:"positive" placeholder:"1" default:"1"`
 	Redis     string          `name:"client-limits-redis" help:"URL of the Redis in which all servers count what clients use, such as redis://host:6379/0. Put one with a password into the variable." placeholder:"URL"`
 	Trusted   []httpapi.Proxy `name:"trusted-proxy" help:"Address or network, such as 10.0.0.0/8, of a proxy whose X-Forwarded-For is believed. Repeatable. Without it, all clients of a proxy are one." placeholder:"CIDR"`
 }
@@ -84,8 +84,8 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	_, visitorsVote := who.(*auth.Visitors)
 	reads, writes := f.policies(address, visitorsVote)
 	stop = func() {}
-	if f.Servers == 0 || f.Burst != nil && *f.Burst == 0 {
-		return nil, "", stop, usagef("--client-limits-servers and --client-burst must be 1 or more")
+	if f.Burst != nil && *f.Burst == 0 {
+		return nil, "", stop, usagef("--client-burst must be 1 or more")
 	}
 	if reads.Rate == 0 && writes.Rate == 0 {
 		if isLoopback(address) && !visitorsVote {

@@ -27,7 +27,7 @@ type Doctor struct {
 	PagesFlag
 
 	NoCount        bool   `help:"Check for a server that does not count comments, which needs fewer permissions."`
-	MaxConnections uint32 `help:"Number of open connections that the server shall allow (default: ${default})." placeholder:"N" default:"${max_connections}"`
+	MaxConnections uint32 `help:"Number of open connections that the server shall allow (default: ${default})." type:"positive" placeholder:"N" default:"${max_connections}"`
 	JSON           bool   `name:"json" help:"Print the findings as a JSON array."`
 
 	Writers WriterFlags `embed:"" group:"Who may write:"`

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -37,6 +38,9 @@ func (f *EngineFlags) local() bool { return !f.AWS && f.Endpoint == "" }
 
 // check refuses invalid flags.
 func (f *EngineFlags) check() error {
+	if strings.Contains(f.Endpoint, "@") {
+		return usagef("--endpoint takes no user and no password, which messages would show: give an address such as http://localhost:8000")
+	}
 	if f.Endpoint != "" {
 		u, err := url.Parse(f.Endpoint)
 		if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {

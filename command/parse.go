@@ -211,9 +211,13 @@ func valueMappers() []kong.Option {
 		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
 		kong.KindMapper(reflect.Int, mapper("a whole number", strconv.Atoi)),
 		kong.KindMapper(reflect.Float64, mapper("a number", func(text string) (float64, error) { return strconv.ParseFloat(text, 64) })),
-		kong.KindMapper(reflect.Uint32, mapper("a whole number from 0 on", func(text string) (uint32, error) {
-			n, err := strconv.ParseUint(text, 10, 32)
-			return uint32(n), err
+		kong.KindMapper(reflect.Uint32, mapper("a whole number from 0 on", wholeNumber)),
+		kong.NamedMapper("positive", mapper("a whole number from 1 on", func(text string) (uint32, error) {
+			n, err := wholeNumber(text)
+			if n == 0 {
+				err = strconv.ErrRange
+			}
+			return n, err
 		})),
 		kong.NamedMapper("path", kong.MapperFunc(decodePath)),
 		kong.NamedMapper("store", kong.MapperFunc(decodeStore)),
@@ -232,6 +236,11 @@ func valueMappers() []kong.Option {
 			return &moment, err
 		})),
 	}
+}
+
+func wholeNumber(text string) (uint32, error) {
+	n, err := strconv.ParseUint(text, 10, 32)
+	return uint32(n), err
 }
 
 // mapper parses values by a function; the noun says what they are.

@@ -61,6 +61,7 @@ func TestRefusals(t *testing.T) {
 		"rebuild --endpoint ALONE --table no/slash",
 		"verify --endpoint ftp://localhost",
 		"verify --endpoint localhost:8000",
+		"verify --endpoint http://shop:secret@localhost:8000",
 		"verify --aws --endpoint ALONE",
 		// Commands and flags that there are none of.
 		"sing",
@@ -100,6 +101,9 @@ func TestRefusals(t *testing.T) {
 		"verify --calls=-1",
 		"export out.jsonl --product c_x",
 		"serve --max-body=-1",
+		"serve --max-in-flight 0",
+		"serve --max-in-flight 8 --min-in-flight 9",
+		"serve --report-threshold 0",
 		"serve --page-age 5",
 		"serve --shared-cache=-1s",
 		"serve --operation-timeout 0s",

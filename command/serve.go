@@ -57,19 +57,19 @@ type Serve struct {
 	Federation       bool           `help:"Be a subgraph of Apollo Federation 2: answer _service and _entities, for gateways."`
 	NoIntrospection  bool           `help:"Refuse introspection queries, and suggest no names for misspelled ones."`
 
-	MaxBody        uint32           `help:"Largest request body in bytes (default: ${default})." placeholder:"BYTES" default:"${max_body}"`
-	MaxQuery       uint32           `help:"Longest query text, and longest parameters of a GET request, in bytes (default: ${default})." placeholder:"BYTES" default:"${max_query}"`
-	MaxInFlight    uint32           `help:"Largest number of concurrent API requests; as many are let in as the server carries, and others are refused (default: ${default})." placeholder:"N" default:"${max_in_flight}"`
+	MaxBody        uint32           `help:"Largest request body in bytes (default: ${default})." type:"positive" placeholder:"BYTES" default:"${max_body}"`
+	MaxQuery       uint32           `help:"Longest query text, and longest parameters of a GET request, in bytes (default: ${default})." type:"positive" placeholder:"BYTES" default:"${max_query}"`
+	MaxInFlight    uint32           `help:"Largest number of concurrent API requests; as many are let in as the server carries, and others are refused (default: ${default})." type:"positive" placeholder:"N" default:"${max_in_flight}"`
 	MinInFlight    uint32           `help:"Smallest number of concurrent API requests that are let in, however long they take; with the number of --max-in-flight, the limit is fixed (default: 6 for each processor)." placeholder:"N"`
-	MaxUnsent      uint32           `help:"Responses that clients have not read yet, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." placeholder:"BYTES" default:"${max_unsent}"`
-	MaxArriving    uint32           `help:"Requests that are still arriving, in bytes; beyond it, those of the slowest senders are refused (default: ${default})." placeholder:"BYTES" default:"${max_arriving}"`
-	MaxConnections uint32           `help:"Number of open connections beside those of subscriptions, together at most two thirds of the file descriptors; beyond it, those idle for longest are closed (default: ${default})." placeholder:"N" default:"${max_connections}"`
+	MaxUnsent      uint32           `help:"Responses that clients have not read yet, in bytes; beyond it, connections of the slowest readers are closed (default: ${default})." type:"positive" placeholder:"BYTES" default:"${max_unsent}"`
+	MaxArriving    uint32           `help:"Requests that are still arriving, in bytes; beyond it, those of the slowest senders are refused (default: ${default})." type:"positive" placeholder:"BYTES" default:"${max_arriving}"`
+	MaxConnections uint32           `help:"Number of open connections beside those of subscriptions, together at most two thirds of the file descriptors; beyond it, those idle for longest are closed (default: ${default})." type:"positive" placeholder:"N" default:"${max_connections}"`
 	HedgeReads     bool             `help:"Hedge slow reads with a second call, for at most 5 % more calls."`
 	CORSOrigin     []httpapi.Origin `name:"cors-origin" help:"Origin whose pages may call the API, such as https://shop.example, https://*.shop.example or * for all. Repeatable. Without it, only pages of this server may. Without tokens, these pages may also write, and * is refused." placeholder:"ORIGIN"`
 
 	OnePerCustomer bool `help:"Take one comment of each customer about a product; a second one is refused."`
 
-	ReportThreshold uint32 `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." placeholder:"N" default:"3"`
+	ReportThreshold uint32 `help:"Number of customers whose reports make a comment wait for a moderator (default: ${default})." type:"positive" placeholder:"N" default:"3"`
 
 	MediaBase comment.MediaBase `help:"Prefix of the addresses of pictures and videos, such as https://media.shop.example/reviews/. Without it, comments have none." placeholder:"URL"`
 
@@ -116,10 +116,13 @@ type Serve struct {
 	observers   []httpapi.Observer     // of requests
 }
 
-// Validate returns an error that names the first setting with which requests could only fail.
+// Validate returns an error that names the first setting that cannot be meant.
 func (c *Serve) Validate() error {
 	if c.OperationTimeout == 0 {
 		return errors.New("--operation-timeout 0s leaves no time for any request: give one such as 10s")
+	}
+	if c.MinInFlight > c.MaxInFlight {
+		return fmt.Errorf("--min-in-flight %d is above --max-in-flight %d: lower the one, or raise the other", c.MinInFlight, c.MaxInFlight)
 	}
 	if problems := (comment.Reply{Text: "Thanks", Name: c.ShopName}).Problems(); c.ShopName != "" && len(problems) > 0 {
 		return fmt.Errorf("--shop-name: no reply can have this name: %s", problems[0].Message)
