@@ -23,8 +23,7 @@ import (
 // A scan filters out all items but comments. Of a comment it projects the attributes that it needs,
 // without the keys that follow from them.
 var (
-	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.ProductAttrs, layout.AttrState, layout.AttrSK}, ",")
-	fullProjection = layout.TableProjection(true) + "," + layout.AttrSK
+	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.ProductAttrs, layout.AttrState}, ",")
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
 	scanValues     = layout.Item{
 		":prefix": layout.Text(layout.CommentPKPrefix),
@@ -88,7 +87,7 @@ func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 			ProjectionExpression:      aws.String(scanProjection),
 		}
 		if s.Everything {
-			input.ProjectionExpression = aws.String(fullProjection)
+			input.ProjectionExpression = aws.String(layout.TableProjection(true))
 		}
 		reads[segment] = func(ctx context.Context, take func([]layout.Compressed) error) error {
 			for output, err := range call.ScanAnswers(ctx, s.client, &input) {

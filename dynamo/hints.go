@@ -103,9 +103,9 @@ func (m *moments) follow(seen measurements) {
 }
 
 // keyBytes is the size of what each entry of a list index holds beside the attributes a list
-// returns, the product's id and the language: the sort key, and the name, prefix, separators and
-// rating of the partition key.
-const keyBytes = len(layout.AttrSK) + len(layout.CommentSK) + len(layout.AttrAll) + len(layout.ProductPKPrefix) + len("//5")
+// returns, the product's id and the language: the name, prefix, separators and rating of the
+// partition key.
+const keyBytes = len(layout.AttrAll) + len(layout.ProductPKPrefix) + len("//5")
 
 // entryBytes is about the size of a comment's entry in the index by language and rating, given the
 // size of what the list returned. The other indexes hold a few bytes less.

@@ -160,9 +160,9 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	return found, failed, nil
 }
 
-// statisticsAttrs are the attributes that tell statistics, but for PK and those that the items of
-// comments have too.
-const statisticsAttrs = layout.AttrSK + "," + attrGrid + "," + attrNewest
+// statisticsAttrs are the attributes that tell statistics, but for the key and those that the items
+// of comments have too.
+const statisticsAttrs = attrGrid + "," + attrNewest
 
 // Beside is what StatsBeside fetched.
 type Beside struct {
@@ -178,7 +178,7 @@ type Beside struct {
 
 // StatsBeside fetches statistics of products like StatsOf, and comments beside them, eventually
 // consistently and in one call. There must be 1 to MaxKeysPerGet keys. projection names the
-// attributes of the comments: layout.AttrPK and layout.AttrChanges among them, and none that
+// attributes of the comments: those of the key and layout.AttrChanges among them, and none that
 // statistics alone have.
 func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comment.ID, projection string) (Beside, error) {
 	if err := r.first.check(ctx); err != nil {

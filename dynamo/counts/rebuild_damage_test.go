@@ -293,7 +293,7 @@ func TestImproperComments(t *testing.T) {
 }
 
 // Items in the list of a product whose keys no comment has are reported too. They stop neither
-// verify nor rebuild, which count all others.
+// verify nor rebuild, which count all others, nor are they on a page.
 func TestStrangeKeys(t *testing.T) {
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	v := vandal{t: t, client: client, table: newTable(t, client)}
@@ -305,6 +305,12 @@ func TestStrangeKeys(t *testing.T) {
 		partition, sort, _ := strings.Cut(one, "/")
 		v.update(partition, sort, "SET A = :a, l = :b, r = :c", text("P#p"), text("en"), &types.AttributeValueMemberN{Value: "5"})
 	}
+	copied := layout.Encode(comments[0])
+	copied["SK"] = text("E")
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &v.table, Item: copied}); err != nil {
+		t.Fatal(err)
+	}
+	strange = append(strange, known+"/E")
 	result, found := rebuild(t, client, v.table), verify(t, client, v.table)
 	if diff := cmp.Diff(result.Improper, found.Improper); diff != "" || !result.Complete {
 		t.Errorf("rebuild %+v, verify %+v", result, found)
@@ -318,6 +324,10 @@ func TestStrangeKeys(t *testing.T) {
 		t.Errorf("reported are %v, want %v", found.Improper, strange)
 	}
 	checkCounted(t, client, v.table, []string{"p", "bystander"}, want)
+	page, err := dynamo.NewStore(client, v.table, dynamo.Options{}).Comments(t.Context(), comment.Query{Product: "p", Order: comment.NewestFirst, Slice: comment.Slice{Size: 10}})
+	if err != nil || len(page.Comments) != len(comments) {
+		t.Errorf("a page of %d comments, %v; want the %d", len(page.Comments), err, len(comments))
+	}
 }
 
 // checkLists checks that a list and a scan of product p return these comments, and report the

@@ -37,7 +37,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
 		FilterExpression:          aws.String(layout.AttrSK + " = :sort AND begins_with(" + layout.AttrImport + ", :mark)"),
 		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.number))},
-		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrSK + "," + layout.AttrImport),
+		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrImport),
 	}
 	for {
 		output, err := call.Retried(ctx, func() (*dynamodb.ScanOutput, error) {

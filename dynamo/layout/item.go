@@ -104,6 +104,9 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 	if !ok {
 		return Compressed{}, fmt.Errorf("item of product %q has no ULID in %s", product, AttrPK)
 	}
+	if r.Text(AttrSK) != CommentSK {
+		return Compressed{}, fmt.Errorf("item of product %q has the list keys of comment %s and is not its item", product, id)
+	}
 	c.ID = id
 	c.ProductID = product
 	c.Language = comment.Language(r.Text(AttrLanguage))
