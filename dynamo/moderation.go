@@ -281,7 +281,11 @@ func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.B
 		q.starts[shard] = output.LastEvaluatedKey
 		batches[i].Done = len(output.LastEvaluatedKey) == 0
 		for _, it := range output.Items {
-			if place, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace)); q.store.proper(it, err) {
+			place, err := layout.ParseWaiting(layout.NewReader(it).Text(layout.AttrPlace))
+			if id, key := layout.CommentOfKey(it); err == nil && (key != nil || id != place.ID) {
+				err = errors.New("its place in the queue is that of another item")
+			}
+			if q.store.proper(it, err) {
 				batches[i].Items = append(batches[i].Items, place)
 			}
 		}

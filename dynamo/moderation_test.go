@@ -258,6 +258,11 @@ func TestQueue(t *testing.T) {
 		if n, err := store.Pending(t.Context()); n != len(waiting) || err != nil {
 			t.Errorf("%d wait, %v; want %d", n, err, len(waiting))
 		}
+		copied := layout.Encode(waiting[0]) // by hand, under another sort key
+		copied["SK"] = layout.Text("E")
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: copied}); err != nil {
+			t.Fatal(err)
+		}
 		for _, filter := range []comment.QueueFilter{
 			{}, {Reasons: []comment.HoldReason{comment.HeldWord, comment.HeldFirst}}, {ProductID: new("q#r")}, {Languages: []comment.Language{"de", "en"}}, {ProductID: new("none")},
 		} {

@@ -137,7 +137,10 @@ func shardLimit(missing, shards int) int {
 }
 
 func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[comment.Leader], error) {
-	key := leaderPartition(b.language, shard)
+	key, sortKey := leaderPartition(b.language, shard), statisticsSK
+	if b.language != "" {
+		sortKey = languageSK + string(b.language)
+	}
 	output, err := b.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(b.table),
 		IndexName:                 aws.String(string(layout.Boards)),
@@ -155,9 +158,10 @@ func (b *leaderboard) call(ctx context.Context, shard, limit int) (merge.Batch[c
 	b.starts[shard] = output.LastEvaluatedKey
 	batch := merge.Batch[comment.Leader]{Done: len(output.LastEvaluatedKey) == 0}
 	for _, it := range output.Items {
-		leader, err := parseLeaderKey(layout.NewReader(it).Text(layout.AttrPlace))
-		if err != nil {
-			b.improper.Report(layout.NewImproper(it, "it has no place on a leaderboard"))
+		r := layout.NewReader(it)
+		leader, err := parseLeaderKey(r.Text(layout.AttrPlace))
+		if err != nil || layout.ProductOfKey(it) != leader.Product || r.Text(layout.AttrSK) != sortKey {
+			b.improper.Report(layout.NewImproper(it, "it has no place of its own on a leaderboard"))
 			continue
 		}
 		batch.Items = append(batch.Items, leader)
