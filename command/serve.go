@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -124,7 +125,7 @@ func (c *Serve) Validate() error {
 	if c.MinInFlight > c.MaxInFlight {
 		return fmt.Errorf("--min-in-flight %d is above --max-in-flight %d: lower the one, or raise the other", c.MinInFlight, c.MaxInFlight)
 	}
-	if problems := (comment.Reply{Text: "Thanks", Name: c.ShopName}).Problems(); c.ShopName != "" && len(problems) > 0 {
+	if problems := (comment.Reply{Text: "Thanks", Name: c.ShopName}).Problems(); strings.TrimSpace(c.ShopName) != "" && len(problems) > 0 {
 		return fmt.Errorf("--shop-name: no reply can have this name: %s", problems[0].Message)
 	}
 	return nil

@@ -108,7 +108,10 @@ func (r *Reader) statsOf(ctx context.Context, products []string, consistent bool
 	for i, product := range products {
 		keys[i] = layout.ProductKey(product, statisticsSK)
 	}
-	want := types.KeysAndAttributes{Keys: keys, ConsistentRead: aws.Bool(consistent), ProjectionExpression: aws.String(gridProjection)}
+	want := types.KeysAndAttributes{Keys: keys, ProjectionExpression: aws.String(gridProjection)}
+	if consistent {
+		want.ConsistentRead = aws.Bool(true)
+	}
 	got, err := call.GetItems(ctx, r.client, r.table, want)
 	if err != nil {
 		return nil, nil, call.Wrap(err, "BatchGetItem of the statistics of %d products", len(products))

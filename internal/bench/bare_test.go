@@ -129,7 +129,7 @@ func (h bareHandler) single(ctx context.Context, id string) (*bareSingle, error)
 				"SK": &types.AttributeValueMemberS{Value: "C"},
 			}},
 			ConsistentRead:       aws.Bool(true),
-			ProjectionExpression: aws.String("PK,l,r,h,t,U,a,n,v,u,o,k,y,i,A,p,e,z,j,s,f,board,place"), // what the API shows of a comment
+			ProjectionExpression: aws.String("PK,SK,l,r,h,t,U,a,n,v,u,o,k,y,i,A,p,e,z,j,s,f,board,place"), // what the API shows of a comment
 		}},
 		ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	})
