@@ -33,17 +33,23 @@ type lineReader struct {
 	again  []line // to be read once more, the next one last
 }
 
-// newLineReader skips a byte order mark. It refuses UTF-16, and files that hold no reviews.
+// newLineReader skips a byte order mark, or two: some programs add one to a file that has one. It
+// refuses UTF-16 and UTF-32, and files that hold no reviews.
 func newLineReader(r io.Reader) (*lineReader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	first, err := in.Peek(len(byteOrderMark))
+	first, err := in.Peek(2 * len(byteOrderMark))
 	if err != nil && err != io.EOF {
 		return nil, err
 	}
-	switch {
-	case bytes.HasPrefix(first, []byte("\xff\xfe")), bytes.HasPrefix(first, []byte("\xfe\xff")):
-		return nil, errors.New("the file is UTF-16: turn it into UTF-8, for example by iconv -f UTF-16 -t UTF-8")
-	case bytes.Equal(first, byteOrderMark):
+	for _, wide := range []struct{ mark, name string }{ // the longer marks first
+		{"\xff\xfe\x00\x00", "UTF-32"}, {"\x00\x00\xfe\xff", "UTF-32"}, {"\xff\xfe", "UTF-16"}, {"\xfe\xff", "UTF-16"},
+	} {
+		if bytes.HasPrefix(first, []byte(wide.mark)) {
+			return nil, fmt.Errorf("the file is %s: turn it into UTF-8, for example by iconv -f %[1]s -t UTF-8", wide.name)
+		}
+	}
+	for bytes.HasPrefix(first, byteOrderMark) {
+		first = first[len(byteOrderMark):]
 		_, _ = in.Discard(len(byteOrderMark)) // cannot fail after Peek
 	}
 	if err := checkKind(in); err != nil {
@@ -218,6 +224,8 @@ func checkKind(in *bufio.Reader) error {
 		return errors.New("the file is a tar archive: unpack it and import the file inside")
 	case bytes.IndexByte(head, 0) >= 0:
 		return errors.New("the file is no text: give one of tab-separated values, CSV or JSON Lines in UTF-8")
+	case bytes.IndexByte(head, '\n') < 0 && bytes.Contains(bytes.TrimRight(head, "\r"), []byte("\r")):
+		return errors.New("the lines of the file end in CR alone: pipe it: tr '\\r' '\\n' < FILE | talkback import -")
 	}
 	return nil
 }
