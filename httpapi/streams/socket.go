@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -16,6 +15,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/coder/websocket"
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 )
 
 // Protocol is the only subprotocol that is spoken:
@@ -164,9 +165,9 @@ func (s *Socket) close(code websocket.StatusCode, reason string) {
 
 // message is a message of the protocol.
 type message struct {
-	ID      *string         `json:"id"`
-	Type    string          `json:"type"`
-	Payload json.RawMessage `json:"payload"`
+	ID      *string        `json:"id"`
+	Type    string         `json:"type"`
+	Payload jsontext.Value `json:"payload"`
 }
 
 // object reports whether the payload is an object.
@@ -175,12 +176,16 @@ func (m message) object() bool { return len(m.Payload) > 0 && m.Payload[0] == '{
 // empty reports whether the payload is left out.
 func (m message) empty() bool { return len(m.Payload) == 0 || string(m.Payload) == "null" }
 
+// halves leaves halves of surrogate pairs to [Socket.Run], so that they fail one operation and not the
+// socket. All else is read strictly: names count to the letter, and none is given twice.
+var halves = jsontext.AllowInvalidUTF8(true)
+
 // receive acts on a message. It reports whether the socket is still open.
 func (s *Socket) receive(text []byte) bool {
 	var m message
 	bad := func(reason string) bool { s.close(closeBadMessage, reason); return false }
 	switch {
-	case !utf8.Valid(text) || json.Unmarshal(text, &m) != nil || m.Type == "":
+	case !utf8.Valid(text) || json.Unmarshal(text, &m, halves) != nil || m.Type == "":
 		return bad("a message is a JSON object with a type")
 	case m.Type != "subscribe" && !m.empty() && !m.object():
 		return bad("a payload is an object")
@@ -238,12 +243,12 @@ func (s *Socket) initiate(m message) bool {
 
 // tokenIn returns the member Authorization of connection_init, in any case, and that of an object
 // headers in it, as some clients send it.
-func tokenIn(payload json.RawMessage) string {
+func tokenIn(payload jsontext.Value) string {
 	var given struct {
 		Authorization string                         `json:"authorization"`
 		Headers       struct{ Authorization string } `json:"headers"`
 	}
-	if json.Unmarshal(payload, &given) != nil {
+	if json.Unmarshal(payload, &given, halves, json.MatchCaseInsensitiveNames(true)) != nil {
 		return ""
 	}
 	return cmp.Or(given.Authorization, given.Headers.Authorization)
@@ -295,7 +300,7 @@ func (s *Socket) subscribe(id string, payload []byte) bool {
 		return false
 	case full:
 		cancel()
-		return s.write(message{ID: &id, Type: "error", Payload: json.RawMessage(tooManyOperations)})
+		return s.write(message{ID: &id, Type: "error", Payload: jsontext.Value(tooManyOperations)})
 	}
 	go s.operate(ctx, cancel, id, bytes.Clone(payload))
 	return true
@@ -336,8 +341,11 @@ func (s *Socket) follow(ctx context.Context, cancel context.CancelFunc, id strin
 
 // answer sends the only answer of an operation.
 func (s *Socket) answer(ctx context.Context, id string, answer []byte) {
-	var parts struct{ Data, Errors json.RawMessage }
-	if json.Unmarshal(answer, &parts) != nil || ctx.Err() != nil {
+	var parts struct {
+		Data   jsontext.Value `json:"data"`
+		Errors jsontext.Value `json:"errors"`
+	}
+	if json.Unmarshal(answer, &parts, halves, jsontext.AllowDuplicateNames(true)) != nil || ctx.Err() != nil {
 		return
 	}
 	if parts.Data == nil { // it was refused before it ran
@@ -351,7 +359,7 @@ func (s *Socket) answer(ctx context.Context, id string, answer []byte) {
 
 // last sends the last message of an operation, unless its client has completed it. The id is free by
 // then.
-func (s *Socket) last(ctx context.Context, id, kind string, payload json.RawMessage) {
+func (s *Socket) last(ctx context.Context, id, kind string, payload jsontext.Value) {
 	s.mu.Lock()
 	open := ctx.Err() == nil
 	if open {
