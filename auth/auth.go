@@ -8,6 +8,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
+	"errors"
 	"net/http"
 	"strings"
 	"sync"
@@ -22,7 +23,8 @@ type Guard struct {
 	moderator  *[sha256.Size]byte // of the token
 	parser     *jwt.Parser
 	key        jwt.Keyfunc
-	rolesClaim string // empty for none
+	remote     *remoteKeys // nil for keys that do not change
+	rolesClaim string      // empty for none
 }
 
 // New returns a guard for settings. An error is one sentence that says what to do. The end of the
@@ -43,7 +45,7 @@ func New(ctx context.Context, s Settings) (*Guard, error) {
 		if err != nil {
 			return nil, err
 		}
-		g.parser, g.key = s.parser(), keys.key
+		g.parser, g.key, g.remote = s.parser(), keys.key, keys
 	case s.Key != "":
 		key, err := parseKey(s.Algorithm, []byte(s.Key))
 		if err != nil {
@@ -154,9 +156,8 @@ func (g *Guard) readSigned(token string) (viewer comment.Viewer, ok bool) {
 	if g.key == nil || !isExact(token) {
 		return comment.Viewer{}, false
 	}
-	claims := jwt.MapClaims{} // by exact names; the library's structs take them in any case
-	parsed, err := g.parser.ParseWithClaims(token, claims, g.key)
-	if err != nil || !parsed.Valid {
+	claims, err := g.verify(token)
+	if err != nil {
 		return comment.Viewer{}, false
 	}
 	subject, err := claims.GetSubject()
@@ -169,6 +170,28 @@ func (g *Guard) readSigned(token string) (viewer comment.Viewer, ok bool) {
 	}
 	viewer.Roles, ok = readRoles(claims, g.rolesClaim)
 	return viewer, ok
+}
+
+// verify returns the claims of a token. If the known keys do not verify its signature, it tries
+// those that are at the address by now.
+func (g *Guard) verify(token string) (jwt.MapClaims, error) {
+	if g.remote == nil {
+		return g.verifyOnce(token)
+	}
+	known := g.remote.known.Load()
+	claims, err := g.verifyOnce(token)
+	unverified := errors.Is(err, jwt.ErrTokenUnverifiable) || errors.Is(err, jwt.ErrTokenSignatureInvalid)
+	if unverified && g.remote.renewed(known) {
+		return g.verifyOnce(token)
+	}
+	return claims, err
+}
+
+// verifyOnce is verify with the known keys alone.
+func (g *Guard) verifyOnce(token string) (jwt.MapClaims, error) {
+	claims := jwt.MapClaims{} // by exact names; the library's structs take them in any case
+	_, err := g.parser.ParseWithClaims(token, claims, g.key)
+	return claims, err
 }
 
 // Closed lets no client write.

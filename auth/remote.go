@@ -24,15 +24,16 @@ import (
 )
 
 // Keys at an address change: their owner adds one, signs with it, and some day takes the old one
-// away. So they are fetched now and then, and at once when a token names a key that is not known.
-// Made-up key names must not cause a fetch each, nor keep others waiting. While the address shows
+// away. Some owners give all their keys one name, or none. So keys are fetched now and then, and at
+// once when a token was signed with none that is known. Made-up tokens must not cause a fetch each,
+// nor keep others waiting. While the address shows
 // no keys, the known ones count. keyfunc and jwkset turn requests away while they fetch, follow any
 // redirect, and take an empty set for the end of all keys; jwkset reads the single key.
 const (
 	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken
 	// away is still accepted, but for a fetch that is due.
 	refreshEvery = 15 * time.Minute
-	// refetchAfter is how long after a fetch an unknown key causes another.
+	// refetchAfter is how long after a fetch a token that no key verifies causes another.
 	refetchAfter = time.Minute
 	// fetchTimeout bounds one fetch, and so the wait of the requests that need it.
 	fetchTimeout = 5 * time.Second
@@ -72,12 +73,16 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 // key returns the keys that may have signed a token.
 func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	r.catchUp()
-	keys := r.choose(token)
-	if len(keys) == 0 {
+	return jwt.VerificationKeySet{Keys: r.choose(token)}, nil
+}
+
+// renewed reports whether there are other keys than those known before, which verify no signature
+// of a token. It fetches them if it is time.
+func (r *remoteKeys) renewed(before *keySet) bool {
+	if r.known.Load() == before {
 		r.refetch(refetchAfter)
-		keys = r.choose(token)
 	}
-	return jwt.VerificationKeySet{Keys: keys}, nil
+	return r.known.Load() != before
 }
 
 // choose returns the known keys with the ID that a token names, or all if it names none.
@@ -107,11 +112,18 @@ func (r *remoteKeys) refresh() {
 // requests, in the middle of a fetch too. While the address does not answer, one request a minute
 // waits for it, and the others go on.
 func (r *remoteKeys) catchUp() {
-	if r.settings.Now().Sub(r.known.Load().fetched) < refreshEvery+refetchAfter || !r.mu.TryLock() {
+	if r.elapsed(r.known.Load().fetched) < refreshEvery+refetchAfter || !r.mu.TryLock() {
 		return
 	}
 	defer r.mu.Unlock()
 	r.refetchLocked(refetchAfter)
+}
+
+// elapsed returns the time since then. The monotonic clock may stand still while the machine is
+// suspended, and the other one jump back.
+func (r *remoteKeys) elapsed(since time.Time) time.Duration {
+	now := r.settings.Now()
+	return max(now.Sub(since), now.Round(0).Sub(since))
 }
 
 // refetch fetches the keys unless a fetch began within an age. Calls during a fetch wait for its
@@ -124,7 +136,7 @@ func (r *remoteKeys) refetch(age time.Duration) {
 
 // refetchLocked is refetch for a caller that holds the lock.
 func (r *remoteKeys) refetchLocked(age time.Duration) {
-	if r.settings.Now().Sub(r.fetched) < age {
+	if r.elapsed(r.fetched) < age {
 		return
 	}
 	r.fetched = r.settings.Now()

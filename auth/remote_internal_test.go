@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/talkback/talkback/internal/fetch"
 )
@@ -21,20 +22,10 @@ func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { retur
 
 // A key that is taken away counts for a quarter of an hour at most, whether tokens come or not.
 func TestKeysAreRefreshed(t *testing.T) {
-	const set = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"ID","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		shown := "new"
-		r := &remoteKeys{ctx: ctx, settings: Settings{Algorithm: "EdDSA", JWKS: "https://login.example.com", Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}
-		r.client = &fetch.Client{MaxBytes: maxKeysBytes, HTTP: &http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
-			return &http.Response{StatusCode: http.StatusOK, Request: request, Body: io.NopCloser(strings.NewReader(strings.Replace(set, "ID", shown, 1)))}, nil
-		})}}
-		old, err := readKeys("EdDSA", []byte(strings.Replace(set, "ID", "old", 1)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.known.Store(old)
+		r, old := keysOfName(ctx, t, "old", "new")
 		go r.refresh()
 		time.Sleep(refreshEvery - time.Second)
 		if r.known.Load() != old {
@@ -46,4 +37,42 @@ func TestKeysAreRefreshed(t *testing.T) {
 			t.Errorf("after a quarter of an hour, %v are known", known.byID)
 		}
 	})
+}
+
+// A machine that was suspended fetches the keys before it believes a token again, though its
+// monotonic clock stood still.
+func TestKeysAfterSuspension(t *testing.T) {
+	r, old := keysOfName(t.Context(), t, "old", "new")
+	old.fetched, r.fetched = time.Now(), time.Now()
+	r.catchUp()
+	if r.known.Load() != old {
+		t.Error("the keys were fetched before it was time")
+	}
+	old.fetched, r.fetched = suspendedSince(old.fetched, 20*time.Minute), suspendedSince(r.fetched, 20*time.Minute)
+	r.catchUp()
+	if known := r.known.Load(); known.byID["new"] == nil || known.byID["old"] != nil {
+		t.Errorf("after 20 minutes, %v are known", known.byID)
+	}
+}
+
+// suspendedSince moves the wall clock of a time back, and leaves its monotonic one: see package time.
+func suspendedSince(at time.Time, d time.Duration) time.Time {
+	*(*uint64)(unsafe.Pointer(&at)) -= uint64(d/time.Second) << 30
+	return at
+}
+
+// keysOfName returns keys of which one with a name is known, where the address shows one of another.
+func keysOfName(ctx context.Context, t *testing.T, known, shown string) (*remoteKeys, *keySet) {
+	t.Helper()
+	const set = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"ID","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`
+	r := &remoteKeys{ctx: ctx, settings: Settings{Algorithm: "EdDSA", JWKS: "https://login.example.com", Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}
+	r.client = &fetch.Client{MaxBytes: maxKeysBytes, HTTP: &http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
+		return &http.Response{StatusCode: http.StatusOK, Request: request, Body: io.NopCloser(strings.NewReader(strings.Replace(set, "ID", shown, 1)))}, nil
+	})}}
+	old, err := readKeys("EdDSA", []byte(strings.Replace(set, "ID", known, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.known.Store(old)
+	return r, old
 }

@@ -158,6 +158,44 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
+// An issuer that gives its next key the name of the one before, or gives keys no names, locks nobody
+// out: tokens of the new key count as soon as it is there, and those of the old one no longer.
+func TestKeyOfTheSameName(t *testing.T) {
+	for _, kid := range []string{"k1", ""} {
+		before, after := signers(t)["EdDSA"], signers(t)["EdDSA"]
+		host := newKeyHost(t)
+		host.set(map[string]any{"k1": before.public}, false)
+		g, c, _ := remoteGuard(t, "EdDSA", host.URL)
+		old, fresh := "Bearer "+before.token(t, claims(nil), kid), "Bearer "+after.token(t, claims(nil), kid)
+		host.set(map[string]any{"k1": after.public}, false)
+		c.advance(time.Minute)
+		if got := mayWrite(t, g, fresh); got != allowed {
+			t.Errorf("key %q: a token of the new key: %d", kid, got)
+		}
+		for range 20 {
+			if got := mayWrite(t, g, old); got != comment.Unauthenticated {
+				t.Errorf("key %q: a token of the old key: %d", kid, got)
+			}
+		}
+		if fetches := host.fetches.Load(); fetches != 2 {
+			t.Errorf("key %q: the keys were fetched %d times, want 2", kid, fetches)
+		}
+	}
+}
+
+// A token that only its claims make invalid causes no fetch.
+func TestExpiredTokensFetchNothing(t *testing.T) {
+	s := signers(t)["EdDSA"]
+	host := newKeyHost(t)
+	host.set(map[string]any{"k1": s.public}, false)
+	g, c, _ := remoteGuard(t, "EdDSA", host.URL)
+	c.advance(time.Minute)
+	late := claims(map[string]any{"exp": now.Add(-time.Hour).Unix()})
+	if got := mayWrite(t, g, "Bearer "+s.token(t, late, "k1")); got != comment.Unauthenticated || host.fetches.Load() != 1 {
+		t.Errorf("%d after %d fetches", got, host.fetches.Load())
+	}
+}
+
 // Made-up key names cause one fetch a minute, and no other request waits for it.
 func TestUnknownKeysDoNotFlood(t *testing.T) {
 	s := signers(t)["EdDSA"]

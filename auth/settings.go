@@ -42,8 +42,8 @@ type Settings struct {
 	// 32 bytes.
 	Key string
 	// JWKS is the address of a set of public keys that verify signed tokens, in place of Key. It is
-	// fetched at the start, every quarter of an hour, and when a token names a key that is not in
-	// it, then at most once a minute. Plain HTTP is for this machine alone.
+	// fetched at the start, every quarter of an hour, and when no key in it verifies a token, then at
+	// most once a minute. Plain HTTP is for this machine alone.
 	JWKS string
 	// Issuer and Audience, if not empty, must be those of a signed token.
 	Issuer, Audience string
