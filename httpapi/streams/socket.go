@@ -176,16 +176,29 @@ func (m message) object() bool { return len(m.Payload) > 0 && m.Payload[0] == '{
 // empty reports whether the payload is left out.
 func (m message) empty() bool { return len(m.Payload) == 0 || string(m.Payload) == "null" }
 
-// halves leaves halves of surrogate pairs to [Socket.Run], so that they fail one operation and not the
-// socket. All else is read strictly: names count to the letter, and none is given twice.
+// halves lets halves of surrogate pairs pass, in strings: [Socket.Run] refuses the operation that has one,
+// and the socket stays open.
 var halves = jsontext.AllowInvalidUTF8(true)
+
+// read reads a message strictly: names count to the letter, and none is given twice. Those that are
+// given twice in an operation are left to [Socket.Run] likewise.
+func (m *message) read(text []byte) bool {
+	if !utf8.Valid(text) {
+		return false
+	}
+	if json.Unmarshal(text, m, halves) == nil {
+		return m.Type != ""
+	}
+	*m = message{}
+	return json.Unmarshal(text, m, halves, jsontext.AllowDuplicateNames(true)) == nil && m.Type == "subscribe" && !m.Payload.IsValid(halves)
+}
 
 // receive acts on a message. It reports whether the socket is still open.
 func (s *Socket) receive(text []byte) bool {
 	var m message
 	bad := func(reason string) bool { s.close(closeBadMessage, reason); return false }
 	switch {
-	case !utf8.Valid(text) || json.Unmarshal(text, &m, halves) != nil || m.Type == "":
+	case !m.read(text):
 		return bad("a message is a JSON object with a type")
 	case m.Type != "subscribe" && !m.empty() && !m.object():
 		return bad("a payload is an object")

@@ -134,6 +134,8 @@ func TestProtocol(t *testing.T) {
 		"a name twice":                   {[]string{`{"type":"ping","type":"pong"}`}, nil, 4400},
 		"a payload twice":                {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"once"},"payload":{"query":"ends"}}`}, []string{acknowledged}, 4400},
 		"a name twice in a payload":      {[]string{`{"type":"connection_init","payload":{"Authorization":"a","Authorization":"b"}}`}, nil, 4400},
+		"a name twice in an operation":   {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"once","query":"once"}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":""}}}`}, 0},
+		"a name twice around one too":    {[]string{initiate, `{"id":"1","type":"subscribe","id":"2","payload":{"query":"once"}}`}, []string{acknowledged}, 4400},
 		"half of a pair in a payload":    {[]string{initiate, `{"id":"1","type":"subscribe","payload":{"query":"once","variables":{"a":"\uD83D"}}}`}, []string{acknowledged, `{"id":"1","type":"next","payload":{"data":{"token":""}}}`}, 0},
 		"no type":                        {[]string{`{"id":"1"}`}, nil, 4400},
 		"another type":                   {[]string{`{"type":"start"}`}, nil, 4400},
