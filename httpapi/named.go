@@ -30,6 +30,7 @@ var (
 	noQueries      = coded("PERSISTED_QUERY_NOT_SUPPORTED", "PersistedQueryNotSupported")
 	wrongHash      = coded("PERSISTED_QUERY_HASH_MISMATCH", "extensions.persistedQuery.sha256Hash is not the SHA-256 of the query: send that of its bytes in UTF-8, in lower-case hexadecimal digits")
 	badPersisted   = coded("BAD_REQUEST", `extensions.persistedQuery cannot be read: send {"version": 1, "sha256Hash": "the SHA-256 of the query in hexadecimal digits"}`)
+	otherDocument  = coded("BAD_REQUEST", "the documentId and extensions.persistedQuery name different documents: send one of the two")
 	noDocuments    = coded("DOCUMENT_NOT_FOUND", "this server has no trusted documents: send the text of the operation as query, or start the server with --trusted-documents")
 	unknownID      = coded("DOCUMENT_NOT_FOUND", "no trusted document has this id: add the manifest of this client to --trusted-documents, and send SIGHUP to the server")
 	untrusted      = coded("DOCUMENT_NOT_TRUSTED", "this server runs trusted documents only: send the documentId of one, or add the manifest of this client to --trusted-documents, and send SIGHUP to the server")
@@ -71,7 +72,7 @@ func (n *named) textOf(ctx context.Context, known *request, params *graphql.RawP
 	case !ok:
 		return "", fresh(badPersisted)
 	case known.documentID != "":
-		return n.document(known.documentID)
+		return n.agreed(known.documentID, hash)
 	case params.Query == "" && hash != "":
 		return n.query(ctx, hash)
 	}
@@ -92,6 +93,19 @@ func hashIn(extensions map[string]any) (hash string, ok bool) {
 	object, _ := given.(map[string]any)
 	hash, _ = object["sha256Hash"].(string)
 	return hash, hash != "" && fmt.Sprint(object["version"]) == "1"
+}
+
+// agreed returns the text of the trusted document with an id, which must be that of the hash too, if
+// there is one: what a proxy knows a request by is what runs.
+func (n *named) agreed(id, hash string) (string, *gqlerror.Error) {
+	text, err := n.document(id)
+	if err != nil || hash == "" {
+		return text, err
+	}
+	if other, err := n.document(hash); err != nil || other != text {
+		return "", fresh(otherDocument)
+	}
+	return text, nil
 }
 
 // document returns the text of a trusted document.
