@@ -89,16 +89,24 @@ func (c *caller) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// WithToken gives the requests that pass through it the bearer token of their Authorization header.
-func WithToken(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ") // RFC 6750, section 2.1
-		if !strings.EqualFold(scheme, "Bearer") {
-			token = ""
-		}
-		token = strings.TrimSpace(token)
-		next.ServeHTTP(w, r.WithContext(&caller{Context: r.Context(), token: token, request: r}))
-	})
+// WithToken gives the requests that pass through it the bearer token of their Authorization header. It
+// has an authorizer look at each token before the request goes on, to take what others wait for: keys
+// may have to be fetched, for seconds, for a token that anyone made up.
+func WithToken(a Authorizer) func(http.Handler) http.Handler {
+	return func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ") // RFC 6750, section 2.1
+			if !strings.EqualFold(scheme, "Bearer") {
+				token = ""
+			}
+			token = strings.TrimSpace(token)
+			ctx := &caller{Context: r.Context(), token: token, request: r}
+			if token != "" {
+				_, _ = a.Identify(ctx) // which is asked again for what it says
+			}
+			next.ServeHTTP(w, r.WithContext(ctx))
+		})
+	}
 }
 
 // Identify returns who sent the request that the context belongs to, and an error if it may write

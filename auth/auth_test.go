@@ -140,7 +140,7 @@ func identify(t testing.TB, g *auth.Guard, token string) comment.Viewer {
 }
 
 func identifyBy(g *auth.Guard, request *http.Request) (viewer comment.Viewer, err error) {
-	auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+	auth.WithToken(g)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		viewer, err = g.Identify(r.Context())
 	})).ServeHTTP(httptest.NewRecorder(), request)
 	return viewer, err

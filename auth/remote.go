@@ -26,8 +26,9 @@ import (
 // Keys at an address change: their owner adds one, signs with it, and some day takes the old one
 // away. Some owners give all their keys one name, or none. So keys are fetched now and then, and at
 // once when a token was signed with none that is known. Made-up tokens must not cause a fetch each,
-// nor keep others waiting. While the address shows no keys, the known ones count. keyfunc and jwkset turn requests away while they fetch, follow any
-// redirect, and take an empty set for the end of all keys; jwkset reads the single key.
+// nor keep others waiting: see [WithToken]. While the address shows no keys, the known ones count.
+// keyfunc and jwkset turn requests away while they fetch, follow any redirect, and take an empty set
+// for the end of all keys; jwkset reads the single key.
 const (
 	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken
 	// away is still accepted, but for a fetch that is due.
@@ -36,9 +37,6 @@ const (
 	refetchAfter = time.Minute
 	// fetchTimeout bounds one fetch, and so the wait of the requests that need it.
 	fetchTimeout = 5 * time.Second
-	// maxWaiting is how many requests wait for a fetch at most, for a made-up token makes one wait too, in one
-	// of the places of which a server has a few dozen. The others go by the known keys.
-	maxWaiting = 16
 	// maxKeysBytes bounds a set of keys, unpacked. A key is one to two kilobytes, with its
 	// certificates.
 	maxKeysBytes = 256 << 10
@@ -50,7 +48,6 @@ type remoteKeys struct {
 	ctx      context.Context // ends all fetching; not a request's: a client that hangs up must not end the fetch for others
 	client   *fetch.Client
 	known    atomic.Pointer[keySet]
-	waiting  chan struct{} // a place for each request that waits for a fetch
 
 	mu      sync.Mutex
 	fetched time.Time // when a fetch began last
@@ -66,7 +63,7 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	if u.Scheme == "http" && !isLoopbackHost(u.Host) {
 		return nil, errors.New("--jwks-url is not safe: keys that come by plain HTTP could be changed on their way; give an address that begins with https")
 	}
-	r := &remoteKeys{settings: s, ctx: ctx, client: fetch.New(fetchTimeout, maxKeysBytes, nil), waiting: make(chan struct{}, maxWaiting)}
+	r := &remoteKeys{settings: s, ctx: ctx, client: fetch.New(fetchTimeout, maxKeysBytes, nil)}
 	r.known.Store(&keySet{})
 	r.refetch(0)
 	go r.refresh()
@@ -80,15 +77,10 @@ func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 }
 
 // renewed reports whether there are other keys than those known before, which verify no signature
-// of a token. It fetches them if it is time, unless too many requests wait for that.
+// of a token. It fetches them if it is time.
 func (r *remoteKeys) renewed(before *keySet) bool {
 	if r.known.Load() == before {
-		select {
-		case r.waiting <- struct{}{}:
-			r.refetch(refetchAfter)
-			<-r.waiting
-		default:
-		}
+		r.refetch(refetchAfter)
 	}
 	return r.known.Load() != before
 }

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -40,32 +39,6 @@ func TestKeysAreRefreshed(t *testing.T) {
 	})
 }
 
-// While the address is slow, made-up tokens keep a few requests waiting, and no others.
-func TestFewWaitForKeys(t *testing.T) {
-	r, old := keysOfName(t.Context(), t, "old", "new")
-	shown, slow := r.client.HTTP.Transport, make(chan struct{})
-	r.client.HTTP.Transport = roundTripper(func(request *http.Request) (*http.Response, error) {
-		<-slow
-		return shown.RoundTrip(request)
-	})
-	var waiting sync.WaitGroup
-	for range maxWaiting {
-		waiting.Go(func() {
-			if !r.renewed(old) {
-				t.Error("one that waited does not see the new keys")
-			}
-		})
-	}
-	for len(r.waiting) < maxWaiting {
-		time.Sleep(time.Millisecond)
-	}
-	if r.renewed(old) {
-		t.Error("there are new keys before they were fetched")
-	}
-	close(slow)
-	waiting.Wait()
-}
-
 // A machine that was suspended fetches the keys before it believes a token again, though its
 // monotonic clock stood still.
 func TestKeysAfterSuspension(t *testing.T) {
@@ -92,7 +65,7 @@ func suspendedSince(at time.Time, d time.Duration) time.Time {
 func keysOfName(ctx context.Context, t *testing.T, known, shown string) (*remoteKeys, *keySet) {
 	t.Helper()
 	const set = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"ID","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`
-	r := &remoteKeys{ctx: ctx, settings: Settings{Algorithm: "EdDSA", JWKS: "https://login.example.com", Now: time.Now, Logger: slog.New(slog.DiscardHandler)}, waiting: make(chan struct{}, maxWaiting)}
+	r := &remoteKeys{ctx: ctx, settings: Settings{Algorithm: "EdDSA", JWKS: "https://login.example.com", Now: time.Now, Logger: slog.New(slog.DiscardHandler)}}
 	r.client = &fetch.Client{MaxBytes: maxKeysBytes, HTTP: &http.Client{Transport: roundTripper(func(request *http.Request) (*http.Response, error) {
 		return &http.Response{StatusCode: http.StatusOK, Request: request, Body: io.NopCloser(strings.NewReader(strings.Replace(set, "ID", shown, 1)))}, nil
 	})}}

@@ -80,7 +80,7 @@ func TestVisitors(t *testing.T) {
 		time0 = row.at
 		request := httptest.NewRequest("POST", "/graphql", nil)
 		request.Header.Set("Authorization", "Bearer "+row.token)
-		auth.WithToken(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		auth.WithToken(row.who)(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 			viewer, err := row.who.Identify(r.Context())
 			var refusal comment.CannotWriteReason
 			if viewer.CannotWriteReason != nil {

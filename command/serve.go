@@ -421,7 +421,7 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 		Fields:           fields,
 		ErrorPresenter:   resolvers.ErrorPresenter(term.Logger, httpapi.RequestID),
 		Loaders:          loading,
-		Authenticate:     auth.WithToken,
+		Authenticate:     auth.WithToken(authorizer),
 		Pages:            pages.Handler,
 		Ready:            store.Ready,
 		OperationTimeout: c.OperationTimeout,
