@@ -199,7 +199,7 @@ func (s *Socket) receive(text []byte) bool {
 	bad := func(reason string) bool { s.close(closeBadMessage, reason); return false }
 	switch {
 	case !m.read(text):
-		return bad("a message is a JSON object with a type")
+		return bad("a message is a JSON object with a type, and gives no name twice")
 	case m.Type != "subscribe" && !m.empty() && !m.object():
 		return bad("a payload is an object")
 	}
