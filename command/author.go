@@ -4,19 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"os/signal"
-	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/erasure"
-	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/output"
 	"github.com/talkback/talkback/internal/reviewfile"
-	"github.com/talkback/talkback/internal/task"
 )
 
 // Author exports or erases what the table holds about an author.
@@ -44,7 +37,8 @@ func (c *Author) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	if err := flags.checkOutput(c.File); err != nil {
 		return err
 	}
-	return c.export(ctx, flags, term)
+	to := destination{owner: "talkback author", file: c.File, force: c.Force}
+	return to.export(ctx, flags, term, c.write)
 }
 
 func (c *Author) check() error {
@@ -76,66 +70,30 @@ func (c *Author) checkScan(ctx context.Context, session *Session) error {
 		output.English.Sprintf("about %d items, %.0f read units", items, units))
 }
 
-// authorCopy is what an export of an author holds.
-type authorCopy struct {
-	comments, decisions, reports, votes, keys int
-	// improper are invalid items, which it lacks.
-	improper []layout.Improper
-}
+// authorCopy counts what an export of an author holds.
+type authorCopy struct{ comments, decisions, reports, votes, keys int }
 
-// export writes what the table holds about the author. After an error there is no file.
-func (c *Author) export(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
-	// So a write to a closed pipe is an error, instead of the silent end of the process.
-	ignored := make(chan os.Signal, 1)
-	signal.Notify(ignored, syscall.SIGPIPE)
-	defer signal.Stop(ignored)
-	out, err := output.Open(ctx, c.File, c.Force, term.Out)
-	if err != nil {
-		return err
+// write writes all lines and keeps the file. It returns how many there are.
+func (c *Author) write(ctx context.Context, e *exporting) (report string, err error) {
+	if err := c.checkScan(ctx, e.session); err != nil {
+		return "", err
 	}
-	defer func() { err = errors.Join(err, out.Drop()) }() // unless it was kept
-	session, err := flags.Open(ctx, Opening{Owner: "talkback author"}, term)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, session.Close()) }()
-	if err := c.checkScan(ctx, session); err != nil {
-		return err
-	}
+	store := dynamo.NewStore(e.session.Client, e.session.Table, dynamo.Options{Improper: e.leaveOut})
+	scanner := dynamo.NewScanner(e.session.Client, e.session.Table, 0)
+	scanner.Everything, scanner.OnImproper = true, e.leaveOut
 	var done authorCopy
-	err = session.watch(ctx, func(ctx context.Context) (err error) {
-		// A write to a pipe may block until its reader continues. Do not wait for that.
-		done, err = task.Await(ctx, func() (authorCopy, error) { return c.write(ctx, session, out) })
-		return err
+	_, err = writeLines(e.out, isGzipName(c.File), store.AuthorRecords(ctx, c.author(), scanner), fileForm[dynamo.AuthorRecord]{appendTo: done.appendTo}, func(int) {
+		e.progress.Show(done.comments, int64(done.comments))
 	})
 	if err != nil {
-		return exportStopped(err, out)
+		return "", err
 	}
-	report := output.English.Sprintf("%d comments, %d decisions about them, %d keys, and %d reports of other comments and %d votes about them written to %s",
-		done.comments, done.decisions, done.keys, done.reports, done.votes, out.Name())
+	report = output.English.Sprintf("%d comments, %d decisions about them, %d keys, and %d reports of other comments and %d votes about them written to %s",
+		done.comments, done.decisions, done.keys, done.reports, done.votes, e.out.Name())
 	if !c.Imported {
 		report += "\nImported comments of an author with the same id are not in it: see --imported"
 	}
-	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
-	return errors.Join(err, printLeftOut(term.Err, done.improper))
-}
-
-// write writes all lines and keeps the file.
-func (c *Author) write(ctx context.Context, session *Session, out *output.File) (done authorCopy, err error) {
-	var mu sync.Mutex
-	improper := func(item layout.Improper) {
-		mu.Lock()
-		defer mu.Unlock()
-		done.improper = append(done.improper, item)
-	}
-	store := dynamo.NewStore(session.Client, session.Table, dynamo.Options{Improper: improper})
-	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
-	scanner.Everything, scanner.OnImproper = true, improper
-	compress := strings.HasSuffix(strings.ToLower(c.File), ".gz")
-	if _, err := writeLines(out, compress, store.AuthorRecords(ctx, c.author(), scanner), fileForm[dynamo.AuthorRecord]{appendTo: done.appendTo}, func(int) {}); err != nil {
-		return done, err
-	}
-	return done, out.Keep(ctx)
+	return report, e.out.Keep(ctx)
 }
 
 // appendTo appends the lines of a record, and counts them.

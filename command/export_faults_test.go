@@ -70,7 +70,8 @@ func exportTo(t *testing.T, where string, session *Session, file string) {
 		t.Fatal(err)
 	}
 	export := &Export{File: file, Calls: 1}
-	if _, err := export.export(t.Context(), session, out, output.NewProgress(io.Discard, -1, "comments")); err != nil {
+	to := &exporting{session: session, out: out, progress: output.NewProgress(io.Discard, -1, "comments")}
+	if _, err := export.write(t.Context(), to); err != nil {
 		t.Fatalf("%s: %v", where, err)
 	}
 }

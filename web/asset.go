@@ -183,8 +183,8 @@ const (
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 	// productPolicy lets a product page have the element's script, which asks the API, and what a layout
-	// of the shop has on this host: style sheets, scripts, pictures, fonts, and a form such as a search. The verbs are the hash of the one style that stands in the page, and where
-	// pictures and videos are.
+	// of the shop has on this host: style sheets, scripts, pictures, fonts, and a form such as a search.
+	// The verbs are the hash of the one style that stands in the page, and where pictures and videos are.
 	productPolicy = "default-src 'none'; script-src 'self'; style-src 'self' '%s'; img-src 'self'%s; font-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 

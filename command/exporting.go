@@ -1,0 +1,149 @@
+package command
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"os/signal"
+	"strings"
+	"sync"
+	"syscall"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/internal/task"
+)
+
+// progressEvery is the number of values between two updates of the progress.
+const progressEvery = 100
+
+// destination is the file that a command writes what is in the table to.
+type destination struct {
+	owner string // the command
+	file  string // - for standard output
+	force bool   // replaces a file that exists
+}
+
+// exporting is an export under way.
+type exporting struct {
+	session  *Session
+	out      *output.File
+	progress *output.Progress // of comments
+
+	mu       sync.Mutex
+	improper []layout.Improper // invalid items, which the file lacks
+}
+
+// leaveOut takes note of an invalid item. It is safe for concurrent use.
+func (e *exporting) leaveOut(item layout.Improper) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.improper = append(e.improper, item)
+}
+
+// export opens the file and the table, and prints the report of write, which writes the file and keeps it.
+// After an error there is no file, and the error says why.
+func (d destination) export(ctx context.Context, flags *EngineFlags, term Terminal, write func(context.Context, *exporting) (report string, err error)) (err error) {
+	// So a write to a closed pipe is an error, instead of the silent end of the process.
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, syscall.SIGPIPE)
+	defer signal.Stop(ignored)
+	out, err := output.Open(ctx, d.file, d.force, term.Out)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Drop()) }() // unless it was kept
+	session, err := flags.Open(ctx, Opening{Owner: d.owner}, term)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, session.Close()) }()
+
+	e := &exporting{session: session, out: out, progress: output.NewProgress(term.Err, -1, "comments")}
+	var report string
+	err = session.watch(ctx, func(ctx context.Context) (err error) {
+		// A write to a pipe may block until its reader continues. Do not wait for that.
+		report, err = task.Await(ctx, func() (string, error) { return write(ctx, e) })
+		return err
+	})
+	e.progress.End() // an abandoned writer shows nothing afterwards
+	if err != nil {
+		return exportStopped(err, out)
+	}
+	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
+	return errors.Join(err, printLeftOut(term.Err, e.improper))
+}
+
+// printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if
+// there are any.
+func printLeftOut(said io.Writer, items []layout.Improper) error {
+	if len(items) == 0 {
+		return nil
+	}
+	if _, err := io.WriteString(said, output.ScreenOf(said).Fold(improperText(items))); err != nil {
+		return err
+	}
+	return errors.New(output.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))
+}
+
+// isGzipName reports whether a file is compressed by its name.
+func isGzipName(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".gz") }
+
+// fileForm is what a file consists of: what appendTo makes of each value, between head and tail.
+type fileForm[T any] struct {
+	head, tail []byte
+	appendTo   func([]byte, T) ([]byte, error)
+}
+
+// writeLines writes values in a form, and calls show now and then with the number of values so far.
+func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error], form fileForm[T], show func(count int)) (count int, err error) {
+	buffered := bufio.NewWriterSize(out, 64<<10)
+	lines, end := io.Writer(buffered), buffered.Flush
+	if compress {
+		zip := gzip.NewWriter(buffered)
+		lines, end = zip, func() error { return errors.Join(zip.Close(), buffered.Flush()) }
+	}
+	if _, err := lines.Write(form.head); err != nil {
+		return 0, err
+	}
+	var line []byte
+	for value, err := range values {
+		if err != nil {
+			return count, err
+		}
+		if line, err = form.appendTo(line[:0], value); err != nil {
+			return count, err
+		}
+		if _, err := lines.Write(line); err != nil {
+			return count, err
+		}
+		if count++; count%progressEvery == 0 {
+			show(count)
+		}
+	}
+	if _, err := lines.Write(form.tail); err != nil {
+		return count, err
+	}
+	return count, end()
+}
+
+// exportStopped says in one sentence what stopped an export, and what to do.
+func exportStopped(err error, out *output.File) error {
+	var failed *output.Error
+	var misused *usageError
+	switch {
+	case comment.KindOf(err) == comment.NotFound, errors.As(err, &misused):
+		return err
+	case errors.As(err, &failed):
+		return failed
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("the export was interrupted: %s; run it again", out.Remains())
+	}
+	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.Remains())
+}
