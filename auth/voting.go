@@ -24,7 +24,8 @@ type VoteStore interface {
 	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
 }
 
-// Voter takes the votes of customers about comments, and of visitors if its Authorizer is Visitors. It is safe for use by many goroutines.
+// Voter takes the votes of customers about comments, and of visitors if its Authorizer is Visitors. It is
+// safe for use by many goroutines.
 type Voter struct {
 	// Store stores the votes. Required.
 	Store VoteStore

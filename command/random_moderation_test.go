@@ -294,9 +294,9 @@ func (c *crowdOf) checkEnd(r *rand.Rand) {
 }
 
 // Authors, moderators, customers who report or vote, and a merchant do at random what they may, over bad
-// networks, while others read and rebuild the counts. Whatever is shown was approved at some moment of its read. In the end
-// each decision has one entry in the audit, each comment that waits one place in the queue, and
-// everything is counted that is approved, and nothing else.
+// networks, while others read and rebuild the counts. Whatever is shown was approved at some moment of its
+// read. In the end each decision has one entry in the audit, each comment that waits one place in the
+// queue, and everything is counted that is approved, and nothing else.
 func TestRandomModeration(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)

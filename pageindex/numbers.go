@@ -29,9 +29,10 @@ type NumbersWanted struct {
 	Voted FindVoted
 }
 
-// Numbers looks up what a page tells of page numbers: where the page with a number begins, how many
-// pages there are, which of them a page reached by cursor is, and where its neighbours begin. It asks
-// the index for all of it at once, and a second time only for what depends on the first answer. It is used by one goroutine at a time.
+// Numbers looks up what a page tells of page numbers: where the page with a number begins, how many pages
+// there are, which of them a page reached by cursor is, and where its neighbours begin. It asks the index
+// for all of it at once, and a second time only for what depends on the first answer. It is used by one
+// goroutine at a time.
 type Numbers struct {
 	index  Index
 	wanted NumbersWanted

@@ -23,8 +23,9 @@ const perRead = 100
 // each lane in order, for different lanes at the same time. A batch without events only moves the
 // position. While nothing happens it reads each lane every tailEvery, one read unit a second for all.
 //
-// The context that each gets ends with Tail. Tail returns the first error of each, or of a read that cannot succeed, such as ErrGone. An error that
-// passes goes to failed, nil for nothing, and the read is tried again.
+// The context that each gets ends with Tail. Tail returns the first error of each, or of a read that
+// cannot succeed, such as ErrGone. An error that passes goes to failed, nil for nothing, and the read is
+// tried again.
 func (o *Outbox) Tail(ctx context.Context, from Position, each func(ctx context.Context, lane int, batch Batch) error, failed func(error)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for lane := range Lanes {

@@ -158,8 +158,8 @@ func documented(t *testing.T) map[string][]string {
 	return out
 }
 
-// actionsIn are the actions of IAM that code takes by calling DynamoDB and its streams. A call of the SDK is known by the type
-// that it takes. A transaction takes the actions of what it consists of.
+// actionsIn are the actions of IAM that code takes by calling DynamoDB and its streams. A call of the SDK
+// is known by the type that it takes. A transaction takes the actions of what it consists of.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 func actionsIn(code map[types.Object]bool) []string {
 	actions := map[string]bool{}

@@ -1,5 +1,6 @@
-// Package provisiontest knows where the programs are that `make provision` fetches for the tests,
-// builds those of this module, and leaves out the tests whose programs are missing. It is test support, and no shipped code imports it.
+// Package provisiontest knows where the programs are that `make provision` fetches for the tests, builds
+// those of this module, and leaves out the tests whose programs are missing. It is test support, and no
+// shipped code imports it.
 package provisiontest
 
 import (

@@ -46,8 +46,8 @@ func moduleRoot(t *testing.T) string {
 	return root
 }
 
-// madeOf returns the same of the module in a folder. What is compiled for it goes to a cache of its own, if one is given;
-// needed is a program that has to be in bin.
+// madeOf returns the same of the module in a folder. What is compiled for it goes to a cache of its own,
+// if one is given; needed is a program that has to be in bin.
 func madeOf(t *testing.T, module, cache, needed string, arguments ...string) map[string][]byte {
 	t.Helper()
 	bin := func(name string) string { return filepath.Join(moduleRoot(t), "bin", name) }

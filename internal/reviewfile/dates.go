@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// dateLayouts are the accepted layouts of times, beside numbers. Seconds may have a fraction. A
-// time without a zone is UTC, unless dateParser.zone is set. Dates in numbers alone that begin with the day or the month are left
-// out, since they are ambiguous.
+// dateLayouts are the accepted layouts of times, beside numbers. Seconds may have a fraction. A time
+// without a zone is UTC, unless dateParser.zone is set. Dates in numbers alone that begin with the day or
+// the month are left out, since they are ambiguous.
 var dateLayouts = []string{
 	"2006-01-02",
 	"2006-01-02 15:04:05",

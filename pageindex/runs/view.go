@@ -151,8 +151,9 @@ func (v *View) inRow(cell *comment.Cell) *comment.Cell {
 	return &in
 }
 
-// rowOf returns the language in whose row a chunk's sum counts a language: its own, or the shared one. As in the statistics, a new language gets a row while there is room and no
-// language shares one, so all comments of a language are in the same row everywhere.
+// rowOf returns the language in whose row a chunk's sum counts a language: its own, or the shared one. As
+// in the statistics, a new language gets a row while there is room and no language shares one, so all
+// comments of a language are in the same row everywhere.
 func (v *View) rowOf(language comment.Language) comment.Language {
 	switch {
 	case v.rows[language]:

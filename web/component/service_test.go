@@ -160,8 +160,8 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	reply(w, http.StatusOK, answer(asked.Variables))
 }
 
-// vote answers a vote, with totals that lag. The first comment has 12 helpful ones, the third is gone, the fourth gets no more, and
-// for the sixth the token of the first visitor holds no longer.
+// vote answers a vote, with totals that lag. The first comment has 12 helpful ones, the third is gone, the
+// fourth gets no more, and for the sixth the token of the first visitor holds no longer.
 func (s *service) vote(w http.ResponseWriter, v variables, authorization string) {
 	s.mu.Lock()
 	s.votes = append(s.votes, strings.TrimSpace(v.Input.ID[len(v.Input.ID)-1:]+" "+v.Input.Vote+" "+authorization))
