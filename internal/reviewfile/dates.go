@@ -100,10 +100,10 @@ func parseUnix(text string) (time.Time, bool) {
 	if err != nil || len(whole) < minUnixDigits || number < 0 {
 		return time.Time{}, false
 	}
-	nanos, err := strconv.ParseInt((fraction + "000000000")[:9], 10, 64)
-	if err != nil || nanos < 0 {
+	if strings.Trim(fraction, "0123456789") != "" {
 		return time.Time{}, false
 	}
+	nanos, _ := strconv.ParseInt((fraction + "000000000")[:9], 10, 64) // nine digits
 	switch {
 	case number < maxUnixSeconds:
 		return time.Unix(number, nanos), true

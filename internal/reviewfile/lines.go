@@ -17,6 +17,13 @@ import (
 // any file. A comment has at most 256 KiB, and six times that as JSON escapes.
 const maxLine = 4 << 20
 
+// Bounds of what holds no row. Compressed, any number of line ends, or a line of any length, is a small
+// file, which would be read for minutes.
+const (
+	maxBlank   = 16 << 20  // bytes of consecutive blank lines
+	maxSkipped = 256 << 20 // bytes of a line that is too long
+)
+
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // line is one line of a file.
@@ -31,6 +38,7 @@ type lineReader struct {
 	in     *bufio.Reader
 	number int
 	again  []line // to be read once more, the next one last
+	blank  int    // bytes of the blank lines read last
 }
 
 // newLineReader skips a byte order mark, or two: some programs add one to a file that has one. It
@@ -76,9 +84,12 @@ func (l *lineReader) any() (line, error) {
 		return next, nil
 	}
 	l.number++
-	next := line{number: l.number}
+	next, length := line{number: l.number}, 0
 	for {
 		piece, err := l.in.ReadSlice('\n')
+		if length += len(piece); length > maxSkipped {
+			return line{}, fmt.Errorf("line %d does not end within %d MiB: the file is damaged, or holds no reviews", l.number, maxSkipped>>20)
+		}
 		room := maxLine + len("\r\n") - len(next.text)
 		next.tooLong = next.tooLong || len(piece) > room
 		next.text = append(next.text, piece[:min(len(piece), max(room, 0))]...)
@@ -92,8 +103,20 @@ func (l *lineReader) any() (line, error) {
 		}
 		next.text = bytes.TrimSuffix(bytes.TrimSuffix(next.text, []byte("\n")), []byte("\r"))
 		next.tooLong = next.tooLong || len(next.text) > maxLine
-		return next, nil
+		return next, l.checkBlank(next, length)
 	}
+}
+
+// checkBlank returns an error if a line of some length in bytes is the last of very many blank ones.
+func (l *lineReader) checkBlank(next line, length int) error {
+	l.blank += length
+	if len(bytes.TrimSpace(next.text)) > 0 {
+		l.blank = 0
+	}
+	if l.blank > maxBlank {
+		return fmt.Errorf("up to line %d, more than %d MiB are blank: the file is damaged, or holds no reviews", next.number, maxBlank>>20)
+	}
+	return nil
 }
 
 // unread puts lines back. They must be the last ones read, in the order of the file.

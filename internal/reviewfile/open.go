@@ -62,7 +62,7 @@ func unreadable(name string, err error) error {
 func (s *Source) Is(file fs.FileInfo) bool { return s.info != nil && os.SameFile(s.info, file) }
 
 func (s *Source) unpack(stored io.Reader) error {
-	buffered := bufio.NewReader(&countingReader{stored, &s.taken})
+	buffered := bufio.NewReader(&storedReader{stored, s})
 	s.Reader = buffered
 	first, err := buffered.Peek(2)
 	if err != nil && err != io.EOF {
@@ -87,14 +87,19 @@ func (s *Source) Close() error {
 	return s.file.Close()
 }
 
-type countingReader struct {
-	r io.Reader
-	n *atomic.Int64
+// storedReader reads a file as it is stored.
+type storedReader struct {
+	io.Reader
+	of *Source
 }
 
-// Read implements io.Reader.
-func (c *countingReader) Read(p []byte) (int, error) {
-	n, err := c.r.Read(p)
-	c.n.Add(int64(n))
+// Read implements io.Reader. At the end of a file that has another size than when it was opened, it
+// returns an error: its last row may be half of one, and more may come.
+func (r *storedReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	taken := r.of.taken.Add(int64(n))
+	if size := r.of.Size; err == io.EOF && size > 0 && taken != size { // some file systems call every size 0
+		err = fmt.Errorf("it had %d bytes when it was opened, and has %d now: wait until it is written, and run it again", size, taken)
+	}
 	return n, err
 }

@@ -1,0 +1,102 @@
+package reviewfile_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/internal/reviewfile"
+)
+
+// endless repeats a text far beyond every bound, and counts the bytes of it that were read.
+type endless struct {
+	text string
+	read int64
+}
+
+// Read implements io.Reader.
+func (e *endless) Read(p []byte) (n int, err error) {
+	if e.read > 300<<20 {
+		return 0, io.EOF
+	}
+	for n < len(p) {
+		n += copy(p[n:], e.text[int(e.read+int64(n))%len(e.text):])
+	}
+	e.read += int64(n)
+	return n, nil
+}
+
+// What goes on without a row, as a small compressed file can, is given up, wherever it begins.
+func TestEndlessFiles(t *testing.T) {
+	const csvRow, jsonRow = "1,p,5,en,x,2020-01-01\n", `{"id":"1","product":"p","rating":5,"lang":"en","text":"x","date":"2020-01-01"}` + "\n"
+	for _, row := range []struct {
+		why           string
+		format        reviewfile.Format
+		begins, again string
+		want          string
+	}{
+		{"line ends from the first byte", "", "", strings.Repeat("\n", 1<<16), "refused: the header cannot be read: up to line "},
+		{"line ends after a row", reviewfile.CSV, csvHeader + csvRow, strings.Repeat("\r\n", 1<<16), "broken off: up to line "},
+		{"lines of spaces after a row", reviewfile.JSONLines, jsonRow, strings.Repeat(strings.Repeat(" ", 99)+"\n", 100), "broken off: up to line "},
+		{"lines of spaces that are bad rows", reviewfile.TSV, amazonHeader, strings.Repeat(strings.Repeat(" ", 1<<16)+"\n", 10), "broken off: up to line "},
+		{"line ends within a quote", reviewfile.CSV, csvHeader + `1,p,5,en,"x`, strings.Repeat("\n", 1<<16), "broken off: up to line "},
+		{"a line of spaces", reviewfile.CSV, csvHeader + csvRow, strings.Repeat(" ", 1<<16), "broken off: line 3 does not end within 256 MiB"},
+		{"a line of letters", reviewfile.CSV, csvHeader + `1,p,5,en,"x`, strings.Repeat("x", 1<<16), "broken off: line 2 does not end within 256 MiB"},
+	} {
+		rest := &endless{text: row.again}
+		got := readAll(io.MultiReader(strings.NewReader(row.begins), rest), reviewfile.Options{Format: row.format, Language: "en"})
+		if last := strings.Join(got[max(0, len(got)-1):], ""); !strings.HasPrefix(last, row.want) || rest.read > 257<<20 {
+			t.Errorf("%s: after %d bytes %q", row.why, rest.read, last)
+		}
+	}
+	// A long pause is none without an end.
+	got := readAll(strings.NewReader(csvHeader+csvRow+strings.Repeat("\n", 16<<20-100)+csvRow+strings.Repeat("\n", 16<<20-100)+csvRow), reviewfile.Options{Format: reviewfile.CSV})
+	if len(got) != 3 {
+		t.Errorf("%.200q, want three rows", got)
+	}
+}
+
+// A file that changes while it is read may end within a row, and is not read as if it were whole.
+func TestFileThatChanges(t *testing.T) {
+	text := []byte(csvHeader + strings.Repeat("1,p,5,en,x,2020-01-01\n", 10_000))
+	var packed bytes.Buffer
+	zip := gzip.NewWriter(&packed)
+	_, _ = zip.Write(text) // into memory
+	_ = zip.Close()
+	for _, row := range []struct {
+		why    string
+		stored []byte
+		change func(*os.File) error
+		want   string
+	}{
+		{"it stays", text, func(*os.File) error { return nil }, "line 10001: "},
+		{"it is cut at the end of a row", text, func(f *os.File) error { return f.Truncate(int64(len(csvHeader) + 22*9000)) }, "bytes when it was opened"},
+		{"it grows", text, func(f *os.File) error { _, err := f.WriteString("2,p,5,en,x,2020-01-01\n"); return err }, "bytes when it was opened"},
+		{"a compressed one grows", packed.Bytes(), func(f *os.File) error { _, err := f.Write(packed.Bytes()); return err }, "bytes when it was opened"},
+	} {
+		path := filepath.Join(t.TempDir(), "reviews.csv")
+		if err := os.WriteFile(path, row.stored, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		source, err := reviewfile.Open(path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := os.OpenFile(path, os.O_WRONLY|os.O_APPEND, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := row.change(file); err != nil {
+			t.Fatal(err)
+		}
+		got := readAll(source, reviewfile.Options{Format: reviewfile.CSV})
+		if last := got[len(got)-1]; !strings.Contains(last, row.want) {
+			t.Errorf("%s: %d rows, the last %q", row.why, len(got), last)
+		}
+		_, _ = file.Close(), source.Close()
+	}
+}
