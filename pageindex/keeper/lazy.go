@@ -60,58 +60,52 @@ func (l *Lazy) Opened(ctx context.Context) (Outside, error) {
 	return store, nil
 }
 
-// Find implements pageindex.Index.
-func (l *Lazy) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+// with calls use with the store, open.
+func (l *Lazy) with(ctx context.Context, use func(Outside) error) error {
 	store, err := l.Opened(ctx)
 	if err != nil {
-		return pageindex.Found{}, err
+		return err
 	}
-	return store.Find(ctx, list, targets)
+	return use(store)
+}
+
+// ask returns what use returns of the store, open.
+func ask[T any](ctx context.Context, l *Lazy, use func(Outside) (T, error)) (answer T, err error) {
+	err = l.with(ctx, func(store Outside) (err error) {
+		answer, err = use(store)
+		return err
+	})
+	return answer, err
+}
+
+// Find implements pageindex.Index.
+func (l *Lazy) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
+	return ask(ctx, l, func(store Outside) (pageindex.Found, error) { return store.Find(ctx, list, targets) })
 }
 
 // Covers implements pageindex.Store.
 func (l *Lazy) Covers(ctx context.Context) (string, error) {
-	store, err := l.Opened(ctx)
-	if err != nil {
-		return "", err
-	}
-	return store.Covers(ctx)
+	return ask(ctx, l, func(store Outside) (string, error) { return store.Covers(ctx) })
 }
 
 // Apply implements pageindex.Store.
 func (l *Lazy) Apply(ctx context.Context, entries []pageindex.Entry) error {
-	store, err := l.Opened(ctx)
-	if err != nil {
-		return err
-	}
-	return store.Apply(ctx, entries)
+	return l.with(ctx, func(store Outside) error { return store.Apply(ctx, entries) })
 }
 
 // Renew implements pageindex.Renewer.
 func (l *Lazy) Renew(ctx context.Context, was, covers string) error {
-	store, err := l.Opened(ctx)
-	if err != nil {
-		return err
-	}
-	return store.Renew(ctx, was, covers)
+	return l.with(ctx, func(store Outside) error { return store.Renew(ctx, was, covers) })
 }
 
 // Products implements pageindex.Store.
 func (l *Lazy) Products(ctx context.Context, tell func(product string)) error {
-	store, err := l.Opened(ctx)
-	if err != nil {
-		return err
-	}
-	return store.Products(ctx, tell)
+	return l.with(ctx, func(store Outside) error { return store.Products(ctx, tell) })
 }
 
 // Build implements pageindex.Store.
 func (l *Lazy) Build(ctx context.Context) (pageindex.Build, error) {
-	store, err := l.Opened(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return store.Build(ctx)
+	return ask(ctx, l, func(store Outside) (pageindex.Build, error) { return store.Build(ctx) })
 }
 
 // Close closes the store if it is open.
