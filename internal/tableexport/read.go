@@ -73,11 +73,15 @@ func eachLine(ctx context.Context, stored io.Reader, use func(layout.Item) error
 	}
 	lines := bufio.NewScanner(zip)
 	lines.Buffer(nil, longestLine)
+	blank := 0 // bytes since the last item
 	for lines.Scan() {
 		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			if blank += len(lines.Bytes()) + 1; blank > longestLine {
+				return count, nil, errors.New("it goes on with blank lines")
+			}
 			continue
 		}
-		count++
+		count, blank = count+1, 0
 		it, err := itemOf(lines.Bytes())
 		if err != nil {
 			return count, nil, fmt.Errorf("line %d: %w", count, err)
