@@ -60,10 +60,8 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
 		return response, nil
 	}
-	for _, r := range records {
-		if sortKey, _ := r.Keys["SK"].(*types.AttributeValueMemberS); sortKey != nil && sortKey.Value == scheduleSK {
-			f.noteSchedule(ctx, r.Created)
-		}
+	if written := scheduled(records); !written.IsZero() {
+		f.noteSchedule(ctx, written)
 	}
 	return response, nil
 }
@@ -71,11 +69,24 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 // scheduleSK is the sort key of the item that infra/count.json has a schedule write.
 const scheduleSK = "SCHEDULE"
 
-// noteSchedule notes that an item of the schedule was processed. If that fails, the next one will
-// be.
+// scheduled returns when the last item of the schedule among records was written; zero without one.
+func scheduled(records []Record) (last time.Time) {
+	for _, r := range records {
+		sortKey, _ := r.Keys["SK"].(*types.AttributeValueMemberS)
+		if sortKey != nil && sortKey.Value == scheduleSK && r.Created.After(last) {
+			last = r.Created
+		}
+	}
+	return last
+}
+
+// noteSchedule notes that an item of the schedule was processed, unless a later one was: events are
+// repeated. If that fails, the next one will be.
 func (f *Function) noteSchedule(ctx context.Context, written time.Time) {
 	err := changeState(ctx, f.journal, func(state *State) error {
-		state.Scheduled = written
+		if written.After(state.Scheduled) {
+			state.Scheduled = written
+		}
 		return nil
 	})
 	if err != nil {

@@ -289,6 +289,35 @@ func TestScheduleIsNoted(t *testing.T) {
 	}
 }
 
+// Events are repeated, and their records need not be in the order of time: the latest item counts.
+func TestScheduleOfRepeatedEvents(t *testing.T) {
+	at := func(minutes int64) time.Time { return time.Unix(1700000000+60*minutes, 0) }
+	journal := &fakeJournal{}
+	function := stream.NewFunction(handlerFunc(func(context.Context, []stream.Record) error { return nil }), journal, slog.New(slog.DiscardHandler))
+	for _, row := range []struct {
+		written []time.Time
+		want    time.Time
+	}{
+		{[]time.Time{at(5)}, at(5)},
+		{[]time.Time{at(15), at(10)}, at(15)},
+		{[]time.Time{at(5)}, at(15)},
+		{[]time.Time{{}}, at(15)},
+		{[]time.Time{at(20), at(20)}, at(20)},
+	} {
+		event := recorded(t, "comments.json")
+		for i, written := range row.written {
+			r := &event.Records[i].Change
+			r.Keys["SK"], r.ApproximateCreationDateTime.Time = events.NewStringAttribute("SCHEDULE"), written
+		}
+		if _, err := function.Invoke(t.Context(), event); err != nil {
+			t.Fatal(err)
+		}
+		if !journal.state.Scheduled.Equal(row.want) {
+			t.Errorf("after items of %v: %v is noted, want %v", row.written, journal.state.Scheduled, row.want)
+		}
+	}
+}
+
 // An event that does not tell which records it holds fails as a whole: any report would be wrong.
 func TestEventsThatCannotBeRead(t *testing.T) {
 	for _, row := range []struct {
