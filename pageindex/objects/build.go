@@ -18,6 +18,7 @@ type build struct {
 
 	mu     sync.Mutex
 	sorter *Sorter
+	ended  bool // its files are deleted
 }
 
 // newBuild begins a build. An earlier one ends.
@@ -47,7 +48,23 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 func (b *build) remove() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.removeLocked()
+}
+
+// removeLocked does it for a caller that holds mu.
+func (b *build) removeLocked() error {
+	b.ended, b.sorter.items = true, nil
 	return os.RemoveAll(b.sorter.Folder)
+}
+
+// removeIdle deletes the files of a build after which a later one has begun, and reports whether they
+// are gone. It leaves those of a build that is at work, which notices by itself that it is too late.
+func (b *build) removeIdle() bool {
+	if !b.mu.TryLock() {
+		return false
+	}
+	defer b.mu.Unlock()
+	return b.removeLocked() == nil
 }
 
 // Add implements pageindex.Build.
@@ -61,6 +78,9 @@ func (b *build) Add(ctx context.Context, entries []pageindex.Entry) error {
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if b.ended {
+		return errOvertaken
+	}
 	return b.core.unavailable(b.sorter.Add(items))
 }
 

@@ -272,7 +272,7 @@ func (c *core) append(ctx context.Context, items []Item) error {
 		}
 		was := c.current()
 		if n := was.state.Len(); n >= c.settings.most {
-			return fmt.Errorf("%d changes wait for a merge: %w", n, c.failed)
+			return c.tooMany(n)
 		}
 		number := was.last + 1
 		ours, err := c.putFrame(ctx, number, frame)
@@ -291,6 +291,16 @@ func (c *core) append(ctx context.Context, items []Item) error {
 			return nil
 		}
 	}
+}
+
+// tooMany returns the error of a store in which n changes wait for a merge.
+func (c *core) tooMany(n int) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.failed == nil {
+		return fmt.Errorf("%d changes wait for a merge", n)
+	}
+	return fmt.Errorf("%d changes wait for a merge, which failed: %w", n, c.failed)
 }
 
 // putFrame writes a log, unless there is one of that number. It reports whether the frame is in it:

@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -32,7 +33,7 @@ type Store struct {
 	wake    chan struct{} // holds one signal when there is enough to merge
 
 	mu     sync.Mutex
-	builds []*build // those whose files have to be deleted
+	builds []*build // those that may have files
 }
 
 // OpenFolder opens the index in a folder, which it makes if it is missing. The error is of the kind
@@ -147,7 +148,7 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.builds = append(s.builds, b)
+	s.builds = append(slices.DeleteFunc(s.builds, (*build).removeIdle), b) // who gives up a build says nothing
 	return b, nil
 }
 

@@ -1,0 +1,87 @@
+package objects
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
+)
+
+// entriesTo returns entries 0 to n-1.
+func entriesTo(n int) (out []pageindex.Entry) {
+	for i := range n {
+		out = append(out, nth(i))
+	}
+	return out
+}
+
+// Builds that are given up one after another, as while a store misses comments, leave neither files
+// nor memory behind: each goes with the next one.
+func TestBuildsThatAreGivenUp(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "pages")
+	s, err := openIn(t.Context(), folder, quiet)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var builds []pageindex.Build
+	for range 3 {
+		b, err := s.Build(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := b.Add(t.Context(), entriesTo(5*quiet.run/2)); err != nil {
+			t.Fatal(err)
+		}
+		builds = append(builds, b)
+	}
+	scratch := func() int {
+		entries, err := os.ReadDir(filepath.Join(folder, scratchFolder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	if n := scratch(); n != 1 || len(s.builds) != 1 {
+		t.Errorf("%d builds have files, and %d are remembered", n, len(s.builds))
+	}
+	for name, err := range map[string]error{"add": builds[0].Add(t.Context(), entriesTo(100)), "finish": builds[1].Finish(t.Context(), "early")} {
+		if comment.KindOf(err) != comment.Conflict {
+			t.Errorf("%s of an earlier build: %v", name, err)
+		}
+	}
+	if err := builds[2].Finish(t.Context(), "built"); err != nil {
+		t.Fatal(err)
+	}
+	check(t, s, 5*quiet.run/2)
+	if n := scratch(); n != 0 || s.builds[0].sorter.items != nil {
+		t.Errorf("%d builds have files, and %d items are in memory, after the last build", n, len(s.builds[0].sorter.items))
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A store that waits for a merge says why, also where none has failed: another process has the lease.
+func TestChangesThatWaitForAMerge(t *testing.T) {
+	set := quiet
+	set.most = 2
+	s, err := openIn(t.Context(), filepath.Join(t.TempDir(), "pages"), set)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if err := s.Apply(t.Context(), entriesTo(2)); err != nil {
+		t.Fatal(err)
+	}
+	for _, failed := range []error{nil, errors.New("no room")} {
+		s.core.failed = failed // nothing merges
+		err := errors.Unwrap(s.Apply(t.Context(), []pageindex.Entry{nth(2)}))
+		if err == nil || strings.Contains(err.Error(), "%!") || failed != nil && !errors.Is(err, failed) {
+			t.Errorf("after a merge that ended with %v: %v", failed, err)
+		}
+	}
+}
