@@ -105,6 +105,9 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		failures, n, err := Deliver(ctx, f.handler, chunk)
 		for _, failure := range failures {
 			if _, err := writeDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
+				if waiting == nil { // else records of the chunk may follow some that wait
+					done += min(n, indexOf(chunk, failure.Record))
+				}
 				return done, err // records processed since come again, which is harmless
 			}
 		}
@@ -121,6 +124,11 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		}
 	}
 	return done, waiting
+}
+
+// indexOf returns where a record is among records.
+func indexOf(records []Record, of Record) int {
+	return slices.IndexFunc(records, func(r Record) bool { return r.Position == of.Position })
 }
 
 // eventRecords returns the records of an event, in its order. They equal the records, with the same

@@ -177,7 +177,7 @@ func TestWhatIsReported(t *testing.T) {
 		{why: "several cannot be processed", bad: map[int]error{2: errPoison, 3: errPoison, 7: errPoison}, first: -1, deadLettered: []int{2, 3, 7}},
 		{why: "the table takes no more for a while", bad: map[int]error{6: throttled}, first: 0, missed: []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9}},
 		{why: "one cannot be processed, and later the table takes no more", bad: map[int]error{1: errPoison, 9: throttled}, first: 9, deadLettered: []int{1}, missed: []int{9}},
-		{why: "a record can be neither processed nor dead-lettered", bad: map[int]error{4: errPoison}, fakeJournal: throttled, first: 0},
+		{why: "a record can be neither processed nor dead-lettered", bad: map[int]error{4: errPoison}, fakeJournal: throttled, first: 4},
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) { // what fails is tried again after a while
@@ -263,6 +263,60 @@ func TestLaterRecordsOfAnItemWait(t *testing.T) {
 	}
 	if handled[fmt.Sprintf("PK=%d", waits)] {
 		t.Error("a record was handed over before an earlier one of its item")
+	}
+}
+
+// tiredJournal takes some dead letters, and then no more.
+type tiredJournal struct {
+	fakeJournal
+	takes int
+}
+
+func (j *tiredJournal) PutDeadLetter(ctx context.Context, label string, letter stream.DeadLetter) error {
+	if len(j.kept) == j.takes {
+		return context.DeadlineExceeded
+	}
+	return j.fakeJournal.PutDeadLetter(ctx, label, letter)
+}
+
+// When the time is up while records are dead-lettered, those that are need not come again. So a batch
+// with more of them than an invocation has time for ends some time.
+func TestDeadLettersWithoutTimeForAll(t *testing.T) {
+	for _, row := range []struct {
+		why   string
+		fails func(i int) bool
+		waits int // the record that has to come again anyway; -1 for none
+		takes int
+		want  int
+	}{
+		{"all records fail", func(int) bool { return true }, -1, 4, 4},
+		{"no letter is taken", func(i int) bool { return i >= 3 }, -1, 0, 3},
+		{"some fail", func(i int) bool { return i%2 == 1 }, -1, 2, 5},
+		{"an earlier record waits", func(i int) bool { return i%2 == 1 }, 2, 2, 2},
+	} {
+		event := recorded(t, "comments.json")
+		first := event.Records[0].Change.SequenceNumber
+		handler := handlerFunc(func(_ context.Context, records []stream.Record) error {
+			failed := stream.RecordErrors{}
+			for i, r := range records {
+				at := slices.IndexFunc(event.Records, func(e events.DynamoDBEventRecord) bool { return e.Change.SequenceNumber == r.Sequence })
+				switch {
+				case at == row.waits:
+					failed[i] = comment.Errorf(comment.Throttled, "slow down")
+				case row.fails(at):
+					failed[i] = errors.New("broken")
+				}
+			}
+			return failed
+		})
+		journal := &tiredJournal{takes: row.takes}
+		response, err := stream.NewFunction(handler, journal, slog.New(slog.DiscardHandler)).Invoke(t.Context(), event)
+		if err != nil || len(response.BatchItemFailures) != 1 || len(journal.kept) != row.takes {
+			t.Fatalf("%s: %v, %v, with %d dead letters", row.why, response, err, len(journal.kept))
+		}
+		if got, want := response.BatchItemFailures[0].ItemIdentifier, event.Records[row.want].Change.SequenceNumber; got != want {
+			t.Errorf("%s: %s and all after it come again, of %s on; want %s", row.why, got, first, want)
+		}
 	}
 }
 
