@@ -247,10 +247,13 @@ func (r *rebuilding) begin(ctx context.Context) error {
 			return
 		}
 		p.shards, p.began, p.stream, p.scanned = r.settings.shards, now, state, 0
-		p.segments = make([]segmentProgress, r.Calls*call.SegmentsPerCall)
+		p.segments = make([]segmentProgress, r.segments())
 	})
 	return r.lease.Save(ctx)
 }
+
+// segments returns into how many segments a new rebuild divides the table.
+func (r *rebuilding) segments() int { return min(r.Calls*call.SegmentsPerCall, mostSegments) }
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }
 

@@ -92,6 +92,9 @@ const (
 	attrDone     = "d"  // BOOL
 )
 
+// mostSegments bounds the item: it holds the key that each segment is at.
+const mostSegments = 1500
+
 // rebuildForgets is how long an interrupted rebuild can be resumed.
 const rebuildForgets = 12 * time.Hour
 
