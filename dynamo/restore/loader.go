@@ -129,6 +129,12 @@ func (l *Loader) remember(items []layout.Item) {
 	}
 }
 
+// Loaded reports whether an item of the same key was loaded before, with Replace.
+func (l *Loader) Loaded(it layout.Item) bool {
+	_, loaded := l.seen[digest(it)]
+	return loaded
+}
+
 // look returns what is there under the keys of items, only the keys without Replace.
 func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]layout.Item, error) {
 	there := make(map[[16]byte]layout.Item, len(items))

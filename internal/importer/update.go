@@ -58,12 +58,12 @@ func reply(before comment.Comment, wanted *comment.Reply) (next *comment.Reply, 
 // Replacing is a Loader that makes comments what they are in an export.
 type Replacing struct{ Loader *restore.Loader }
 
-// Load implements Loader.
+// Load implements Loader. Of comments with the same ID, the first counts, in whatever chunks they are.
 func (r Replacing) Load(ctx context.Context, comments []comment.Comment) (dynamo.LoadCounts, error) {
 	items, there := make([]layout.Item, 0, len(comments)), map[comment.ID]bool{}
 	for _, c := range comments {
-		if !there[c.ID] {
-			there[c.ID], items = true, append(items, layout.Encode(c))
+		if it := layout.Encode(c); !there[c.ID] && !r.Loader.Loaded(it) {
+			there[c.ID], items = true, append(items, it)
 		}
 	}
 	did, err := r.Loader.Load(ctx, items)
