@@ -27,10 +27,17 @@ func TestWrongWorkloads(t *testing.T) {
 	for _, row := range []struct{ given, want string }{
 		{``, "ends early"},
 		{`{"products": 2`, "ends early"},
-		{`[]`, "give one object"},
+		{`[]`, "are objects"},
+		{`{"products": 2, "kinds": 1}`, "are objects"},
 		{`{"products": NaN}`, "NaN is none"},
-		{`{"products": "many"}`, "products is string: give a number"},
-		{`{"products": 1e400}`, "products is number 1e400: give a number below 1e15"},
+		{`{"products": "many"}`, "products: give a number"},
+		{`{"products": 1e400}`, "products: give a number below 1e15"},
+		{`{"backups": 1}`, "backups: give true or false"},
+		{`{"products": 2, "products": 3}`, "products stands twice"},
+		{`{"Products": 2}`, `"Products": docs/operate/cost.md`}, // would be another than products
+		{`{"kinds": {"product": "all"}}`, "kinds.product: give a number"},
+		{`{"kinds": {"product": 1, "product": 0}}`, "kinds.product stands twice"},
+		{`{"kinds": {"pages": 1}}`, `"kinds.pages": docs`},
 		{`{"produts": 2}`, `"produts": docs/operate/cost.md lists the names`},
 		{`{"products": -1}`, "products is -1: give a number from 0"},
 		{`{"products": 1e30}`, "products is 1e+30"},
@@ -45,7 +52,7 @@ func TestWrongWorkloads(t *testing.T) {
 		{`{"products": 2, "comments": 9, "pageSize": 0}`, "pageSize is 1 to 100"},
 		{`{"products": 2, "comments": 9, "utilisation": 0}`, "utilisation is above 0"},
 		{`{"products": 2, "comments": 9, "textBytes": 1e9}`, "textBytes"},
-		{`{"products": 2, "comments": 9} {}`, "give one object"},
+		{`{"products": 2, "comments": 9} {}`, "not JSON from byte 32 on"},
 	} {
 		if _, err := ReadWorkload(strings.NewReader(row.given)); err == nil || !strings.Contains(err.Error(), row.want) {
 			t.Errorf("%s: the error is %v, want %q in it", row.given, err, row.want)

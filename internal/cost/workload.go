@@ -8,14 +8,16 @@
 package cost
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
+
+	"github.com/go-json-experiment/json"
+	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -121,40 +123,49 @@ func ReadWorkload(r io.Reader) (Workload, error) {
 	if err != nil {
 		return w, err
 	}
-	var given struct{ Kinds json.RawMessage }
-	if json.Unmarshal(text, &given) == nil && given.Kinds != nil {
-		w.Kinds = Kinds{} // all or none
-	}
-	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&w); err != nil {
+	if err := json.Unmarshal(text, &w, json.RejectUnknownMembers(true)); err != nil {
 		return w, inWords(err)
-	}
-	if decoder.More() {
-		return w, errors.New("something follows the workload: give one object")
 	}
 	return w, w.check()
 }
 
-// inWords says how to mend what could not be read.
-func inWords(err error) error {
-	var syntax *json.SyntaxError
-	var wrong *json.UnmarshalTypeError
-	switch {
-	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-		return errors.New("the JSON of the workload ends early: give an object such as {\"products\": 2000, \"comments\": 20000, \"views\": 100000}")
-	case errors.As(err, &syntax):
-		return fmt.Errorf("it is not JSON from byte %d on: numbers are written as 1000 or 1e3, and NaN is none", syntax.Offset)
-	case errors.As(err, &wrong) && wrong.Field == "":
-		return fmt.Errorf("it is JSON of another kind, %s: give one object of names and numbers", wrong.Value)
-	case errors.As(err, &wrong):
-		return fmt.Errorf("%s is %s: give a %s", wrong.Field, wrong.Value, strings.Replace(wrong.Type.String(), "float64", "number below 1e15", 1))
-	}
-	if name, found := strings.CutPrefix(err.Error(), "json: unknown field "); found {
-		return fmt.Errorf("nothing of a workload is named %s: %s", name, "docs/operate/cost.md lists the names")
-	}
+// UnmarshalJSONFrom reads shares. Those that are left out are 0, and not as in Typical.
+func (k *Kinds) UnmarshalJSONFrom(in *jsontext.Decoder) error {
+	type shares Kinds
+	var given shares
+	err := json.UnmarshalDecode(in, &given)
+	*k = Kinds(given)
 	return err
 }
+
+// inWords says how to mend what could not be read.
+func inWords(err error) error {
+	const example = `{"products": 2000, "comments": 20000, "views": 100000}`
+	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
+		switch {
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			return errors.New("the JSON of the workload ends early: give an object such as " + example)
+		case errors.Is(err, jsontext.ErrDuplicateName):
+			return fmt.Errorf("%s stands twice: remove one of them", named(syntax.JSONPointer))
+		}
+		return fmt.Errorf("it is not JSON from byte %d on: numbers are written as 1000 or 1e3, NaN is none, and nothing follows the one object", syntax.ByteOffset+1)
+	}
+	wrong, ok := errors.AsType[*json.SemanticError](err)
+	switch {
+	case !ok:
+		return err
+	case errors.Is(err, json.ErrUnknownName):
+		return fmt.Errorf("nothing of a workload is named %.40q: docs/operate/cost.md lists the names", named(wrong.JSONPointer))
+	case wrong.GoType.Kind() == reflect.Float64:
+		return fmt.Errorf("%s: give a number below 1e15", named(wrong.JSONPointer))
+	case wrong.GoType.Kind() == reflect.Bool:
+		return fmt.Errorf("%s: give true or false", named(wrong.JSONPointer))
+	}
+	return fmt.Errorf("the workload, and kinds within it, are objects of names and numbers, such as %s", example)
+}
+
+// named returns a pointer as names with dots between, such as kinds.product.
+func named(at jsontext.Pointer) string { return strings.Join(slices.Collect(at.Tokens()), ".") }
 
 // check returns an error that names the first number that cannot be, and what it may be.
 func (w Workload) check() error {
