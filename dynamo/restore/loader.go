@@ -96,9 +96,6 @@ func digest(it layout.Item) [16]byte {
 // Load writes items, whose keys differ. On an error the counts say how far it came, and loading the same
 // items again continues from there.
 func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, err error) {
-	if l.Replace {
-		l.remember(items)
-	}
 	there, err := l.look(ctx, items)
 	if err != nil {
 		return total, err
@@ -115,8 +112,13 @@ func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, e
 			return err
 		})
 	}
-	err = group.Wait()
-	return total, call.Wrap(err, "restore of %d items", len(items))
+	if err := group.Wait(); err != nil {
+		return total, call.Wrap(err, "restore of %d items", len(items))
+	}
+	if l.Replace {
+		l.remember(items)
+	}
+	return total, nil
 }
 
 // remember takes note of items that the copy has.

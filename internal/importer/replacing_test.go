@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"context"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -45,5 +46,24 @@ func TestReplacingByRepeatedComments(t *testing.T) {
 		if c, err := layout.Decode(found.Item); err != nil || c.Text != all[0].Text {
 			t.Errorf("run %d: the text is %q, %v; want %q", run, c.Text, err, all[0].Text)
 		}
+	}
+}
+
+// A chunk that failed is loaded when it is given again, and not taken for one that was repeated.
+func TestReplacingAgainAfterAnError(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	chunk := commenttest.Many(commenttest.Rand(t), "cup", 3)
+	replacing := Replacing{Loader: restore.NewLoader(client, table, 1)}
+	replacing.Loader.Replace, replacing.Loader.Lines = true, true
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := replacing.Load(ended, chunk); err == nil {
+		t.Fatal("nothing failed")
+	}
+	if got, err := replacing.Load(t.Context(), chunk); err != nil || got != (dynamo.LoadCounts{Written: 3}) {
+		t.Errorf("%+v, %v", got, err)
 	}
 }
