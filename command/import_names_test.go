@@ -91,8 +91,8 @@ func TestImportDetectsLanguages(t *testing.T) {
 2,lamp,4,"Une très belle lampe, je la recommande à tout le monde.",2015-08-21
 3,lamp,3,"The lamp is nice, but the cable is much too short.",2015-08-22
 4,lamp,2,???,2015-08-23
-`)
-	i.want(summary(4, 4, 0, 0, 0), file, "--detect-language", "de,en,fr")
+`+"5,lamp,1,"+strings.Repeat("<3 ", 1<<20)+",2015-08-24\n") // too long, and no reason to stop
+	i.want(summary(5, 4, 0, 0, 1)+"The rejected rows, with line and reason, are in "+file+".rejects.tsv\n", file, "--detect-language", "de,en,fr")
 	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(i.endpoint), Table: i.table, Address: i.endpoint}}
 	a.useClient(a.session.Client)
 	var languages []string

@@ -70,9 +70,13 @@ func findDetector() (string, error) {
 	return path, nil
 }
 
+// asked is how many bytes of a text the program gets. It looks at fewer, and takes no line of any
+// length: the text of a row that is rejected later may have megabytes.
+const asked = 4 << 10
+
 // Language returns the language of a text, "und" if the program is not sure.
 func (d *Detector) Language(text string) (comment.Language, error) {
-	line, err := json.Marshal(text)
+	line, err := json.Marshal(strings.ToValidUTF8(text[:min(len(text), asked)], ""))
 	if err != nil {
 		return "", err
 	}
