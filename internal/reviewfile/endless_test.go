@@ -20,7 +20,7 @@ type endless struct {
 
 // Read implements io.Reader.
 func (e *endless) Read(p []byte) (n int, err error) {
-	if e.read > 300<<20 {
+	if e.read > 80<<20 {
 		return 0, io.EOF
 	}
 	for n < len(p) {
@@ -44,17 +44,17 @@ func TestEndlessFiles(t *testing.T) {
 		{"lines of spaces after a row", reviewfile.JSONLines, jsonRow, strings.Repeat(strings.Repeat(" ", 99)+"\n", 100), "broken off: up to line "},
 		{"lines of spaces that are bad rows", reviewfile.TSV, amazonHeader, strings.Repeat(strings.Repeat(" ", 1<<16)+"\n", 10), "broken off: up to line "},
 		{"line ends within a quote", reviewfile.CSV, csvHeader + `1,p,5,en,"x`, strings.Repeat("\n", 1<<16), "broken off: up to line "},
-		{"a line of spaces", reviewfile.CSV, csvHeader + csvRow, strings.Repeat(" ", 1<<16), "broken off: line 3 does not end within 256 MiB"},
-		{"a line of letters", reviewfile.CSV, csvHeader + `1,p,5,en,"x`, strings.Repeat("x", 1<<16), "broken off: line 2 does not end within 256 MiB"},
+		{"a line of spaces", reviewfile.CSV, csvHeader + csvRow, strings.Repeat(" ", 1<<16), "broken off: line 3 does not end within 64 MiB"},
+		{"a line of letters", reviewfile.CSV, csvHeader + `1,p,5,en,"x`, strings.Repeat("x", 1<<16), "broken off: line 2 does not end within 64 MiB"},
 	} {
 		rest := &endless{text: row.again}
 		got := readAll(io.MultiReader(strings.NewReader(row.begins), rest), reviewfile.Options{Format: row.format, Language: "en"})
-		if last := strings.Join(got[max(0, len(got)-1):], ""); !strings.HasPrefix(last, row.want) || rest.read > 257<<20 {
+		if last := strings.Join(got[max(0, len(got)-1):], ""); !strings.HasPrefix(last, row.want) || rest.read > 65<<20 {
 			t.Errorf("%s: after %d bytes %q", row.why, rest.read, last)
 		}
 	}
 	// A long pause is none without an end.
-	got := readAll(strings.NewReader(csvHeader+csvRow+strings.Repeat("\n", 16<<20-100)+csvRow+strings.Repeat("\n", 16<<20-100)+csvRow), reviewfile.Options{Format: reviewfile.CSV})
+	got := readAll(strings.NewReader(csvHeader+csvRow+strings.Repeat("\n", 4<<20-100)+csvRow+strings.Repeat("\n", 4<<20-100)+csvRow), reviewfile.Options{Format: reviewfile.CSV})
 	if len(got) != 3 {
 		t.Errorf("%.200q, want three rows", got)
 	}

@@ -20,8 +20,8 @@ const maxLine = 4 << 20
 // Bounds of what holds no row. Compressed, any number of line ends, or a line of any length, is a small
 // file, which would be read for minutes.
 const (
-	maxBlank   = 16 << 20  // bytes of consecutive blank lines
-	maxSkipped = 256 << 20 // bytes of a line that is too long
+	maxBlank   = 4 << 20  // bytes of consecutive blank lines
+	maxSkipped = 64 << 20 // bytes of a line that is too long
 )
 
 var byteOrderMark = []byte("\xef\xbb\xbf")
