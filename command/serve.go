@@ -204,7 +204,7 @@ func (s *surroundings) close() {
 	ending.Wait()
 }
 
-// prepare begins what needs no table: measuring, who may write, limits of clients, traces and the
+// prepare begins what needs no table: who may write, limits of clients, traces, measuring and the
 // log of requests. If an error is returned, nothing of it is left.
 func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api http.Handler, term Terminal) (_ *surroundings, err error) {
 	s := &surroundings{}
@@ -213,10 +213,6 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 			s.close()
 		}
 	}()
-	if c.measured, err = c.measure(ctx, api, term); err != nil {
-		return nil, err
-	}
-	s.ends = append(s.ends, func() { c.measured.close(term.Logger) })
 	if s.authorizer, s.writing, err = c.Writers.authorizer(ctx, address, c.CORSOrigin, term.Logger); err != nil {
 		return nil, err
 	}
@@ -230,7 +226,6 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	if c.clients, s.bounds, end, err = c.Clients.limits(ctx, address, table, s.authorizer, term.Logger); err != nil {
 		return nil, err
 	}
-	c.measured.ofClients(c.clients)
 	c.followers = c.Subscriptions.bounds(address, &c.Clients, s.authorizer, term.Logger)
 	s.ends = append(s.ends, end)
 	if c.TrustedDocuments, c.AutomaticQueries, end, err = c.Persisted.open(c.DocumentCheck(), c.Clients.Redis, table, term.Logger); err != nil {
@@ -241,6 +236,12 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 		return nil, err
 	}
 	s.ends = append(s.ends, s.traces.Stop)
+	// The admin listener comes last: it answers at once, and nothing is refused after it.
+	if c.measured, err = c.measure(ctx, api, term); err != nil {
+		return nil, err
+	}
+	s.ends = append(s.ends, func() { c.measured.close(term.Logger) })
+	c.measured.ofClients(c.clients)
 	c.observers, end = c.requestObservers(s.traces, term)
 	if c.measured != nil {
 		c.observers = append(c.observers, requestObserver{c.measured.Requests})

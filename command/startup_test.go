@@ -143,3 +143,16 @@ func otherTable(t *testing.T, endpoint string) string {
 	dynamotest.CreateTable(t, call.NewLocalClient(endpoint), input)
 	return *input.TableName
 }
+
+// What is refused for its flags never began to answer: no admin listener is said to listen.
+func TestRefusedBeforeItListens(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "missing.json")
+	for _, flags := range [][]string{
+		{"--trusted-documents", missing}, {"--moderation", "rules", "--moderation-rules", missing},
+	} {
+		status, _, said := talkback(t.Context(), append([]string{"serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"}, flags...)...)
+		if status == 0 || strings.Contains(said, "level=INFO") || !strings.Contains(said, missing) {
+			t.Errorf("%v: status %d\n%s", flags, status, said)
+		}
+	}
+}
