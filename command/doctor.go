@@ -285,9 +285,12 @@ const lateHook = 15 * time.Minute
 // hooks, or serves subscriptions, if that is said.
 func eventFindings(ctx context.Context, session *Session, now status, delivers, serves bool, words func(error) string) (all []doctor.Finding) {
 	store := hooksOf(session)
-	hooks, err := store.States(ctx)
+	hooks, damaged, err := store.States(ctx)
 	if err != nil {
 		return []doctor.Finding{doctor.New("hooks", doctor.Unknown, "%s", words(err))}
+	}
+	for _, d := range damaged {
+		all = append(all, doctor.New("hook "+d.Hook, doctor.Problem, "%s", d.Item).Cured("%s", d.Cure))
 	}
 	for _, h := range hooks {
 		var refused error // here
@@ -296,7 +299,8 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 		}
 		dead := false
 		for _, err := range store.DeadLetters(ctx, h.Hook.ID) {
-			dead = err == nil
+			var wrong webhooks.Damaged
+			dead = err == nil || errors.As(err, &wrong)
 			break
 		}
 		all = append(all, hookFindings(h, refused, dead, now.now)...)
@@ -305,7 +309,7 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 	if err != nil {
 		return append(all, doctor.New("events", doctor.Unknown, "%s", words(err)))
 	}
-	if _, follows := wanted[live.Use]; follows || serves || len(hooks) > 0 {
+	if _, follows := wanted[live.Use]; follows || serves || len(hooks)+len(damaged) > 0 {
 		all = append(all, now.ofEvents())
 	}
 	return all

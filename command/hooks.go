@@ -59,11 +59,8 @@ func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	text, err := c.run(ctx, session, since, output.ScreenOf(term.Out))
-	if err != nil {
-		return err
-	}
-	_, err = io.WriteString(term.Out, text)
-	return err
+	_, unwritten := io.WriteString(term.Out, text)
+	return errors.Join(err, unwritten)
 }
 
 // check returns the time of --since, or what is wrong with the command line.
@@ -97,7 +94,7 @@ func (c *Hooks) hook() webhooks.Hook {
 	return h
 }
 
-// run returns what it prints.
+// run returns what it prints, also beside an error about damaged items.
 func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, screen output.Screen) (text string, err error) {
 	store := hooksOf(session)
 	h := webhooks.Hook{ID: c.Hook}
@@ -129,23 +126,30 @@ func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, scre
 		}
 		text = "Hook " + h.ID + " took a test event."
 	}
-	return text + "\n", err
-}
-
-// listHooks prints all hooks, and how far each came.
-func listHooks(ctx context.Context, store *webhooks.Store) (string, error) {
-	all, err := store.States(ctx)
 	if err != nil {
 		return "", err
 	}
-	if len(all) == 0 {
+	return text + "\n", nil
+}
+
+// listHooks prints all hooks, and how far each came. Its error names those that are damaged.
+func listHooks(ctx context.Context, store *webhooks.Store) (string, error) {
+	all, damaged, err := store.States(ctx)
+	if err != nil {
+		return "", err
+	}
+	if len(all)+len(damaged) == 0 {
 		return "There are no hooks: talkback hooks add makes one.\n", nil
 	}
 	var out strings.Builder
 	for _, s := range all {
 		out.WriteString(hookText(s))
 	}
-	return out.String(), nil
+	wrong := make([]error, len(damaged))
+	for i, d := range damaged {
+		wrong[i] = d
+	}
+	return output.PrintableLines(out.String()), errors.Join(wrong...)
 }
 
 // hookText prints a hook.
@@ -181,19 +185,28 @@ func hookText(s webhooks.State) string {
 // maxDead is how many dead letters are listed.
 const maxDead = 1000
 
-// listDead prints what a hook refused for too long, the oldest first.
+// listDead prints what a hook refused for too long, the oldest first. Its error names damaged items.
 func listDead(ctx context.Context, store *webhooks.Store, id string, screen output.Screen) (string, error) {
 	if _, err := store.Find(ctx, id); err != nil {
 		return "", err
 	}
 	var all []webhooks.DeadLetter
+	var wrong []error
+	var damaged webhooks.Damaged
 	for letter, err := range store.DeadLetters(ctx, id) {
-		if err != nil {
-			return "", err
+		switch {
+		case errors.As(err, &damaged) && len(wrong) < maxDead:
+			wrong = append(wrong, err)
+			continue
+		case err != nil:
+			return "", errors.Join(append(wrong, err)...)
 		}
 		if all = append(all, letter); len(all) == maxDead {
 			break
 		}
+	}
+	if len(all) == 0 && len(wrong) > 0 {
+		return "", errors.Join(wrong...)
 	}
 	if len(all) == 0 {
 		return "Hook " + id + " was told of everything that it wants.\n", nil
@@ -207,7 +220,7 @@ func listDead(ctx context.Context, store *webhooks.Store, id string, screen outp
 	if len(all) == maxDead {
 		text = fmt.Sprintf("%sThere may be more than these %d.\n", text, maxDead)
 	}
-	return text, nil
+	return text, errors.Join(wrong...)
 }
 
 // redeliver tries the dead letters of a hook from this process.
@@ -217,10 +230,11 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 		return "", err
 	}
 	n, err := store.Redeliver(ctx, h, newSender().Send)
-	if err != nil {
+	var damaged webhooks.Damaged
+	if err != nil && !errors.As(err, &damaged) {
 		return "", fmt.Errorf("%d events were delivered, then one was not, and stays with the others: %w", n, err)
 	}
-	return fmt.Sprintf("Hook %s took %d events that had been given up.\n", id, n), nil
+	return fmt.Sprintf("Hook %s took %d events that had been given up.\n", id, n), err
 }
 
 // hooksBeside delivers to hooks while the work goes on, and returns the error of the work.

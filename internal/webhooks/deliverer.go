@@ -51,7 +51,8 @@ type Options struct {
 // of them. Each hook has goroutines of its own, so that none holds up others.
 type Deliverer struct {
 	options Options
-	left    map[string]bool // ids of hooks that this process leaves to others
+	left    map[string]bool  // ids of hooks that this process leaves to others
+	damaged *layout.Reporter // logs damaged hooks
 }
 
 // NewDeliverer makes a deliverer.
@@ -66,7 +67,9 @@ func NewDeliverer(options Options) *Deliverer {
 		options.Ready = func(Hook) error { return nil }
 	}
 	options.Refresh, options.Heartbeat = cmp.Or(options.Refresh, refresh), cmp.Or(options.Heartbeat, heartbeat)
-	return &Deliverer{options, map[string]bool{}}
+	return &Deliverer{options, map[string]bool{}, layout.NewReporter(func(item layout.Improper) {
+		options.Logger.Error("a hook is invalid and is told of nothing: talkback hooks list says what to do", "key", item.Key, "reason", item.Reason)
+	})}
 }
 
 // running is a hook that this process delivers, or waits to.
@@ -89,9 +92,12 @@ func (d *Deliverer) Run(ctx context.Context) {
 	some := true // hooks there may be
 	for n := 0; ctx.Err() == nil; n++ {
 		if _, wanted := d.options.Store.out.LastSeen()[interest]; some || wanted {
-			hooks, err := d.options.Store.List(ctx)
+			hooks, damaged, err := d.options.Store.List(ctx)
 			if err == nil {
-				some = len(hooks) > 0
+				some = len(hooks)+len(damaged) > 0
+				for _, one := range damaged {
+					d.damaged.Report(one.Item)
+				}
 				d.adjust(ctx, all, hooks)
 				err = d.tell(ctx, hooks, n)
 			}

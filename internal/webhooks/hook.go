@@ -1,7 +1,8 @@
 // Package webhooks tells other services of events: it posts them to addresses, as Standard Webhooks
 // says, https://www.standardwebhooks.com.
 //
-// hook.go is what a hook is and how far it came, store.go keeps both in the table. send.go makes one
+// hook.go is what a hook is and how far it came, store.go keeps both in the table, and
+// damaged.go tells items that someone changed by hand. send.go makes one
 // request, and purge.go one that purges a CDN. lane.go decides what follows from its outcome: the next
 // event, another try, or giving up. deliverer.go delivers all hooks of a table, each by one process at a
 // time. state.go is for operators: how hooks are, and what was given up.
@@ -133,6 +134,13 @@ type LaneProgress struct {
 	Next, Since time.Time `json:",omitzero"`
 	// LastError is why the last delivery that failed did.
 	LastError string `json:",omitempty"`
+}
+
+// DeadLetter is an event that a hook refused for too long.
+type DeadLetter struct {
+	outbox.Event
+	// Reason is why the last try failed.
+	Reason string
 }
 
 // Sum adds up the lanes. Of those that fail, it has the one with the most attempts.

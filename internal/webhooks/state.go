@@ -2,7 +2,6 @@ package webhooks
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
@@ -32,13 +31,14 @@ func (s State) Lag(now time.Time) time.Duration {
 	return max(0, now.Sub(s.Oldest))
 }
 
-// States returns how all hooks are, as of some seconds ago.
-func (s *Store) States(ctx context.Context) ([]State, error) {
-	hooks, err := s.List(ctx)
+// States returns how all hooks are that can be delivered to, as of some seconds ago, and the damaged ones.
+func (s *Store) States(ctx context.Context) ([]State, []Damaged, error) {
+	hooks, damaged, err := s.List(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return s.statesOf(ctx, hooks)
+	states, err := s.statesOf(ctx, hooks)
+	return states, damaged, err
 }
 
 func (s *Store) statesOf(ctx context.Context, hooks []Hook) (all []State, err error) {
@@ -75,7 +75,8 @@ func (s *Store) oldest(ctx context.Context, h Hook, p Progress) (oldest time.Tim
 	return oldest, nil
 }
 
-// DeadLetters returns the events that a hook refused for too long, of the last 30 days, in no order.
+// DeadLetters returns the events that a hook refused for too long, of the last 30 days, in no order. The
+// error of a damaged one is a Damaged, and others follow it.
 func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLetter, error] {
 	first := layout.DeadEventKey(hook, "")
 	input := &dynamodb.QueryInput{
@@ -89,8 +90,12 @@ func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLett
 				return
 			}
 			for _, it := range output.Items {
-				var letter DeadLetter
-				if json.Unmarshal([]byte(layout.NewReader(it).Text(layout.AttrHook)), &letter) == nil && !yield(letter, nil) {
+				var err error
+				letter, damaged := letterIn(it, hook)
+				if damaged != nil {
+					err = *damaged
+				}
+				if !yield(letter, err) {
 					return
 				}
 			}
@@ -99,10 +104,16 @@ func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLett
 }
 
 // Redeliver tries each dead letter of a hook once more, and deletes those that arrive. It ends with the
-// first one that does not.
+// first one that does not. Damaged ones stay, and are the error after all others are delivered.
 func (s *Store) Redeliver(ctx context.Context, h Hook, send func(context.Context, Hook, ...outbox.Event) error) (delivered int, err error) {
+	var damaged Damaged
+	var stay []error
 	for letter, err := range s.DeadLetters(ctx, h.ID) {
-		if err != nil {
+		switch {
+		case errors.As(err, &damaged):
+			stay = append(stay, err)
+			continue
+		case err != nil:
 			return delivered, err
 		}
 		if err := send(ctx, h, letter.Event); err != nil {
@@ -113,5 +124,5 @@ func (s *Store) Redeliver(ctx context.Context, h Hook, send func(context.Context
 		}
 		delivered++
 	}
-	return delivered, nil
+	return delivered, errors.Join(stay...)
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -47,12 +47,12 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := h.Check(); err != nil {
 		return h, err
 	}
-	all, err := s.List(ctx)
+	all, damaged, err := s.List(ctx)
 	if err != nil {
 		return h, err
 	}
-	if len(all) >= MaxHooks {
-		return h, comment.Errorf(comment.BadInput, "the table has %d hooks, which is the most: remove one first", len(all))
+	if n := len(all) + len(damaged); n >= MaxHooks {
+		return h, comment.Errorf(comment.BadInput, "the table has %d hooks, which is the most: remove one first", n)
 	}
 	if err := s.out.Want(ctx, interest, 0); err != nil {
 		return h, err
@@ -67,13 +67,13 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 // Change changes a hook, and returns it as it is now. The error is of the kind Conflict if another change
 // came first.
 func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook, error) {
-	all, texts, err := s.list(ctx)
+	all, texts, damaged, err := s.list(ctx)
 	i := slices.IndexFunc(all, func(h Hook) bool { return h.ID == id })
 	switch {
 	case err != nil:
 		return Hook{}, err
 	case i < 0:
-		return Hook{}, unknown(id)
+		return Hook{}, unfound(id, damaged)
 	}
 	change(&all[i])
 	return all[i], s.put(ctx, all[i], layout.AttrHook+" = :before", texts[i])
@@ -90,9 +90,10 @@ func Replay(since time.Time) func(*Hook) {
 	return func(h *Hook) { h.Since, h.Replayed, h.Replays = since, time.Now().UTC(), h.Replays+1 }
 }
 
-// Remove removes a hook. When the last one is gone, hooks no longer want events.
+// Remove removes a hook, also a damaged one. When the last one is gone, hooks no longer want events.
 func (s *Store) Remove(ctx context.Context, id string) error {
-	if _, err := s.Find(ctx, id); err != nil {
+	var damaged Damaged
+	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, &damaged) {
 		return err
 	}
 	for _, key := range []layout.Item{layout.HookKey(id), layout.HookProgressKey(id)} {
@@ -100,8 +101,8 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	left, err := s.List(ctx)
-	if err != nil || len(left) > 0 {
+	left, alsoLeft, err := s.List(ctx)
+	if err != nil || len(left)+len(alsoLeft) > 0 {
 		return err
 	}
 	return s.out.Unwant(ctx, interest)
@@ -114,41 +115,51 @@ func (s *Store) delete(ctx context.Context, key layout.Item, hook string) error 
 	})
 }
 
-// List returns all hooks, in the order of their ids.
-func (s *Store) List(ctx context.Context) ([]Hook, error) {
-	all, _, err := s.list(ctx)
-	return all, err
+// List returns all hooks that can be delivered to, in the order of their ids, and the damaged ones.
+func (s *Store) List(ctx context.Context) ([]Hook, []Damaged, error) {
+	all, _, damaged, err := s.list(ctx)
+	return all, damaged, err
 }
 
-// list returns all hooks, each also as the text that is stored.
-func (s *Store) list(ctx context.Context) (all []Hook, texts []string, err error) {
+// list is like List, and returns each hook also as the text that is stored.
+func (s *Store) list(ctx context.Context) (all []Hook, texts []string, damaged []Damaged, err error) {
 	items, _, err := call.Partition(ctx, s.client, s.table, layout.HookKey("")[layout.AttrPK], "the hooks")
+	if err != nil {
+		return nil, nil, nil, err
+	}
 	for _, it := range items {
-		var h Hook
-		text := layout.NewReader(it).Text(layout.AttrHook)
-		if err := json.Unmarshal([]byte(text), &h); err != nil {
-			return nil, nil, fmt.Errorf("hook %s cannot be read: remove it, and add it again", layout.NewReader(it).Text(layout.AttrSK))
+		h, text, wrong := hookIn(it)
+		if wrong != nil {
+			damaged = append(damaged, *wrong)
+			continue
 		}
 		all, texts = append(all, h), append(texts, text)
 	}
-	return all, texts, err
+	return all, texts, damaged, nil
 }
 
-// Find returns a hook. The error of one that does not exist is of the kind NotFound.
+// Find returns a hook. The error of one that does not exist is of the kind NotFound, that of a damaged one
+// is a Damaged.
 func (s *Store) Find(ctx context.Context, id string) (Hook, error) {
-	all, err := s.List(ctx)
+	all, damaged, err := s.List(ctx)
 	for _, h := range all {
 		if h.ID == id {
 			return h, nil
 		}
 	}
 	if err == nil {
-		err = unknown(id)
+		err = unfound(id, damaged)
 	}
 	return Hook{}, err
 }
 
-func unknown(id string) error {
+// unfound returns why a hook cannot be used: it is damaged, or there is none.
+func unfound(id string, damaged []Damaged) error {
+	for _, d := range damaged {
+		if d.Hook == id {
+			return d
+		}
+	}
 	return comment.Errorf(comment.NotFound, "there is no hook %.40q: talkback hooks list prints all", id)
 }
 
@@ -211,13 +222,6 @@ func progressOf(item layout.Item, h Hook) (p Progress) {
 		}
 	}
 	return p
-}
-
-// DeadLetter is an event that a hook refused for too long.
-type DeadLetter struct {
-	outbox.Event
-	// Reason is why the last try failed.
-	Reason string
 }
 
 // dead keeps an event that is given up.

@@ -297,7 +297,7 @@ func TestLifeOfAHook(t *testing.T) {
 	change(webhooks.Replay(time.Now().Add(-3 * time.Hour)))
 	tab.await("replayed", func() bool { receiver.mu.Lock(); defer receiver.mu.Unlock(); return receiver.times >= 2*all })
 	tab.await("all is delivered", func() bool {
-		all, err := tab.store.States(t.Context())
+		all, _, err := tab.store.States(t.Context())
 		return err == nil && len(all) == 1 && all[0].Lag(time.Now()) == 0 && all[0].Progress.Who != ""
 	})
 	change(webhooks.Pause)

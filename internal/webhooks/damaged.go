@@ -1,0 +1,68 @@
+package webhooks
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
+)
+
+// Damaged is an item that Talkback does not write so, for example because it was edited by hand. None of
+// its values is told, apart from the keys.
+type Damaged struct {
+	// Hook is the id of the hook.
+	Hook string
+	// Item is the item, and what is wrong with it.
+	Item layout.Improper
+	// Cure says what to do.
+	Cure string
+}
+
+// Error names the item, what is wrong with it, and the cure.
+func (d Damaged) Error() string { return d.Item.String() + "; " + d.Cure }
+
+// hookIn reads a hook, also as the text that is stored. damaged is nil if it can be delivered to.
+func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
+	id := layout.NewReader(it).Text(layout.AttrSK)
+	text, wrong := describe(it, &h)
+	known := h
+	known.Kinds = nil // one of a later version does no harm
+	switch err := known.Check(); {
+	case wrong != "":
+	case h.ID != id:
+		wrong = "it describes another hook"
+	case err != nil:
+		wrong = comment.MessageOf(err)
+	}
+	if wrong != "" {
+		damaged = &Damaged{id, layout.NewImproper(it, wrong), "it is told of nothing: run talkback hooks remove " + id + ", and add it again"}
+	}
+	return h, text, damaged
+}
+
+// letterIn reads a dead letter of a hook.
+func letterIn(it layout.Item, hook string) (letter DeadLetter, damaged *Damaged) {
+	_, wrong := describe(it, &letter)
+	if wrong == "" && layout.DeadEventPrefix+letter.ID != layout.NewReader(it).Text(layout.AttrSK) {
+		wrong = "it describes another event"
+	}
+	if wrong != "" {
+		damaged = &Damaged{hook, layout.NewImproper(it, wrong), "delete the item, and run talkback hooks replay " + hook + " with a time before the event"}
+	}
+	return letter, damaged
+}
+
+// describe reads the description that an item holds, and returns its text, or what is wrong with it.
+func describe(it layout.Item, into any) (text, wrong string) {
+	r := layout.NewReader(it)
+	text = r.Text(layout.AttrHook)
+	if err := r.Err(); err != nil {
+		return "", err.Error()
+	}
+	if json.Unmarshal([]byte(text), into) != nil || !strings.HasPrefix(text, "{") {
+		return "", fmt.Sprintf("attribute %q cannot be read", layout.AttrHook)
+	}
+	return text, ""
+}

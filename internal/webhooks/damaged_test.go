@@ -1,0 +1,37 @@
+package webhooks_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/webhooks"
+)
+
+// Beside a damaged hook, which is logged once, another one is delivered.
+func TestDamagedHookStopsNoOther(t *testing.T) {
+	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+	item := layout.HookKey("damaged")
+	item[layout.AttrHook] = layout.Text("ada@shop.example")
+	if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
+		t.Fatal(err)
+	}
+	h := tab.add(receiver.URL)
+	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	want := tab.edit(2, 2, time.Now())
+	tab.await("all is delivered", func() bool { return receiver.has(want) })
+	if text := log.String(); strings.Count(text, "HOOKS/damaged") != 1 || strings.Contains(text, "ada@") {
+		t.Error(text)
+	}
+	if err := tab.store.Remove(t.Context(), h.ID); err != nil {
+		t.Fatal(err)
+	}
+	if wanted, err := tab.out.Wanted(t.Context()); err != nil || !wanted.Any() {
+		t.Errorf("a damaged hook is left, which wants events: %v, %v", wanted, err)
+	}
+}
