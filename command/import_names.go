@@ -14,19 +14,27 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
-// listImports prints all imports of the table.
+// listImports prints all imports of the table. Its error is about damaged ones.
 func listImports(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
-	all, err := imports.NewRegistry(session.Client, session.Table).List(ctx)
+	all, damaged, err := imports.NewRegistry(session.Client, session.Table).List(ctx)
 	if err != nil {
 		return err
 	}
-	_, err = io.WriteString(term.Out, importsText(all, output.ScreenOf(term.Out)))
-	return err
+	if len(all) > 0 || len(damaged) == 0 {
+		_, err = io.WriteString(term.Out, importsText(all, output.ScreenOf(term.Out)))
+	}
+	if err != nil || len(damaged) == 0 {
+		return err
+	}
+	if _, err := io.WriteString(term.Err, output.ScreenOf(term.Err).Fold(improperText(damaged))); err != nil {
+		return err
+	}
+	return errors.New(output.English.Sprintf("%d imports cannot be read: repair their items by the keys above; if you delete one, its import cannot be taken back", len(damaged)))
 }
 
 // importsText formats a list of imports for a screen.

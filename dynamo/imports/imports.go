@@ -4,7 +4,8 @@ package imports
 
 import (
 	"context"
-	"errors"
+	"fmt"
+	"strings"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -126,25 +127,26 @@ func (m Import) values(written, updated int) layout.Item {
 	return layout.Item{":written": layout.Number(int64(m.Written + written)), ":updated": layout.Number(int64(m.Updated + updated))}
 }
 
-// List returns all imports by name.
-func (r *Registry) List(ctx context.Context) (all []Import, err error) {
+// List returns all imports by name, and the items of those that someone damaged.
+func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Improper, err error) {
 	for answer, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
 		KeyConditionExpression:    aws.String(layout.AttrPK + " = :imports AND begins_with(" + layout.AttrSK + ", :name)"),
 		ExpressionAttributeValues: layout.Item{":imports": layout.Text(partition), ":name": layout.Text(namePrefix)},
 	}, "imports") {
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, it := range answer.Items {
-			m, err := importOf(it)
-			if err != nil {
-				return nil, err
+			m, wrong := decode(it)
+			if wrong != "" {
+				damaged = append(damaged, layout.NewImproper(it, wrong))
+				continue
 			}
 			all = append(all, m)
 		}
 	}
-	return all, nil
+	return all, damaged, nil
 }
 
 // get returns the import of a name, one without a number if there is none.
@@ -171,9 +173,12 @@ func (r *Registry) MakeRoom(ctx context.Context, copied []layout.Item) error {
 	if latest == 0 {
 		return nil
 	}
-	all, err := r.List(ctx)
-	if err != nil {
+	all, damaged, err := r.List(ctx)
+	switch {
+	case err != nil:
 		return err
+	case len(damaged) > 0: // its number may be one of the copy
+		return unusable(damaged[0])
 	}
 	for _, m := range all {
 		if m.number <= latest && numberOf[namePrefix+m.Name] != m.number {
@@ -213,15 +218,34 @@ func (r *Registry) update(ctx context.Context, sort, expression string, values l
 	return output.Attributes, nil
 }
 
+// importOf reads an import. The error of a damaged one names its item and the cure.
 func importOf(it layout.Item) (Import, error) {
+	m, wrong := decode(it)
+	if wrong != "" {
+		return m, unusable(layout.NewImproper(it, wrong))
+	}
+	return m, nil
+}
+
+func unusable(item layout.Improper) error {
+	return fmt.Errorf("%v: repair the item of this import; if you delete it, the import cannot be taken back", item)
+}
+
+// decode reads an import, and returns what is wrong with its item, "" if nothing is.
+func decode(it layout.Item) (m Import, wrong string) {
 	r := layout.NewReader(it)
-	m := Import{
+	m = Import{
 		Name: r.Text(layout.AttrSK), number: r.Number(attrNumber), Begun: r.Time(attrBegun), Ended: r.OptionalTime(attrEnded),
 		Written: int(r.OptionalNumber(attrWritten)), Updated: int(r.OptionalNumber(attrUpdated)), Undone: r.OptionalTime(attrUndone),
 	}
-	if r.Err() != nil || len(m.Name) <= len(namePrefix) {
-		return m, errors.Join(errors.New("the item of an import is damaged: delete it"), r.Err())
+	m.Name = strings.TrimPrefix(m.Name, namePrefix)
+	switch {
+	case r.Err() != nil:
+		wrong = r.Err().Error()
+	case m.Name == "":
+		wrong = "it has no name"
+	case m.number < 1 || m.Written < 0 || m.Updated < 0:
+		wrong = "its number or a count is below what it can be"
 	}
-	m.Name = m.Name[len(namePrefix):]
-	return m, nil
+	return m, wrong
 }

@@ -142,7 +142,7 @@ func TestUndo(t *testing.T) {
 	if _, err := registry.Undo(t.Context(), "third.csv", nil); comment.KindOf(err) != comment.NotFound {
 		t.Errorf("an import that never was: %v", err)
 	}
-	all, err := registry.List(t.Context())
+	all, _, err := registry.List(t.Context())
 	x.must(err)
 	var names []string
 	for _, m := range all {
