@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/chromedp/cdproto/emulation"
@@ -26,6 +27,7 @@ import (
 	"github.com/talkback/talkback/internal/doctest"
 	"github.com/talkback/talkback/internal/provisiontest"
 	"golang.org/x/net/html"
+	"golang.org/x/sync/errgroup"
 )
 
 var built = flag.String("site", "", "test the site in this folder in place of a new one")
@@ -39,6 +41,7 @@ func TestSite(t *testing.T) {
 	t.Cleanup(server.Close)
 	t.Run("search", func(t *testing.T) { search(t, server.URL) })
 	t.Run("pages", func(t *testing.T) { visit(t, server.URL) })
+	t.Run("diagrams", func(t *testing.T) { drawTwice(t, site) })
 }
 
 // build returns the folder of the site.
@@ -211,6 +214,11 @@ const (
 	shownAs = `document.documentElement.classList.contains('dark') === matchMedia('(prefers-color-scheme: dark)').matches`
 )
 
+// inScheme has the browser prefer a scheme of colours.
+func inScheme(scheme string) chromedp.Action {
+	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
+}
+
 // visit looks at pages in both schemes, narrow and wide.
 func visit(t *testing.T, address string) {
 	ctx := browsertest.Open(t)
@@ -219,7 +227,7 @@ func visit(t *testing.T, address string) {
 			t.Run(scheme+name, func(t *testing.T) {
 				var wider int
 				browsertest.Visit(t, ctx, address+name,
-					emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}),
+					inScheme(scheme),
 					chromedp.EmulateViewport(width, 800),
 					browsertest.Until(has, nil), browsertest.Until(loaded, nil), browsertest.Until(shownAs, nil),
 					chromedp.Evaluate(`document.documentElement.scrollWidth - innerWidth`, &wider))
@@ -229,5 +237,41 @@ func visit(t *testing.T, address string) {
 				browsertest.Axe(t, ctx, foreign...)
 			})
 		}
+	}
+}
+
+// drawTwice changes the scheme while a page waits for what draws its diagrams, which draws each of them
+// twice then, and the same.
+func drawTwice(t *testing.T, site fs.FS) {
+	asked, held := make(chan struct{}), make(chan struct{})
+	ask := sync.OnceFunc(func() { close(asked) })
+	files := http.FileServerFS(site)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.Contains(r.URL.Path, "mermaid") {
+			ask()
+			<-held
+		}
+		files.ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	ctx := browsertest.Open(t)
+	if err := chromedp.Run(ctx, inScheme("light")); err != nil {
+		t.Fatal(err)
+	}
+	var group errgroup.Group
+	group.Go(func() error { return chromedp.Run(ctx, chromedp.Navigate(server.URL+"/docs/design/overview.html")) })
+	<-asked
+	err := chromedp.Run(ctx, inScheme("dark"), browsertest.Until(`document.documentElement.classList.contains('dark')`, nil))
+	close(held)
+	if err := errors.Join(err, group.Wait()); err != nil {
+		t.Fatal(err)
+	}
+	var drawn int
+	last := `window.mermaidLoaded.then((library) => library.render('last', 'flowchart TD\na-->b'))` // after all others
+	if err := chromedp.Run(ctx, browsertest.Until(last+`.then(() => new Promise(requestAnimationFrame)).then(() => document.querySelectorAll('.diagram svg').length)`, &drawn)); err != nil {
+		t.Fatal(err)
+	}
+	if drawn != 3 {
+		t.Errorf("%d of 3 diagrams are drawn", drawn)
 	}
 }
