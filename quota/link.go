@@ -67,16 +67,23 @@ func (l *Link) lose(err error) {
 		return // another request noticed first
 	}
 	l.away = true
-	tell := time.Since(l.logged) > quiet
-	if tell {
-		l.logged = time.Now()
-		l.log.Warn("the store of client limits is away: this server limits clients by itself", "store", l.name, "error", err)
-	}
-	go l.await(tell)
+	go l.await(l.tell(err))
 }
 
-// await returns when the store answers again.
-func (l *Link) await(tell bool) {
+// tell logs that the store is away, unless that was logged a moment ago, and reports whether it did. The
+// caller holds the lock.
+func (l *Link) tell(err error) bool {
+	if time.Since(l.logged) <= quiet {
+		return false
+	}
+	l.logged = time.Now()
+	l.log.Warn("the store of client limits is away: this server limits clients by itself", "store", l.name, "error", err)
+	return true
+}
+
+// await returns when the store answers again. told says that the log has it that the store is away: else
+// it is told once it may be, or the last word about it would be that it answers.
+func (l *Link) await(told bool) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
@@ -85,20 +92,26 @@ func (l *Link) await(tell bool) {
 			return
 		case <-tick.C:
 		}
-		if l.answers() {
+		err := l.ping()
+		if err == nil {
 			break
+		}
+		if !told {
+			l.mu.Lock()
+			told = l.tell(err)
+			l.mu.Unlock()
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.away = false
-	if tell {
+	if told {
 		l.log.Info("the store of client limits answers again", "store", l.name)
 	}
 }
 
-func (l *Link) answers() bool {
+func (l *Link) ping() error {
 	ctx, cancel := context.WithTimeout(l.ctx, Patience)
 	defer cancel()
-	return l.store.Ping(ctx) == nil
+	return l.store.Ping(ctx)
 }

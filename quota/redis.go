@@ -50,8 +50,11 @@ func (s *Redis) Name() string { return string(s.name) }
 // Close closes all connections.
 func (s *Redis) Close() error { return s.client.Close() }
 
-// Ping implements Store.
-func (s *Redis) Ping(ctx context.Context) error { return s.name.Failed(s.client.Ping(ctx).Err()) }
+// Ping implements Store. It changes an account, for a server that takes no writes still answers a PING.
+func (s *Redis) Ping(ctx context.Context) error {
+	_, _, err := s.Change(ctx, examined, Customer(rand.Text()), Cost{Time: time.Millisecond, Forced: true})
+	return err
+}
 
 // Change implements Store.
 func (s *Redis) Change(ctx context.Context, p Policy, c Client, cost Cost) (owed time.Duration, changed bool, err error) {
@@ -74,16 +77,16 @@ func (s *Redis) Change(ctx context.Context, p Policy, c Client, cost Cost) (owed
 // examined is a policy whose whole burst is available again after a millisecond.
 var examined = Policy{Name: "examined", Rate: 1000, Burst: 1}
 
-// Examine does what Change needs to be allowed and able to do, with the account of a client that
-// does not exist and that expires after a millisecond. It returns the version of the server, empty
+// Examine does what Change needs to be allowed and able to do, as Ping does, with the account of a
+// client that does not exist and that expires after a millisecond. It returns the version of the server, empty
 // if that does not tell, and how long a call took, connecting apart.
 func (s *Redis) Examine(ctx context.Context) (version string, took time.Duration, err error) {
-	if err := s.Ping(ctx); err != nil {
-		return "", 0, err
+	if err := s.client.Ping(ctx).Err(); err != nil {
+		return "", 0, s.name.Failed(err)
 	}
 	_, info, _ := strings.Cut(s.client.Info(ctx, "server").Val(), "redis_version:") // some users may not ask
 	version, _, _ = strings.Cut(info, "\r")
 	began := time.Now()
-	_, _, err = s.Change(ctx, examined, Customer(rand.Text()), Cost{Time: time.Millisecond, Forced: true})
+	err = s.Ping(ctx)
 	return version, time.Since(began), err
 }

@@ -138,6 +138,61 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A client that waits while the clock of a server is set back, or another takes over whose clock is
+// behind, waits no longer than before.
+func TestClockSetBackWhileRefused(t *testing.T) {
+	instance := redistest.Start(t)
+	s, ada := open(t, instance.URL()), quota.Customer("ada")
+	quick := quota.Policy{Name: "read-units", Rate: 1000, Burst: 100}
+	name := "talkback:quota:comments:read-units:" + hexOf(ada)
+	instance.Must(t, "SET", name, `"100000`, "99999999999999999\"") // owed 0.1 s, by a clock that was far ahead
+	cost := quota.Cost{Time: 50 * time.Millisecond}
+	if owed, changed, err := s.Change(t.Context(), quick, ada, cost); err != nil || changed || owed != 100*time.Millisecond {
+		t.Fatalf("%v are owed, changed: %v, %v", owed, changed, err)
+	}
+	until(t, "the client is let in", func() bool {
+		_, changed, err := s.Change(t.Context(), quick, ada, cost)
+		return err == nil && changed
+	})
+}
+
+// What something else put under the key of a client is no account, and takes the store from nobody.
+func TestForeignKeys(t *testing.T) {
+	instance := redistest.Start(t)
+	s, ada := open(t, instance.URL()), quota.Customer("ada")
+	name := "talkback:quota:comments:read-units:" + hexOf(ada)
+	for _, command := range [][]string{
+		{"LPUSH", name, "1"}, {"SET", name, "x"}, {"SET", name, `"-1`, `1"`},
+		{"SET", name, `"` + strings.Repeat("9", 400), `1"`}, {"SET", name, `"1`, strings.Repeat("9", 400) + `"`},
+	} {
+		instance.Must(t, "DEL", name)
+		instance.Must(t, command...)
+		for i, want := range []time.Duration{time.Second, 2 * time.Second} {
+			owed, changed, err := s.Change(t.Context(), policy, ada, quota.Cost{Time: time.Second})
+			if err != nil || !changed || owed <= 0 || owed > want {
+				t.Errorf("%.60q, call %d: %v are owed, changed: %v, %v", command, i+1, owed, changed, err)
+			}
+		}
+	}
+}
+
+// A Redis that answers, but takes no writes, is away until it does.
+func TestRedisTakesNoWrites(t *testing.T) {
+	instance := redistest.Start(t)
+	s := open(t, instance.URL())
+	if err := s.Ping(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	instance.Must(t, "REPLICAOF", "127.0.0.1", "1")
+	if err := s.Ping(t.Context()); comment.KindOf(err) != comment.Unavailable {
+		t.Errorf("a replica: %v", err)
+	}
+	instance.Must(t, "REPLICAOF", "NO", "ONE")
+	if err := s.Ping(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 func hexOf(c quota.Client) string {
 	const digits = "0123456789abcdef"
 	var out strings.Builder

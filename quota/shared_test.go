@@ -143,3 +143,30 @@ func TestHangingUpIsNoFault(t *testing.T) {
 		t.Errorf("%v units are left, want 90; away: %v", left.Units, link.Away())
 	}
 }
+
+// The last line of the log says how the store is, also if it went away again at once.
+func TestStoreAwayAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		var log bytes.Buffer
+		s := &store{}
+		shared := quota.NewShared(quota.Policy{Rate: 1, Burst: 100}, quota.NewLink(ctx, s, "", slog.New(slog.NewTextHandler(&log, nil))), 1)
+		ask := func() { shared.Take(ctx, quota.Customer("ada"), 0) }
+		for range 3 {
+			s.fail(slow)
+			ask()
+			s.mend()
+			time.Sleep(1100 * time.Millisecond)
+			ask()
+		}
+		s.fail(slow)
+		ask()
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		lines := strings.Split(strings.TrimSpace(log.String()), "\n")
+		if len(lines) != 3 || !strings.Contains(lines[1], "answers again") || !strings.Contains(lines[2], "is away") {
+			t.Errorf("the log has %d lines:\n%s", len(lines), log.String())
+		}
+	})
+}
