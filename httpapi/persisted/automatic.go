@@ -142,7 +142,7 @@ func (r *Redis) Close() error { return r.client.Close() }
 func (r *Redis) Find(ctx context.Context, hash string) (text string) {
 	r.try(ctx, hash, func(ctx context.Context, key string) (err error) {
 		text, err = r.client.Get(ctx, key).Result()
-		if err == goredis.Nil {
+		if err == goredis.Nil || goredis.HasErrorPrefix(err, "WRONGTYPE") { // which Add replaces
 			return nil
 		}
 		return err

@@ -256,6 +256,16 @@ func TestRedisIsShared(t *testing.T) {
 	if text, found := open().Find(t.Context(), HashOf("{ a }")); found {
 		t.Errorf("found %q in its place", text)
 	}
+	server.Must(t, "DEL", key)
+	server.Must(t, "LPUSH", key, "x") // by something else: it takes Redis from nobody, and is replaced
+	third := open()
+	if text, found := third.Find(t.Context(), HashOf("{ a }")); found {
+		t.Errorf("found %q in a list", text)
+	}
+	third.Add(t.Context(), HashOf("{ a }"), "{ a }")
+	if text, found := open().Find(t.Context(), HashOf("{ a }")); !found {
+		t.Errorf("found %q after a list was there", text)
+	}
 	long := strings.Repeat("x", longestShared+1)
 	one.Add(t.Context(), HashOf(long), long)
 	if _, found := other.Find(t.Context(), HashOf(long)); found {
