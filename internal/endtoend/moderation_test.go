@@ -507,6 +507,7 @@ func recordsOfAComment(t *testing.T, d *desk) {
 	d.mouse(0, ".approve")
 	d.click("#refresh")
 	d.decided(first, "APPROVED")
+	d.until(`document.querySelectorAll('[data-state]').length === 1`) // else it may draw anew what is opened below
 	d.site.edited(t, first, 1, "A newer text.")
 	d.click("#refresh")
 	d.until(`document.querySelectorAll('.reports:not([hidden])').length === 1`) // of the comment that everyone sees
