@@ -21,6 +21,7 @@ import (
 	"github.com/golang-jwt/jwt/v5"
 
 	"github.com/talkback/talkback/internal/fetch"
+	"github.com/talkback/talkback/internal/task"
 )
 
 // Keys at an address change: their owner adds one, signs with it, and some day takes the old one
@@ -216,7 +217,11 @@ func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err
 	if err := checkParameters(algorithm, parameters); err != nil {
 		return "", nil, err
 	}
-	parsed, err := jwkset.NewJWKFromMarshal(parameters, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
+	var parsed jwkset.JWK
+	err = task.Try(func() (err error) { // it panics when a number is too long for its curve
+		parsed, err = jwkset.NewJWKFromMarshal(parameters, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
+		return err
+	})
 	if err != nil {
 		return "", nil, errMalformed
 	}

@@ -116,7 +116,7 @@ var own = map[string]struct {
 	"internal/redisdial":     {[]string{"comment"}, "a server is reached the same way, whatever is kept in it"},
 	"httpapi":                {[]string{"quota", "httpapi/coercion", "httpapi/concurrency", "httpapi/limits", "httpapi/persisted", "httpapi/streams", "internal/edge", "live", "loaders", "internal/usage", "internal/task", "telemetry/spans"}, "HTTP is told its schema, its pages and its table by the package that wires them"},
 	"internal/usage":         {[]string{"comment"}, "both ends of an operation take from its account, so it knows neither"},
-	"auth":                   {[]string{"comment", "internal/fetch", "moderation"}, "what may be written does not depend on where it is kept, nor on how it is asked for"},
+	"auth":                   {[]string{"comment", "internal/fetch", "internal/task", "moderation"}, "what may be written does not depend on where it is kept, nor on how it is asked for"},
 	"moderation":             {[]string{"comment"}, "what is held is decided of a comment and of facts that the caller looked up"},
 	"internal/cost":          {[]string{"comment", "dynamo", "dynamo/counts", "dynamo/layout", "dynamo/planner", "internal/sample", "stream"}, "a bill asks those who plan, count and store what they would consume"},
 	"internal/reviewfile":    {[]string{"comment"}, "a file becomes comments; where these go is not its concern"},
