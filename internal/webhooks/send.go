@@ -66,6 +66,7 @@ func newClient(allowed func(netip.Addr) bool, refused error) *http.Client {
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: outbox.Lanes, IdleConnTimeout: time.Minute,
 			MaxResponseHeaderBytes: maxAnswer,
+			TLSHandshakeTimeout:    timeout, // a handshake goes on after the end of the request that began it
 		},
 	}
 }
@@ -125,7 +126,9 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 		return unanswered(err)
 	}
 	defer response.Body.Close()
-	_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // the status says all
+	if response.StatusCode != http.StatusSwitchingProtocols { // after which reading knows no timeout
+		_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // the status says all
+	}
 	return outcome(response.StatusCode)
 }
 

@@ -32,6 +32,9 @@ func TestHooksThatHang(t *testing.T) {
 		"its body is endless":       {func(c net.Conn) { endless(c, "HTTP/1.1 200 OK\r\n\r\n") }, 0, ""},
 		"it only says to go on":     {func(c net.Conn) { endless(c, strings.Repeat("HTTP/1.1 103 Early Hints\r\n\r\n", 100)) }, 0, "no answer"},
 		"it refuses without an end": {func(c net.Conn) { endless(c, "HTTP/1.1 503 Full\r\n\r\n") }, 0, "it answers 503"},
+		"it goes on in another way": {func(c net.Conn) {
+			_, _ = io.WriteString(c, "HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n")
+		}, 0, "it answers 101"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -62,6 +65,23 @@ func TestHooksThatHang(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A hook that takes connections and never greets holds none of them beyond its delivery.
+func TestHooksThatNeverGreet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hooks sync.WaitGroup
+		s := NewSender(func(string) (string, bool) { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true })
+		s.public.Transport.(*http.Transport).DialContext = func(context.Context, string, string) (net.Conn, error) {
+			here, there := net.Pipe()
+			hooks.Go(func() { _, _ = io.Copy(io.Discard, there) }) // until the sender has hung up
+			return here, nil
+		}
+		if err := s.Test(t.Context(), Hook{URL: "https://shop.example", SecretEnv: "SECRET"}, "test_1"); err == nil || !strings.Contains(err.Error(), "no answer within 15s") {
+			t.Error(err)
+		}
+		hooks.Wait()
+	})
 }
 
 // What a receiver sends instead of an answer is in no error: that is kept with the hook, for people to read.
