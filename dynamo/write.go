@@ -210,7 +210,7 @@ func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 			TableName:                           aws.String(s.table),
 			Item:                                layout.Tombstone(c.ID, mark, s.now()),
 			ConditionExpression:                 aws.String(condition),
-			ExpressionAttributeValues:           orNone(values),
+			ExpressionAttributeValues:           layout.OrNone(values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
 		there, refused := call.FoundInstead(err)
@@ -241,14 +241,6 @@ func sameAsRead(c comment.Comment, values layout.Item) string {
 	return layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c, values)
 }
 
-// orNone returns values, nil if there are none: DynamoDB refuses an empty map.
-func orNone(values layout.Item) layout.Item {
-	if len(values) == 0 {
-		return nil
-	}
-	return values
-}
-
 // SetReply makes reply the shop's reply to a comment in place of c.Reply; nil deletes it. Of a
 // deleted reply its version stays, so that a first reply that arrives late finds that it is none.
 // SetReply writes nothing else of the comment, so that edits, votes and decisions may come
@@ -266,7 +258,7 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 			Key:                                 layout.CommentKey(c.ID),
 			UpdateExpression:                    aws.String(update),
 			ConditionExpression:                 aws.String(condition),
-			ExpressionAttributeValues:           orNone(values),
+			ExpressionAttributeValues:           layout.OrNone(values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
 		if there, refused := call.FoundInstead(err); refused {

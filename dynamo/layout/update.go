@@ -57,3 +57,11 @@ func SameAttrs(was, values Item, attrs ...string) string {
 	}
 	return strings.Join(conditions, " AND ")
 }
+
+// OrNone returns the values of an expression, nil if there are none: DynamoDB refuses an empty map.
+func OrNone(values Item) Item {
+	if len(values) == 0 {
+		return nil
+	}
+	return values
+}

@@ -155,8 +155,9 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 	condition, values := layout.IfAbsent, layout.Item(nil)
 	if len(from) == 0 {
 		progress = w.Progress()
-	} else {
-		condition, values = was.unchanged()
+	} else { // whatever someone made of it by hand
+		values = layout.Item{}
+		condition = "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(from, values, attrWorkOwner, attrWorkHeartbeat)
 	}
 	w.heartbeat, w.ended = was.heartbeat+1, false
 	err = w.put(ctx, w.item(progress), condition, values)
@@ -164,21 +165,6 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// unchanged returns the condition that nothing was saved since this was read.
-func (h Holder) unchanged() (condition string, values layout.Item) {
-	if h.heartbeat == 0 { // it was asked for, and no process has begun
-		return "attribute_exists(" + layout.AttrPK + ") AND attribute_not_exists(" + attrWorkHeartbeat + ")", nil
-	}
-	condition, values = attrWorkHeartbeat+" = :heartbeat", layout.Item{":heartbeat": layout.Number(h.heartbeat)}
-	if h.owner == "" {
-		condition += " AND attribute_not_exists(" + attrWorkOwner + ")"
-	} else {
-		condition += " AND " + attrWorkOwner + " = :owner"
-		values[":owner"] = layout.Text(h.owner)
-	}
-	return condition, values
 }
 
 // item returns the item of the work that this process does, with some progress.
@@ -221,7 +207,7 @@ func (w *Work) lost(err error) error {
 func (w *Work) put(ctx context.Context, it layout.Item, condition string, values layout.Item) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		_, err = w.Client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(w.Table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+			TableName: aws.String(w.Table), Item: it, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
 		})
 		return false, call.Wrap(err, "PutItem of the progress of %s", w.Name)
 	})

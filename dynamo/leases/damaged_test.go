@@ -1,0 +1,125 @@
+package leases_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/leases"
+	"github.com/talkback/talkback/internal/dynamotest"
+	"github.com/talkback/talkback/stream"
+)
+
+// damages are what someone may make of a number or a text by hand.
+func damages() []types.AttributeValue {
+	return []types.AttributeValue{nil, layout.Text("x"), layout.Text(""), layout.Flag(true), &types.AttributeValueMemberN{Value: "1.5"}}
+}
+
+// spoil sets an attribute of an item, or removes it for nil.
+func spoil(t *testing.T, client *dynamodb.Client, table string, key layout.Item, attr string, value types.AttributeValue) {
+	t.Helper()
+	output, err := client.GetItem(t.Context(), &dynamodb.GetItemInput{TableName: &table, Key: key})
+	if err != nil || len(output.Item) == 0 {
+		t.Fatal(err)
+	}
+	if output.Item[attr] = value; value == nil {
+		delete(output.Item, attr)
+	}
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: output.Item}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A lease that someone damaged by hand is taken, once, as it is read, and goes on from its checkpoint:
+// the shard would be read by nobody.
+func TestDamagedLease(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	l := leases.NewLeases(client, table)
+	for _, attr := range []string{"o", "n"} {
+		for _, value := range damages() {
+			shard := time.Now().String()
+			begun := stream.Lease{Shard: shard, Owner: "me", Counter: 1, Checkpoint: "17"}
+			if err := l.Swap(t.Context(), leaseLabel, stream.Lease{}, begun); err != nil {
+				t.Fatal(err)
+			}
+			spoil(t, client, table, layout.StreamKey("STREAM#"+leaseLabel, shard), attr, value)
+			old := leaseOf(t, l, shard)
+			mine := old
+			mine.Owner, mine.Counter = "you", old.Counter+1
+			if err := l.Swap(t.Context(), leaseLabel, old, mine); err != nil {
+				t.Errorf("%s as %v: %v", attr, value, err)
+			}
+			theirs := mine
+			theirs.Owner = "another"
+			if err := l.Swap(t.Context(), leaseLabel, old, theirs); comment.KindOf(err) != comment.Conflict {
+				t.Errorf("%s as %v: taken twice: %v", attr, value, err)
+			}
+			if now := leaseOf(t, l, shard); now != mine || now.Checkpoint != "17" {
+				t.Errorf("%s as %v: it is %+v", attr, value, now)
+			}
+		}
+	}
+}
+
+func leaseOf(t *testing.T, l *leases.Leases, shard string) stream.Lease {
+	t.Helper()
+	all, err := l.List(t.Context(), leaseLabel)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, lease := range all {
+		if lease.Shard == shard {
+			return lease
+		}
+	}
+	t.Fatalf("no lease of %s", shard)
+	return stream.Lease{}
+}
+
+// Work whose item someone damaged by hand is taken over, by one process: others would wait for it without
+// end.
+func TestDamagedWork(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := dynamo.CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	for _, attr := range []string{"ow", "bt"} {
+		for _, value := range damages() {
+			key := layout.StreamKey("WORK", time.Now().String())
+			work := func() *leases.Work {
+				return leases.NewWork(leases.WorkOptions{
+					Client: client, Table: table, Key: key, Name: "a test", Who: "me", Heartbeat: time.Millisecond,
+					Progress: func() layout.Item { return layout.Item{"step": layout.Number(3)} },
+				})
+			}
+			killed := work()
+			if _, err := killed.Acquire(ctx); err != nil {
+				t.Fatal(err)
+			}
+			spoil(t, client, table, key, attr, value)
+			next := work()
+			was, err := next.Acquire(ctx)
+			if err != nil || layout.NewReader(was).Number("step") != 3 {
+				t.Errorf("%s as %v: it was %v: %v", attr, value, was, err)
+			}
+			if err := next.Save(ctx); err != nil {
+				t.Errorf("%s as %v: %v", attr, value, err)
+			}
+			if err := killed.Save(ctx); comment.KindOf(err) != comment.Conflict {
+				t.Errorf("%s as %v: the process that was thought to be killed goes on: %v", attr, value, err)
+			}
+		}
+	}
+}
