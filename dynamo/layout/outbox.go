@@ -83,6 +83,8 @@ type Outbox struct {
 	Entries []string
 	// Missing says that events that would be before the item may not be in the log.
 	Missing bool
+	// Improper says why the entries cannot be read, and are left out; nil if they can.
+	Improper *Improper
 	// Expires is when the item may be deleted.
 	Expires time.Time
 }
@@ -103,28 +105,35 @@ func OutboxItem(lane int, o Outbox) Item {
 	return out
 }
 
-// DecodeOutbox reads an item of a lane.
-func DecodeOutbox(it Item) (o Outbox, err error) {
+// DecodeOutbox reads an item of a lane. An item whose entries cannot be read still has its number. ok is
+// false for an item that is none of a lane.
+func DecodeOutbox(it Item) (o Outbox, ok bool) {
 	r := NewReader(it)
-	o = Outbox{Label: r.Text(attrOutboxLabel), Expires: time.Unix(r.Number(AttrTTL), 0), Missing: it[attrOutboxMissing] != nil}
 	sk := r.Text(AttrSK)
-	if o.Number, err = strconv.ParseUint(sk, 16, 64); err != nil || OutboxSK(o.Number) != sk {
-		r.fail(AttrSK)
+	number, err := strconv.ParseUint(sk, 16, 64)
+	if err != nil || OutboxSK(number) != sk {
+		return o, false
 	}
-	entries, ok := it[attrOutboxEntries].(*types.AttributeValueMemberL)
-	if !ok {
+	o = Outbox{Number: number, Label: r.Text(attrOutboxLabel), Missing: it[attrOutboxMissing] != nil}
+	entries, isList := it[attrOutboxEntries].(*types.AttributeValueMemberL)
+	if !isList {
 		r.fail(attrOutboxEntries)
-		return o, r.Err()
+		entries = &types.AttributeValueMemberL{}
 	}
 	for _, e := range entries.Value {
-		text, ok := e.(*types.AttributeValueMemberS)
-		if !ok {
+		text, isText := e.(*types.AttributeValueMemberS)
+		if !isText {
 			r.fail(attrOutboxEntries)
 			break
 		}
 		o.Entries = append(o.Entries, text.Value)
 	}
-	return o, r.Err()
+	if err := r.Err(); err != nil {
+		improper := NewImproper(it, err.Error())
+		o.Improper, o.Entries = &improper, nil
+	}
+	o.Expires = time.Unix(r.OptionalNumber(AttrTTL), 0)
+	return o, true
 }
 
 const (

@@ -8,11 +8,14 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
@@ -393,5 +396,81 @@ func TestImports(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("events (-want +got):\n%s", diff)
+	}
+}
+
+// An item that someone damaged by hand keeps no process from appending, and hides no event of another
+// item from a reader, who learns where events are missing.
+func TestDamagedItems(t *testing.T) {
+	client, table := newTable(t)
+	out := outbox.New(client, table)
+	if err := out.Want(t.Context(), "test", 0); err != nil {
+		t.Fatal(err)
+	}
+	began, err := out.Ends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := newHistory(commenttest.Rand(t), 1, 1, 60)
+	lane := 0
+	for id := range h.want {
+		lane = outbox.LaneOf(id)
+	}
+	if err := out.After(counter{}).Handle(t.Context(), h.shards[0][:40]); err != nil {
+		t.Fatal(err)
+	}
+	batch, err := out.Read(t.Context(), lane, began[lane], 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damages := []layout.Item{{}, {"e": layout.Text("ada@shop.example")}, {"l": layout.Number(1)}, {"e": &types.AttributeValueMemberL{Value: []types.AttributeValue{layout.Text("ada@shop.example")}}}}
+	first, items := batch.Events[0].Number>>7, batch.Last>>7-batch.Events[0].Number>>7+1
+	if int(items) != len(damages) {
+		t.Fatalf("%d items", items)
+	}
+	for i, damage := range damages {
+		if i == 0 {
+			continue
+		}
+		it := layout.OutboxItem(lane, layout.Outbox{Number: first + uint64(i), Label: "l"})
+		maps.Copy(it, damage)
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := outbox.New(client, table).After(counter{}).Handle(t.Context(), h.shards[0][40:]); err != nil {
+		t.Fatal(err)
+	}
+	rest, err := out.Read(t.Context(), lane, began[lane], 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !rest.Missing || len(rest.Improper) != len(damages)-1 || strings.Contains(fmt.Sprint(rest.Improper), "ada@") {
+		t.Errorf("missing is %v: %v", rest.Missing, rest.Improper)
+	}
+	if got := len(rest.Events); got < 10+20 || rest.Events[0].ID != batch.Events[0].ID {
+		t.Errorf("%d events are left", got)
+	}
+	if text := fmt.Sprint(rest.Improper[0]); !strings.HasPrefix(text, fmt.Sprintf("item OUT#%d/%s: ", lane, layout.OutboxSK(first+1))) {
+		t.Error(text)
+	}
+}
+
+// A lane begins anew whatever someone made by hand of the number with which it began.
+func TestDamagedStart(t *testing.T) {
+	for _, damage := range []layout.Item{{}, {"n": layout.Text("x")}, {"n": &types.AttributeValueMemberN{Value: "1.5"}}} {
+		client, table := newTable(t)
+		for lane := range outbox.Lanes {
+			it := layout.OutboxKey(layout.OutboxStartPrefix + strconv.Itoa(lane))
+			maps.Copy(it, damage)
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		if err := outbox.New(client, table).Want(ctx, "test", 0); err != nil {
+			t.Errorf("%v: %v", damage, err)
+		}
 	}
 }

@@ -52,8 +52,10 @@ type Batch struct {
 	// More says that the batch ended at the limit.
 	More bool
 	// Missing says that the log was off before one of the events, or before Last: nobody wanted
-	// events for a while, and those of that time are not in it.
+	// events for a while, and those of that time are not in it. Or they cannot be read.
 	Missing bool
+	// Improper are the items whose events cannot be read.
+	Improper []layout.Improper
 }
 
 // Read reads on in a lane after a position: at most limit items of up to ten changes each. It returns
@@ -106,7 +108,10 @@ func (b *Batch) take(item layout.Outbox, after uint64) {
 		}
 	}
 	b.Last = behind(item.Number)
-	b.Missing = b.Missing || item.Missing
+	b.Missing = b.Missing || item.Missing || item.Improper != nil
+	if item.Improper != nil {
+		b.Improper = append(b.Improper, *item.Improper)
+	}
 }
 
 // Ends returns the position after all events, read consistently: one read unit for each lane.

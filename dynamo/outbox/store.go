@@ -50,9 +50,13 @@ func (s *store) query(ctx context.Context, lane int, q query) (out []layout.Outb
 	}
 	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity)) // of a client that resumes
 	for _, it := range output.Items {
-		item, err := layout.DecodeOutbox(it)
-		if err != nil {
-			return nil, err
+		item, ok := layout.DecodeOutbox(it)
+		if !ok {
+			continue
+		}
+		if len(entriesIn(item)) < len(item.Entries) {
+			improper := layout.NewImproper(it, errEntry.Error())
+			item.Improper = &improper
 		}
 		out = append(out, item)
 	}
@@ -68,16 +72,16 @@ func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		was := layout.NewReader(it).OptionalNumber(layout.AttrOutboxStart)
-		if s.now().Sub(time.UnixMilli(was)) < Keep/2 { // nothing that was appended since has expired
+		was := layout.NewReader(it).OptionalNumber(layout.AttrOutboxStart) // 0 for what someone made no number by hand
+		if s.now().Sub(time.UnixMilli(was)) < Keep/2 {                     // nothing that was appended since has expired
 			return uint64(was), nil
 		}
 		item := layout.OutboxKey(layout.NewReader(key).Text(layout.AttrSK))
 		item[layout.AttrOutboxStart] = layout.Time(s.now())
+		values := layout.Item{}
+		condition := layout.SameAttrs(it, values, layout.AttrOutboxStart)
 		_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(s.table), Item: item,
-			ConditionExpression:       aws.String(layout.IfAbsent + " OR " + layout.AttrOutboxStart + " = :was"),
-			ExpressionAttributeValues: layout.Item{":was": layout.Number(was)},
+			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
 		}, call.NoRetries)
 		if err != nil && !call.Refused(err) {
 			return 0, call.Wrap(err, "PutItem of the start of lane %d of the outbox", lane)

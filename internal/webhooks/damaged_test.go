@@ -35,3 +35,26 @@ func TestDamagedHookStopsNoOther(t *testing.T) {
 		t.Errorf("a damaged hook is left, which wants events: %v, %v", wanted, err)
 	}
 }
+
+// Behind events that cannot be read, which are logged once, a hook is told of the others.
+func TestDamagedEventsStopNoOthers(t *testing.T) {
+	tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+	tab.add(receiver.URL)
+	ends, err := tab.out.Ends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for lane, end := range ends {
+		item := layout.OutboxItem(lane, layout.Outbox{Number: end>>7 + 1})
+		item["e"] = layout.Text("ada@shop.example")
+		if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := tab.edit(8, 2, time.Now())
+	tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+	tab.await("all is delivered", func() bool { return receiver.has(want) && strings.Count(log.String(), "OUT#") >= len(ends) })
+	if text := log.String(); strings.Count(text, "OUT#") != len(ends) || strings.Contains(text, "ada@") {
+		t.Error(text)
+	}
+}

@@ -53,6 +53,7 @@ type Deliverer struct {
 	options Options
 	left    map[string]bool  // ids of hooks that this process leaves to others
 	damaged *layout.Reporter // logs damaged hooks
+	unread  *layout.Reporter // logs items of the outbox that cannot be read
 }
 
 // NewDeliverer makes a deliverer.
@@ -67,9 +68,14 @@ func NewDeliverer(options Options) *Deliverer {
 		options.Ready = func(Hook) error { return nil }
 	}
 	options.Refresh, options.Heartbeat = cmp.Or(options.Refresh, refresh), cmp.Or(options.Heartbeat, heartbeat)
-	return &Deliverer{options, map[string]bool{}, layout.NewReporter(func(item layout.Improper) {
-		options.Logger.Error("a hook is invalid and is told of nothing: talkback hooks list says what to do", "key", item.Key, "reason", item.Reason)
-	})}
+	reporter := func(what string) *layout.Reporter {
+		return layout.NewReporter(func(item layout.Improper) { options.Logger.Error(what, "key", item.Key, "reason", item.Reason) })
+	}
+	return &Deliverer{
+		options, map[string]bool{},
+		reporter("a hook is invalid and is told of nothing: talkback hooks list says what to do"),
+		reporter("hooks are not told of events that cannot be read: have their receivers read again what they show"),
+	}
 }
 
 // running is a hook that this process delivers, or waits to.
@@ -212,7 +218,11 @@ func (d *Deliverer) follow(ctx context.Context, own *delivery) error {
 		from[i] = lane.Position
 	}
 	var once sync.Once
-	err := d.options.Store.out.Tail(ctx, from, own.take, func(err error) {
+	take := func(ctx context.Context, lane int, batch outbox.Batch) error {
+		d.unread.Report(batch.Improper...)
+		return own.take(ctx, lane, batch)
+	}
+	err := d.options.Store.out.Tail(ctx, from, take, func(err error) {
 		once.Do(func() {
 			d.options.Logger.Warn("the events of a hook cannot be read; this is tried again", "hook", own.hook.ID, "kind", int(comment.KindOf(err)), "error", err)
 		})
