@@ -27,6 +27,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	"go.opentelemetry.io/otel/sdk/resource"
 	"golang.org/x/net/http/httpguts"
+
+	"github.com/talkback/talkback/internal/task"
 )
 
 // mostSeries bounds the series of each instrument. The values of attributes are closed lists, so
@@ -96,8 +98,12 @@ func (m *Metrics) Flush(ctx context.Context) {
 	}
 }
 
-// Stop sends what was not sent yet, and ends measuring. Nothing is sent beyond the context.
-func (m *Metrics) Stop(ctx context.Context) error { return m.provider.Shutdown(ctx) }
+// Stop sends what was not sent yet, and ends measuring. Nothing waits beyond the context: the exporter
+// reads on without a timeout when its endpoint switches protocols.
+func (m *Metrics) Stop(ctx context.Context) error {
+	_, err := task.Await(ctx, func() (any, error) { return nil, m.provider.Shutdown(ctx) })
+	return err
+}
 
 // Watch exports a gauge, or one of its series by the values of its attributes. It is looked at
 // whenever metrics are collected: read returns false while there is nothing to tell. Call it once
@@ -265,12 +271,16 @@ type failures struct {
 	failed bool
 }
 
+// maxFailure bounds what is logged of a failure, in bytes: its error may hold a whole answer.
+const maxFailure = 500
+
 // note notes how sending ended.
 func (f *failures) note(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if err != nil && !f.failed {
-		f.warn(err)
+		text := err.Error()
+		f.warn(errors.New(strings.ToValidUTF8(text[:min(len(text), maxFailure)], "")))
 	}
 	f.failed = err != nil
 }

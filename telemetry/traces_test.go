@@ -3,6 +3,7 @@ package telemetry_test
 import (
 	"bytes"
 	"context"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/talkback/talkback/internal/otlptest"
 	"github.com/talkback/talkback/telemetry"
@@ -214,6 +216,53 @@ func TestEndpointInTrouble(t *testing.T) {
 		if said := strings.Count(log.String(), "traces cannot be sent by OTLP"); said != 1 {
 			t.Errorf("%s: said %d times: %s", why, said, log.String())
 		}
+	}
+}
+
+// endpoint answers each request with a text, and keeps the connection.
+func endpoint(t *testing.T, answer string) (address string) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		t.Cleanup(func() { _ = conn.Close() })
+		_, _ = io.WriteString(conn, answer)
+	}))
+	t.Cleanup(server.Close)
+	return server.URL
+}
+
+// Of an endpoint that answers with a long page, little is in the log.
+func TestEndpointWithALongPage(t *testing.T) {
+	var log lockedLog
+	traces := start(t, endpoint(t, "HTTP/1.1 400 No\r\nContent-Length: 1048576\r\n\r\n"+strings.Repeat("page", 1<<18)), &log)
+	metrics, err := telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	request(t.Context(), traces.Tracer())
+	traces.Flush(t.Context())
+	_ = metrics.Stop(t.Context()) // what fails is logged
+	if text := log.String(); len(text) > 2000 || strings.Count(text, "400 No") != 2 {
+		t.Errorf("the log has %d bytes: %.500s", len(text), text)
+	}
+}
+
+// The end comes, also when an endpoint switches protocols, and the exporter reads on without a timeout.
+func TestEndpointWithAnotherProtocol(t *testing.T) {
+	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", endpoint(t, "HTTP/1.1 101 Other\r\nConnection: Upgrade\r\nUpgrade: other\r\n\r\n"))
+	metrics, err := telemetry.Start(t.Context(), telemetry.Settings{Environment: os.LookupEnv, Logger: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	if err := metrics.Stop(ctx); err == nil {
+		t.Error("something was sent")
 	}
 }
 

@@ -163,7 +163,7 @@ var own = map[string]struct {
 	"internal/releases":      {nil, "it looks at a release from outside"},
 	"internal/deployment":    {nil, "its tests start the program as the files of infra say"},
 	"internal/pagesbench":    {nil, "it measures from outside; its tests open what they measure"},
-	"telemetry":              {[]string{"telemetry/spans"}, "it measures without knowing what is measured; the commands plug the two together"},
+	"telemetry":              {[]string{"internal/task", "telemetry/spans"}, "it measures without knowing what is measured; the commands plug the two together"},
 	"internal/plot":          {nil, "lines are drawn without knowing what they measure"},
 	"internal/planbench/run": {[]string{
 		"command", "comment", "dynamo", "internal/planbench", "internal/reviewfile",
