@@ -34,7 +34,7 @@ type Client struct {
 // address may not. A proxy would resolve names itself, so the environment's is not used then.
 func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.MaxResponseHeaderBytes = maxHeaderBytes
+	transport.MaxResponseHeaderBytes, transport.HTTP2 = maxHeaderBytes, Pings(timeout)
 	if allowed != nil {
 		transport.Proxy = nil
 		dialer := net.Dialer{Timeout: timeout, Control: Control(allowed, func(to netip.Addr) error {
@@ -43,6 +43,12 @@ func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *
 		transport.DialContext = dialer.DialContext
 	}
 	return &Client{&http.Client{Timeout: timeout, Transport: transport, CheckRedirect: CheckRedirect}, maxBytes}
+}
+
+// Pings returns settings by which a connection of HTTP/2 ends that has fallen silent, within the timeout
+// of a request. Without them, all further requests would take it.
+func Pings(timeout time.Duration) *http.HTTP2Config {
+	return &http.HTTP2Config{SendPingTimeout: timeout / 3, PingTimeout: timeout / 3}
 }
 
 // CheckRedirect follows redirects within the address's own origin. Redirects to another origin
@@ -131,6 +137,8 @@ func Failure(err error) string {
 		reason = certificate.Error()
 	case errors.Is(err, http.ErrSchemeMismatch):
 		reason = "it speaks HTTP without TLS"
+	case strings.Contains(err.Error(), "http2: client connection lost"): // it has no type
+		reason = "it fell silent"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		reason = "it closed the connection"
 	}

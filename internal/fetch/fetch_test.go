@@ -2,13 +2,17 @@ package fetch
 
 import (
 	"bufio"
+	"context"
 	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -65,6 +69,31 @@ func TestBrokenAnswersAreInNoError(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A connection of HTTP/2 that fell silent is left for another one.
+func TestConnectionsThatFallSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hosts sync.WaitGroup
+		var connections atomic.Int64
+		client := New(time.Minute, 1<<20, nil)
+		transport := client.HTTP.Transport.(*http.Transport)
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			connections.Add(1)
+			here, there := net.Pipe()
+			hosts.Go(func() { _, _ = io.Copy(io.Discard, there) })
+			return here, nil
+		}
+		for n := range int64(2) {
+			_, err := client.Get(t.Context(), "http://shop.example", nil)
+			if connections.Load() != n+1 || err == nil || err.Error() != "it fell silent" {
+				t.Errorf("%d connections, %v", connections.Load(), err)
+			}
+		}
+		hosts.Wait()
+	})
 }
 
 // What no stranger may reach through the server is refused, whatever form the address has.

@@ -66,6 +66,7 @@ func newClient(allowed func(netip.Addr) bool, refused error) *http.Client {
 		Transport: &http.Transport{
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: outbox.Lanes, IdleConnTimeout: time.Minute,
 			MaxResponseHeaderBytes: maxAnswer,
+			HTTP2:                  fetch.Pings(timeout),
 			TLSHandshakeTimeout:    timeout, // a handshake goes on after the end of the request that began it
 		},
 	}

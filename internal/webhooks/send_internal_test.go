@@ -84,6 +84,31 @@ func TestHooksThatNeverGreet(t *testing.T) {
 	})
 }
 
+// A connection of HTTP/2 that fell silent takes no further delivery.
+func TestHooksThatFallSilent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var hooks sync.WaitGroup
+		connections := 0
+		s := NewSender(func(string) (string, bool) { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true })
+		transport := s.private.Transport.(*http.Transport)
+		transport.Protocols = new(http.Protocols)
+		transport.Protocols.SetUnencryptedHTTP2(true)
+		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
+			connections++
+			here, there := net.Pipe()
+			hooks.Go(func() { _, _ = io.Copy(io.Discard, there) })
+			return here, nil
+		}
+		for n := 1; n <= 2; n++ {
+			err := s.Test(t.Context(), Hook{URL: "http://shop.example", SecretEnv: "SECRET", AllowPrivate: true}, "test_1")
+			if connections != n || err == nil || !strings.Contains(err.Error(), "it fell silent") {
+				t.Errorf("%d connections, %v", connections, err)
+			}
+		}
+		hooks.Wait()
+	})
+}
+
 // What a receiver sends instead of an answer is in no error: that is kept with the hook, for people to read.
 func TestAnswersAreInNoError(t *testing.T) {
 	const word = "of-the-receiver"
