@@ -29,12 +29,21 @@ func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after commen
 	if !before.At.IsZero() {
 		condition, values = layout.VoteCast+" = :cast", layout.Item{":cast": layout.Time(before.At)}
 	}
-	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
-		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+	put := func(ctx context.Context) (there layout.Item, refused bool, err error) {
+		_, err = s.client.PutItem(ctx, &dynamodb.PutItemInput{
+			TableName: aws.String(s.table), Item: item, ConditionExpression: aws.String(condition), ExpressionAttributeValues: layout.OrNone(values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		there, refused := call.FoundInstead(err)
+		there, refused = call.FoundInstead(err)
+		return there, refused, err
+	}
+	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
+		there, refused, err := put(ctx)
+		if _, _, wrong := layout.DecodeVote(there); refused && wrong != nil && before.At.IsZero() { // damaged by hand: it counts as none
+			values = layout.Item{}
+			condition = layout.SameAttrs(there, values, layout.AttrWriter, layout.VoteCast)
+			there, refused, err = put(ctx)
+		}
 		switch {
 		case !refused:
 			return err

@@ -11,6 +11,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/auth"
@@ -407,6 +408,42 @@ func TestVoteTakenBackOutlivesItsComment(t *testing.T) {
 	found, err := counts.NewVerifier(h.client, h.table, counts.VerifyOptions{}).Run(t.Context(), func(int) {})
 	if err != nil || len(found.Drifts) > 0 {
 		t.Errorf("the drifts are %+v, %v", found.Drifts, err)
+	}
+}
+
+// A vote that someone damaged by hand counts as none, and the customer can vote again.
+func TestDamagedVote(t *testing.T) {
+	h := newHistory(t, 2)
+	c := commenttest.Many(commenttest.Rand(t), "p", 1)[0]
+	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "a", Name: "Ada"}, 1, nil
+	if _, err := h.store.Add(t.Context(), c, ""); err != nil {
+		t.Fatal(err)
+	}
+	voter := &auth.Voter{Store: h.store, Authorizer: customer("b")}
+	vote := func(vote comment.Vote) {
+		t.Helper()
+		if _, problems, err := voter.Vote(t.Context(), string(c.ID), vote); len(problems) > 0 || err != nil {
+			t.Errorf("%v, %v", problems, err)
+		}
+	}
+	vote(comment.Helpful)
+	key := voteKeyOf(t, h, c.ID, "b")
+	for _, damage := range []layout.Item{
+		{"vote": layout.Text("x")}, {"vote": nil}, {"c": layout.Text("now")}, {"c": nil}, {"U": nil}, {"U": layout.Text("c")}, {"vote": nil, "c": nil, "U": nil},
+	} {
+		it := layout.VoteItem(c.ID, "", comment.CastVote{By: "b", Vote: comment.Helpful, At: c.CreatedAt()})
+		maps.Copy(it, key)
+		maps.Copy(it, damage)
+		maps.DeleteFunc(it, func(_ string, value types.AttributeValue) bool { return value == nil })
+		if _, err := h.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(h.table), Item: it}); err != nil {
+			t.Fatal(err)
+		}
+		vote(comment.Helpful)
+		vote(comment.NotHelpful)
+		if err := votes.NewRecounter(h.client, h.table, 0).Recount(t.Context(), c.ID, votes.AllSlices); err != nil {
+			t.Fatal(err)
+		}
+		h.check(c.ID, comment.VoteCounts{NotHelpful: 1})
 	}
 }
 
