@@ -5,6 +5,16 @@ import "time"
 // ReportReason says what a customer finds wrong with a comment.
 type ReportReason string
 
+// ReportReasons returns all reasons: those of rejections that a customer can tell.
+func ReportReasons() (all []ReportReason) {
+	for _, reason := range RejectionReasons() {
+		if reason != NotAReview {
+			all = append(all, ReportReason(reason))
+		}
+	}
+	return all
+}
+
 // ReportDraft is a report of a comment, not yet checked.
 type ReportDraft struct {
 	// CommentID is the comment.

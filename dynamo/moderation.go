@@ -105,8 +105,11 @@ func decodeDecision(it layout.Item, id comment.ID) (d comment.Decision, err erro
 		reason := comment.RejectionReason(r.Text(attrReason))
 		d.Reason = &reason
 	}
-	if err := r.Err(); err != nil {
+	switch err := r.Err(); {
+	case err != nil:
 		return d, err
+	case !comment.IsTime(d.At()) || d.Version < 1 || d.Version > comment.MaxVersion || d.Reason != nil && !slices.Contains(comment.RejectionReasons(), *d.Reason):
+		return d, errors.New("it has a time, a version or a reason that is none")
 	}
 	if d.From, err = comment.ParseStatus(from); err != nil {
 		return d, err

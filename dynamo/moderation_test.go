@@ -260,8 +260,12 @@ func TestQueue(t *testing.T) {
 		}
 		copied := layout.Encode(waiting[0]) // by hand, under another sort key
 		copied["SK"] = layout.Text("E")
-		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: copied}); err != nil {
-			t.Fatal(err)
+		unknown := pending(t, "p") // of a reason that moderators are told in no words
+		unknown.Moderation.Held = []comment.HoldReason{"WHATEVER"}
+		for _, it := range []layout.Item{copied, layout.Encode(unknown)} {
+			if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
+				t.Fatal(err)
+			}
 		}
 		for _, filter := range []comment.QueueFilter{
 			{}, {Reasons: []comment.HoldReason{comment.HeldWord, comment.HeldFirst}}, {ProductID: new("q#r")}, {Languages: []comment.Language{"de", "en"}}, {ProductID: new("none")},
@@ -427,4 +431,47 @@ func reportedTwice(c comment.Comment) comment.Comment {
 	now.Reports = 2
 	c.Moderation = &now
 	return c
+}
+
+// Decisions and reports that someone damaged by hand, so that no answer can hold them, are named and left
+// out: moderators see the others.
+func TestDamagedRecords(t *testing.T) {
+	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
+	if err := CreateTable(t.Context(), client, table); err != nil {
+		t.Fatal(err)
+	}
+	damaged := 0
+	store := NewStore(client, table, Options{Improper: func(layout.Improper) { damaged++ }})
+	c, spam, never := pending(t, "p"), comment.Spam, comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC))
+	d := comment.Decision{CommentID: c.ID, Position: c.ID.Position(), From: comment.Pending, To: comment.Rejected, Version: 1, Reason: &spam}
+	r := comment.Report{By: "b", At: c.CreatedAt(), Reason: "SPAM"}
+	items := []layout.Item{store.decisionItem(d), layout.ReportItem(c.ID, "0", r)}
+	for i, spoil := range []func(*comment.Decision){
+		func(d *comment.Decision) { d.Position = never }, func(d *comment.Decision) { d.Version = comment.MaxVersion + 1 },
+		func(d *comment.Decision) { d.Reason = new(comment.RejectionReason("WHATEVER")) },
+	} {
+		bad := d
+		bad.Position = comment.PositionAt(d.At(), [10]byte{byte(i)})
+		spoil(&bad)
+		items = append(items, store.decisionItem(bad))
+	}
+	for i, bad := range []comment.Report{{By: "b", At: never.Time(), Reason: "SPAM"}, {By: "b", At: r.At, Reason: "WHATEVER"}} {
+		items = append(items, layout.ReportItem(c.ID, fmt.Sprint(i+1), bad))
+	}
+	for _, it := range items {
+		if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	audit, err := store.Audit(t.Context(), c.ID)
+	if err != nil || len(audit) != 1 {
+		t.Errorf("%d decisions: %v", len(audit), err)
+	}
+	reports, err := store.Reports(t.Context(), c.ID)
+	if err != nil || len(reports) != 1 {
+		t.Errorf("%d reports: %v", len(reports), err)
+	}
+	if want := len(items) - 2; damaged != want {
+		t.Errorf("%d items are named, want %d", damaged, want)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -209,9 +210,9 @@ func (r *Reader) id() (id comment.ID, ok bool) {
 // endOfIDs is the first ID of a comment whose time no answer can hold.
 var endOfIDs = comment.IDOf(comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)))
 
-// checkAnswerable returns an error if an answer with this comment could not be read: its times need
-// years of four digits, its version 32 bits, and the id of its author, which is binary if the
-// author was imported, UTF-8.
+// checkAnswerable returns an error if an answer with this comment could not be read: times need years
+// of four digits, versions and numbers of votes and reports 32 bits, and the id of its author, which
+// is binary if the author was imported, UTF-8.
 func checkAnswerable(c *comment.Comment) error {
 	switch {
 	case c.ID >= endOfIDs:
@@ -222,8 +223,20 @@ func checkAnswerable(c *comment.Comment) error {
 		return fmt.Errorf("attribute %q is not a version", AttrVersion)
 	case c.Author.Imported && !utf8.ValidString(c.Author.ID):
 		return fmt.Errorf("attribute %q is not UTF-8", AttrAuthorID)
+	case max(c.Votes.Helpful, c.Votes.NotHelpful) > math.MaxInt32:
+		return fmt.Errorf("attribute %q is not a number of votes", attrVotes)
+	case c.Reply != nil && !answerable(c.Reply.Version, c.Reply.CreatedAt, c.Reply.UpdatedAt):
+		return fmt.Errorf("attribute %q has a time or a version that is none", attrReply)
+	case c.HeldEdit() != nil && !answerable(c.HeldEdit().Version, c.HeldEdit().At, nil):
+		return fmt.Errorf("attribute %q has a time or a version that is none", attrHeldEdit)
+	case c.Moderation != nil && (c.Moderation.Reports < 0 || c.Moderation.Reports > math.MaxInt32):
+		return fmt.Errorf("attribute %q is not a number of reports", AttrReports)
 	}
 	return nil
+}
+
+func answerable(version int, written time.Time, updated *time.Time) bool {
+	return version >= 1 && version <= comment.MaxVersion && comment.IsTime(written) && (updated == nil || comment.IsTime(*updated))
 }
 
 // Tombstone returns the item that replaces a deleted comment for ever, so that imports do not

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/google/go-cmp/cmp"
@@ -97,6 +98,8 @@ func TestDamagedItems(t *testing.T) {
 // says which attribute is at fault. What is only odd is read.
 func TestUnanswerableItems(t *testing.T) {
 	number := func(n int64) types.AttributeValue { return Number(n) }
+	inMap := func(it Item) types.AttributeValue { return &types.AttributeValueMemberM{Value: it} }
+	never := time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, row := range []struct {
 		attr  string
 		value types.AttributeValue
@@ -120,9 +123,27 @@ func TestUnanswerableItems(t *testing.T) {
 		{AttrAll, Text("P#" + strings.Repeat("p", comment.MaxIDBytes+1)), false},
 		{AttrAll, Text("P#"), false},
 		{AttrAll, Text("P#a\x00b"), true},
+		{attrVotes, Text("2147483648,0"), false},
+		{attrVotes, Text("2147483647,0"), true},
+		{attrReply, inMap(encodeReply(&comment.Reply{CreatedAt: never, Version: 1}, 0)), false},
+		{attrReply, inMap(encodeReply(&comment.Reply{UpdatedAt: &never, Version: 1}, 0)), false},
+		{attrReply, inMap(encodeReply(&comment.Reply{Version: math.MaxInt32 + 1}, 0)), false},
+		{attrReply, inMap(encodeReply(&comment.Reply{Version: math.MaxInt32}, 0)), true},
+		{attrHeldEdit, encodeHeldEdit(comment.HeldEdit{Rating: 1, Language: "en", At: never, Version: 2}), false},
+		{attrHeldEdit, encodeHeldEdit(comment.HeldEdit{Rating: 1, Language: "en", Version: math.MaxInt32 + 1}), false},
+		{attrHeldEdit, encodeHeldEdit(comment.HeldEdit{Rating: 1, Language: "en", Version: 2}), true},
+		{AttrReports, number(math.MaxInt32 + 1), false},
+		{AttrReports, number(-1), false},
+		{AttrState, Text("R/WHATEVER"), false},
+		{AttrState, Text("R/SPAM"), true},
+		{AttrPlace, Text("1700000000000#c_01KDVDNA0000000000000000Z8#LINK#en#42"), true},
+		{AttrPlace, Text("1700000000000#c_01KDVDNA0000000000000000Z8#WHATEVER#en#42"), false},
+		{AttrPlace, Text("253402300800000#c_01KDVDNA0000000000000000Z8#LINK#en#42"), false},
+		{AttrPlace, Text("17#c_01KDVDNA0000000000000000Z8#LINK#en#42"), false}, // sorts after later ones
 	} {
 		c := commenttest.Random(commenttest.Rand(t), "42")
 		c.Author.Imported = true
+		c.Moderation = &comment.Moderation{Held: []comment.HoldReason{comment.HeldReported}}
 		it := Encode(c)
 		it[row.attr] = row.value
 		if _, err := Decode(it); (err == nil) != row.good || err != nil && !strings.Contains(err.Error(), row.attr) {

@@ -1,8 +1,10 @@
 package layout
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -49,7 +51,7 @@ func parseState(text string) (comment.Status, *comment.RejectionReason, bool) {
 		return comment.Withdrawn, nil, true
 	case stateRejected:
 		rejection := comment.RejectionReason(reason)
-		return comment.Rejected, &rejection, reason != ""
+		return comment.Rejected, &rejection, slices.Contains(comment.RejectionReasons(), rejection)
 	}
 	return comment.Rejected, nil, false
 }
@@ -221,6 +223,10 @@ func ParseWaiting(place string) (comment.Waiting, error) {
 	w := comment.Waiting{ID: id, Language: comment.Language(parts[3]), ProductID: parts[4], Since: time.UnixMilli(millis).UTC()}
 	for _, reason := range strings.Split(parts[2], ",") {
 		w.Reasons = append(w.Reasons, comment.HoldReason(reason))
+	}
+	unknown := func(reason comment.HoldReason) bool { return !slices.Contains(comment.HoldReasons(), reason) }
+	if !comment.IsTime(w.Since) || !strings.HasPrefix(place, beginning(w)+"#") || slices.ContainsFunc(w.Reasons, unknown) {
+		return comment.Waiting{}, errors.New("a place in the queue has a time or a reason that is none")
 	}
 	return w, nil
 }

@@ -2,6 +2,7 @@ package layout
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/talkback/talkback/comment"
@@ -39,7 +40,7 @@ func DecodeReport(it Item) (comment.ID, comment.Report, error) {
 	if err := r.Err(); err != nil {
 		return id, report, err
 	}
-	if !isID || !isReport || !strings.HasPrefix(r.Text(AttrSK), ReportSKPrefix) {
+	if !isID || !isReport || !strings.HasPrefix(r.Text(AttrSK), ReportSKPrefix) || !comment.IsTime(report.At) || !slices.Contains(comment.ReportReasons(), report.Reason) {
 		return id, report, errors.New("it is not a report of a comment")
 	}
 	return id, report, nil
