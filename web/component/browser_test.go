@@ -26,6 +26,7 @@ func TestInABrowser(t *testing.T) {
 		{"the keyboard", theKeyboard},
 		{"forms", theForms},
 		{"load more", loadMore},
+		{"votes while more comes", votesWhileMoreComes},
 		{"pages without numbers", pagesWithoutNumbers},
 		{"the latest wins", theLatestWins},
 		{"drawn under the press", drawnUnderThePress},

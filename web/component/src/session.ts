@@ -50,12 +50,13 @@ export class Session {
 
   /** Asks for the comments behind the last that is shown, and puts them below. In one long list, the address stays. */
   async loadMore(after: string, paged: boolean): Promise<void> {
-    const shown = this.shown;
-    if (!shown) return;
-    await this.#request({ ...shown.choice, page: 1, after, before: '' }, ({ data }, milliseconds) => {
+    if (!this.shown) return;
+    await this.#request({ ...this.shown.choice, page: 1, after, before: '' }, ({ data }, milliseconds) => {
       const list = data?.product?.list;
-      if (!list) return;
-      this.shown = { ...shown, more: [...shown.more, list], milliseconds };
+      const shown = this.shown; // what was written or voted meanwhile is in it
+      if (!list || !shown) return;
+      const nodes = this.#written.reduce((nodes, { change }) => nodesWith(nodes, change), list.nodes);
+      this.shown = { ...shown, more: [...shown.more, { ...list, nodes }], milliseconds };
       if (!paged) return;
       // The address is that of the last page that is shown, as the numbers are.
       const first = shown.data.product?.list?.pageNumber ?? null;

@@ -1,0 +1,52 @@
+package component
+
+import (
+	"context"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+
+	"github.com/talkback/talkback/internal/browsertest"
+)
+
+// held has a page hold its next request whose body has a text back, until the page calls release.
+const held = `(text) => {
+	const { fetch } = window;
+	window.fetch = async (address, init) => {
+		if (init?.body?.includes(text)) {
+			window.fetch = fetch;
+			await new Promise((release) => { window.release = release; });
+		}
+		return fetch(address, init);
+	};
+}`
+
+// A vote that is given while more comments are under way stays when they come. So it does on a page that
+// is loaded again within moments, which the service answers as it was before.
+func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
+	const first, last = ".list > :first-child .votes :first-child", ".list > :nth-child(21) .votes :first-child"
+	pressed := func(selector, want string) chromedp.Action {
+		return holds(root + ".querySelector('" + selector + "').ariaPressed === '" + want + "'")
+	}
+	browsertest.Visit(t, ctx, s.address+"/shop/votes",
+		holds(idle),
+		chromedp.Evaluate("("+held+`)('"after"')`, nil),
+		click("a.more"),
+		holds("typeof window.release === 'function'"),
+		click(first),
+		says(first, "Helpful (13)"),
+		says(".list > :first-child .votes [role=status]", "Your vote counts."),
+		chromedp.Evaluate("window.release()", nil),
+		holds(root+".querySelectorAll('.list > li').length === 40 && "+idle),
+		says(first, "Helpful (13)"),
+		pressed(first, "true"),
+		click(last),
+		says(".list > :nth-child(21) .votes [role=status]", "Your vote counts."),
+		click(".pages ol a"),
+		holds(root+".querySelectorAll('.list > li').length === 20 && "+idle),
+		click("a.more"),
+		holds(root+".querySelectorAll('.list > li').length === 40 && "+idle),
+		pressed(last, "true"),
+	)
+	s.voted(t, "0 HELPFUL", "0 HELPFUL")
+}
