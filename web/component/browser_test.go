@@ -53,6 +53,7 @@ func TestInABrowser(t *testing.T) {
 		{"votes of visitors", visitorsVote},
 		{"a foreign theme", foreignTheme},
 		{"examples of themes", examplesOfThemes},
+		{"what a page puts into the slot", slots},
 		{"new comments", tellsNewComments},
 		{"new comments are followed", followsOneList},
 		{"new comments and trouble", followsThroughTrouble},

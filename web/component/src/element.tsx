@@ -357,9 +357,10 @@ export class TalkbackComments extends Base {
     root.addEventListener('toggle', this.#onToggle, true); // which does not bubble
   }
 
-  // Links and forms work without this script. With it, the element follows them itself.
+  // Links and forms work without this script. With it, the element follows them itself, but for those that a page put into its slot.
   #onClick = (event: MouseEvent): void => {
     const target = event.target as Element;
+    if (!this.#root?.contains(target)) return;
     if (target.closest('button.more')) void this.#more();
     if (target.closest('.compose button')) return this.#compose();
     const link = target.closest('a');
@@ -389,7 +390,7 @@ export class TalkbackComments extends Base {
 
   #onSubmit = (event: SubmitEvent): void => {
     const form = event.target as HTMLFormElement;
-    if (form.getAttribute('method') !== 'get') return; // not form.method, which can be a field of the page's query
+    if (!this.#root?.contains(form) || form.getAttribute('method') !== 'get') return; // not form.method, which can be a field of the page's query
     event.preventDefault();
     const query = new URLSearchParams();
     for (const [name, value] of new FormData(form)) if (typeof value === 'string') query.append(name, value);
