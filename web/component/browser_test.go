@@ -47,6 +47,7 @@ func TestInABrowser(t *testing.T) {
 		{"takes over what the server rendered", takesOver},
 		{"a customer's comment that waits", showsOwn},
 		{"pictures", pictures},
+		{"pictures that change", picturesThatChange},
 		{"languages", speaksLanguages},
 		{"writing", writes},
 		{"votes", votes},

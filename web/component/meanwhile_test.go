@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/talkback/talkback/internal/browsertest"
 )
@@ -49,4 +50,34 @@ func votesWhileMoreComes(t *testing.T, ctx context.Context, s shop) {
 		pressed(last, "true"),
 	)
 	s.voted(t, "0 HELPFUL", "0 HELPFUL")
+}
+
+// A picture that is shown large and gone from the comment meanwhile closes. Where texts run from right to
+// left, so do the pictures.
+func picturesThatChange(t *testing.T, ctx context.Context, s shop) {
+	const shown = root + ".querySelector('.lightbox[open]')"
+	run(t, ctx, // unwatched: the page allows no videos
+		chromedp.Navigate(s.address+"/shop/pictures?a-lang=ar"),
+		holds(idle),
+		click(".list .media li:nth-child(3) a"),
+		holds(shown+"?.querySelector('video') !== null"),
+		focused(".lightbox"),
+		chromedp.KeyEvent(kb.ArrowRight),
+		says(".lightbox [role=status]", "2/3"),
+		chromedp.KeyEvent(kb.ArrowLeft),
+		says(".lightbox [role=status]", "3/3"),
+		chromedp.Evaluate(`{
+			const { fetch } = window;
+			window.fetch = async (address, init) => {
+				const answer = await (await fetch(address, init)).json();
+				for (const comment of answer.data.product.list.nodes) comment.media.pop();
+				return Response.json(answer);
+			};
+			void document.querySelector('talkback-comments').refresh();
+		}`, nil),
+		holds(shown+" === null"),
+		holds(root+".querySelectorAll('.list > :first-child .media li').length === 2 && "+idle),
+		click(".list .media a"),
+		says(".lightbox [role=status]", "A kettle 1/2"),
+	)
 }

@@ -33,7 +33,7 @@ export class Pictures extends Component<Props, { at: number }> {
             </li>
           ))}
         </ul>
-        {at >= 0 && <Lightbox texts={texts} media={media} at={at} move={this.#move} />}
+        {media[at] && <Lightbox texts={texts} media={media} at={at} move={this.#move} />}
       </>
     );
   }
@@ -61,7 +61,7 @@ class Lightbox extends Component<Props & { readonly at: number; move(at: number)
 
   #key = (event: KeyboardEvent): void => {
     const by = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
-    if (by && !(event.target instanceof HTMLVideoElement)) this.#step(by);
+    if (by && !(event.target instanceof HTMLVideoElement)) this.#step(this.props.texts.dir === 'rtl' ? -by : by);
   };
 
   override render() {
