@@ -4,7 +4,9 @@ import (
 	"context"
 	"testing"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"github.com/talkback/talkback/internal/browsertest"
 )
@@ -31,4 +33,72 @@ func slots(t *testing.T, ctx context.Context, s shop) {
 	if len(hindered) > 0 || len(s.requests("visitors")) != 1 {
 		t.Errorf("the element took what is the page's: %q, or asked the service again", hindered)
 	}
+}
+
+// The language is that of the page also within a component of the page, and as many shops write it.
+func theLanguageAround(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-lang=de_AT",
+		says(".result", "130 Kommentare"),
+		chromedp.Evaluate(`{
+			document.documentElement.lang = 'fr';
+			let within = document.querySelector('main');
+			for (const name of ['outer', 'inner']) {
+				const component = document.createElement('div');
+				within.append(component);
+				within = component.attachShadow({ mode: 'open' });
+			}
+			window.within = document.createElement('talkback-comments');
+			window.within.product = 'lamp';
+			within.append(window.within);
+		}`, nil),
+		holds("window.within.shadowRoot.querySelector('.result')?.textContent === '130 avis'"),
+	)
+}
+
+// An element that was out of the page shows what the address says by then. One that is moved keeps the
+// picture that is large above the page.
+func putBack(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-navigate=&page=2",
+		says(".pages [aria-current]", "2"),
+		chromedp.Evaluate(`{
+			const element = document.querySelector('talkback-comments');
+			element.remove();
+			history.pushState(null, '', '?a-navigate=&page=3');
+			document.body.append(element);
+		}`, nil),
+		says(".pages [aria-current]", "3"),
+		holds("location.search === '?a-navigate=&page=3'"),
+	)
+	browsertest.Visit(t, ctx, s.address+"/shop/pictures",
+		holds(idle),
+		click(".list .media a"),
+		says(".lightbox [role=status]", "A kettle 1/3"),
+		chromedp.Evaluate("document.body.append(document.querySelector('talkback-comments'))", nil),
+		holds(root+".querySelector('.lightbox').matches(':modal')"),
+		chromedp.KeyEvent(kb.Escape),
+		holds(root+".querySelector('.lightbox') === null"),
+	)
+}
+
+// Nothing moves without end for a reader who wants less of it.
+func lessMotion(t *testing.T, ctx context.Context, s shop) {
+	s.forgive("slow")
+	const wanted = "prefers-reduced-motion"
+	run(t, ctx,
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: wanted, Value: "reduce"}}),
+		chromedp.Navigate(s.address+"/shop/slow"),
+		holds(root+"?.querySelector('.skeleton')"),
+		holds(root+".getAnimations().length > 0 && "+root+".getAnimations().every(({ effect }) => effect.getComputedTiming().iterations === 1)"),
+		emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: wanted, Value: ""}}),
+	)
+}
+
+// A page that knows a customer without a name gives a blank one. The form asks for it.
+func nameless(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-customer-name=%20",
+		holds(idle),
+		click(".write .button"),
+		holds(root+".querySelector('.write [name=name]') !== null"),
+		chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
+	)
 }

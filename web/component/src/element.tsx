@@ -124,7 +124,12 @@ export class TalkbackComments extends Base {
     window.addEventListener('popstate', this.#onPopState);
     window.addEventListener('online', this.#onOnline);
     if (this.#session) { // it was moved within the page
+      for (const dialog of this.#root?.querySelectorAll('dialog') ?? []) {
+        dialog.open = false; // it is, but no longer above the page
+        dialog.showModal();
+      }
       if (this.#interrupted) void this.refresh();
+      this.#onPopState(); // the address may be another by now
       return this.#follow();
     }
     const state = this.#serverState();
@@ -255,7 +260,7 @@ export class TalkbackComments extends Base {
       client,
       language: baseOf(this.#language),
       languages: () => [...new Set([desk.language, ...(this.#session?.shown?.data.product?.languages ?? []).map(({ language }) => language)])],
-      customerName: () => this.customerName,
+      customerName: () => this.customerName.trim(), // a blank one is none
       written: (change) => this.#written(desk, change),
       seen: (change) => this.#session?.amend(change),
     };
@@ -475,8 +480,11 @@ export class TalkbackComments extends Base {
     return new URL('talkback/', scriptAddress || this.#endpoint);
   }
 
+  /** The language of the closest element that has one, also around the shadow roots that this is in. Many shops write de_DE. */
   get #language(): string {
-    return this.closest('[lang]')?.getAttribute('lang') || navigator.language;
+    let at: Element = this;
+    for (let root; !at.closest('[lang]') && (root = at.getRootNode()) instanceof ShadowRoot; ) at = root.host;
+    return (at.closest('[lang]')?.getAttribute('lang') || navigator.language).replaceAll('_', '-');
   }
 
   get #pageSize(): number {
