@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -68,6 +69,25 @@ func TestAnswers(t *testing.T) {
 			t.Errorf("%s: %+v, want %q, %q", row.reason, got, row.name, row.image)
 		}
 	}
+}
+
+// A name that is remembered keeps nothing else of the answer in memory.
+func TestNamesAreSmall(t *testing.T) {
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	var names []string
+	for range 50 {
+		names = append(names, cleaned("Kettle"+strings.Repeat(" ", 1<<20)))
+	}
+	if grown := heap() - before; grown > 5<<20 {
+		t.Errorf("%d names hold %d bytes", len(names), grown)
+	}
+	runtime.KeepAlive(names)
 }
 
 // No product leads anywhere but to its own page at the shop.

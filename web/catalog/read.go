@@ -132,7 +132,7 @@ func cleaned(text string) string {
 		}
 		return r
 	}, html.UnescapeString(text))
-	text = strings.Join(strings.Fields(text), " ")
+	text = strings.Clone(strings.Join(strings.Fields(text), " ")) // else one word keeps all of the text in memory
 	if runes := []rune(text); len(runes) > maxName {
 		return strings.TrimSpace(string(runes[:maxName-1])) + "…"
 	}
