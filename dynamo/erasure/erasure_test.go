@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -470,15 +471,30 @@ func TestServe(t *testing.T) {
 	}
 }
 
-// An item that is no erasure keeps none of the others waiting.
+// An item that is no erasure keeps none of the others waiting, and erases nobody. An erasure whose process
+// was killed, by a clock that was ahead, is taken over.
 func TestServeBesideADamagedItem(t *testing.T) {
 	x := newTable(t)
 	x.fill(ada)
-	_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: layout.StreamKey("ERASING", "0")})
-	x.must(err)
+	bob := comment.Author{ID: "customer-bob", Name: "Bob-Name"}
+	x.add(bob, "")
+	misfiled := layout.StreamKey("ERASING", "1")
+	misfiled["id"] = layout.Text(bob.ID)
+	for _, it := range []layout.Item{layout.StreamKey("ERASING", "0"), misfiled} {
+		_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
+		x.must(err)
+	}
+	held := x.traces(bob)
 	server := x.eraser(x.client)
-	_, err = server.Start(t.Context(), ada)
+	_, err := server.Start(t.Context(), ada)
 	x.must(err)
+	for _, it := range x.items() {
+		if said(it["id"]) == ada.ID {
+			it["ow"], it["bt"], it["sv"] = layout.Text("killed"), layout.Number(1), layout.Number(time.Now().Add(time.Hour).Unix())
+			_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
+			x.must(err)
+		}
+	}
 	var log lockedBuffer
 	ctx, stop := context.WithCancel(t.Context())
 	var serving sync.WaitGroup
@@ -496,4 +512,10 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	}
 	stop()
 	serving.Wait()
+	if left := x.traces(bob); !slices.Equal(left, held) {
+		t.Errorf("of another author, %q are left of %q", left, held)
+	}
+	if text := log.String(); !strings.Contains(text, "ERASING / 1 names another author") || strings.Contains(text, bob.ID) {
+		t.Error(text)
+	}
 }

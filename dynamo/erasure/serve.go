@@ -3,6 +3,7 @@ package erasure
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -44,7 +45,11 @@ func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 		}
 		for _, it := range output.Items {
 			job, err := readProgress(it)
-			if err == nil && job.report.State == comment.ErasureWaiting {
+			switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
+			case err != nil:
+			case sortKey != digestOf(job.author): // it would be erased again and again
+				err = fmt.Errorf("%s / %s names another author: delete the item, and ask for the erasure again", jobPK, sortKey)
+			case job.report.State == comment.ErasureWaiting:
 				err = e.serve(ctx, job.author, log)
 			}
 			failed = errors.Join(failed, call.Wrap(err, "item of an erasure"))

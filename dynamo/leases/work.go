@@ -99,9 +99,10 @@ func HolderOf(it layout.Item) Holder {
 	return h
 }
 
-// Works reports whether a process does the work, which saves its progress with every heartbeat.
+// Works reports whether a process does the work, which saves its progress with every heartbeat. The clock
+// of a process that was killed may have been ahead.
 func (h Holder) Works(heartbeat time.Duration) bool {
-	return h.owner != "" && time.Since(h.Saved) <= workPatience*heartbeat
+	return h.owner != "" && time.Since(h.Saved).Abs() <= workPatience*heartbeat
 }
 
 // Acquire starts the work, or takes over what was interrupted, and returns the item as it was before:
