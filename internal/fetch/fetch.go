@@ -45,10 +45,11 @@ func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *
 	return &Client{&http.Client{Timeout: timeout, Transport: transport, CheckRedirect: CheckRedirect}, maxBytes}
 }
 
-// Pings returns settings by which a connection of HTTP/2 ends that has fallen silent, within the timeout
-// of a request. Without them, all further requests would take it.
+// Pings returns settings by which a connection of HTTP/2 that fell silent ends some time after the
+// requests on it, whose timeout is given. Without them, all further requests would take it. A host that
+// is busy for as long as a request may take is not silent.
 func Pings(timeout time.Duration) *http.HTTP2Config {
-	return &http.HTTP2Config{SendPingTimeout: timeout / 3, PingTimeout: timeout / 3}
+	return &http.HTTP2Config{SendPingTimeout: timeout, PingTimeout: timeout}
 }
 
 // CheckRedirect follows redirects within the address's own origin. Redirects to another origin
