@@ -41,6 +41,7 @@ func TestProductPage(t *testing.T) {
 	}{
 		{oneProduct, "GET", "/products/42", "", 200, "no-cache", "a page"},
 		{oneProduct, "GET", "/products/a%2Fb", "", 200, "no-cache", "an id with a slash"},
+		{oneProduct, "GET", "/products/element", "", 200, "no-cache", "an id that is the name of the inside"},
 		{oneProduct, "HEAD", "/products/42", "", 200, "no-cache", "a link checker"},
 		{oneProduct, "GET", "/products/42", "If-None-Match: " + etag, 304, "no-cache", "the browser has it"},
 		{oneProduct, "GET", "/products/42", "If-None-Match: W/\"other\"", 200, "no-cache", "the browser has another one"},

@@ -108,12 +108,13 @@ type site struct {
 // ServeHTTP implements [http.Handler].
 func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	found, isHome := s.static[r.URL.Path], r.URL.Path == "/"
+	below, isProduct := strings.CutPrefix(r.URL.EscapedPath(), "/products/")
 	if r.URL.Path == deskPath {
 		w.Header().Add("Vary", "Accept-Language")
 		found = deskFor(r, s.media)
 	}
 	switch {
-	case found == nil && !isHome && !strings.HasPrefix(r.URL.EscapedPath(), "/products/"):
+	case found == nil && !isHome && !isProduct:
 		s.products.serve(w, r, s.products.NotFound(r))
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		writePolicies(w.Header(), s.products.policy)
@@ -122,7 +123,7 @@ func (s site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case isHome:
 		w.Header().Add("Vary", forwardedProto)
 		s.home.at(r).ServeHTTP(w, r)
-	case found == nil && strings.HasSuffix(r.URL.EscapedPath(), product.InsideSuffix):
+	case found == nil && strings.HasSuffix(below, product.InsideSuffix): // and not the page of a product "element"
 		s.products.serve(w, r, s.products.Inside(r))
 	case found == nil:
 		s.products.serve(w, r, s.products.Product(r, addressOf(r)))
