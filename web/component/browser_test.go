@@ -116,6 +116,14 @@ func pictures(t *testing.T, ctx context.Context, s shop) {
 	)
 	t.Run("large", func(t *testing.T) { browsertest.Axe(t, ctx) })
 	run(t, ctx,
+		chromedp.KeyEvent(kb.Escape),
+		holds(shown+" === null"),
+		chromedp.EmulateViewport(320, 200), // as a page that is four times as large
+		focus(second),
+		chromedp.KeyEvent(kb.Enter),
+		focused(".lightbox"),
+		holds(shown+".scrollHeight > "+shown+".clientHeight && "+shown+".scrollTop === 0"), // the picture is what is seen
+		chromedp.EmulateViewport(1280, 800),
 		chromedp.KeyEvent(kb.ArrowLeft),
 		holds(shown+".querySelector('img').alt === 'A kettle'"),
 		says(".lightbox [role=status]", "A kettle 1/3"),

@@ -281,6 +281,17 @@ func followsThroughTrouble(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Evaluate("new Promise((resolve) => setTimeout(resolve, 30_000))", nil, awaited),
 		says(fresh, "2 new comments"),
 	)
+	// A proxy that knows no streams has a page for whatever it is asked, which is no place to ask again.
+	run(t, ctx,
+		chromedp.Navigate(s.elsewhere+"/shop/lamp?a-live="),
+		holds(idle),
+		chromedp.Evaluate(root+".querySelector('.list').scrollIntoView()", nil),
+		s.follows("lamp", func(f *follower) {
+			f.then(func(w http.ResponseWriter) { _, _ = io.WriteString(w, "<!doctype html>") })
+			f.then(nil)
+		}),
+		chromedp.Evaluate("new Promise((resolve) => setTimeout(resolve, 30_000))", nil, awaited),
+	)
 	if got, want := strings.Join(at, " "), "   5.5.5.5 1.1.1.1  1.1.1.2"; got != want {
 		t.Errorf("resumed at %q, want %q", got, want)
 	}

@@ -133,7 +133,8 @@ export class Follower {
         body: JSON.stringify({ query: operation, variables, ...(this.#position && { extensions: { position: this.#position } }) }),
         signal: AbortSignal.any([closed, lost.signal]),
       });
-      if (!response.ok || !response.body) return await this.#judge(response);
+      const isStream = response.ok && response.headers.get('Content-Type')?.startsWith('text/event-stream');
+      if (!isStream || !response.body) return await this.#judge(response);
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
       for (let text = '', chunks = 0; !this.#refused; chunks++) {
         const { value, done } = await reader.read();

@@ -50,8 +50,10 @@ class Lightbox extends Component<Props & { readonly at: number; move(at: number)
   readonly #dialog = createRef<HTMLDialogElement>();
 
   override componentDidMount(): void {
-    this.#dialog.current?.showModal();
-    this.#dialog.current?.focus(); // and not a button, which the key that opened this would press
+    const dialog = this.#dialog.current as HTMLDialogElement;
+    dialog.showModal();
+    dialog.focus(); // and not a button, which the key that opened this would press
+    dialog.scrollTop = 0; // in a low window, a button that had the focus has scrolled the picture away
   }
 
   #step(by: number): void {
