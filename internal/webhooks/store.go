@@ -61,7 +61,10 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 		return h, err
 	}
 	h.ID = strings.ToLower(rand.Text()[:8])
-	return h, s.put(ctx, h, layout.IfAbsent, "")
+	if err := s.put(ctx, h, layout.IfAbsent, ""); err != nil {
+		return h, err
+	}
+	return h, s.out.Want(ctx, interest, 0) // again: a removal that did not see this hook may have taken it back
 }
 
 // Change changes a hook, and returns it as it is now. The error is of the kind Conflict if another change
@@ -101,11 +104,23 @@ func (s *Store) Remove(ctx context.Context, id string) error {
 			return err
 		}
 	}
-	left, alsoLeft, err := s.List(ctx)
-	if err != nil || len(left)+len(alsoLeft) > 0 {
+	if some, err := s.some(ctx); err != nil || some {
 		return err
 	}
-	return s.out.Unwant(ctx, interest)
+	if err := s.out.Unwant(ctx, interest); err != nil {
+		return err
+	}
+	some, err := s.some(ctx)
+	if err != nil || !some {
+		return err
+	}
+	return s.out.Want(ctx, interest, 0) // for the hook that was added meanwhile
+}
+
+// some reports whether there are hooks, damaged ones included.
+func (s *Store) some(ctx context.Context) (bool, error) {
+	all, damaged, err := s.List(ctx)
+	return len(all)+len(damaged) > 0, err
 }
 
 func (s *Store) delete(ctx context.Context, key layout.Item, hook string) error {
