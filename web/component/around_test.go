@@ -102,3 +102,17 @@ func nameless(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
 	)
 }
+
+// A form that comes with its draft takes the focus from nobody, and moves no page.
+func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/signed",
+		holds(idle),
+		click(".write .button"),
+		focused(".write [type=radio]"),
+		chromedp.Evaluate("scrollTo(0, 0)", nil),
+		chromedp.Reload(),
+		holds(root+"?.querySelector('.write [name=text]')"),
+		holds("document.activeElement === document.body && scrollY === 0"),
+		chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
+	)
+}

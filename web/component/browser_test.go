@@ -59,6 +59,7 @@ func TestInABrowser(t *testing.T) {
 		{"put back", putBack},
 		{"less motion", lessMotion},
 		{"a customer without a name", nameless},
+		{"a draft from before", draftFromBefore},
 		{"new comments", tellsNewComments},
 		{"new comments are followed", followsOneList},
 		{"new comments and trouble", followsThroughTrouble},

@@ -21,11 +21,13 @@ interface Props {
 export class Entry extends Component<Props, { asked: number }> {
   readonly #article = createRef<HTMLElement>();
   override state = { asked: 0 };
+  #opened = false;
   /** How often deletion was asked for. */
   #times = 0;
 
   #edit = (): void => {
     const { desk, comment } = this.props;
+    this.#opened = true;
     if (desk) save(placeOf(desk, comment.id), draftOf(comment));
     this.forceUpdate();
   };
@@ -49,7 +51,7 @@ export class Entry extends Component<Props, { asked: number }> {
     );
     return (
       <article ref={this.#article} class="comment" part="comment" id={comment.id} data-version={comment.version}>
-        {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} close={this.#close} /> : content(actions)}
+        {edits ? <CommentForm desk={desk} texts={texts} viewer={viewer} comment={comment} opened={this.#opened} close={this.#close} /> : content(actions)}
         {mine && asked > 0 && <Deletion key={asked} desk={desk} texts={texts} viewer={viewer} comment={comment} close={() => this.#closeDeletion(asked)} />}
       </article>
     );

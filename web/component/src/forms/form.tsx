@@ -11,6 +11,8 @@ import { fieldOf, FormFields, isShown } from './fields';
 interface Props extends FormProps {
   /** The comment that is edited; none for a new one. */
   readonly comment?: Comment;
+  /** Whether the reader has opened it here, and is led into it. One that comes with its draft leaves the reader where they are. */
+  readonly opened: boolean;
   /** The form is done: its text is written or discarded. */
   close(): void;
 }
@@ -36,6 +38,7 @@ export class CommentForm extends Component<Props, State> {
   }
 
   override componentDidMount(): void {
+    if (!this.props.opened) return;
     const form = this.#form.current;
     (form?.querySelector<HTMLElement>('input:checked') ?? form?.querySelector('input'))?.focus();
   }

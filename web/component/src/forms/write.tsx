@@ -38,8 +38,10 @@ export function Compose({ view }: Props) {
 /** A button that opens the form, or the form. */
 class Place extends Component<FormProps> {
   readonly #button = createRef<HTMLButtonElement>();
+  #opened = false;
 
   #open = (): void => {
+    this.#opened = true;
     save(placeOf(this.props.desk), newDraft(this.props.desk));
     this.forceUpdate();
   };
@@ -53,7 +55,7 @@ class Place extends Component<FormProps> {
       <>
         {!viewer?.mayWrite && <slot name="sign-in"><p>{texts.say(viewer?.cannotWriteReason === 'TOKEN_REFUSED' ? 'write.again' : 'write.in')}</p></slot>}
         {isOpen && <h2>{texts.say('write')}</h2>}
-        {isOpen && <CommentForm desk={desk} texts={texts} viewer={viewer} close={this.#close} />}
+        {isOpen && <CommentForm desk={desk} texts={texts} viewer={viewer} opened={this.#opened} close={this.#close} />}
         {!isOpen && viewer?.mayWrite && <button ref={this.#button} class="button primary" type="button" onClick={this.#open}>{texts.say('write')}</button>}
       </>
     );
