@@ -13,6 +13,7 @@ import (
 	tabletypes "github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+	"github.com/aws/smithy-go"
 )
 
 // NewClient makes a client for the streams of the tables that another client is for. It copies the
@@ -112,6 +113,9 @@ func (s *tableStream) Open(ctx context.Context, label, shard, after string) (str
 		input.SequenceNumber = aws.String(after)
 	}
 	output, err := s.client.GetShardIterator(ctx, input)
+	if api, ok := errors.AsType[smithy.APIError](err); ok && after != "" && api.ErrorCode() == "ValidationException" {
+		return "", ErrTrimmed // someone damaged the checkpoint by hand: what follows it is not known
+	}
 	if err != nil {
 		return "", explain(err, "GetShardIterator")
 	}

@@ -102,6 +102,13 @@ func TestWhereAShardIsOpened(t *testing.T) {
 			t.Errorf("after %q: %+v", after, s.opened)
 		}
 	}
+	s.err = &smithy.GenericAPIError{Code: "ValidationException"}
+	if _, err := source.Open(t.Context(), "label", "x", "damaged"); !errors.Is(err, ErrTrimmed) {
+		t.Errorf("after a checkpoint that is none: %v", err)
+	}
+	if _, err := source.Open(t.Context(), "label", "x", ""); err == nil || errors.Is(err, ErrTrimmed) {
+		t.Errorf("at the oldest record: %v", err)
+	}
 }
 
 func TestErrorsOfAStream(t *testing.T) {

@@ -17,6 +17,7 @@ import (
 	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/counts"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/leases"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
@@ -349,4 +350,47 @@ func TestCounting(t *testing.T) {
 			t.Errorf("%d comments are counted, want %d: %v", got, want, err)
 		}
 	})
+}
+
+// A shard whose lease someone damaged by hand is read on. If it is the checkpoint that is damaged, that is
+// a gap, and the shard is read from its oldest record on.
+func TestDamagedLeases(t *testing.T) {
+	dynamotest.Each(t, func(t *testing.T, endpoint string) {
+		b, n := newBench(t, endpoint), 0
+		for _, damage := range []layout.Item{nil, {"n": layout.Text("x")}, {"o": layout.Number(1)}, {"k": layout.Text("x")}} {
+			b.damage(damage)
+			b.write(n, n+5)
+			h := &seen{values: map[string][]string{}}
+			c := b.consumer(h)
+			stop := b.run(c)
+			b.drain(c)
+			stop()
+			got := fmt.Sprint(h.values)
+			for range 5 {
+				if !strings.Contains(got, fmt.Sprintf("%04d", n)) {
+					t.Errorf("with %v, %04d was never handed over: %s", damage, n, got)
+				}
+				n++
+			}
+		}
+	})
+}
+
+// damage sets attributes of all leases, as nobody but an operator does.
+func (b *bench) damage(attrs layout.Item) {
+	b.t.Helper()
+	for attr, value := range attrs {
+		state, err := b.leases.State(b.t.Context())
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		for _, lease := range b.list() {
+			if _, err := b.client.UpdateItem(b.t.Context(), &dynamodb.UpdateItemInput{
+				TableName: aws.String(b.table), Key: layout.StreamKey("STREAM#"+state.Label, lease.Shard),
+				UpdateExpression: aws.String("SET " + attr + " = :v"), ExpressionAttributeValues: layout.Item{":v": value},
+			}); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+	}
 }

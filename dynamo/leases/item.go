@@ -57,9 +57,12 @@ func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
 	return it
 }
 
+// mostUnproven is more heartbeats than are under way at once.
+const mostUnproven = 1 << 20
+
 func leaseOf(it layout.Item) stream.Lease {
 	r := layout.NewReader(it)
-	return stream.Lease{
+	lease := stream.Lease{
 		Shard:       r.Text(layout.AttrSK),
 		Parent:      r.Text(attrLeaseParent),
 		Owner:       r.Text(attrLeaseOwner),
@@ -72,6 +75,10 @@ func leaseOf(it layout.Item) stream.Lease {
 		Proven:      r.Number(attrLeaseProven),
 		DeadLetters: int(r.Number(attrLeaseDeadLetters)),
 	}
+	if lease.Counter < max(1, lease.Proven) { // damaged by hand: heartbeats that are under way must not prove later writes
+		lease.Counter = lease.Proven + mostUnproven
+	}
+	return lease
 }
 
 // Attributes of the state.
