@@ -116,3 +116,20 @@ func draftFromBefore(t *testing.T, ctx context.Context, s shop) {
 		chromedp.Evaluate("sessionStorage.clear()", nil), // or the form is open the next time
 	)
 }
+
+// Who turned the page and writes into a field of the page by the time the answer comes stays there.
+func writesToThePage(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/lamp",
+		holds(idle),
+		chromedp.Evaluate("("+held+`)('"page":2')`, nil),
+		click(".pages [rel=next]"),
+		holds("typeof window.release === 'function'"),
+		chromedp.Evaluate("document.querySelector('h1').append(document.createElement('input')); document.querySelector('input').focus()", nil),
+		chromedp.KeyEvent("ab"),
+		chromedp.Evaluate("window.release()", nil),
+		says(".list .title", "Title 20"),
+		holds(idle),
+		chromedp.KeyEvent("c"),
+		holds("document.querySelector('input').value === 'abc' && document.activeElement.matches('input')"),
+	)
+}

@@ -60,6 +60,7 @@ func TestInABrowser(t *testing.T) {
 		{"less motion", lessMotion},
 		{"a customer without a name", nameless},
 		{"a draft from before", draftFromBefore},
+		{"who writes to the page", writesToThePage},
 		{"new comments", tellsNewComments},
 		{"new comments are followed", followsOneList},
 		{"new comments and trouble", followsThroughTrouble},

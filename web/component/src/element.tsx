@@ -344,7 +344,8 @@ export class TalkbackComments extends Base {
 
   /** Leads the reader to what an answer brought, unless they write or are asked something by then. */
   #lead(selector: string): HTMLElement | null {
-    return this.shadowRoot?.activeElement?.closest('form[method=post], dialog') ? null : this.#focus(selector);
+    const writes = document.activeElement?.matches('input, select, textarea, [contenteditable]') || this.shadowRoot?.activeElement?.closest('form[method=post], dialog');
+    return writes ? null : this.#focus(selector);
   }
 
   #focus(selector: string): HTMLElement | null {
