@@ -105,10 +105,10 @@ func (d *desk) click(selector string) {
 	d.do(browsertest.Click(selector))
 }
 
-// says waits until a part of the page has a text.
+// says waits until a part of the page is shown with a text.
 func (d *desk) says(selector, want string) {
 	d.t.Helper()
-	d.until(fmt.Sprintf("document.querySelector(%q)?.textContent === %q", selector, want))
+	d.until(fmt.Sprintf("[...document.querySelectorAll(%q)].some((part) => part.checkVisibility() && part.textContent === %q)", selector, want))
 }
 
 // titles waits until the comments that are not decided have the titles.
