@@ -68,13 +68,14 @@ func NewDeliverer(options Options) *Deliverer {
 		options.Ready = func(Hook) error { return nil }
 	}
 	options.Refresh, options.Heartbeat = cmp.Or(options.Refresh, refresh), cmp.Or(options.Heartbeat, heartbeat)
-	reporter := func(what string) *layout.Reporter {
-		return layout.NewReporter(func(item layout.Improper) { options.Logger.Error(what, "key", item.Key, "reason", item.Reason) })
-	}
 	return &Deliverer{
 		options, map[string]bool{},
-		reporter("a hook is invalid and is told of nothing: talkback hooks list says what to do"),
-		reporter("hooks are not told of events that cannot be read: have their receivers read again what they show"),
+		layout.NewReporter(func(item layout.Improper) {
+			options.Logger.Error("a hook is invalid and is told of nothing: talkback hooks list says what to do", "key", item.Key, "reason", item.Reason)
+		}),
+		layout.NewReporter(func(item layout.Improper) {
+			options.Logger.Error("hooks are not told of events that cannot be read: have their receivers read again what they show", "key", item.Key, "reason", item.Reason)
+		}),
 	}
 }
 
