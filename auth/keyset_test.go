@@ -99,7 +99,7 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 		{"of another kind", "RS256", fresh["ES256"], nil, false},
 		{"of another curve", "ES256", signer{method: jwt.SigningMethodES384, key: curve, public: curve.Public()}, nil, false},
 		{"of a curve that it is not on", "ES256", fresh["ES256"], changes{"x": "AQ"}, false},
-		{"with a point too long for its curve", "ES256", fresh["ES256"], changes{"x": strings.Repeat("AQ", 33)}, false},
+		{"with a long coordinate", "ES256", fresh["ES256"], changes{"x": strings.Repeat("AQ", 33)}, false},
 		{"that shows its private part", "ES256", fresh["ES256"], changes{"d": "AQ"}, false},
 		{"that is a shared secret", "RS256", fresh["HS256"], changes{"kty": "oct", "k": "YSBzaGFyZWQgc2VjcmV0IG9mIGF0IGxlYXN0IDMyIGJ5dGVz"}, false},
 		{"that is damaged", "RS256", fresh["RS256"], changes{"n": "?"}, false},

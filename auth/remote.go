@@ -218,7 +218,7 @@ func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err
 		return "", nil, err
 	}
 	var parsed jwkset.JWK
-	err = task.Try(func() (err error) { // it panics when a number is too long for its curve
+	err = task.Try(func() (err error) { // a key that cannot be read costs no more than that key
 		parsed, err = jwkset.NewJWKFromMarshal(parameters, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
 		return err
 	})
