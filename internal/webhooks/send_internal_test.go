@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -88,21 +89,21 @@ func TestHooksThatNeverGreet(t *testing.T) {
 func TestHooksThatFallSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var hooks sync.WaitGroup
-		connections := 0
+		var connections atomic.Int64
 		s := NewSender(func(string) (string, bool) { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true })
 		transport := s.private.Transport.(*http.Transport)
 		transport.Protocols = new(http.Protocols)
 		transport.Protocols.SetUnencryptedHTTP2(true)
 		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
-			connections++
+			connections.Add(1)
 			here, there := net.Pipe()
 			hooks.Go(func() { _, _ = io.Copy(io.Discard, there) })
 			return here, nil
 		}
-		for n := 1; n <= 2; n++ {
+		for n := int64(1); n <= 2; n++ {
 			err := s.Test(t.Context(), Hook{URL: "http://shop.example", SecretEnv: "SECRET", AllowPrivate: true}, "test_1")
-			if connections != n || err == nil {
-				t.Errorf("%d connections, %v", connections, err)
+			if connections.Load() != n || err == nil {
+				t.Errorf("%d connections, %v", connections.Load(), err)
 			}
 			time.Sleep(2 * timeout)
 		}
