@@ -19,6 +19,7 @@ import (
 // They run in the order of their names, on one table: what mutations changed, the next ones see. A
 // new case is a new file; -update writes its answer.
 func TestAnswers(t *testing.T) {
+	t.Parallel()
 	data, err := filepath.Glob("testdata/api/*/data.jsonl")
 	if err != nil || len(data) == 0 {
 		t.Fatalf("no cases: %v", err)

@@ -21,6 +21,7 @@ const auditChecks = 61
 // The audit of the npm package graphql-http, by those who wrote GraphQL over HTTP down: every check
 // is ok, also those that the draft leaves open.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
+	t.Parallel()
 	folder, err := filepath.Abs("../.cache/graphql-http")
 	if err != nil {
 		t.Fatal(err)

@@ -91,6 +91,7 @@ func (a *authored) author(status int, words ...string) (out, said string) {
 // The export of a customer has all that the table holds about the customer, and nothing of others: not
 // who decided, nor the imported author with the same id. Its comments can be imported.
 func TestAuthorExport(t *testing.T) {
+	t.Parallel()
 	a := newAuthored(t)
 	out, said := a.author(0, "export", "42")
 	for _, foreign := range []string{"the moderator", a.imported.Author.Name, string(a.imported.ID), `"author":"7"`} {
@@ -140,6 +141,7 @@ func TestAuthorExport(t *testing.T) {
 
 // Imported authors are in no index: their export reads the whole table, and not before it is asked to.
 func TestAuthorExportOfImported(t *testing.T) {
+	t.Parallel()
 	a := newAuthored(t)
 	if _, said := a.author(2, "export", "42", "--imported"); !strings.Contains(said, "run it again with --scan") {
 		t.Errorf("without --scan it says %q", said)

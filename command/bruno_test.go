@@ -44,6 +44,7 @@ func readIfThere(t *testing.T, path string) string {
 
 // The collection has the examples of the explorer, and no others. -update writes it.
 func TestBrunoCollection(t *testing.T) {
+	t.Parallel()
 	examples, err := filepath.Glob("../web/explorer/examples/*.graphql")
 	if err != nil || len(examples) == 0 {
 		t.Fatalf("no examples found: %v", err)

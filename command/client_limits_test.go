@@ -297,6 +297,7 @@ func TestServersShareLimits(t *testing.T) {
 
 // A password stands in the environment, or nowhere.
 func TestRedisPasswordOnTheCommandLine(t *testing.T) {
+	t.Parallel()
 	status, _, said := talkback(t.Context(), "serve", "--client-limits-redis", "redis://user:hush@cache:6379")
 	if status != 2 || !strings.Contains(said, "TALKBACK_CLIENT_LIMITS_REDIS") || strings.Contains(said, "hush") {
 		t.Errorf("status %d: %s", status, said)

@@ -45,6 +45,7 @@ func flagsOfCommands(t *testing.T) map[string]map[string]flagShown {
 // docs/operate/configure.md has a row for every flag of every command, with its variable and its
 // default, and no other.
 func TestEveryFlagIsDocumented(t *testing.T) {
+	t.Parallel()
 	want := map[string]flagShown{}
 	for _, flags := range flagsOfCommands(t) {
 		maps.Copy(want, flags)
@@ -78,6 +79,7 @@ func TestEveryFlagIsDocumented(t *testing.T) {
 // targets of the Makefile, tests and packages, commands and flags of talkback, templates and their
 // parameters.
 func TestCommandLines(t *testing.T) {
+	t.Parallel()
 	c := commandLines{flags: flagsOfCommands(t), root: doctest.Root(t), makefile: doctest.Read(t, "Makefile").Text, tokens: doctest.Read(t, "web/look/tokens.css").Text}
 	checked := 0
 	for _, document := range doctest.All(t) {

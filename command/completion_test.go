@@ -35,6 +35,7 @@ var completions = []struct {
 
 // Real shells complete real lines with the script that the program prints.
 func TestCompletion(t *testing.T) {
+	t.Parallel()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -113,6 +114,7 @@ func offered(line, printed string) (words []string) {
 
 // The scripts are proper ones, and say in their first lines where they go.
 func TestCompletionScripts(t *testing.T) {
+	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		status, script, said := talkback(t.Context(), "completion", shell)
 		if status != 0 || !strings.Contains(script, fmt.Sprintf("talkback completion %s", shell)) {

@@ -62,6 +62,7 @@ func billed(t *testing.T, arguments ...string) []cost.Bill {
 // Metrics since a server began are brought to a month, and add up over servers. Storage is that of a
 // workload.
 func TestCostOfMetrics(t *testing.T) {
+	t.Parallel()
 	const seconds = cost.Hours * 3600.0
 	alone := billed(t, "--metrics", metered(t)+"/metrics")[0]
 	if reads := alone.Lines[0]; reads.What != "pages" || math.Abs(reads.Units-seconds) > 1 {
@@ -96,6 +97,7 @@ func TestCostInterrupted(t *testing.T) {
 
 // Whatever cannot be billed is refused by a sentence with a cure.
 func TestCostRefuses(t *testing.T) {
+	t.Parallel()
 	wrong := filepath.Join(t.TempDir(), "wrong.json")
 	if err := os.WriteFile(wrong, []byte(`{"products": 2, "comments": 9, "held": 3}`), 0o600); err != nil {
 		t.Fatal(err)

@@ -128,6 +128,7 @@ func TestRandomWritesAreCounted(t *testing.T) {
 // Whatever happens to any one call of a consumer, to the table or to the stream, what it counts is
 // exact. Half of them find the leases as their owner left them, or as one that was killed did.
 func TestCountingThroughEveryFault(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
 	for _, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {

@@ -83,6 +83,7 @@ func (a *api) leases() []stream.Lease {
 
 // After records were lost, a process that counts counts everything again.
 func TestGapIsClosed(t *testing.T) {
+	t.Parallel()
 	a, comments := uncounted(t)
 	leases := leases.NewLeases(a.session.Client, a.session.Table)
 	lost := stream.State{Since: time.Now(), Gap: &stream.Gap{Found: time.Now(), Reason: "the test says so"}}
@@ -106,6 +107,7 @@ func TestGapIsClosed(t *testing.T) {
 
 // An import that leaves counting to others does not wait for them.
 func TestImportWithoutCounting(t *testing.T) {
+	t.Parallel()
 	session := newSession(t, dynamotest.Dynoxide(t))
 	status, out, said := talkback(t.Context(), "import", "testdata/api/kettle/data.jsonl", "--no-count", "--endpoint", session.Address, "--table", session.Table)
 	if status != 0 || !strings.Contains(out, "written") || strings.Contains(out, "counted") {

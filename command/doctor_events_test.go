@@ -14,6 +14,7 @@ import (
 
 // Each state of a hook is a finding that names the cure.
 func TestHookFindings(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	for _, row := range []struct {
 		why     string
@@ -48,6 +49,7 @@ func TestHookFindings(t *testing.T) {
 
 // Events are written by a process that reads a shard, or by a function of AWS Lambda.
 func TestWhoWritesEvents(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	for why, row := range map[string]struct {
 		status status
@@ -66,6 +68,7 @@ func TestWhoWritesEvents(t *testing.T) {
 
 // Subscribers have connections beside those of others, or the server does not start.
 func TestSubscribersKeepNobodyOut(t *testing.T) {
+	t.Parallel()
 	if n, err := (&SubscriptionFlags{Max: 20}).connections(10); n != 30 || err != nil {
 		t.Errorf("%d connections, %v", n, err)
 	}

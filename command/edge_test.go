@@ -84,6 +84,7 @@ func asking(base, query string) string { return base + "/graphql?query=" + url.Q
 // Shared caches may keep what is the same for everyone, and nothing else: no answer to a token of any
 // kind, none that depends on who asks, none with an error.
 func TestWhatSharedCachesKeep(t *testing.T) {
+	t.Parallel()
 	a, shown, waits := sharing(t)
 	many := `"` + strings.Join(slices.Collect(func(yield func(string) bool) {
 		for i := range cdn.MaxProducts + 1 {
@@ -137,6 +138,7 @@ func TestWhatSharedCachesKeep(t *testing.T) {
 
 // Product pages are everyone's too, but for the machine that may write because there are no tokens.
 func TestProductPagesAreShared(t *testing.T) {
+	t.Parallel()
 	a, _, _ := sharing(t)
 	open := newAPI(t, a.session.Address)
 	open.serve.SharedCache, open.pages = time.Second, open.inTable(t)

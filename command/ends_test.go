@@ -9,6 +9,7 @@ import (
 // What a server has beside its table ends together: a collector that hangs holds up its end once,
 // however many exporters wait for it.
 func TestSurroundingsEndTogether(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		var s surroundings
 		for _, waits := range []time.Duration{3 * time.Second, 0, 5 * time.Second} {

@@ -147,6 +147,7 @@ func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoD
 // A function of AWS Lambda counts, alone or beside a reader of the stream, with invocations that
 // fail and come again: what is counted is exact.
 func TestBothEntryPoints(t *testing.T) {
+	t.Parallel()
 	for _, alone := range []bool{true, false} {
 		dynamotest.Each(t, func(t *testing.T, endpoint string) {
 			a := newAPI(t, endpoint)

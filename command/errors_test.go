@@ -24,6 +24,7 @@ func ids(n int) string {
 // Every way to ask wrongly, and what the client is told. The answers stand in
 // testdata/errors.golden.
 func TestErrorTexts(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	var cursor struct{ Product struct{ Comments page } }
 	a.load(comment.Comment{
@@ -100,6 +101,7 @@ func refuse(status int, code string) faultyHTTP {
 // What a table in trouble looks like from outside: a code to act on, a sentence, and nothing of
 // what is inside.
 func TestTroubleWithTheTable(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	healthy := a.session.Client
 	for _, row := range []struct {
@@ -151,6 +153,7 @@ func (*netError) Temporary() bool { return false }
 
 // A read that fails fails the page: a page is never short without saying so.
 func TestOneFailingPartitionFailsThePage(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	healthy := a.session.Client.Options().HTTPClient
 	a.useClient(call.Over(a.session.Client, faultyHTTP(func(r *http.Request) (*http.Response, error) {
@@ -168,6 +171,7 @@ func TestOneFailingPartitionFailsThePage(t *testing.T) {
 }
 
 func TestMissingTable(t *testing.T) {
+	t.Parallel()
 	client := call.NewLocalClient(dynamotest.Dynoxide(t))
 	err := dynamo.CheckTable(t.Context(), client, "no-such-table")
 	if err == nil || !strings.Contains(err.Error(), "--create-table") {

@@ -20,6 +20,7 @@ var howLong = regexp.MustCompile(`milliseconds: [\d.]+`)
 // What a page could read and what it did, of a product that is counted and of one that is not; the
 // print is in testdata/explain.golden.
 func TestExplain(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t)) // DynamoDB Local bills a read that finds nothing, as AWS does
 	r := rand.New(rand.NewPCG(7, 7))
 	globe := commenttest.Many(r, "globe", 400)
@@ -57,6 +58,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestExplainOfWhatCannotBe(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	for _, row := range []struct {
 		arguments []string

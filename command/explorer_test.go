@@ -63,6 +63,7 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 // Every comment and product that an example names is in the sample, but one that says by its name
 // that it is not.
 func TestIDsOfExamplesExist(t *testing.T) {
+	t.Parallel()
 	known := map[string]bool{"never-commented-on": true}
 	for c := range sample.Comments() {
 		known[string(c.ID)], known[c.ProductID] = true, true

@@ -275,6 +275,7 @@ func edit(t *testing.T, e *exporter, c comment.Comment) {
 }
 
 func TestExportOfAProduct(t *testing.T) {
+	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		e := newExporter(t, endpoint)
 		e.fill(nasty(rand.New(rand.NewPCG(2, 2)), 41))
@@ -292,6 +293,7 @@ func TestExportOfAProduct(t *testing.T) {
 
 // What is compressed says so by its name or by the flag, and import reads it.
 func TestExportCompressed(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(nasty(rand.New(rand.NewPCG(3, 3)), 10))
 	folder := t.TempDir()
@@ -316,6 +318,7 @@ func TestExportCompressed(t *testing.T) {
 // What cannot work is refused in one sentence, before any engine is asked: the one given here does
 // not exist.
 func TestExportRefusals(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	there := filepath.Join(folder, "there.jsonl")
 	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
@@ -359,6 +362,7 @@ func checkFiles(t *testing.T, folder string, want ...string) {
 
 // A file that exists is written over only by force, and through a link, which stays one.
 func TestExportByForce(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(nasty(rand.New(rand.NewPCG(4, 4)), 3))
 	folder := t.TempDir()
@@ -381,6 +385,7 @@ func TestExportByForce(t *testing.T) {
 
 // A full disk and a reader that went away are one sentence each.
 func TestExportToWhatTakesNothing(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(nasty(rand.New(rand.NewPCG(5, 5)), 20))
 	if _, err := os.Stat("/dev/full"); err == nil {
@@ -448,6 +453,7 @@ func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
 // An interrupted export does not wait for a table that does not answer, or for a reader that does
 // not read. It ends with one sentence and leaves nothing behind.
 func TestExportInterrupted(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	e := newExporter(t, endpoint)
 	e.fill(nasty(rand.New(rand.NewPCG(6, 6)), 400))
@@ -558,6 +564,7 @@ var took = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ comments/s\)`)
 
 // Progress and summary go to standard error, and standard output is nothing but lines.
 func TestExportToStandardOutput(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(commenttest.Many(rand.New(rand.NewPCG(8, 8)), "p", 250))
 	var out bytes.Buffer

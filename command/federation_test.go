@@ -16,6 +16,7 @@ import (
 // Only a subgraph can be asked for entities and for its schema. Without introspection it keeps the schema
 // back, and still answers gateways.
 func TestFederation(t *testing.T) {
+	t.Parallel()
 	const (
 		service  = `{ _service { sdl } }`
 		entities = `{ _entities(representations: [{__typename: "Product", id: "vase"}]) { ... on Product { id } } }`

@@ -81,6 +81,7 @@ func TestFunctionRefuses(t *testing.T) {
 // through one too. Left out are those that write without tokens, which only this machine may: to the
 // service, a function's clients are behind a proxy.
 func TestServiceThroughFunction(t *testing.T) {
+	t.Parallel()
 	lambdatest.Again(t, "url", []string{
 		"TestAuditOfGraphQLOverHTTP", "TestErrorTexts", "TestOneFailingPartitionFailsThePage", "TestNullWhereNoneCanBe", "TestFieldsUnderOneName",
 		"TestWhoMayWrite", "TestNoMutationsByGET", "TestModeration", "TestOneCommentForEachProduct", "TestViewerComments", "TestViewerIsNotCachedForOthers",

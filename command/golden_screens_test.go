@@ -12,6 +12,7 @@ import (
 // What commands print in a file and on terminals of some widths; the print is in
 // testdata/screens.golden. Colors are at 80 columns, with «1m» for an escape.
 func TestScreens(t *testing.T) {
+	t.Parallel()
 	var got strings.Builder
 	for _, screen := range []output.Screen{{}, {Columns: 40}, {Columns: 60}, {Columns: 80, Style: true}} {
 		fmt.Fprintf(&got, "======== %+v\n\n%s\n", screen, command.Screens(screen))

@@ -9,6 +9,7 @@ import (
 )
 
 func TestHealth(t *testing.T) {
+	t.Parallel()
 	status := http.StatusOK
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(status)

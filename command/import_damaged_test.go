@@ -15,6 +15,7 @@ import (
 // Items of imports that someone edited by hand are named with the cure and without their values, and the
 // other imports are listed. An import or an undo of such a name is refused.
 func TestDamagedImports(t *testing.T) {
+	t.Parallel()
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}
 	if _, err := imports.NewRegistry(a.session.Client, a.session.Table).Begin(t.Context(), "well"); err != nil {
 		t.Fatal(err)

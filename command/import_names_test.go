@@ -38,6 +38,7 @@ func (i *importer) list() string {
 
 // A wrong --language is mended in place, what changed in the file too, and an import is taken back.
 func TestImportUpdatesAndUndo(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	i := newImporter(t, endpoint)
 	file := write(t, "cups.csv", threeReviews)

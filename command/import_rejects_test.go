@@ -26,6 +26,7 @@ func badReviews(pattern string) string {
 // An import that brought nothing fails, and one with more rejects than were allowed stops and
 // fails. What it had written by then stays.
 func TestImportOfTooManyRejects(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	many := strings.Repeat("g", 2000) + strings.Repeat("b", 21) + strings.Repeat("g", 6000)
 	for _, row := range []struct {
@@ -56,6 +57,7 @@ func TestImportOfTooManyRejects(t *testing.T) {
 
 // A dry run counts and complains as the import would, asks no engine, and writes no file.
 func TestImportDryRun(t *testing.T) {
+	t.Parallel()
 	folder := t.TempDir()
 	file := filepath.Join(folder, "reviews.csv")
 	if err := os.WriteFile(file, []byte(fewReviews), 0o600); err != nil {

@@ -18,6 +18,7 @@ var judgeme = []string{
 
 // What a dry run prints of an export with spam, replies and pictures; and that addresses are refused.
 func TestImportReport(t *testing.T) {
+	t.Parallel()
 	var got strings.Builder
 	for _, arguments := range [][]string{judgeme, judgeme[:7], judgeme[:4]} {
 		var out, said bytes.Buffer

@@ -89,6 +89,7 @@ stars",2015-08-23
 `
 
 func TestImport(t *testing.T) {
+	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		i := newImporter(t, endpoint)
 		file := write(t, "reviews.csv", fewReviews)
@@ -129,6 +130,7 @@ func TestImport(t *testing.T) {
 // be revived. A comment with a tag that is no longer taken comes back as it was, and is listed by
 // its language.
 func TestImportOfDeletedComments(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	i := newImporter(t, endpoint)
 	const old = `{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"cup","rating":5,"language":"und-biske-1994-gb","title":null,"text":"Old.","author":"7","authorName":"Ada","createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":1}`
@@ -190,6 +192,7 @@ func TestImportStandardInput(t *testing.T) {
 
 // Without a bad row there is no file for them.
 func TestImportWithoutRejects(t *testing.T) {
+	t.Parallel()
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	file := write(t, "reviews.jsonl", manyReviews(3))
 	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en")
@@ -236,6 +239,7 @@ func checkGoesOn(t *testing.T, i *importer, rows int) {
 
 // An import that is interrupted before there is any input does not wait for it.
 func TestImportInterruptedBeforeAnyInput(t *testing.T) {
+	t.Parallel()
 	i := newImporter(t, "http://127.0.0.1:1")
 	in, out := io.Pipe()
 	defer out.Close()
@@ -308,6 +312,7 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 
 // A file that breaks off is refused; standard input is imported up to there.
 func TestImportOfABrokenFile(t *testing.T) {
+	t.Parallel()
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	var packed bytes.Buffer
 	zip := gzip.NewWriter(&packed)
@@ -326,6 +331,7 @@ func TestImportOfABrokenFile(t *testing.T) {
 
 // What cannot work is refused before any engine is asked: the one given here does not exist.
 func TestImportRefusals(t *testing.T) {
+	t.Parallel()
 	file := write(t, "reviews.csv", fewReviews)
 	nameless := filepath.Join(filepath.Dir(file), "reviews")
 	if err := os.WriteFile(nameless, []byte("what\nis this\n"), 0o600); err != nil {

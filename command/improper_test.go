@@ -12,6 +12,7 @@ import (
 // Items that are not what they should be are printed by their keys, and are an error, whatever else
 // went well.
 func TestImproperItemsAreAnError(t *testing.T) {
+	t.Parallel()
 	items := []layout.Improper{{Key: "C#1/C", Reason: "it is none"}}
 	for _, row := range []struct {
 		why   string

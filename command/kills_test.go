@@ -98,6 +98,7 @@ func (c *counter) stop() {
 // Processes that count are killed in the midst of it, again and again, while comments are added,
 // edited and deleted. What was counted in the end is exact.
 func TestCountersAreKilled(t *testing.T) {
+	t.Parallel()
 	for workers := 1; workers <= 2; workers++ {
 		t.Run(fmt.Sprintf("%d at work", workers), func(t *testing.T) {
 			t.Parallel()

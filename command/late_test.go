@@ -23,6 +23,7 @@ import (
 // An import says that all is counted when it is: not while the stream has yet to publish what was
 // written, however many answers are empty meanwhile and however often the lease was renewed.
 func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
+	t.Parallel()
 	session := &Session{Client: call.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
 	if err := dynamo.CreateTable(t.Context(), session.Client, session.Table); err != nil {
 		t.Fatal(err)
@@ -71,6 +72,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 
 // What may only be still to be counted is told beside drifts, and nowhere else.
 func TestVerifyTellsWhatIsUnproven(t *testing.T) {
+	t.Parallel()
 	drifts := []counts.Drift{{Product: "vase", Kind: counts.FurtherMarkers}}
 	for _, row := range []struct {
 		found counts.Verified

@@ -23,6 +23,7 @@ import (
 // Over a plain connection the server speaks HTTP/1.1, and HTTP/2 with those who begin with it; over
 // TLS either, as agreed. A signal to stop ends it whichever connections are open.
 func TestProtocols(t *testing.T) {
+	t.Parallel()
 	certificate, key, trusted := selfSigned(t)
 	for _, test := range []struct {
 		arguments []string
@@ -75,6 +76,7 @@ func roundTrip(t *testing.T, client *http.Transport, address string) (*http.Resp
 
 // The flags reach what they are flags of.
 func TestFlagsOfHTTP(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"),
 		"--max-body", "100", "--max-query", "50", "--cors-origin", "https://shop.example", "--cors-origin", "https://m.shop.example")
 	for _, test := range []struct{ body, origin, want string }{

@@ -8,6 +8,7 @@ import (
 
 // Where programs read the log, a failure is a line of JSON too.
 func TestFailureInJSON(t *testing.T) {
+	t.Parallel()
 	status, stdout, stderr := talkback(t.Context(), "stats", "p", "--endpoint", "http://127.0.0.1:1", "--log-format", "json", "--log-level", "error")
 	var line struct{ Level, Msg, Error string }
 	if err := json.Unmarshal([]byte(stderr), &line); err != nil {

@@ -309,6 +309,7 @@ func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 // Whatever happens to any call of any write, what the client is told is true of the table and of
 // every index; and one fault alone is not even noticed.
 func TestWritesThroughFaults(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
 	r := commenttest.Rand(t)
 	for i, w := range append(slices.Clone(attempts), attemptsBeside...) {
@@ -375,6 +376,7 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 
 // The same with an import: of what was not there, and of what was there and has been edited since.
 func TestImportThroughFaults(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
 	for _, f := range faulttest.Kinds {
 		if f.OfTransactions() {

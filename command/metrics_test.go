@@ -66,6 +66,7 @@ const (
 // What a server on a real engine measures is what happened: operations with their outcomes, and the
 // units of every read as the plans of the answers tell them.
 func TestMetricsAreWhatHappened(t *testing.T) {
+	t.Parallel()
 	admin := freeAddress(t)
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--admin-listen", admin, "--page-age", "1h")
 	for i := range 12 {
@@ -205,6 +206,7 @@ func (s *server) plan(t *testing.T, query string) planOfPage {
 
 // Units of each index of the table are measured apart.
 func TestIndexesAreMeasured(t *testing.T) {
+	t.Parallel()
 	for _, row := range telemetry.Instruments() {
 		for _, a := range row.Attributes {
 			for _, index := range layout.Indexes() {

@@ -49,6 +49,7 @@ func (a *api) as(token, operation, id, want string) {
 
 // The life of a comment that waits: who sees what, from the first word to the last.
 func TestModeration(t *testing.T) {
+	t.Parallel()
 	a := moderated(t)
 	author, other := tokenOf(t, "u1", time.Hour), tokenOf(t, "u2", time.Hour)
 	const (

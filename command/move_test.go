@@ -186,6 +186,7 @@ var ways = []moved{
 // A table is moved as docs/operate/migrate.md says, while customers write: nothing that was acknowledged is
 // lost, and writing is refused only while the second copy is made.
 func TestMoveWhileCustomersWrite(t *testing.T) {
+	t.Parallel()
 	for _, way := range ways {
 		t.Run(way.name, func(t *testing.T) { moveWhileCustomersWrite(t, way) })
 	}

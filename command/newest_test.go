@@ -412,6 +412,7 @@ func (a *api) units(query string) (taken, estimated float64) {
 
 // A page that is refused tells nothing to the fields beside it.
 func TestRefusedPageBesideNewestComments(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	comments := commenttest.Many(commenttest.Rand(t), "x", 40)
 	a.load(comments...)

@@ -134,6 +134,7 @@ func (a *api) inTable(t *testing.T, comments ...comment.Comment) *table.Index {
 // On quiet data, the pages by number are the pages by cursor, and each page links to the others. The
 // index is the one in the table.
 func TestPagesByNumber(t *testing.T) {
+	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
 	comments := crowd(r, "kettle", 700)
 	a.load(comments...)
@@ -277,6 +278,7 @@ func (a *api) checkNumbered(l list, got numbered, list []comment.Comment, page i
 // A link holds a position: while newer comments come, it leads to the page that it was made for, and
 // that page knows that it is another one by now. The link to page 1 leads to what is first now.
 func TestLinksStayRightWhileCommentsCome(t *testing.T) {
+	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
 	comments := crowd(r, "kettle", 60)
 	a.load(comments...)
@@ -317,6 +319,7 @@ func (away) Find(context.Context, pageindex.List, []pageindex.Target) (pageindex
 // Without an index, what needs it says so and what to do, and nothing else fails. A page that is
 // near an end of its list needs none, unless page numbers are off.
 func TestPagesWithoutAnIndex(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	comments := commenttest.Many(commenttest.Rand(t), "kettle", 30)
 	a.load(comments...)

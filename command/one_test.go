@@ -28,6 +28,7 @@ func (a *api) addOwn(author, text, more string) string {
 // second is refused with the id of the first, also while that waits, and the same again is a retry,
 // with and without a key.
 func TestOneCommentForEachProduct(t *testing.T) {
+	t.Parallel()
 	hold, err := moderation.Open("hold", "")
 	if err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 // What a server that listens says of where it can be opened: 0.0.0.0 and :: are no addresses for a
 // browser.
 func TestOpenable(t *testing.T) {
+	t.Parallel()
 	machine := func() ([]net.Addr, error) {
 		var all []net.Addr
 		for _, ip := range []string{"127.0.0.1", "192.168.1.20", "::1", "fe80::1", "2001:db8::20"} {

@@ -39,6 +39,7 @@ func (a *api) ownComments(arguments string) (ownPage, string) {
 
 // A customer sees the own comments of all products, page by page, and nobody else's.
 func TestViewerComments(t *testing.T) {
+	t.Parallel()
 	a := guarded(t)
 	var mine []string
 	for i := range 5 {
@@ -103,6 +104,7 @@ func (a *api) checkOwnRefusals(t *testing.T, cursor string) {
 
 // A product has the newest comment of who asks, and none of others.
 func TestViewerCommentOfProduct(t *testing.T) {
+	t.Parallel()
 	a := guarded(t)
 	a.header = "Bearer " + tokenOf(t, "u1", time.Hour)
 	a.add(draft())

@@ -17,6 +17,7 @@ import (
 // Files are made of an export and hold the place of every comment. They cover nothing, since nobody
 // knows what has changed since. A row that cannot be read, and an index of a server, stop it.
 func TestPagesBuild(t *testing.T) {
+	t.Parallel()
 	r := commenttest.Rand(t)
 	model := commenttest.NewModel()
 	var lines []byte

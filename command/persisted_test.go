@@ -44,6 +44,7 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 
 // A manifest that cannot be served is refused before the table is opened, by file and id.
 func TestRefusedManifests(t *testing.T) {
+	t.Parallel()
 	manifest := filepath.Join(t.TempDir(), "manifest.json")
 	if err := os.WriteFile(manifest, []byte(`{"ours": "query Ours { price }"}`), 0o600); err != nil {
 		t.Fatal(err)

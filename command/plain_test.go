@@ -15,6 +15,7 @@ import (
 // What an engine, or what takes its place, answers, and what a person is told: never the SDK's own
 // words.
 func TestRefusalsOfEngines(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		why    string
 		status int

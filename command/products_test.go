@@ -79,6 +79,7 @@ func (a *api) shown(path string, headers map[string]string) (state firstState) {
 // A reader who follows the links of a product page sees every comment once, by numbers and by cursors.
 // No page passes the limits that a server has by default, or costs more than was estimated.
 func TestProductPagesShowEveryComment(t *testing.T) {
+	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
 	comments := crowd(r, "kettle", 110)
 	a.load(comments...)
@@ -130,6 +131,7 @@ func TestProductPagesShowEveryComment(t *testing.T) {
 // A page says who may write as the API says it to a request without a token from the same place,
 // also to one with a token: it may be kept for others.
 func TestProductPageIsTheSameForEveryone(t *testing.T) {
+	t.Parallel()
 	open, tokens := newAPI(t, dynamotest.Dynoxide(t)), guarded(t)
 	closed := newAPI(t, dynamotest.Dynoxide(t))
 	closed.authorizer = auth.Closed{}

@@ -153,6 +153,7 @@ func TestRandomWritesBetweenReads(t *testing.T) {
 // While several write, a reader sees all that stays, once each and in order, and nothing that the
 // filter forbids.
 func TestRandomWritesBesideReads(t *testing.T) {
+	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)

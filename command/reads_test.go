@@ -292,6 +292,7 @@ func TestPagesCutByTheEngine(t *testing.T) {
 
 // A residual filter that keeps little makes the read go on, and the page is still full.
 func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
+	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		a := newAPI(t, endpoint)
@@ -316,6 +317,7 @@ func TestRareLanguagesAmongManyAskedFor(t *testing.T) {
 // While comments come and go, a client that pages through sees those that exist all along exactly
 // once, in order.
 func TestInsertsAndDeletesWhileWalking(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		r := commenttest.Rand(t)
 		for _, backwards := range []bool{false, true} {
@@ -446,6 +448,7 @@ func countBefore(order comment.Order, whole []comment.Comment, e edge, inclusive
 // A cursor costs no further read while its comment is there, and one probe in a second wave when it
 // is gone.
 func TestProbes(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	a.load(commenttest.Many(commenttest.Rand(t), "vase", 5)...)
 	l := list{product: "vase", order: comment.NewestFirst, size: 2}

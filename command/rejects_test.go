@@ -187,6 +187,7 @@ func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 
 // What was rejected is there also when the import is stopped, and the way to run it again is told.
 func TestRejectsOfAStoppedImport(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		why       string
 		arguments []string

@@ -23,6 +23,7 @@ func restored(version int) string {
 // A file writes as a customer only if it is imported with --restore, and then only what could have
 // been exported.
 func TestRestoreIsAskedForByName(t *testing.T) {
+	t.Parallel()
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	file := write(t, "reviews.jsonl", restored(1))
 	if status, _, said := i.run(t.Context(), file); status == 0 || !strings.Contains(said, "--restore") {
@@ -41,6 +42,7 @@ func TestRestoreIsAskedForByName(t *testing.T) {
 
 // A comment with the last version there is can be deleted and not edited.
 func TestLastVersion(t *testing.T) {
+	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
 	i, a := newImporter(t, endpoint), newAPI(t, endpoint)
 	i.table = a.session.Table
@@ -57,6 +59,7 @@ func TestLastVersion(t *testing.T) {
 // An item that is no proper comment is deleted by a moderator, and is counted no more. No customer
 // deletes it, since its author is not known.
 func TestImproperCommentsAreDeleted(t *testing.T) {
+	t.Parallel()
 	for attribute, value := range map[string]string{layout.AttrVersion: "2147483648", layout.AttrRating: "9"} {
 		t.Run(attribute, func(t *testing.T) {
 			a := guarded(t)

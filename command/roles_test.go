@@ -174,6 +174,7 @@ var deeds = []deed{
 // Each kind of caller does what it may, and only that. A new field or mutation for some callers is
 // a row of deeds.
 func TestWhatEachCallerMayDo(t *testing.T) {
+	t.Parallel()
 	callers, r := everyCaller(t), commenttest.Rand(t)
 	for _, c := range callers {
 		a := c.service
@@ -244,6 +245,7 @@ func (c caller) try(t *testing.T, r *rand.Rand, d deed) {
 
 // A new mutation needs a row that says who may send it.
 func TestEveryMutationHasItsCallers(t *testing.T) {
+	t.Parallel()
 	for _, field := range graph.NewExecutableSchema(graph.Config{}).Schema().Mutation.Fields {
 		if !slices.ContainsFunc(deeds, func(d deed) bool { return strings.Contains(d.operation+"(", "{ "+field.Name) }) {
 			t.Errorf("deeds have no row for the mutation %s", field.Name)

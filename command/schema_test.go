@@ -15,6 +15,7 @@ import (
 // The schema that is served is the one that the program was made from, unless introspection is off:
 // then neither way shows it.
 func TestSchemaIsServed(t *testing.T) {
+	t.Parallel()
 	file, err := os.ReadFile("../schema.graphqls")
 	if err != nil {
 		t.Fatal(err)

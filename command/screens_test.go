@@ -122,6 +122,7 @@ func screenedRatings() rated {
 // On a terminal, no line is wider than the terminal, except for one with a single word that is: such
 // a word stays whole, so that it can be copied. No character reaches the terminal that it would obey.
 func TestScreensFit(t *testing.T) {
+	t.Parallel()
 	for _, columns := range []int{32, 40, 50, 60, 80, 100, 200} {
 		for line := range strings.Lines(Screens(output.Screen{Columns: columns, Style: true})) {
 			line = strings.TrimSuffix(line, "\n")
@@ -137,6 +138,7 @@ func TestScreensFit(t *testing.T) {
 
 // A file gets each finding on a line of its own, without colors, at any width.
 func TestScreensInAFile(t *testing.T) {
+	t.Parallel()
 	text := Screens(output.Screen{})
 	if strings.Contains(text, "\x1b") {
 		t.Errorf("a file gets escapes: %q", text)

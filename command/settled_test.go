@@ -11,6 +11,7 @@ import (
 
 // Settled comments are a page of the whole list: with its cursors, and beside the counts of all.
 func TestSettledComments(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	comments := commenttest.Many(commenttest.Rand(t), "42", 2)
 	comments[1].ID = comment.IDOf(comment.PositionAt(time.Now(), [10]byte{}))

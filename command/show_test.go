@@ -18,6 +18,7 @@ import (
 // One comment as a person reads it, however hard its author tried; the print is in
 // testdata/show.golden.
 func TestShow(t *testing.T) {
+	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
 		title, updated := "Très \x1b[31mbien", time.Date(2024, 6, 1, 2, 3, 4, 5e6, time.UTC)
 		written := comment.PositionAt(time.Date(2024, 5, 28, 16, 19, 36, 576e6, time.UTC), [10]byte{1})
@@ -52,6 +53,7 @@ func TestShow(t *testing.T) {
 
 // A comment that the public does not see shows its state, and why.
 func TestShowOfStates(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	at := time.Date(2024, 6, 1, 2, 3, 4, 0, time.UTC)
 	reason := comment.Spam
@@ -82,6 +84,7 @@ func TestShowOfStates(t *testing.T) {
 }
 
 func TestShowOfNothing(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	var out bytes.Buffer
 	e.out = &out

@@ -67,6 +67,7 @@ var sights = []sight{
 
 // Each kind of caller sees what it may, and only that.
 func TestWhatEachCallerSees(t *testing.T) {
+	t.Parallel()
 	callers, r := everyCaller(t), commenttest.Rand(t)
 	for _, s := range sights {
 		for _, c := range callers {
@@ -88,6 +89,7 @@ func TestWhatEachCallerSees(t *testing.T) {
 
 // A new field for moderators needs a row that says who sees it.
 func TestEveryFieldOfModeratorsHasItsCallers(t *testing.T) {
+	t.Parallel()
 	for _, field := range graph.NewExecutableSchema(graph.Config{}).Schema().Types["Moderation"].Fields {
 		if !slices.ContainsFunc(sights, func(s sight) bool { return strings.Contains(s.query, "moderation { "+field.Name) }) {
 			t.Errorf("sights have no row for the field %s", field.Name)

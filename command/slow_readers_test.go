@@ -18,6 +18,7 @@ import (
 // The program bounds what one connection may ask at a time, and hangs up on one that leaves more
 // unread than --max-unsent while others are answered.
 func TestMaxUnsent(t *testing.T) {
+	t.Parallel()
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--max-unsent", "65536")
 	conn, err := net.Dial("tcp", strings.TrimPrefix(s.address, "http://"))
 	if err != nil {

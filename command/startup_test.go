@@ -146,6 +146,7 @@ func otherTable(t *testing.T, endpoint string) string {
 
 // What is refused for its flags never began to answer: no admin listener is said to listen.
 func TestRefusedBeforeItListens(t *testing.T) {
+	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.json")
 	for _, flags := range [][]string{
 		{"--trusted-documents", missing}, {"--moderation", "rules", "--moderation-rules", missing},

@@ -298,6 +298,7 @@ func (a *api) checkLeaders(model *commenttest.Model, language comment.Language, 
 
 // Ten products are a leaderboard unless another number is wanted, which a null does not say.
 func TestLeaderboardByDefault(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	var comments []comment.Comment
@@ -331,6 +332,7 @@ func (a *api) calls(note func(ctx context.Context, operation string) error) {
 // The statistics of a hundred products are one call to the table. A batch ends after a millisecond,
 // which a busy machine may not give it, so requests are made until one has a single batch.
 func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	r := commenttest.Rand(t)
 	var comments []comment.Comment
@@ -381,6 +383,7 @@ func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
 // A total is on its way before the page is answered, and the page before the total: neither is
 // waited for with the other.
 func TestTotalsComeBesideThePage(t *testing.T) {
+	t.Parallel()
 	for _, row := range []struct {
 		why, query string
 		under      []string // calls that are all made before any is answered

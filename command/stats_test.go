@@ -27,6 +27,7 @@ var (
 // What is printed are the counts of the comments that pass the filter, whichever way they are
 // counted: by the statistics, by rows that languages share, or within a range of dates.
 func TestStats(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	r := rand.New(rand.NewPCG(7, 7))
 	globe := commenttest.Many(r, "globe", 400)
@@ -105,6 +106,7 @@ func checkStats(t *testing.T, why, text string, comments []comment.Comment, lang
 
 // Before anything was counted there are no numbers to print, rather than wrong ones.
 func TestStatsOfWhatIsNotCounted(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	e.fill(commenttest.Many(commenttest.Rand(t), "globe", 3))
 	var out bytes.Buffer

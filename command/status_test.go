@@ -19,6 +19,7 @@ import (
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func TestStatusHeadline(t *testing.T) {
+	t.Parallel()
 	gap := &stream.Gap{Found: noon.Add(-time.Hour), Shard: "s", Reason: "records were dropped"}
 	caughtUp := []stream.Lease{{Shard: "s", CaughtUp: noon.Add(-1500 * time.Millisecond)}}
 	for _, row := range []struct {
@@ -48,6 +49,7 @@ func TestStatusHeadline(t *testing.T) {
 
 // All that there can be, as it is printed. What came from outside is harmless to a terminal.
 func TestStatusInFull(t *testing.T) {
+	t.Parallel()
 	s := status{
 		now:   noon,
 		state: stream.State{Complete: true, Label: "l"},
@@ -77,6 +79,7 @@ Dead-lettered, and not counted; talkback verify lists the drift, talkback rebuil
 
 // What talkback doctor makes of a status.
 func TestFindingsOfStatus(t *testing.T) {
+	t.Parallel()
 	complete := stream.State{Complete: true, Label: "l"}
 	lease := stream.Lease{Shard: "s", Owner: "host/A", CaughtUp: noon.Add(-time.Second)}
 	for _, row := range []struct {

@@ -57,6 +57,7 @@ var fedStores = map[string]func(t *testing.T) place{
 // Processes that count and feed a store are killed in the midst of it. In the end each comment is
 // where its number says, in every store.
 func TestFeedersAreKilled(t *testing.T) {
+	t.Parallel()
 	for name, empty := range fedStores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -245,6 +246,7 @@ func (n *numberedServer) takeOver(target string) {
 
 // A product that the store has comments of, and the table none, is a drift.
 func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	file := filepath.Join(t.TempDir(), "pages.db")
 	if status, said, wrong := a.talkback("rebuild", "--pages", "sqlite:"+file); status != 0 {
@@ -267,6 +269,7 @@ func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 // A place that --pages does not know is a wrong command line, whatever the command. The message
 // lists those that it knows, and does not repeat what may hold a password.
 func TestPagesFlagIsWrong(t *testing.T) {
+	t.Parallel()
 	explain, read := []string{"explain", "--product", "vase"}, []string{"import", "reviews.tsv", "--dry-run"}
 	for _, row := range []struct {
 		why       string

@@ -12,6 +12,7 @@ import (
 
 // A narrow terminal breaks lines between words; a pipe, even from one, gets the line as it is.
 func TestNarrowTerminal(t *testing.T) {
+	t.Parallel()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)
@@ -36,6 +37,7 @@ func TestNarrowTerminal(t *testing.T) {
 
 // Colours are for terminals, and for those who want them; a file gets none.
 func TestColours(t *testing.T) {
+	t.Parallel()
 	program, err := binary()
 	if err != nil {
 		t.Fatal(err)

@@ -30,6 +30,7 @@ func (k keysAreFetched) Identify(ctx context.Context) (comment.Viewer, error) {
 // While the host of the keys is slow, requests whose token waits for them keep nobody else out of the
 // places of a server.
 func TestTokensWaitForKeysAlone(t *testing.T) {
+	t.Parallel()
 	keys := keysAreFetched{make(chan struct{}, 1), make(chan struct{})}
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t)), authorizer: keys}
 	a.markCounted()

@@ -12,6 +12,7 @@ import (
 // A product that has no comments is said to have none; an export of it leaves no file that would
 // pass for one.
 func TestUnknownProduct(t *testing.T) {
+	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	var out bytes.Buffer
 	e.out = &out
@@ -36,6 +37,7 @@ func TestUnknownProduct(t *testing.T) {
 
 // A client that has no cursor yet may send an empty one.
 func TestEmptyCursors(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	for _, arguments := range []string{`first: 1, after: ""`, `last: 1, before: ""`, `first: 1, after: "", before: ""`} {
 		if got := a.ask(`{ product(id: "x") { comments(`+arguments+`) { nodes { id } } } }`, nil); len(got.Errors) > 0 {

@@ -15,6 +15,7 @@ import (
 // A variable whose type can be null may stand where null cannot, if it has a default. Null is then
 // an error of the field, and of nothing else.
 func TestNullWhereNoneCanBe(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	const (
 		author  = `author: {id: "c", name: "C"}`
@@ -56,6 +57,7 @@ func TestNullWhereNoneCanBe(t *testing.T) {
 // Fields that answer under one name in one place are the same field with the same arguments, or can
 // never be of one object and have the same shape. Otherwise one of them would be left unanswered.
 func TestFieldsUnderOneName(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	for _, row := range []struct {
 		why, query string
@@ -77,6 +79,7 @@ func TestFieldsUnderOneName(t *testing.T) {
 
 // An operation that shares a fragment with another one takes no default of the other's variables.
 func TestDefaultsOfAnotherOperation(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	var added struct {
 		AddComment struct{ Comment struct{ ID string } }

@@ -7,6 +7,7 @@ import (
 
 // What a build tells of itself, from a release to a copy without version control.
 func TestVersion(t *testing.T) {
+	t.Parallel()
 	settings := func(pairs ...string) (out []debug.BuildSetting) {
 		for i := 0; i < len(pairs); i += 2 {
 			out = append(out, debug.BuildSetting{Key: pairs[i], Value: pairs[i+1]})

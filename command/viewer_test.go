@@ -14,6 +14,7 @@ import (
 // What the field viewer says of a sender is what a mutation by the same sender then does: it is let
 // through as the author whom viewer names, or is refused for the reason that viewer gives.
 func TestViewerSaysWhatAWriteDoes(t *testing.T) {
+	t.Parallel()
 	tokens := guarded(t)
 	open := newAPI(t, dynamotest.Dynoxide(t))
 	closed := newAPI(t, dynamotest.Dynoxide(t))
@@ -107,6 +108,7 @@ func do(t *testing.T, request *http.Request, headers map[string]string) (body st
 
 // An answer by GET to a token is kept nowhere, whatever it is about, and no tag makes it a 304.
 func TestViewerIsNotCachedForOthers(t *testing.T) {
+	t.Parallel()
 	a := guarded(t)
 	for _, header := range []string{"", "Bearer " + tokenOf(t, "u1", time.Hour), "Bearer " + moderatorToken} {
 		request, err := http.NewRequest(http.MethodGet, a.server.URL+"/graphql?query={viewer{customerId%20isModerator}}", nil)

@@ -15,6 +15,7 @@ import (
 // While no vote is counted, the payload has the vote that was made, also again and within one operation.
 // Who is neither a customer nor a visitor is told so, and offered no visitor's token.
 func TestVotesBeforeTheyAreCounted(t *testing.T) {
+	t.Parallel()
 	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken})
 	if err != nil {
 		t.Fatal(err)

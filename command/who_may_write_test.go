@@ -65,6 +65,7 @@ func guarded(t *testing.T) *api {
 // Every mutation with every kind of token: who may not write changes nothing, and no token is told
 // to anyone.
 func TestWhoMayWrite(t *testing.T) {
+	t.Parallel()
 	a := guarded(t)
 	a.header = "Bearer " + moderatorToken
 	there := a.add(draft()).Comment.ID
@@ -136,6 +137,7 @@ func (a *api) checkRightTokens(t *testing.T, there string) {
 // A comment that came with a file belongs to no subject, whatever the file calls its author; a
 // moderator may edit it, and that does not make its author a customer.
 func TestWhoMayWriteImportedComments(t *testing.T) {
+	t.Parallel()
 	a := guarded(t)
 	c := commenttest.Random(commenttest.Rand(t), "teapot")
 	c.Author, c.Version, c.UpdatedAt = comment.Author{ID: "anonymous", Name: "Anonymous", Imported: true}, 1, nil
@@ -170,6 +172,7 @@ func checkSecrets(t *testing.T, said, header string) {
 
 // When the table is in trouble too, the log has the reason and not the token.
 func TestNoTokenInTheLogOfTrouble(t *testing.T) {
+	t.Parallel()
 	a := guarded(t)
 	client, _ := faulttest.Under(a.session.Client, faulttest.From(1, faulttest.ServerError))
 	a.useClient(client)
@@ -186,6 +189,7 @@ func TestNoTokenInTheLogOfTrouble(t *testing.T) {
 // Without tokens, a request that a proxy passed on, or that calls this machine by another name,
 // changes nothing and is told what to configure.
 func TestOpenWritingIsForThisMachine(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	there := a.add(draft()).Comment.ID
 	before := what(everything(t, a.session.Client, a.session.Table, "teapot"))
@@ -234,6 +238,7 @@ func sendRaw(t *testing.T, address, text string) string {
 
 // A link that someone is lured to click cannot write.
 func TestNoMutationsByGET(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	query := url.QueryEscape(`mutation { addComment(input: {productId: "teapot", rating: 1, language: "en", text: "", author: {id: "a", name: "A"}}) { comment { id } } }`)
 	response, err := http.Get(a.server.URL + "/graphql?query=" + query)

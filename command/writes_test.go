@@ -67,6 +67,7 @@ func (p payload) codes() string {
 
 // A comment's life: written, changed, moved between lists, deleted.
 func TestWriteEditDelete(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
 		added := a.add(draft())
@@ -114,6 +115,7 @@ func TestWriteEditDelete(t *testing.T) {
 }
 
 func TestIdempotencyKey(t *testing.T) {
+	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
 		a := newAPI(t, endpoint)
 		first := a.add(with(draft(), map[string]any{"idempotencyKey": "k"}))
@@ -137,6 +139,7 @@ func TestIdempotencyKey(t *testing.T) {
 
 // All that is wrong with an input comes back at once.
 func TestUserErrors(t *testing.T) {
+	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	long := strings.Repeat("ö", 10_001)
 	wrong := a.add(map[string]any{
