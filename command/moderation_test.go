@@ -6,6 +6,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/moderation"
 )
 
@@ -135,5 +140,35 @@ func TestModeration(t *testing.T) {
 	} {
 		t.Log(step.why)
 		a.as(step.token, step.operation, id, step.want)
+	}
+}
+
+// A comment that someone damaged by hand after moderators saw it does not stop the decisions about the
+// others.
+func TestDecisionsBesideADamagedComment(t *testing.T) {
+	t.Parallel()
+	a := moderated(t)
+	a.header = "Bearer " + moderatorToken
+	var ids []string
+	for range 3 {
+		ids = append(ids, a.add(draft()).Comment.ID)
+	}
+	key, err := comment.ParseID(ids[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := a.session.Client.UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(a.session.Table), Key: layout.CommentKey(key),
+		UpdateExpression: aws.String("SET " + layout.AttrRating + " = :wrong"), ExpressionAttributeValues: layout.Item{":wrong": layout.Text("five")},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	got := a.ask(`mutation($decisions: [DecisionInput!]!) { decideComments(input: {decisions: $decisions}) { results { comment { status } userErrors { code path } } userErrors { code } } }`,
+		map[string]any{"decisions": []any{map[string]any{"id": ids[0], "version": 1}, map[string]any{"id": ids[1], "version": 1}, map[string]any{"id": ids[2], "version": 1, "reason": "SPAM"}}})
+	const want = `{"decideComments":{"results":[{"comment":{"status":"APPROVED"},"userErrors":[]},` +
+		`{"comment":null,"userErrors":[{"code":"NOT_FOUND","path":["id"]}]},` +
+		`{"comment":{"status":"REJECTED"},"userErrors":[]}],"userErrors":[]}}`
+	if string(got.Data) != want || len(got.Errors) > 0 {
+		t.Errorf("%s %v\nwant %s", got.Data, got.Errors, want)
 	}
 }

@@ -100,6 +100,7 @@ func (g *gettingByID) decode(ctx context.Context, items []layout.Item) {
 		case err == nil:
 			g.found[id] = c
 		case comment.KindOf(err) == comment.Internal: // not for want of memory
+			g.store.proper(it, err)
 			g.failed[id] = fmt.Errorf("%w: %w", comment.ErrImproper, err)
 		default:
 			g.failed[id] = err

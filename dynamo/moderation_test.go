@@ -433,8 +433,8 @@ func reportedTwice(c comment.Comment) comment.Comment {
 	return c
 }
 
-// Decisions and reports that someone damaged by hand, so that no answer can hold them, are named and left
-// out: moderators see the others.
+// Comments, decisions and reports that someone damaged by hand, so that no answer can hold them, are named
+// and left out: moderators see the others.
 func TestDamagedRecords(t *testing.T) {
 	client, table := call.NewLocalClient(dynamotest.Dynoxide(t)), dynamotest.TableName(t)
 	if err := CreateTable(t.Context(), client, table); err != nil {
@@ -471,7 +471,15 @@ func TestDamagedRecords(t *testing.T) {
 	if err != nil || len(reports) != 1 {
 		t.Errorf("%d reports: %v", len(reports), err)
 	}
-	if want := len(items) - 2; damaged != want {
+	broken := layout.Encode(c)
+	broken[layout.AttrRating] = layout.Text("five")
+	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: broken}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.stillWaiting(t.Context(), []comment.Waiting{{ID: c.ID}}); err != nil {
+		t.Errorf("a queue with a damaged comment: %v", err)
+	}
+	if want := len(items) - 2 + 1; damaged != want {
 		t.Errorf("%d items are named, want %d", damaged, want)
 	}
 }

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"encoding/base64"
+	"errors"
 	"strconv"
 	"strings"
 	"time"
@@ -167,7 +168,8 @@ func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectC
 }
 
 // DecideComments decides about several comments, each by itself. The first error that is no problem
-// of an input ends it; what was decided by then stays decided.
+// of an input ends it; what was decided by then stays decided. A comment that was damaged by hand since
+// the queue had it ends nothing: the queue lists it no longer, so the others could never be decided.
 func (r mutationResolver) DecideComments(ctx context.Context, input graph.DecideCommentsInput) (*graph.DecideCommentsPayload, error) {
 	if err := r.Desk.Moderate(ctx); err != nil {
 		return nil, err
@@ -181,6 +183,11 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 	for i, d := range input.Decisions {
 		group.Go(func() (err error) {
 			out.Results[i], err = moderated(r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: text(d.Note.Value())}))
+			if errors.Is(err, comment.ErrImproper) {
+				out.Results[i], err = &graph.ModerateCommentPayload{UserErrors: []*comment.Problem{{
+					Code: comment.ProblemNotFound, Path: []string{"id"}, Message: "the comment's item is damaged, so nothing can be decided about it: delete the comment, or have talkback verify say what is wrong",
+				}}}, nil
+			}
 			return err
 		})
 	}
