@@ -187,8 +187,13 @@ func (s *service) vote(w http.ResponseWriter, v variables, authorization string)
 	}
 }
 
-// added answers a comment that waits for a moderator, or that has no rating.
+// added answers a comment that waits for a moderator, or that has no rating. Of some answers nothing is
+// left when they come.
 func added(w http.ResponseWriter, input object) {
+	if input["text"] == "stripped" {
+		reply(w, http.StatusOK, object{"data": object{}})
+		return
+	}
 	if input["rating"] == 0.0 {
 		reply(w, http.StatusOK, object{"data": object{"value": object{"comment": nil, "errors": []object{{"code": "OUT_OF_RANGE", "message": "no", "path": []string{"input", "rating"}}}}}})
 		return
@@ -246,6 +251,9 @@ var troubles = map[string]http.HandlerFunc{
 	},
 	"broken": func(w http.ResponseWriter, _ *http.Request) {
 		reply(w, http.StatusOK, refused("UNAVAILABLE", []string{"product"}))
+	},
+	"stripped": func(w http.ResponseWriter, _ *http.Request) {
+		reply(w, http.StatusOK, object{"data": object{"product": object{"list": object{"nodes": []object{{"id": "c_1"}}}}}})
 	},
 	"refused": func(w http.ResponseWriter, _ *http.Request) { reply(w, http.StatusOK, refused("INTERNAL", nil)) },
 	"secret": func(w http.ResponseWriter, _ *http.Request) {

@@ -151,6 +151,11 @@ export function isRefused({ errors }: Answer): boolean {
   return errors.some((error) => error.path?.length === 2 && error.path[1] === 'list' && /^BAD_(CURSOR|INPUT)$/.test(codeOf(error)));
 }
 
+/** The problem of an attempt that threw. */
+export function problemIn(error: unknown): Problem {
+  return error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) };
+}
+
 /** The problem of a mutation that was not made, or of which nobody knows. */
 export function problemOfError(error: GraphQLError): Problem {
   return { kind: kindOf(codeOf(error)) ?? 'unavailable', retryAfter: 0, detail: error.message };

@@ -330,7 +330,12 @@ export class TalkbackComments extends Base {
     root.lang = view.texts.locale;
     root.dir = view.texts.dir;
     root.ariaBusy = String(view.busy);
-    render(<Body view={view} />, root);
+    try {
+      render(<Body view={view} />, root);
+    } catch (error) { // what is drawn by half cannot be drawn again
+      this.#listen((this.#root = this.#newRoot()));
+      return this.#session?.spoil(error);
+    }
     // What had the focus may be gone, such as "Clear filters". The reader goes on at the result.
     if (focused && !this.shadowRoot?.activeElement) this.#focus('.result, .error, .empty');
     this.#follow();

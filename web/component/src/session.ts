@@ -1,7 +1,7 @@
 // What a reader wants, what the service answered, and what is under way. Nothing here draws.
 import { changed, type Choice, everything, isFirst } from './address';
 import { type Answer, type Data, type List, operation, type Plan, variablesOf } from './answer';
-import { ask, type Client, Failure, isRefused, isTooMuch, type Problem, problemOf } from './client';
+import { ask, type Client, isRefused, isTooMuch, type Problem, problemIn, problemOf } from './client';
 import { type Change, nodesWith, waits, withChange } from './desk';
 import { forgetVisitor } from './forms/visitor';
 import type { Shown } from './view';
@@ -80,6 +80,15 @@ export class Session {
     this.listener.changed();
   }
 
+  /** Forgets an answer that cannot be drawn, such as what something between here and the service made of it. */
+  spoil(error: unknown): void {
+    if (!this.shown) throw error;
+    this.shown = null;
+    this.problem = problemIn(error);
+    this.listener.failed(this.problem);
+    this.listener.changed();
+  }
+
   /** Gives up what is under way. */
   stop(): void {
     this.#underWay.abort();
@@ -111,7 +120,7 @@ export class Session {
     } catch (error) {
       if (signal.aborted) return;
       if (isTooMuch(error) && !isFirst(choice)) return await this.load(instead);
-      this.problem = error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) };
+      this.problem = problemIn(error);
     }
     this.busy = false;
     if (this.problem) this.listener.failed(this.problem);

@@ -1,6 +1,6 @@
 // The mutations, and what comes of them.
 import { type Comment, operation } from '../answer';
-import { ask, type Client, Failure, type Problem, problemOfError } from '../client';
+import { ask, type Client, type Problem, problemIn, problemOfError } from '../client';
 
 /** What is wrong with an input. */
 export interface UserError {
@@ -40,7 +40,7 @@ export const commentQuery = `query comment($id:ID!){value:comment(id:$id){...Sho
 /** Makes a change. It never throws. */
 export async function change(client: Client, kind: Change, input: unknown): Promise<Outcome> {
   const { value, problem } = await request<Outcome>(client, mutationOf(kind), { input });
-  return problem ? { problem } : value ?? {};
+  return value && !problem ? value : { problem: problem ?? problemIn('no payload') };
 }
 
 /** Reads a comment as it is now; null if it is not there any more. It never throws. */
@@ -58,9 +58,10 @@ interface Response<T> {
 export async function request<T>(client: Client, query: string, variables: unknown): Promise<Response<T>> {
   try {
     const { data, errors } = await ask<Response<T>>(client, query, variables, never);
-    return errors[0] ? { problem: problemOfError(errors[0]) } : data ?? {};
+    if (errors[0]) return { problem: problemOfError(errors[0]) };
+    return data?.value === undefined ? { problem: problemIn('no value') } : data;
   } catch (error) {
-    return { problem: error instanceof Failure ? error.problem : { kind: 'unavailable', retryAfter: 0, detail: String(error) } };
+    return { problem: problemIn(error) };
   }
 }
 
