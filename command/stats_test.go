@@ -11,9 +11,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/dynamo/call"
+	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 )
@@ -118,4 +122,23 @@ func TestStatsOfWhatIsNotCounted(t *testing.T) {
 	if got := fmt.Sprint(len(freshness.FindString(out.String()))); !strings.Contains(out.String(), "3 comments") || got != "0" {
 		t.Errorf("a range of dates is counted at once: %s", out.String())
 	}
+}
+
+// Counts that someone damaged by hand are an error that says what to do.
+func TestStatsThatAreDamaged(t *testing.T) {
+	t.Parallel()
+	e := newExporter(t, dynamotest.Dynoxide(t))
+	e.fill(commenttest.Many(commenttest.Rand(t), "globe", 3))
+	e.must("rebuild")
+	if _, err := call.NewLocalClient(e.endpoint).UpdateItem(t.Context(), &dynamodb.UpdateItemInput{
+		TableName: aws.String(e.table), Key: layout.ProductKey("globe", layout.StatisticsSK),
+		UpdateExpression: aws.String("SET " + layout.AttrGrid + " = :none"), ExpressionAttributeValues: layout.Item{":none": layout.Text("none")},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	if status, said := e.run(t.Context(), "stats", "globe"); status != 1 || !strings.Contains(said, "talkback rebuild mends it") {
+		t.Errorf("status %d, %s", status, said)
+	}
+	e.must("rebuild")
+	e.must("stats", "globe")
 }

@@ -185,7 +185,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 			out.Results[i], err = moderated(r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: text(d.Note.Value())}))
 			if errors.Is(err, comment.ErrImproper) {
 				out.Results[i], err = &graph.ModerateCommentPayload{UserErrors: []*comment.Problem{{
-					Code: comment.ProblemNotFound, Path: []string{"id"}, Message: "the comment's item is damaged, so nothing can be decided about it: delete the comment, or have talkback verify say what is wrong",
+					Code: comment.ProblemNotFound, Path: []string{"id"}, Message: "the comment's item is damaged, so nothing can be decided about it: delete the comment, or have talkback show say what is wrong",
 				}}}, nil
 			}
 			return err

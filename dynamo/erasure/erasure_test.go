@@ -515,7 +515,44 @@ func TestServeBesideADamagedItem(t *testing.T) {
 	if left := x.traces(bob); !slices.Equal(left, held) {
 		t.Errorf("of another author, %q are left of %q", left, held)
 	}
-	if text := log.String(); !strings.Contains(text, "ERASING / 1 names another author") || strings.Contains(text, bob.ID) {
-		t.Error(text)
+	for _, key := range []string{"0", "1"} {
+		if text := log.String(); !strings.Contains(text, "ERASING / "+key+" names no author, or another one: delete the item") || strings.Contains(text, bob.ID) {
+			t.Error(text)
+		}
+	}
+}
+
+// Copies of comments that someone made by hand under other keys go too, and an erasure whose item someone
+// damaged by hand is not stuck.
+func TestErasureOfWhatSomeoneEdited(t *testing.T) {
+	for _, author := range []comment.Author{ada, ida} {
+		x := newTable(t)
+		x.fill(author)
+		asked, err := x.eraser(x.client).Start(t.Context(), author)
+		x.must(err)
+		for _, it := range x.items() {
+			switch r := layout.NewReader(it); {
+			case r.Text(layout.AttrPK) == "ERASING":
+				it["id"] = layout.Number(1)
+			case r.Text(layout.AttrSK) == layout.CommentSK:
+				it[layout.AttrPK] = layout.Text("COPY OF " + r.Text(layout.AttrPK))
+			}
+			_, err := x.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &x.name, Item: it})
+			x.must(err)
+		}
+		if now, found, err := x.eraser(x.client).Status(t.Context(), author); !found || err != nil || now.State != comment.ErasureWaiting {
+			t.Errorf("%s: its state is %v, %v, %v", author.Name, now.State, found, err)
+		}
+		done, err := x.eraser(x.client).Run(t.Context(), author, none)
+		x.must(err)
+		if !done.RequestedAt.Equal(asked.RequestedAt) || done.Comments == 0 {
+			t.Errorf("%s: erased are %+v", author.Name, done)
+		}
+		if keys := x.traces(author); len(keys) > 0 {
+			t.Errorf("%s: left are %v", author.Name, keys)
+		}
+		if left := x.kinds()["ERASING/"]; left > 0 {
+			t.Errorf("%s: the item of the erasure stays", author.Name)
+		}
 	}
 }

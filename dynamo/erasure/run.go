@@ -53,10 +53,8 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 	}
 	err = run.work.Hold(ctx, lastWords, func(ctx context.Context) error {
 		if len(before) > 0 {
-			taken, err := readProgress(before)
-			if err != nil {
-				return call.Wrap(err, "item of an erasure")
-			}
+			taken, _ := readProgress(before) // whose it is, is known here
+			taken.author = author
 			run.update(func(p *progress) { *p = taken })
 		}
 		return run.all(ctx)
@@ -135,7 +133,7 @@ func (r *erasing) pass(ctx context.Context) (found int, err error) {
 				return 0, err
 			}
 			r.read(call.UnitsOf(output.ConsumedCapacity))
-			if err := r.eraseFound(ctx, output.Items, writer); err != nil {
+			if err := r.eraseFound(ctx, output.Items, layout.AttrWriter+" = :writer", layout.Item{":writer": writer}); err != nil {
 				return 0, err
 			}
 		}
@@ -144,8 +142,9 @@ func (r *erasing) pass(ctx context.Context) (found int, err error) {
 	return after.Comments + after.Reports + after.Votes - before.Comments - before.Reports - before.Votes, nil
 }
 
-// eraseFound erases the items that a page of the index shows: comments, or reports and votes by the customer.
-func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, writer *types.AttributeValueMemberS) error {
+// eraseFound erases the items with these keys, if they are the author's: comments, or reports and votes by
+// the customer, and copies that someone made by hand.
+func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, condition string, values layout.Item) error {
 	var comments []comment.ID
 	var others []layout.Item
 	for _, key := range keys {
@@ -159,7 +158,7 @@ func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, writer *ty
 		return err
 	}
 	return call.Parallel(ctx, len(others), func(ctx context.Context, i int) error {
-		gone, err := r.delete(ctx, others[i], layout.AttrWriter+" = :writer", layout.Item{":writer": writer})
+		gone, err := r.delete(ctx, others[i], condition, values)
 		_, isVote := layout.VoteSlice(others[i])
 		switch {
 		case gone && isVote:
@@ -176,25 +175,19 @@ func (r *erasing) findImported(ctx context.Context) error {
 	if err := task.Wait(ctx, r.pace.settle); err != nil {
 		return err
 	}
+	condition, author := ofAuthor(r.author)
 	input := &dynamodb.ScanInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true), ExclusiveStartKey: r.snapshot().start,
-		FilterExpression:          aws.String(layout.AttrAuthorID + " = :author"),
-		ExpressionAttributeValues: layout.Item{":author": layout.Binary([]byte(r.author.ID))},
-		ProjectionExpression:      aws.String(layout.AttrPK + "," + layout.AttrSK),
+		FilterExpression: aws.String(condition), ExpressionAttributeValues: author,
+		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK),
 	}
 	for {
 		output, err := r.scan(ctx, input)
 		if err != nil {
 			return err
 		}
-		var found []comment.ID
-		for _, key := range output.Items {
-			if id, err := layout.CommentOfKey(key); err == nil {
-				found = append(found, id)
-			}
-		}
-		for ids := range slices.Chunk(found, atOnce) {
-			if err := r.eraseAll(ctx, ids); err != nil {
+		for keys := range slices.Chunk(output.Items, atOnce) {
+			if err := r.eraseFound(ctx, keys, condition, author); err != nil {
 				return err
 			}
 		}

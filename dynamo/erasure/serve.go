@@ -46,9 +46,8 @@ func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 		for _, it := range output.Items {
 			job, err := readProgress(it)
 			switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
-			case err != nil:
-			case sortKey != digestOf(job.author): // it would be erased again and again
-				err = fmt.Errorf("%s / %s names another author: delete the item, and ask for the erasure again", jobPK, sortKey)
+			case err != nil || sortKey != digestOf(job.author): // it would be erased again and again
+				err = fmt.Errorf("%s / %s names no author, or another one: delete the item, and ask for the erasure again", jobPK, sortKey)
 			case job.report.State == comment.ErasureWaiting:
 				err = e.serve(ctx, job.author, log)
 			}
