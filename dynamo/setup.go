@@ -1,6 +1,7 @@
 package dynamo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -13,6 +14,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/call"
 	"github.com/talkback/talkback/dynamo/layout"
 )
@@ -37,12 +39,20 @@ const earlierKey = "GSI4PK + GSISK"
 // CheckTable returns an error in one sentence if the table cannot be used: it is missing, cannot be
 // reached, has the layout of an earlier release, or differs from layout.Definition.
 func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, table string) error {
-	output, err := client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+	var output *dynamodb.DescribeTableOutput
+	var wrapped error
+	err := call.Retry(ctx, func() (progress bool, err error) {
+		output, err = client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
+		if wrapped = call.Wrap(err, "DescribeTable %s", table); comment.KindOf(wrapped) == comment.Throttled {
+			return false, wrapped // since many processes begin together
+		}
+		return false, nil // a table that cannot be reached is told at once
+	})
 	switch {
-	case errors.As(err, new(*types.ResourceNotFoundException)):
+	case errors.As(wrapped, new(*types.ResourceNotFoundException)):
 		return &MissingTableError{Table: table}
-	case err != nil:
-		return call.Wrap(err, "DescribeTable %s", table)
+	case cmp.Or(err, wrapped) != nil:
+		return cmp.Or(err, wrapped)
 	}
 	if isEarlier(output.Table) {
 		return fmt.Errorf("table %q has the layout of an earlier release, which this one does not read: "+
@@ -277,7 +287,9 @@ const (
 // CheckLayout returns an error in one sentence if the items of a table have the layout of another
 // release. A table that does not say which is new.
 func CheckLayout(ctx context.Context, client manager, table string) error {
-	it, err := call.Item(ctx, client, table, layout.StreamKey(layoutPK, layoutSK), "GetItem %s/%s", layoutPK, layoutSK)
+	it, err := call.Retried(ctx, func() (layout.Item, error) {
+		return call.Item(ctx, client, table, layout.StreamKey(layoutPK, layoutSK), "GetItem %s/%s", layoutPK, layoutSK)
+	})
 	if err != nil || len(it) == 0 {
 		return err
 	}

@@ -58,6 +58,39 @@ func TestTableIsMadeThoughAnswersAreLost(t *testing.T) {
 	})
 }
 
+// Processes that start together are throttled, and begin all the same. One that reaches no table, or what
+// is none, says so at once.
+func TestTableIsCheckedThoughThrottled(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	table := newTable(t, client)
+	for _, row := range []struct {
+		fault  faulttest.Fault
+		fails  int // as many calls
+		passes bool
+	}{
+		{faulttest.Throttled, 7, true}, {faulttest.ThrottledOtherwise, 7, true},
+		{faulttest.Refused, 1000, false}, {faulttest.AnswerShort, 1000, false},
+	} {
+		faults := func(call int) faulttest.Fault {
+			if call <= row.fails {
+				return row.fault
+			}
+			return faulttest.None
+		}
+		spoiled, network := faulttest.Under(client, faults)
+		if err := dynamo.CheckTable(t.Context(), spoiled, table); (err == nil) != row.passes || network.Calls() > 8 {
+			t.Errorf("%s: after %d calls: %v", row.fault, network.Calls(), err)
+		}
+		if !row.passes {
+			continue
+		}
+		spoiled, network = faulttest.Under(client, faults)
+		if err := dynamo.CheckLayout(t.Context(), spoiled, table); err != nil {
+			t.Errorf("%s: of its layout, after %d calls: %v", row.fault, network.Calls(), err)
+		}
+	}
+}
+
 // If a process ends after it created the table but before it set the time to live, the next process
 // sets it.
 func TestTimeToLiveIsKept(t *testing.T) {
