@@ -16,7 +16,6 @@ import (
 	"github.com/talkback/talkback/httpapi/persisted"
 	"github.com/talkback/talkback/moderation"
 	"github.com/talkback/talkback/web"
-	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -113,7 +112,7 @@ func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (op
 		return options, usagef("--product-info-inside is about --product-info: give both, or none")
 	}
 	if f.ProductInfo != "" {
-		if options.Catalog, err = catalog.New(ctx, f.ProductInfo, f.ProductInfoInside, log); err != nil {
+		if options.Catalog, err = product.NewCatalog(ctx, f.ProductInfo, f.ProductInfoInside, log); err != nil {
 			return options, usage(err)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -36,7 +35,7 @@ type homePage struct {
 	pages  *product.Pages
 	policy string // that of the element
 	schema bool   // the server shows its schema
-	called *catalog.Catalog
+	called *product.Catalog
 
 	mu       sync.Mutex
 	snapshot *snapshot // nil before the first request

@@ -20,7 +20,6 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 
 	"github.com/talkback/talkback/internal/schematest"
-	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -122,7 +121,7 @@ func TestStates(t *testing.T) {
 
 // The leaderboard has the names that the shop gives to products, and ids where it gives none.
 func TestLeadersAreNamed(t *testing.T) {
-	s := &snapshot{named: map[string]catalog.Product{"a": {Name: "Kettle"}}}
+	s := &snapshot{named: map[string]product.Product{"a": {Name: "Kettle"}}}
 	entries := make([]entry, 2)
 	entries[0].Product.ID, entries[1].Product.ID = "a", "b"
 	rows := s.rows(entries)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -38,7 +37,7 @@ type snapshot struct {
 	leaders    []entry // of all languages, the first one first; nil if the API refused to say
 	said       int     // the status of the answer that has them
 	byLanguage []board // the language with most comments first
-	named      map[string]catalog.Product
+	named      map[string]product.Product
 	widget     template.HTML // of the product of the showcase
 }
 

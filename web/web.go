@@ -23,7 +23,6 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/internal/edge"
-	"github.com/talkback/talkback/web/catalog"
 	"github.com/talkback/talkback/web/product"
 )
 
@@ -51,7 +50,7 @@ type Options struct {
 	// Pictures is served below PicturesPath; nil for nothing.
 	Pictures fs.FS
 	// Catalog says what products are called; nil if nothing does.
-	Catalog *catalog.Catalog
+	Catalog *product.Catalog
 	// Plans, Live and Layout are those of [product.Pages].
 	Plans, Live bool
 	Layout      *product.Layout

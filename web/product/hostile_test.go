@@ -49,8 +49,8 @@ var hostile = rapid.OneOf(
 	rapid.String(),
 )
 
-// cleaned is a text as the API can hold it: without control characters, but for newline and tab.
-func cleaned(text string) string {
+// asAnswered is a text as the API can hold it: without control characters, but for newline and tab.
+func asAnswered(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r < ' ' && r != '\n' && r != '\t' || r >= 0x7f && r < 0xa0 || r == '\ufffd' {
 			return '?'
@@ -66,7 +66,7 @@ func TestTextIsNeverMarkup(t *testing.T) {
 	harmless := tree(t, get(t, words.answer(t), 200, "/products/PRODUCT", "en").Body)
 	rapid.Check(t, func(rt *rapid.T) {
 		draw := func(name string) string {
-			text := cleaned(hostile.Draw(rt, name))
+			text := asAnswered(hostile.Draw(rt, name))
 			if strings.TrimSpace(text) == "" || isDots(text) { // ids of dots have other links
 				return name
 			}

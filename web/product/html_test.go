@@ -18,7 +18,7 @@ var void = []string{"img", "input", "link", "meta"}
 // element is closed in its turn, no attribute or id occurs twice, and nothing has to be mended.
 func wellFormed(t testing.TB, page []byte) {
 	t.Helper()
-	written := tokens(t, page)
+	written := tagsAndTexts(t, page)
 	tree, err := html.Parse(bytes.NewReader(page))
 	if err != nil {
 		t.Fatal(err)
@@ -27,7 +27,7 @@ func wellFormed(t testing.TB, page []byte) {
 	if err := html.Render(&again, tree); err != nil {
 		t.Fatal(err)
 	}
-	understood := tokens(t, again.Bytes())
+	understood := tagsAndTexts(t, again.Bytes())
 	for i := range min(len(written), len(understood)) {
 		if written[i] != understood[i] {
 			t.Fatalf("the page has %s where a parser sees %s, after %v", written[i], understood[i], written[max(0, i-3):i])
@@ -38,8 +38,8 @@ func wellFormed(t testing.TB, page []byte) {
 	}
 }
 
-// tokens returns the tags and texts of a page, with checks of what a parser would mend silently.
-func tokens(t testing.TB, page []byte) (all []string) {
+// tagsAndTexts returns the tags and texts of a page, with checks of what a parser would mend silently.
+func tagsAndTexts(t testing.TB, page []byte) (all []string) {
 	t.Helper()
 	var open []string
 	ids := map[string]bool{}

@@ -19,8 +19,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"github.com/talkback/talkback/web/catalog"
 )
 
 // timeout bounds the request to the API. A person does not wait longer.
@@ -35,7 +33,7 @@ type Pages struct {
 	timeout   time.Duration
 
 	// Catalog says what products are called; nil if nothing does.
-	Catalog *catalog.Catalog
+	Catalog *Catalog
 	// Plans has pages say how they were read, under a header of Talkback: for those who try it.
 	Plans bool
 	// Live has pages tell how many comments came while they are open, by a subscription.
@@ -119,7 +117,7 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	case a.refusesList() && !s.isFirst():
 		return redirect(s.all())
 	}
-	var named catalog.Product
+	var named Product
 	if a.Data.Product != nil { // a request that the API limits costs the shop nothing either
 		named = p.Catalog.Find(ctx, s.Product)[s.Product]
 	}
@@ -158,7 +156,7 @@ func redirect(to state) Page {
 }
 
 // answered makes the page of an answer.
-func (p *Pages) answered(t *texts, s state, a answer, named catalog.Product, reply Response, base string) Page {
+func (p *Pages) answered(t *texts, s state, a answer, named Product, reply Response, base string) Page {
 	status := statusOf(s, a, reply)
 	page := p.render(status, t, p.document(t, s, a, named, reply.Body, base, status == http.StatusOK))
 	switch {
@@ -189,7 +187,7 @@ func statusOf(s state, a answer, reply Response) int {
 }
 
 // document decides what the page shows. Search engines are to list only what is whole.
-func (p *Pages) document(t *texts, s state, a answer, named catalog.Product, body []byte, base string, whole bool) document {
+func (p *Pages) document(t *texts, s state, a answer, named Product, body []byte, base string, whole bool) document {
 	product, called := a.Data.Product, cmp.Or(named.Name, s.Product)
 	d := document{
 		Lang: t.lang, Dir: t.dir(), Title: t.say("page.title", "product", called), Description: t.description(product, called),
@@ -252,7 +250,7 @@ func embedded(t *texts, s state, body []byte) template.JS {
 }
 
 // version identifies what the page says, without the times and costs of reading it.
-func (p *Pages) version(t *texts, s state, a answer, named catalog.Product, base string) string {
+func (p *Pages) version(t *texts, s state, a answer, named Product, base string) string {
 	said := *a.Data.Product
 	list := *said.List
 	list.Plan = plan{}
@@ -333,7 +331,7 @@ func (p *Pages) inside(t *texts, s state, a answer, reply Response) Page {
 	page := pageOf(statusOf(s, a, reply), t, executed(t, "inside", e))
 	switch page.Status {
 	case http.StatusOK:
-		page.Version, page.About = p.version(t, s, a, catalog.Product{}, s.Path), a.about(s)
+		page.Version, page.About = p.version(t, s, a, Product{}, s.Path), a.about(s)
 	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
 		page.Header.Set("Retry-After", retryAfter(reply))
 	}

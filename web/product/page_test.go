@@ -10,8 +10,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/talkback/talkback/web/catalog"
 )
 
 // answerOf returns the answer of a fixture.
@@ -194,7 +192,7 @@ func TestNames(t *testing.T) {
 		_ = json.NewEncoder(w).Encode(map[string]string{"name": name, "image": "https://cdn.example/k.jpg"})
 	}))
 	defer shop.Close()
-	named, err := catalog.New(t.Context(), shop.URL+"/{id}", true, slog.New(slog.DiscardHandler))
+	named, err := NewCatalog(t.Context(), shop.URL+"/{id}", true, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +201,7 @@ func TestNames(t *testing.T) {
 	pages := New(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(answerOf(t, "first")) }), nil)
 	seen := ""
 	for _, row := range []struct {
-		catalog              *catalog.Catalog
+		catalog              *Catalog
 		title, h1, h2, image string
 	}{
 		{nil, "42: customer comments", "What customers say", "Product 42", ""},

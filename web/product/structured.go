@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"time"
-
-	"github.com/talkback/talkback/web/catalog"
 )
 
 // structured is the page for search engines, as https://schema.org has it and
@@ -69,7 +67,7 @@ func stars(value float64) scale { return scale{value, 5, 1} }
 // structuredData describes a product and the comments that its page shows, as JSON that can stand
 // in a script element. Without a name of the product, its id is in place of it. The result is nil if
 // there is nothing to say: a product without ratings must not claim any.
-func structuredData(p *product, named catalog.Product, url string) []byte {
+func structuredData(p *product, named Product, url string) []byte {
 	if p == nil || p.Stats == nil || p.Stats.Average == nil {
 		return nil
 	}

@@ -1,9 +1,4 @@
-// Package catalog asks the shop what its products are called, at an address for each product. What
-// is there is JSON, or the shop's own page of the product with JSON-LD.
-//
-// A page never depends on the shop: it waits a moment for the first name of a product, and is shown
-// without it then.
-package catalog
+package product
 
 import (
 	"context"
@@ -39,8 +34,12 @@ const (
 	maxKnown = 10_000
 )
 
-// Catalog is what the shop says about its products. A nil Catalog knows nothing. Safe for concurrent
+// Catalog asks the shop what its products are called, at an address for each product. What is there is
+// JSON, or the shop's own page of the product with JSON-LD. A nil Catalog knows nothing. Safe for concurrent
 // use.
+//
+// A page never depends on the shop: it waits a moment for the first name of a product, and is shown
+// without it then.
 type Catalog struct {
 	ctx      context.Context // ends all fetching; not a request's: others wait for the same answer
 	address  address
@@ -59,10 +58,10 @@ type entry struct {
 	until time.Time
 }
 
-// New returns the catalog at a template, an address with {id} in place of a product's id, until the
+// NewCatalog returns the catalog at a template, an address with {id} in place of a product's id, until the
 // context ends. The machine there is on the internet, unless inside allows private networks and this
 // machine too.
-func New(ctx context.Context, template string, inside bool, log *slog.Logger) (*Catalog, error) {
+func NewCatalog(ctx context.Context, template string, inside bool, log *slog.Logger) (*Catalog, error) {
 	address, err := parseAddress(template, inside)
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package catalog
+package product
 
 import (
 	"bytes"
@@ -12,7 +12,7 @@ import (
 	"strings"
 	"unicode"
 
-	tokens "golang.org/x/net/html"
+	parser "golang.org/x/net/html"
 
 	"github.com/talkback/talkback/internal/fetch"
 )
@@ -55,16 +55,16 @@ func read(answer fetch.Answer) (Product, error) {
 // productOfPage finds the first product in the JSON-LD of a page, nil if there is none.
 func productOfPage(page []byte) map[string]any {
 	data := false // within a script of JSON-LD
-	for z := tokens.NewTokenizer(bytes.NewReader(page)); ; {
+	for z := parser.NewTokenizer(bytes.NewReader(page)); ; {
 		switch z.Next() {
-		case tokens.ErrorToken:
+		case parser.ErrorToken:
 			return nil
-		case tokens.StartTagToken:
+		case parser.StartTagToken:
 			tag := z.Token()
-			data = tag.Data == "script" && slices.ContainsFunc(tag.Attr, func(a tokens.Attribute) bool {
+			data = tag.Data == "script" && slices.ContainsFunc(tag.Attr, func(a parser.Attribute) bool {
 				return a.Key == "type" && strings.EqualFold(strings.TrimSpace(a.Val), "application/ld+json")
 			})
-		case tokens.TextToken:
+		case parser.TextToken:
 			if data {
 				if found := productOfJSON(z.Text(), true); found != nil {
 					return found

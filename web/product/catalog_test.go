@@ -1,4 +1,4 @@
-package catalog
+package product
 
 import (
 	"fmt"
@@ -18,7 +18,7 @@ func catalogOf(t *testing.T, shop http.HandlerFunc) *Catalog {
 	t.Helper()
 	server := httptest.NewServer(shop)
 	t.Cleanup(server.Close)
-	c, err := New(t.Context(), server.URL+"/p/{id}", true, slog.New(slog.DiscardHandler))
+	c, err := NewCatalog(t.Context(), server.URL+"/p/{id}", true, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,12 +120,12 @@ func TestWhereItLeads(t *testing.T) {
 }
 
 // Machines inside are never asked unless they are allowed, by address and by name.
-func TestInside(t *testing.T) {
+func TestCatalogInside(t *testing.T) {
 	server := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { t.Error("the machine inside was asked") }))
 	defer server.Close()
 	for _, host := range []string{"127.0.0.1", "localhost"} {
 		var said strings.Builder
-		c, err := New(t.Context(), strings.Replace(server.URL, "127.0.0.1", host, 1)+"/{id}", false, slog.New(slog.NewTextHandler(&said, nil)))
+		c, err := NewCatalog(t.Context(), strings.Replace(server.URL, "127.0.0.1", host, 1)+"/{id}", false, slog.New(slog.NewTextHandler(&said, nil)))
 		if err != nil {
 			t.Fatal(err)
 		}
