@@ -93,19 +93,9 @@ func TestErrorCodes(t *testing.T) {
 	}
 }
 
-// How an error says its code and its message.
+// Answers that come from something else than DynamoDB, or do not say which error they are.
 func TestErrorForms(t *testing.T) {
-	const throttled = "Throttled, ThrottlingException, 3 requests"
 	for _, row := range []scenario{
-		{name: "another namespace", answer: always(400, `{"__type":"com.amazon.coral.availability#ThrottlingException","Message":"Slow down."}`), want: throttled},
-		{name: "no namespace", answer: always(400, `{"__type":"ThrottlingException"}`), want: throttled},
-		{name: "a link behind", answer: always(400, `{"__type":"ThrottlingException:http://internal.amazon.com/coral/"}`), want: throttled},
-		{name: "in the header", answer: always(400, `{}`, "x-amzn-ErrorType: ThrottlingException:http://internal.amazon.com/"), want: throttled},
-		{name: "in both, which differ", answer: always(400, `{"__type":"ValidationException"}`, "X-Amzn-ErrorType: ThrottlingException"), want: throttled},
-		{name: "by the name code", answer: always(400, `{"code":"ThrottlingException"}`), want: throttled},
-		{name: "a number", answer: always(400, `{"code":7}`), want: "Internal, UnknownError, 1 requests"},
-		{name: "escaped", answer: always(400, `{"__type":"\u0054hrottlingException"}`), want: throttled},
-		{name: "with members that are unknown", answer: always(400, `{"a":[{"b":[1,"x",null]}],"__type":"ThrottlingException","throttlingReasons":[{"reason":"r","resource":"s"}],"z":{}}`), want: throttled},
 		{name: "no code", answer: always(400, `{"message":"It failed."}`), want: "Internal, UnknownError, 1 requests"},
 		{name: "an empty object", answer: always(500, `{}`), want: "Unavailable, UnknownError, 3 requests"},
 		{name: "nothing", answer: always(400, ``), want: "Internal, UnknownError, 1 requests"},
@@ -115,29 +105,9 @@ func TestErrorForms(t *testing.T) {
 		{name: "JSON of something else", answer: always(400, `[]`), want: "Unavailable, damaged, 3 requests"},
 		{name: "half an error", answer: always(400, `{"__type":"Throttling`), want: "Unavailable, damaged, 3 requests"},
 		{name: "a wrong checksum", answer: always(400, `{"__type":"ThrottlingException"}`, "x-amz-crc32: 1"), want: damaged},
-		{name: "a message with what was written", answer: always(400, `{"__type":"ValidationException","message":"One or more parameter values were invalid"}`), want: "Internal, ValidationException, 1 requests"},
-		{name: "wait before a retry", answer: always(503, `{"__type":"ServiceUnavailable"}`, "x-amz-retry-after: 3000"), want: "Unavailable, ServiceUnavailable, 3 requests"},
-	} {
-		row.check(t)
-	}
-}
-
-// Answers that are no errors of DynamoDB.
-func TestStatus(t *testing.T) {
-	for _, row := range []scenario{
 		{name: "moved for good", answer: always(301, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
-		{name: "moved for good, to no place", answer: always(301, ``), want: "Internal, UnknownError, 1 requests"},
-		{name: "found", answer: always(302, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
-		{name: "see other", answer: always(303, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
-		{name: "a temporary redirect", answer: always(307, ``, "Location: http://elsewhere.test/"), want: "Internal, UnknownError, 1 requests"},
-		{name: "a permanent redirect", answer: always(308, ``, "Location: http://"+peerHost+"/other"), want: "Internal, UnknownError, 1 requests"},
-		{name: "not modified", answer: always(304, ``), want: "Internal, UnknownError, 1 requests"},
 		{name: "no content", answer: func(p *peer, r *received) bool { return r.write(p.head(http.StatusNoContent, -1)) }, want: damaged},
 		{name: "a part of something", answer: always(http.StatusPartialContent, ``), want: damaged},
-		{name: "accepted", answer: func(p *peer, r *received) bool { return p.says(r, 202, oneItem(r)) }, want: "1 items, 1 requests"},
-		{name: "early hints first", answer: func(p *peer, r *received) bool {
-			return r.write("HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n") && p.ok(r, oneItem(r))
-		}, want: "1 items, 1 requests"},
 		{name: "another protocol", answer: func(_ *peer, r *received) bool { return r.write("SSH-2.0-OpenSSH_9.2\r\n") && false }, want: "Unavailable, 3 requests"},
 	} {
 		row.check(t)
