@@ -93,6 +93,21 @@ func lessMotion(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// On paper each comment has its stars and all of its text. What can only be pressed is left out, and nothing
+// lies above the text.
+func onPaper(t *testing.T, ctx context.Context, s shop) {
+	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-explain=",
+		holds(idle),
+		holds(root+".querySelector('.plan') !== null"),
+		emulation.SetEmulatedMedia().WithMedia("print"),
+		holds("[..."+root+".querySelectorAll('.stars, .track')].every((drawn) => getComputedStyle(drawn).printColorAdjust === 'exact')"),
+		holds("[..."+root+".querySelectorAll('.list .text, .highlight .text')].every((text) => text.offsetHeight > 0 && getComputedStyle(text).webkitLineClamp === 'none')"),
+		holds("[..."+root+".querySelectorAll('form, .plan, .pages, .order, .compose, .write, .actions')].every((part) => part.offsetHeight === 0)"),
+		emulation.SetEmulatedMedia().WithMedia(""),
+		holds(root+".querySelector('.plan').offsetHeight > 0"),
+	)
+}
+
 // A page that knows a customer without a name gives a blank one. The form asks for it.
 func nameless(t *testing.T, ctx context.Context, s shop) {
 	browsertest.Visit(t, ctx, s.address+"/shop/signed?a-customer-name=%20",

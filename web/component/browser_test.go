@@ -59,6 +59,7 @@ func TestInABrowser(t *testing.T) {
 		{"the language around", theLanguageAround},
 		{"put back", putBack},
 		{"less motion", lessMotion},
+		{"on paper", onPaper},
 		{"a customer without a name", nameless},
 		{"a draft from before", draftFromBefore},
 		{"who writes to the page", writesToThePage},
