@@ -16,7 +16,6 @@ import (
 	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/99designs/gqlgen/plugin/federation/fedruntime"
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/graph/scalar"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
 )
@@ -18555,13 +18554,13 @@ func (ec *executionContext) marshalNCustomerComments2ᚖgithubᚗcomᚋtalkback�
 }
 
 func (ec *executionContext) unmarshalNDateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {
-	res, err := scalar.UnmarshalDateTime(v)
+	res, err := UnmarshalDateTime(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNDateTime2timeᚐTime(ctx context.Context, sel ast.SelectionSet, v time.Time) graphql.Marshaler {
 	_ = sel
-	res := scalar.MarshalDateTime(v)
+	res := MarshalDateTime(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -18782,13 +18781,13 @@ func (ec *executionContext) marshalNInt2int(ctx context.Context, sel ast.Selecti
 }
 
 func (ec *executionContext) unmarshalNLanguage2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx context.Context, v any) (comment.Language, error) {
-	res, err := scalar.UnmarshalLanguage(v)
+	res, err := UnmarshalLanguage(v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalNLanguage2githubᚗcomᚋtalkbackᚋtalkbackᚋcommentᚐLanguage(ctx context.Context, sel ast.SelectionSet, v comment.Language) graphql.Marshaler {
 	_ = sel
-	res := scalar.MarshalLanguage(v)
+	res := MarshalLanguage(v)
 	if res == graphql.Null {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -19870,7 +19869,7 @@ func (ec *executionContext) unmarshalODateTime2ᚖtimeᚐTime(ctx context.Contex
 	if v == nil {
 		return nil, nil
 	}
-	res, err := scalar.UnmarshalDateTime(v)
+	res, err := UnmarshalDateTime(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -19880,7 +19879,7 @@ func (ec *executionContext) marshalODateTime2ᚖtimeᚐTime(ctx context.Context,
 	}
 	_ = sel
 	_ = ctx
-	res := scalar.MarshalDateTime(*v)
+	res := MarshalDateTime(*v)
 	return res
 }
 
@@ -20126,7 +20125,7 @@ func (ec *executionContext) unmarshalOLanguage2ᚖgithubᚗcomᚋtalkbackᚋtalk
 	if v == nil {
 		return nil, nil
 	}
-	res, err := scalar.UnmarshalLanguage(v)
+	res, err := UnmarshalLanguage(v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -20136,7 +20135,7 @@ func (ec *executionContext) marshalOLanguage2ᚖgithubᚗcomᚋtalkbackᚋtalkba
 	}
 	_ = sel
 	_ = ctx
-	res := scalar.MarshalLanguage(*v)
+	res := MarshalLanguage(*v)
 	return res
 }
 

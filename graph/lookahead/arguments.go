@@ -5,7 +5,7 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/graph/scalar"
+	"github.com/talkback/talkback/graph"
 )
 
 // arguments are those of one field in one operation.
@@ -150,7 +150,7 @@ func (p *Page) fromNewest(given arguments) bool {
 // [comment.Filter].
 func filterOf(argument any) (filter comment.Filter, err error) {
 	given, _ := argument.(map[string]any)
-	if filter.Languages, err = values(given["languages"], scalar.UnmarshalLanguage); err != nil {
+	if filter.Languages, err = values(given["languages"], graph.UnmarshalLanguage); err != nil {
 		return comment.Filter{}, err
 	}
 	if filter.Ratings, err = values(given["ratings"], graphql.UnmarshalInt); err != nil {
@@ -162,10 +162,10 @@ func filterOf(argument any) (filter comment.Filter, err error) {
 	if filter.WithMedia, err = optional(given["withMedia"], graphql.UnmarshalBoolean); err != nil {
 		return comment.Filter{}, err
 	}
-	if filter.CreatedAfter, err = optional(given["createdAfter"], scalar.UnmarshalDateTime); err != nil {
+	if filter.CreatedAfter, err = optional(given["createdAfter"], graph.UnmarshalDateTime); err != nil {
 		return comment.Filter{}, err
 	}
-	if filter.CreatedBefore, err = optional(given["createdBefore"], scalar.UnmarshalDateTime); err != nil {
+	if filter.CreatedBefore, err = optional(given["createdBefore"], graph.UnmarshalDateTime); err != nil {
 		return comment.Filter{}, err
 	}
 	return filter.Normalize()

@@ -62,12 +62,11 @@ var own = map[string]struct {
 	why string
 }{
 	"comment":          {nil, "the nouns depend on nothing, so that everything can depend on them"},
-	"graph":            {[]string{"comment", "graph/scalar"}, "generated code knows the nouns and how scalars are written"},
+	"graph":            {[]string{"comment"}, "generated code knows the nouns and how scalars are written"},
 	"loaders":          {[]string{"comment"}, "batching knows keys and values, not where they are kept"},
 	"resolvers":        {[]string{"comment", "graph", "graph/lookahead", "loaders"}, "a resolver that knew the table would plan and read on its own"},
-	"graph/lookahead":  {[]string{"comment", "graph/scalar"}, "what is asked is read before anything that answers it"},
-	"graph/scalar":     {[]string{"comment"}, "generated code calls it, so it cannot know that"},
-	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "graph/scalar", "loaders"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
+	"graph/lookahead":  {[]string{"comment", "graph"}, "what is asked is read before anything that answers it"},
+	"resolvers/direct": {[]string{"comment", "graph", "graph/lookahead", "loaders"}, "what it writes was fetched, or is by then; what has to be looked for is a resolver's"},
 	"dynamo": {[]string{
 		"comment", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/layout", "dynamo/merge", "dynamo/planner", "internal/task", "internal/usage", "pageindex", "stream", "telemetry/spans",
 	}, "the table does not know who asks; the Store stands on top of what it is made of"},
@@ -211,7 +210,7 @@ var restricted = []struct {
 	{"github.com/aws/", []string{"dynamo", "dynamo/call", "dynamo/counts", "dynamo/erasure", "dynamo/imports", "dynamo/layout", "dynamo/leases", "dynamo/outbox", "dynamo/restore", "dynamo/votes", "pageindex/keeper", "pageindex/markers", "pageindex/table", "pageindex/objects", "stream", "command", "cmd/talkback-lambda", "httpapi/gateway", "internal/doctor", "internal/infra", "internal/planbench", "internal/tableexport", "internal/webhooks"}, "the SDK is for those who speak to the table, or to a bucket; command only holds the client it is given, planbench takes the table's place"},
 	{"github.com/aws/aws-sdk-go-v2/service/s3", []string{"pageindex/objects", "internal/tableexport"}, "objects are known where they are written, and where copies are read"},
 	{"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams", []string{"stream"}, "shards and iterators are known in one place"},
-	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "graph/scalar", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
+	{"github.com/99designs/gqlgen/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "GraphQL is how the service is asked, not what it is"},
 	{"github.com/vektah/gqlparser/", []string{"graph", "graph/lookahead", "resolvers", "resolvers/direct", "httpapi/coercion", "httpapi", "httpapi/limits"}, "likewise"},
 	{"github.com/graph-gophers/dataloader/", []string{"loaders"}, "its traps are avoided in one place"},
 	{"github.com/hashicorp/golang-lru/", []string{"dynamo", "httpapi", "httpapi/persisted", "pageindex/objects", "telemetry/spans", "web/product"}, "what outlives a request is remembered in few places, and bounded"},

@@ -7,8 +7,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/graph/lookahead"
-	"github.com/talkback/talkback/graph/scalar"
 	"github.com/talkback/talkback/loaders"
 )
 
@@ -43,7 +43,7 @@ func languagesOf(operation operation, asked graphql.CollectedField) (p writer[*p
 func statsOf(operation operation, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
 	var filter comment.Filter
 	if given := asked.ArgumentMap(operation.Variables)["lang"]; given != nil {
-		language, err := scalar.UnmarshalLanguage(given)
+		language, err := graph.UnmarshalLanguage(given)
 		if err != nil {
 			return writer[*productStats]{}, false // gqlgen reports it
 		}

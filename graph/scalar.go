@@ -1,6 +1,4 @@
-// Package scalar reads and writes the custom scalars of the schema. Its errors are of a known kind,
-// so that clients see what to do.
-package scalar
+package graph
 
 import (
 	"io"
