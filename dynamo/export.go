@@ -90,7 +90,7 @@ func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 			input.ProjectionExpression = aws.String(layout.TableProjection(true))
 		}
 		reads[segment] = func(ctx context.Context, take func([]layout.Compressed) error) error {
-			for output, err := range call.ScanAnswers(ctx, s.client, &input) {
+			for output, err := range call.ScanAnswers(ctx, s.client, &input, "Scan segment %d of %d", segment, len(reads)) {
 				if err != nil {
 					return err
 				}

@@ -56,13 +56,14 @@ func Answers(ctx context.Context, client Querier, input *dynamodb.QueryInput, wh
 	}
 }
 
-// ScanAnswers yields the answers of a scan of a segment until its end, as Answers does.
-func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dynamodb.ScanInput) iter.Seq2[*dynamodb.ScanOutput, error] {
+// ScanAnswers yields the answers of a scan until its end, as Answers does. It wraps errors as Wrap
+// does.
+func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dynamodb.ScanInput, call string, args ...any) iter.Seq2[*dynamodb.ScanOutput, error] {
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
 		for next := *input; ; {
 			output, err := Retried(ctx, func() (*dynamodb.ScanOutput, error) {
 				output, err := client.Scan(ctx, &next)
-				return output, Wrap(err, "Scan segment %d of %d", *next.Segment, *next.TotalSegments)
+				return output, Wrap(err, call, args...)
 			})
 			if !yield(output, err) || err != nil || len(output.LastEvaluatedKey) == 0 {
 				return

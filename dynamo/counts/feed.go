@@ -106,7 +106,7 @@ func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries [
 				FilterExpression:          aws.String("begins_with(" + layout.AttrPK + ",:products) AND begins_with(" + layout.AttrSK + ",:markers)"),
 				ExpressionAttributeValues: layout.Item{":products": layout.Text(layout.ProductPKPrefix), ":markers": layout.Text(markerSKPrefix)},
 				ProjectionExpression:      aws.String(markerNames),
-			}) {
+			}, "Scan segment %d of %d", segment, segments) {
 				if err != nil {
 					return err
 				}

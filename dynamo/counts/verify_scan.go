@@ -101,7 +101,7 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 		ExpressionAttributeValues: productValues,
 		ProjectionExpression:      aws.String(productProjection),
 		ExclusiveStartKey:         start,
-	}) {
+	}, "Scan segment %d of %d", segment, segments) {
 		if err != nil {
 			return err
 		}

@@ -76,17 +76,6 @@ func (r *erasing) partition(ctx context.Context, id comment.ID) ([]layout.Item, 
 	return items, err
 }
 
-func (r *erasing) scan(ctx context.Context, input *dynamodb.ScanInput) (*dynamodb.ScanOutput, error) {
-	input.ReturnConsumedCapacity = types.ReturnConsumedCapacityTotal
-	return call.Retried(ctx, func() (*dynamodb.ScanOutput, error) {
-		output, err := r.client.Scan(ctx, input)
-		if err == nil {
-			r.read(call.UnitsOf(output.ConsumedCapacity))
-		}
-		return output, call.Wrap(err, "Scan of an erasure")
-	})
-}
-
 // read counts read units.
 func (r *erasing) read(units float64) {
 	r.update(func(p *progress) { p.report.ReadUnits += units })

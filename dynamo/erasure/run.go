@@ -179,22 +179,19 @@ func (r *erasing) findImported(ctx context.Context) error {
 	input := &dynamodb.ScanInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true), ExclusiveStartKey: r.snapshot().start,
 		FilterExpression: aws.String(condition), ExpressionAttributeValues: author,
-		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK),
+		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 	}
-	for {
-		output, err := r.scan(ctx, input)
+	for output, err := range call.ScanAnswers(ctx, r.client, input, "Scan of an erasure") {
 		if err != nil {
 			return err
 		}
+		r.read(call.UnitsOf(output.ConsumedCapacity))
 		for keys := range slices.Chunk(output.Items, atOnce) {
 			if err := r.eraseFound(ctx, keys, condition, author); err != nil {
 				return err
 			}
 		}
-		next := output.LastEvaluatedKey
-		r.update(func(p *progress) { p.start = next })
-		if input.ExclusiveStartKey = next; len(next) == 0 {
-			return nil
-		}
+		r.update(func(p *progress) { p.start = output.LastEvaluatedKey })
 	}
+	return nil
 }

@@ -39,11 +39,7 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 		ExpressionAttributeValues: layout.Item{":sort": layout.Text(layout.CommentSK), ":mark": layout.Text(layout.MarkPrefix(m.number))},
 		ProjectionExpression:      aws.String(layout.TableProjection(false) + "," + layout.AttrImport),
 	}
-	for {
-		output, err := call.Retried(ctx, func() (*dynamodb.ScanOutput, error) {
-			output, err := r.client.Scan(ctx, input)
-			return output, call.Wrap(err, "Scan for import %q", name)
-		})
+	for output, err := range call.ScanAnswers(ctx, r.client, input, "Scan for import %q", name) {
 		if err != nil {
 			return done, err
 		}
@@ -63,9 +59,6 @@ func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (do
 			return done, err
 		}
 		show(done)
-		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
-			break
-		}
 	}
 	_, err = r.update(ctx, namePrefix+name, "SET "+attrUndone+" = :now", layout.Item{":now": layout.Time(time.Now())})
 	return done, err

@@ -403,11 +403,7 @@ func (l *Loader) RemoveOthers(ctx context.Context) (removed int, err error) {
 		TableName: aws.String(l.table), ConsistentRead: aws.Bool(true),
 		ProjectionExpression: aws.String(layout.AttrPK + "," + layout.AttrSK + "," + layout.AttrDeleted),
 	}
-	for {
-		output, err := call.Retried(ctx, func() (*dynamodb.ScanOutput, error) {
-			output, err := l.client.Scan(ctx, input)
-			return output, call.Wrap(err, "Scan")
-		})
+	for output, err := range call.ScanAnswers(ctx, l.client, input, "Scan") {
 		if err != nil {
 			return removed, err
 		}
@@ -422,10 +418,8 @@ func (l *Loader) RemoveOthers(ctx context.Context) (removed int, err error) {
 			}
 			removed++
 		}
-		if input.ExclusiveStartKey = output.LastEvaluatedKey; len(input.ExclusiveStartKey) == 0 {
-			return removed, nil
-		}
 	}
+	return removed, nil
 }
 
 // remove deletes an item, and leaves a tombstone of a comment.
