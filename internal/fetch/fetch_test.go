@@ -40,13 +40,15 @@ func TestBrokenAnswersAreInNoError(t *testing.T) {
 	const word = "of-the-other-side"
 	long := strings.Repeat(word, 1000)
 	for name, answer := range map[string]string{
-		"no HTTP":      long + "\r\n\r\n",
-		"a bad status": "HTTP/1.1 " + long + "\r\n\r\n",
-		"a bad header": "HTTP/1.1 200 OK\r\n" + long + "\r\n\r\n",
-		"a bad length": "HTTP/1.1 200 OK\r\nContent-Length: " + long + "\r\n\r\n",
-		"a bad coding": "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + long + "\r\n\r\n",
-		"a bad chunk":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + long + "\r\n",
-		"a bad leader": "HTTP/1.1 302 Found\r\nLocation: :" + long + "\r\n\r\n",
+		"no HTTP":       long + "\r\n\r\n",
+		"a bad version": "HTTP/" + long + " 200 OK\r\n\r\n",
+		"nothing":       "",
+		"a bad status":  "HTTP/1.1 " + long + "\r\n\r\n",
+		"a bad header":  "HTTP/1.1 200 OK\r\n" + long + "\r\n\r\n",
+		"a bad length":  "HTTP/1.1 200 OK\r\nContent-Length: " + long + "\r\n\r\n",
+		"a bad coding":  "HTTP/1.1 200 OK\r\nTransfer-Encoding: " + long + "\r\n\r\n",
+		"a bad chunk":   "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + long + "\r\n",
+		"a bad leader":  "HTTP/1.1 302 Found\r\nLocation: :" + long + "\r\n\r\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			other, err := net.Listen("tcp", "127.0.0.1:0")
