@@ -55,8 +55,8 @@ package: build
 provision-engine:
 	@internal/provision/dynoxide.sh
 
-# The S3 server of tests, in bin/ too. It is built beside what else is fetched.
-provision-s3:
+# The S3 server of tests, in bin/ too. It is built after the program, whose packages it has in part.
+provision-s3: build
 	@internal/provision/s3server.sh
 
 # The program that tells the languages of reviews, in bin/ beside the program, for talkback import --detect-language.
@@ -64,7 +64,7 @@ languages:
 	@internal/provision/languages.sh
 
 # The program that makes releases, in bin/.
-release-tool:
+release-tool: build
 	@internal/provision/release.sh
 
 # What is published of a version, in bin/release, from the commit that is checked out: archives and packages for each

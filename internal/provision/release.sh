@@ -16,6 +16,6 @@ if [ -x "$root/bin/talkback-release" ] && cat "$source"/*.go "$source/go.sum" | 
 fi
 
 echo "building talkback-release"
-(cd "$source" && CGO_ENABLED=0 nice go build -gcflags=all=-dwarf=false -ldflags='-s -w' -o "$root/bin/talkback-release" .) ||
+(cd "$source" && eval "CGO_ENABLED=0 nice go build ${LEAN:--gcflags=all=-dwarf=false}"' -ldflags="-s -w" -o "$root/bin/talkback-release" .') ||
 	leave_out "$suite" "talkback-release could not be built; the words of go are above"
 cat "$source"/*.go "$source/go.sum" >"$stamp"
