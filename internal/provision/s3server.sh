@@ -1,8 +1,8 @@
 #!/bin/sh
 # Builds the S3 server that tests of page numbers run, at bin/s3server, from internal/provision/s3server: a module of its
 # own, so that what it needs is in no list of the program. Its source has a name that the go command and editors do not take
-# for a package of this module. Not optimized, it builds in two thirds of the time; the standard library is as the program has it.
 # for a package of this module.
+set -eu
 
 here=$(CDPATH='' cd -- "$(dirname -- "$0")" && pwd)
 root=$(CDPATH='' cd -- "$here/../.." && pwd)
