@@ -1,6 +1,7 @@
 package command_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -18,8 +19,8 @@ var forever = time.Unix(1<<33, 0)
 
 // words are what an author said in a version of a comment.
 type words struct {
-	id, product, language string
-	rating, version       int // version is 0 until it is seen
+	id, product, language string // id is empty until it is seen: others may see it before whoever wrote the comment
+	rating, version       int    // version is 0 until it is seen
 }
 
 // hidden is what a comment says to everyone while it is not approved.
@@ -142,7 +143,7 @@ func (l *ledger) most(within span, want func(words) bool) int {
 	ids := map[string]bool{}
 	for number, w := range l.said {
 		if want(w) && l.possible(number, within) {
-			ids[w.id] = true
+			ids[cmp.Or(w.id, textOf(number))] = true
 		}
 	}
 	return len(ids)
@@ -157,7 +158,7 @@ func writtenAt(id string) time.Time { return comment.Comment{ID: comment.ID(id)}
 
 // newest returns whether a comment of a product that was written at a time may have been shown.
 func (l *ledger) newest(product string, written time.Time, within span) bool {
-	return l.most(within, func(w words) bool { return w.product == product && writtenAt(w.id).Equal(written) }) > 0
+	return l.most(within, func(w words) bool { return w.product == product && (w.id == "" || writtenAt(w.id).Equal(written)) }) > 0
 }
 
 // check returns what is wrong with an answer that everyone may read: words that were not approved at any
@@ -180,9 +181,7 @@ func (l *ledger) check(answer string, within span) error {
 		}
 		number := numbersIn(got.Text)[0]
 		w := &l.said[number]
-		if w.version == 0 {
-			w.version = got.Version // which the words keep from then on
-		}
+		w.id, w.version = cmp.Or(w.id, got.ID), cmp.Or(w.version, got.Version) // which the words keep from then on
 		if got.ID != w.id || got.Rating != w.rating || got.Language != w.language || got.Version != w.version {
 			return fmt.Errorf("%s is shown, and %+v was said", node, *w)
 		}
