@@ -81,6 +81,43 @@ func TestRebuildHoldsWhatIsNeverCalm(t *testing.T) {
 	})
 }
 
+// shifting is a client of a table in which what is wrong with product p is another thing at each look,
+// until it is held. Each look itself is steady.
+type shifting struct {
+	*dynamodb.Client
+	table string
+	looks int
+	held  bool
+}
+
+func (s *shifting) BatchGetItem(ctx context.Context, in *dynamodb.BatchGetItemInput, o ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
+	if s.looks++; !s.held {
+		_, err := s.UpdateItem(ctx, &dynamodb.UpdateItemInput{
+			TableName: &s.table, Key: key("P#p", "S"), UpdateExpression: aws.String("SET n = n + :one, g = :wrong"), ConditionExpression: aws.String("attribute_not_exists(h)"),
+			ExpressionAttributeValues: map[string]types.AttributeValue{
+				":one": &types.AttributeValueMemberN{Value: "1"}, ":wrong": text(fmt.Sprintf("de=0,0,0,0,%d", s.looks)),
+			},
+		})
+		var held *types.ConditionalCheckFailedException
+		if s.held = errors.As(err, &held); err != nil && !s.held {
+			return nil, err
+		}
+	}
+	return s.Client.BatchGetItem(ctx, in, o...)
+}
+
+// A product whose looks all are steady, and never find the same twice, is held too.
+func TestRebuildHoldsWhatIsAnotherEachTime(t *testing.T) {
+	client := call.NewLocalClient(dynamotest.Dynoxide(t))
+	v := vandal{t: t, client: client, table: newTable(t, client)}
+	damaged(t, client, v.table)
+	others := &shifting{Client: client, table: v.table}
+	if result, err := counts.Hasten(counts.NewRebuilder(others, v.table, counts.RebuildOptions{Calls: 1})).Run(t.Context(), func(counts.RebuildProgress) {}); err != nil || result.Repaired != 1 {
+		t.Errorf("%+v, %v", result, err)
+	}
+	verify(t, client, v.table)
+}
+
 func (v vandal) get(partition, sort string) map[string]types.AttributeValue {
 	v.t.Helper()
 	output, err := v.client.GetItem(v.t.Context(), &dynamodb.GetItemInput{TableName: &v.table, Key: key(partition, sort), ConsistentRead: aws.Bool(true)})

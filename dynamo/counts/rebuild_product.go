@@ -268,6 +268,9 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	}
 	misfit := seen.runs.wrong() + fix.newest
 	if len(fix.difference) > 0 && !maps.Equal(fix.difference, rc.difference) || misfit != rc.misfit {
+		if rc.difference != nil { // others counted between the looks
+			rc.restless++
+		}
 		rc.difference, rc.misfit = fix.difference, misfit
 		return false, nil
 	}
