@@ -86,7 +86,7 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 	if p.store != nil {
 		options.Name, options.Store = target.Name, p.store
 		options.Progress = shared
-		options.Entries = counts.NewEntries(call.For(session.Client, call.ForPageNumbers), session.Table, 0)
+		options.Entries = counts.NewEntries(call.For(session.Client, call.ForPageNumbers), session.Table)
 	}
 	p.keeper = keeper.New(options)
 	switch {

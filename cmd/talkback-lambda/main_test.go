@@ -82,7 +82,7 @@ func TestFunctionFeeds(t *testing.T) {
 	shared := leases.NewLeases(client, table)
 	builder := keeper.New(keeper.Options{
 		Name: target.Name, Store: store, Table: keeper.NewTableRegistry(client, table), Progress: shared,
-		Entries: counts.NewEntries(client, table, 1), Logger: slog.New(slog.DiscardHandler),
+		Entries: counts.NewEntries(client, table), Logger: slog.New(slog.DiscardHandler),
 		Pace: keeper.Pace{Look: time.Millisecond, Feed: time.Second, Find: time.Second, Build: time.Minute, Finish: time.Minute, Heartbeat: time.Second, Lag: time.Hour},
 	})
 	if err := stream.MarkComplete(t.Context(), shared, stream.State{}, time.Now()); err != nil {

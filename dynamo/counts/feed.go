@@ -68,7 +68,6 @@ func (m marker) entryPosition() stream.Position {
 type Entries struct {
 	client entriesClient
 	table  string
-	calls  int
 }
 
 // entriesClient is the part of the SDK's client that Entries work with.
@@ -77,13 +76,9 @@ type entriesClient interface {
 	dynamodb.ScanAPIClient
 }
 
-// NewEntries makes a reader of the markers of a table. calls is how many calls it makes at once, 1
-// or more; 0 stands for DefaultScanCalls.
-func NewEntries(client entriesClient, table string, calls int) Entries {
-	if calls < 1 {
-		calls = call.DefaultScanCalls
-	}
-	return Entries{client: client, table: table, calls: calls}
+// NewEntries makes a reader of the markers of a table.
+func NewEntries(client entriesClient, table string) Entries {
+	return Entries{client: client, table: table}
 }
 
 // markerNames are the attributes that an entry is made of.
@@ -94,8 +89,8 @@ const markerNames = layout.AttrPK + "," + layout.AttrSK + "," + attrCell + "," +
 // after the call began may be included or not.
 func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries []pageindex.Entry) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(e.calls)
-	segments := e.calls * call.SegmentsPerCall
+	group.SetLimit(call.DefaultScanCalls)
+	const segments = call.DefaultScanCalls * call.SegmentsPerCall
 	for segment := range segments {
 		group.Go(task.Guarded(func() error {
 			for output, err := range call.ScanAnswers(ctx, e.client, &dynamodb.ScanInput{

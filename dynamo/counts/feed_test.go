@@ -86,7 +86,7 @@ func TestEntriesOfMarkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	replay(t, r, counter, h)
-	entries, all, some, kept := counts.NewEntries(client, table, 2), newIndex(), newIndex(), maps.Clone(fed.entries)
+	entries, all, some, kept := counts.NewEntries(client, table), newIndex(), newIndex(), maps.Clone(fed.entries)
 	for _, index := range []*index{all, fed} {
 		if err := entries.All(t.Context(), index.Apply); err != nil {
 			t.Fatal(err)
