@@ -21,6 +21,9 @@ func TestUnreadableAnswers(t *testing.T) {
 	for name, text := range map[string]string{
 		"nothing":                          ``,
 		"null":                             `null`,
+		"an object that does not begin":    `}`,
+		"items that do not begin":          `{"Items":],"Count":0,"ScannedCount":0}`,
+		"an item that does not begin":      `{"Items":[}],"Count":1,"ScannedCount":1}`,
 		"HTML":                             `<html>` + written + `</html>`,
 		"a text instead of a value":        answerOf("Query", `{"PK":"`+written+`"}`),
 		"no base64":                        answerOf("Query", `{"PK":{"B":"`+written+`!"}}`),
