@@ -19,7 +19,7 @@ var forever = time.Unix(1<<33, 0)
 
 // words are what an author said in a version of a comment.
 type words struct {
-	id, product, language string // id is empty until it is seen: others may see it before whoever wrote the comment
+	id, product, language string // id is empty until it is seen: others may see it before its author does
 	rating, version       int    // version is 0 until it is seen
 }
 
