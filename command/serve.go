@@ -366,7 +366,7 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 		// Four slow products are needed to occupy all requests that may be let in.
 		ProductCalls: max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4),
 		Improper: func(item layout.Improper) {
-			log.Warn("an item is invalid and is left out: talkback verify lists all such items", "key", item.Key, "reason", item.Reason)
+			log.Warn("an item is invalid and is left out: talkback verify and talkback export --all list such items", "key", item.Key, "reason", item.Reason)
 		},
 	}
 	if c.measured != nil {

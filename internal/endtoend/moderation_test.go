@@ -553,6 +553,7 @@ func moderateInTrouble(t *testing.T, d *desk) {
 		{cut, "The server cannot be reached right now. 1 decision is not saved."},
 		{answers(503, `{"errors":[{"message":"","extensions":{"code":"OVERLOADED"}}]}`), "The server has too much to do right now. 1 decision is not saved."},
 		{answers(200, `{"data":{"decideComments":null},"errors":[{"message":"","extensions":{"code":"FORBIDDEN"}}]}`), "This token may not moderate any more. 1 decision is not saved."},
+		{answers(200, `{"data":{"decideComments":{"results":[]}}}`), "The server could not answer. Try again in a moment. 1 decision is not saved."},
 	} {
 		d.site.meet(row.trouble)
 		d.mouse(0, ".approve")

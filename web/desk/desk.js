@@ -235,7 +235,7 @@ async function sendPart(part, keepalive) {
   for (const item of part) set(item, 'sending');
   const answer = await ask(decideMutation, { decisions: decisionsOf(part) }, keepalive);
   const results = answer.data?.decideComments?.results;
-  if (!results) {
+  if (results?.length !== part.length) {
     problem = answer.problem || 'unavailable';
     for (const item of part) set(item, 'failed');
     if (problem === 'unauthenticated') signIn('signin.again');
