@@ -2,6 +2,34 @@ package deflate
 
 import "encoding/binary"
 
+// bitReader reads bits, the first one lowest. It is a value of few fields, which the compiler keeps in
+// registers.
+type bitReader struct {
+	next uint64 // its lowest bits are those that were read and not yet taken
+	have uint   // how many these are, modulo 64: only its lowest 6 bits mean something
+	at   int    // the byte behind them
+}
+
+// longestRead is how many bytes behind the text fill may read, as long as rest is not negative.
+const longestRead = 16
+
+// fill returns the reader with 56 bits or more.
+func (r bitReader) fill(in []byte) bitReader {
+	return bitReader{
+		next: r.next | binary.LittleEndian.Uint64(in[r.at:])<<(r.have%64),
+		have: r.have | 56,
+		at:   r.at + int(^r.have>>3&7),
+	}
+}
+
+// skip returns the reader behind the next n bits, modulo 64: n may be a whole entry.
+func (r bitReader) skip(n uint) bitReader {
+	return bitReader{next: r.next >> (n % 64), have: r.have - n, at: r.at}
+}
+
+// rest returns how many of all bits of a text are left, below 0 if more were taken.
+func (r bitReader) rest(all int) int { return all - 8*r.at + int(r.have%64) }
+
 // bitWriter appends bits, the first one lowest.
 type bitWriter struct {
 	out  []byte

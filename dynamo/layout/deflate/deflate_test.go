@@ -20,12 +20,33 @@ import (
 
 const limit = 256 << 10
 
-// checkText compresses a text and expands it.
+// standard expands as the standard library does, once it is given the prefix. It does not check
+// that the result is text.
+func standard(short []byte) (string, error) {
+	if len(short) > 0 && short[0]&marker == marker {
+		n := int(short[0] >> markerBits)
+		if n >= len(codes()) {
+			return "", ErrDamaged
+		}
+		short = slices.Concat(codes()[n].prefix, short[1:])
+	}
+	in := bytes.NewReader(short)
+	text, err := io.ReadAll(io.LimitReader(stdflate.NewReader(in), limit+1))
+	if err == nil && len(text) <= limit && in.Len() > 0 {
+		err = errors.New("trailing bytes")
+	}
+	return string(text), err
+}
+
+// checkText compresses a text and expands it, also with the standard library.
 func checkText(t interface{ Fatalf(string, ...any) }, text string) []byte {
 	short := Compress(text)
 	got, err := Expand(short, limit)
 	if err != nil || got != text {
 		t.Fatalf("%.40q of %d bytes reads back as %.40q of %d bytes, %v", text, len(text), got, len(got), err)
+	}
+	if got, err := standard(short); err != nil || got != text {
+		t.Fatalf("in %.40q of %d bytes, the standard library finds %.40q of %d bytes, %v", text, len(text), got, len(got), err)
 	}
 	return short
 }
@@ -176,6 +197,29 @@ func bomb(size int) []byte {
 	return w.close()
 }
 
+// The buffer grows in time, wherever in it a repetition of the greatest length begins.
+func TestRepetitionsGrowTheBuffer(t *testing.T) {
+	c := codes()[0]
+	symbol, extra, extraBits := distanceOf(chunk)
+	for letters := chunk; letters < chunk+maxLength; letters++ {
+		w, size := bitWriter{}, letters
+		for range letters {
+			w.word(c.literals['x'])
+		}
+		for ; size < 2*usualText; size += maxLength {
+			w.word(c.literals[numLiterals-1])
+			w.word(c.distances[symbol])
+			w.write(extra, extraBits)
+		}
+		w.word(c.literals[endOfText])
+		x := &expander{out: make([]byte, usualText)}
+		got, err := x.expandBlock(c.reader(), w.close(), limit)
+		if err != nil || got != size || string(x.out[:got]) != strings.Repeat("x", size) {
+			t.Fatalf("%d letters and repetitions: %d bytes, want %d, %v", letters, got, size, err)
+		}
+	}
+}
+
 // Damaged bytes are an error that holds nothing of the text.
 func TestDamaged(t *testing.T) {
 	text := strings.Repeat("private words, and again private words; ", 5)
@@ -241,6 +285,31 @@ func TestAtOnce(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// FuzzExpand checks that any bytes expand as they do with the standard library, or fail with it.
+func FuzzExpand(f *testing.F) {
+	for _, text := range usual(20) {
+		f.Add(Compress(text))
+	}
+	f.Add(bomb(1000))
+	f.Add(farBack())
+	f.Fuzz(func(t *testing.T, short []byte) {
+		got, err := Expand(short, limit)
+		want, wantErr := standard(short)
+		switch {
+		case len(want) > limit:
+			if err == nil || got != "" { // it may be damaged behind the limit
+				t.Errorf("%d bytes, %v, want an error", len(got), err)
+			}
+		case wantErr != nil || !utf8.ValidString(want):
+			if !errors.Is(err, ErrDamaged) || got != "" {
+				t.Errorf("%q, %v; the standard library says %v", got, err, wantErr)
+			}
+		case err != nil || got != want:
+			t.Errorf("%q, %v, want %q", got, err, want)
+		}
+	})
 }
 
 // FuzzCompress checks that any text reads back.

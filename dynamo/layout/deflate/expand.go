@@ -2,12 +2,12 @@ package deflate
 
 import (
 	"bytes"
+	"compress/flate"
+	"encoding/binary"
 	"errors"
 	"io"
 	"sync"
 	"unicode/utf8"
-
-	"github.com/klauspost/compress/flate"
 )
 
 // Errors of texts that Compress cannot have made. They hold nothing of the text.
@@ -21,10 +21,10 @@ const usualText = 4 << 10
 
 // expander expands texts, one at a time.
 type expander struct {
-	whole  []byte // a prefix and the text behind it
+	padded []byte
 	out    []byte
 	in     bytes.Reader
-	stream io.ReadCloser // nil before the first text
+	stream io.ReadCloser // reads complete streams; nil before the first
 }
 
 // expanders are pooled, since their buffers are larger than nearly all texts.
@@ -49,14 +49,118 @@ func Expand(short []byte, limit int) (string, error) {
 
 // expand writes the text to x.out and returns its size, or a size above limit.
 func (x *expander) expand(short []byte, limit int) (size int, err error) {
-	if len(short) > 0 && short[0]&marker == marker {
-		all, n := codes(), int(short[0]>>markerBits)
-		if n >= len(all) {
-			return 0, ErrDamaged
-		}
-		x.whole = append(append(x.whole[:0], all[n].prefix...), short[1:]...)
-		short = x.whole
+	if len(short) == 0 || short[0]&marker != marker {
+		return x.expandStream(short, limit)
 	}
+	all := codes()
+	n := int(short[0] >> markerBits)
+	if n >= len(all) {
+		return 0, ErrDamaged
+	}
+	return x.expandBlock(all[n].reader(), short[1:], limit)
+}
+
+// expandBlock expands a block that was written with a preset code.
+func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, err error) {
+	x.padded = append(append(x.padded[:0], short...), make([]byte, longestRead)...)
+	for r := (bitReader{}); ; x.out = append(x.out, make([]byte, len(x.out))...) {
+		var why stop
+		size, r, why = t.expand(x.out, size, x.padded, r)
+		rest := r.rest(8 * len(short))
+		switch {
+		case rest < 0, why == tooFar, why == atEnd && rest >= 8:
+			return 0, ErrDamaged
+		case why == atEnd, size > limit:
+			return size, nil
+		}
+	}
+}
+
+// stop is why tables.expand returned.
+type stop int
+
+const (
+	noRoom stop = iota // to write more; or more was read than there is
+	atEnd
+	tooFar // a repetition of what was before the text
+)
+
+// longestStep is the most that expand writes before it looks for room again: the literals of an
+// entry, and a repetition.
+const longestStep = 3 + len(repetition{})
+
+// expand writes to out, from size on, and returns where that ends. Most of a text are literals, so it
+// takes those of up to four entries from the bits that it has. These are enough for one entry of
+// literals and a repetition after it: 12 bits, and 12+5+12+13. Arrays of a fixed size spare most
+// checks of bounds: what the compiler cannot see to be within them still panics.
+func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitReader, stop) {
+	for r.at <= len(in)-8 && size <= len(out)-longestStep {
+		r = r.fill(in)
+		room := (*[longestStep]byte)(out[size:])
+		e := t.literals[r.next%(1<<maxBits)]
+		r = r.skip(uint(e))
+		n := e.count()
+		if n > 0 {
+			binary.LittleEndian.PutUint32(room[:], e.letters())
+			e = t.literals[r.next%(1<<maxBits)]
+			r = r.skip(uint(e))
+		}
+		if more := e.count(); more > 0 {
+			binary.LittleEndian.PutUint32(room[n:], e.letters())
+			n += more
+			if e = t.literals[r.next%(1<<maxBits)]; e.count() > 0 {
+				r = r.skip(uint(e))
+				binary.LittleEndian.PutUint32(room[n:], e.letters())
+				n += e.count()
+				if e = t.literals[r.next%(1<<maxBits)]; e.count() > 0 {
+					r = r.skip(uint(e))
+					binary.LittleEndian.PutUint32(room[n:], e.letters())
+					n += e.count()
+				}
+			}
+			size += n
+			continue
+		}
+		size += n
+		if e.least() == 0 {
+			return size, r, atEnd
+		}
+		var length, distance int
+		length, r = e.number(r)
+		e = t.distances[r.next%(1<<maxBits)]
+		distance, r = e.number(r.skip(uint(e)))
+		if distance > size {
+			return size, r, tooFar
+		}
+		repeat((*repetition)(room[n:]), (*repetition)(out[size-distance:]), distance, length)
+		size += length
+	}
+	return size, r, noRoom
+}
+
+// chunk is how many bytes repeat copies at a time. Most repetitions are shorter.
+const chunk = 8
+
+// repetition has room for the longest repetition, and for what repeat copies beyond.
+type repetition [maxLength + chunk]byte
+
+// repeat copies length bytes, and up to a chunk beyond, to a place that is distance behind from. It
+// may overlap with from.
+func repeat(to, from *repetition, distance, length int) {
+	if distance < chunk {
+		for i := range length {
+			to[i] = from[i]
+		}
+		return
+	}
+	for i := 0; i < length; i += chunk {
+		binary.LittleEndian.PutUint64(to[i:], binary.LittleEndian.Uint64(from[i:]))
+	}
+}
+
+// expandStream expands a complete DEFLATE stream. The library that writes them takes some that are
+// cut for complete (klauspost/compress v1.18.0), so the standard library reads them.
+func (x *expander) expandStream(short []byte, limit int) (size int, err error) {
 	x.in.Reset(short)
 	if x.stream == nil {
 		x.stream = flate.NewReader(&x.in)

@@ -13,7 +13,7 @@ const (
 )
 
 // maxBits is the length of the longest word of a preset code. A longer one would make texts with
-// rare letters shorter, and tables of readers larger.
+// rare letters shorter, and the tables of the reader larger.
 const maxBits = 12
 
 // word is a word of a Huffman code, its first bit lowest. A symbol without a word has length 0.

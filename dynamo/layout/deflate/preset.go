@@ -34,10 +34,13 @@ const never = 1 << 18
 
 // code is a preset code.
 type code struct {
-	prefix              []byte
+	prefix []byte
+	// literals and distances are for writing.
 	literals, distances []word
 	// cost is how many bits a literal takes, or, from endOfText on, a length.
 	cost [endOfText + maxLength + 1]uint32
+	// reader returns the tables for reading, which are made when they are first needed.
+	reader func() *tables
 }
 
 // codes returns the preset codes by their number.
@@ -73,6 +76,7 @@ func newCode(prefix []byte) *code {
 		symbol, _, extraBits := lengthOf(length)
 		c.cost[endOfText+length] = uint32(c.literals[symbol].length + extraBits)
 	}
+	c.reader = sync.OnceValue(func() *tables { return newTables(c.literals, c.distances) })
 	return c
 }
 

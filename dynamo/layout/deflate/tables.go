@@ -1,0 +1,86 @@
+package deflate
+
+// tables say what the next bits of a text mean.
+type tables struct {
+	literals  [1 << maxBits]entry
+	distances [1 << maxBits]entry
+}
+
+// entry is what some bits mean: up to three literals, a length, a distance or the end of the text.
+//
+//	literals:         bits of the words (6 bits), the literals (24 bits), how many they are (2 bits)
+//	length, distance: bits of the word (6 bits), extra bits (4 bits), the least one (15 bits)
+//	end of the text:  bits of the word
+type entry uint32
+
+// The lowest bit of each part. The bits of the words come first, as a shift looks at no others.
+const (
+	lettersAt = 6
+	countAt   = 30
+	extraAt   = 6
+	leastAt   = 10
+)
+
+// newTables returns the tables of a pair of codes.
+func newTables(literals, distances []word) *tables {
+	t := &tables{}
+	for symbol, w := range literals {
+		switch {
+		case symbol < endOfText:
+			fill(&t.literals, w, 1<<countAt|entry(symbol)<<lettersAt)
+		case symbol == endOfText:
+			fill(&t.literals, w, 0)
+		}
+	}
+	for length := maxLength; length >= minLength; length-- { // the least of each symbol comes last
+		symbol, _, extraBits := lengthOf(length)
+		fill(&t.literals, literals[symbol], entry(extraBits)<<extraAt|entry(length)<<leastAt)
+	}
+	for symbol := range distances {
+		least, extraBits := symbol+1, 0
+		if symbol >= 4 {
+			extraBits = symbol/2 - 1
+			least = (2+symbol%2)<<extraBits + 1
+		}
+		fill(&t.distances, distances[symbol], entry(extraBits)<<extraAt|entry(least)<<leastAt)
+	}
+	t.join()
+	return t
+}
+
+// fill sets the entries of all bits that begin with a word.
+func fill(table *[1 << maxBits]entry, w word, e entry) {
+	if w.length == 0 {
+		return
+	}
+	for i := int(w.bits); i < len(table); i += 1 << w.length {
+		table[i] = e | entry(w.length)
+	}
+}
+
+// join makes one entry of literals whose words fit into maxBits together.
+func (t *tables) join() {
+	single := t.literals
+	for i, e := range single {
+		for e.count() > 0 && e.count() < 3 {
+			next := single[i>>e.bits()]
+			if next.count() == 0 || e.bits()+next.bits() > maxBits {
+				break
+			}
+			letter := entry(byte(next.letters())) << (lettersAt + 8*e.count())
+			e = (e + entry(next.bits()) + 1<<countAt) | letter
+		}
+		t.literals[i] = e
+	}
+}
+
+func (e entry) bits() uint      { return uint(e % 64) }
+func (e entry) count() int      { return int(e >> countAt) }
+func (e entry) letters() uint32 { return uint32(e >> lettersAt) }
+func (e entry) least() int      { return int(e >> leastAt) }
+
+// number returns a length or distance, and the reader behind its extra bits.
+func (e entry) number(r bitReader) (int, bitReader) {
+	extra := uint(e >> extraAt & 0xf)
+	return e.least() + int(r.next&(1<<extra-1)), r.skip(extra)
+}
