@@ -62,7 +62,8 @@ const (
 func Until(expression string, result any) chromedp.Action {
 	promise := `new Promise((done) => {
 		const look = () => {
-			const value = ` + expression + `;
+			let value;
+			try { value = ` + expression + `; } catch { /* what it looks into is not there yet */ }
 			value ? done(value) : requestAnimationFrame(look);
 		};
 		look();
