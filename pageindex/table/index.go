@@ -92,11 +92,13 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 // untorn reads parts of an index again while they do not fit together.
 func untorn[T any](ctx context.Context, read func() (T, error)) (all T, err error) {
 	for try := range tries {
+		if try > 0 {
+			if err := task.Wait(ctx, firstWait<<(try-1)); err != nil {
+				return all, err
+			}
+		}
 		if all, err = read(); !errors.Is(err, runs.ErrTorn) {
 			break
-		}
-		if err := task.Wait(ctx, firstWait<<try); err != nil {
-			return all, err
 		}
 	}
 	return all, err
