@@ -1,3 +1,5 @@
+// Package graph is what gqlgen generates of the schema, and the custom scalars of the schema, whose errors
+// are of a known kind, so that clients see what to do.
 package graph
 
 import (
