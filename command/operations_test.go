@@ -324,8 +324,10 @@ func TestOperations(t *testing.T) {
 	s := &shop{schema: schematest.Load(t), products: []string{"vase", "cup", "none"}}
 	s.comments = append(commenttest.Many(r, "vase", 40), commenttest.Many(r, "cup", 6)...)
 	apart.load(s.comments...)
-	apart.serve.Limits = limits.Default()
-	apart.serve.Limits.Aliases, apart.serve.Limits.Tokens, apart.serve.Limits.Variables, apart.serve.Limits.ReadUnits = 500, 10_000, 200, 2000
+	bounds := &apart.serve.Limits
+	*bounds = limits.Default()
+	bounds.Aliases, bounds.Tokens, bounds.Variables, bounds.ReadUnits = 500, 10_000, 200, 2000
+	bounds.Fields, bounds.Fragments, bounds.Overlaps = 5000, 200, 50_000 // which a query in some thousands needs
 	apart.pages = apart.inTable(t, s.comments...)
 	apart.useClient(apart.session.Client)
 	whole := *apart

@@ -9,7 +9,6 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -76,7 +75,6 @@ func TestBrokenAnswersAreInNoError(t *testing.T) {
 // A connection of HTTP/2 that fell silent is left for another one.
 func TestConnectionsThatFallSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var hosts sync.WaitGroup
 		var connections atomic.Int64
 		client := New(10*time.Second, 1<<20, nil)
 		transport := client.HTTP.Transport.(*http.Transport)
@@ -85,7 +83,7 @@ func TestConnectionsThatFallSilent(t *testing.T) {
 		transport.DialContext = func(context.Context, string, string) (net.Conn, error) {
 			connections.Add(1)
 			here, there := net.Pipe()
-			hosts.Go(func() { _, _ = io.Copy(io.Discard, there) })
+			go func() { _, _ = io.Copy(io.Discard, there) }()
 			return here, nil
 		}
 		for _, want := range []struct {
@@ -98,7 +96,7 @@ func TestConnectionsThatFallSilent(t *testing.T) {
 			}
 			time.Sleep(5 * time.Second)
 		}
-		hosts.Wait()
+		time.Sleep(time.Minute) // until the client has given up all of them
 	})
 }
 
