@@ -169,19 +169,16 @@ func (p *problems) add(code ProblemCode, path []string, format string, args ...a
 
 func (p *problems) productID(id string) string {
 	if err := CheckProductID(id); err != nil {
-		p.add(codeOfID(id), []string{"productId"}, "%s", err.Error())
+		code := ProblemMalformed
+		switch {
+		case id == "":
+			code = ProblemEmpty
+		case len(id) > MaxIDBytes:
+			code = ProblemTooLong
+		}
+		p.add(code, []string{"productId"}, "%s", err.Error())
 	}
 	return id
-}
-
-func codeOfID(id string) ProblemCode {
-	switch {
-	case id == "":
-		return ProblemEmpty
-	case len(id) > MaxIDBytes:
-		return ProblemTooLong
-	}
-	return ProblemMalformed
 }
 
 func (p *problems) rating(rating int) int {

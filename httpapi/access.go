@@ -67,28 +67,27 @@ func allow(origins []Origin) func(http.Handler) http.Handler {
 // checkSite refuses requests that a page of another site sent, unless CORS, which comes before it,
 // allowed the page's origin. Without being asked, a browser lets any page send simple
 // requests from the network that the browser is in. They change nothing, but they cost reads, and
-// their timing leaks information. Clients that are no browsers do not send these headers, and pass.
+// their timing leaks information. It goes by headers that browsers set and pages cannot change.
+// Clients that are no browsers do not send these headers, and pass.
 func checkSite(w http.ResponseWriter, r *http.Request) *refusal {
-	if w.Header().Get("Access-Control-Allow-Origin") == "" && isCrossSite(r) {
-		return crossSite
+	if w.Header().Get("Access-Control-Allow-Origin") != "" {
+		return nil
 	}
-	return nil
-}
-
-// isCrossSite goes by headers that browsers set and pages cannot change. Browsers omit
-// Sec-Fetch-Site over plain HTTP. There, a GET with the origin of another host is cross-site: a
-// page sends no origin with a GET to its own host. A POST always carries its origin, whose name for
-// this host may differ behind a proxy; its content type has already protected it.
-func isCrossSite(r *http.Request) bool {
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "same-origin", "none":
-		return false
+		return nil
 	case "":
+		// Browsers omit it over plain HTTP. There, a GET with the origin of another host is
+		// cross-site: a page sends no origin with a GET to its own host. A POST always carries its
+		// origin, whose name for this host may differ behind a proxy; its content type has already
+		// protected it.
 		origin := r.Header.Get("Origin")
 		address, err := url.Parse(origin)
-		return r.Method == http.MethodGet && origin != "" && (err != nil || address.Host != r.Host)
+		if r.Method != http.MethodGet || origin == "" || err == nil && address.Host == r.Host {
+			return nil
+		}
 	}
-	return true
+	return crossSite
 }
 
 // single are the headers that may occur once, by their names as net/http has them. Of two, one

@@ -60,7 +60,16 @@ func NewConnections(maxOpen, maxArriving int) *Connections {
 // Bound prepares a server for these bounds, and returns the listener to serve on in place of the
 // given one. Bounds on answers need these connections in the Options of the server's handler, too.
 func (c *Connections) Bound(server *http.Server, listener net.Listener) net.Listener {
-	server.Handler = c.entered(server.Handler)
+	next := server.Handler
+	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c.last(w) // if the server drains
+		by := c.of(r.Context())
+		by.update(func() {
+			by.busy, by.http2 = true, r.ProtoMajor == 2
+			by.forgetHead()
+		})
+		next.ServeHTTP(w, r)
+	})
 	server.ConnState = c.changed
 	server.ConnContext = func(ctx context.Context, conn net.Conn) context.Context {
 		return context.WithValue(ctx, connectionKey{}, connectionUnder(conn))
@@ -130,20 +139,6 @@ func (c *connection) update(change func()) {
 	defer c.all.mu.Unlock()
 	change()
 	c.since = time.Now()
-}
-
-// entered notes which connections have a request. While the server drains, it marks each answer as
-// the last of its connection.
-func (c *Connections) entered(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c.last(w)
-		by := c.of(r.Context())
-		by.update(func() {
-			by.busy, by.http2 = true, r.ProtoMajor == 2
-			by.forgetHead()
-		})
-		next.ServeHTTP(w, r)
-	})
 }
 
 // last marks an answer as the last of its connection, if the server drains. net/http sends GOAWAY

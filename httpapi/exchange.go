@@ -123,7 +123,23 @@ func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
 	reads := account.Reads()
 	e.EstimatedUnits, e.Units = float64(cost.EstimatedReadUnits), reads.Units
 	e.Waves, e.Calls, e.Plans = reads.Waves, reads.Calls, account.Plans
-	e.Code, e.Codes, e.Outcome = codeOf(response.Errors), codesOf(response.Errors), outcomeOf(ctx, response)
+	e.Code, e.Codes = codeOf(response.Errors), nil
+	for i := range response.Errors {
+		if code := codeOf(response.Errors[i:]); code != "" && !slices.Contains(e.Codes, code) {
+			e.Codes = append(e.Codes, code)
+		}
+	}
+	slices.Sort(e.Codes)
+	switch {
+	case len(response.Errors) == 0:
+		e.Outcome = OutcomeOK
+	case response.Data == nil && ctx.Err() == nil:
+		e.Outcome = OutcomeRefused
+	case response.Data == nil, bytes.Equal(response.Data, []byte("null")):
+		e.Outcome = OutcomeFailed
+	default:
+		e.Outcome = OutcomePartial
+	}
 }
 
 // codeOf returns the code of the first error, empty if there is none.
@@ -133,30 +149,6 @@ func codeOf(errs gqlerror.List) string {
 	}
 	code, _ := errs[0].Extensions["code"].(string)
 	return code
-}
-
-// codesOf returns the codes of all errors, each once.
-func codesOf(errs gqlerror.List) []string {
-	var codes []string
-	for i := range errs {
-		if code := codeOf(errs[i:]); code != "" && !slices.Contains(codes, code) {
-			codes = append(codes, code)
-		}
-	}
-	slices.Sort(codes)
-	return codes
-}
-
-func outcomeOf(ctx context.Context, response *graphql.Response) Outcome {
-	switch {
-	case len(response.Errors) == 0:
-		return OutcomeOK
-	case response.Data == nil && ctx.Err() == nil:
-		return OutcomeRefused
-	case response.Data == nil, bytes.Equal(response.Data, []byte("null")):
-		return OutcomeFailed
-	}
-	return OutcomePartial
 }
 
 // observedAnswer is an answer whose status is noted.

@@ -78,26 +78,21 @@ func (v *limitedRequest) charge(ctx context.Context, units float64, writes int) 
 // whole returns how many whole units are left, none in debt.
 func whole(units float64) int { return max(0, int(units)) }
 
-// due returns what the client pays for an operation; used is how many units it used. One that was
-// cut off pays at least what it was estimated at: calls under way are paid for, and nothing tells
-// what they cost. One that its client could not pay is free: a client that retries too early would
-// never have enough.
-func (v *limitedRequest) due(ctx context.Context, used float64) float64 {
-	switch {
-	case v.refused != nil:
-		return 0
-	case ctx.Err() != nil:
-		return max(used, v.reads.charge.Taken, leastUnits)
-	}
-	return max(used, leastUnits)
-}
-
 // settle corrects what was taken to what is due for the units that were used.
 func (v *limitedRequest) settle(ctx context.Context, used float64) {
 	if v == nil || v.reads == nil {
 		return
 	}
-	left := v.reads.Settle(ctx, v.client, v.reads.charge, v.due(ctx, used))
+	due := max(used, leastUnits)
+	switch {
+	case v.refused != nil:
+		due = 0 // or a client that retries too early would never have enough
+	case ctx.Err() != nil:
+		// One that was cut off pays at least its estimate: calls under way are paid for, and nothing
+		// tells what they cost.
+		due = max(due, v.reads.charge.Taken)
+	}
+	left := v.reads.Settle(ctx, v.client, v.reads.charge, due)
 	left.Wait = v.reads.left.Wait // of a refusal
 	v.reads.left = &left
 }

@@ -18,7 +18,12 @@ func (o Options) observed(next http.Handler, inside bool) http.Handler {
 			e.Scheme = "https"
 		}
 		requestOf(r.Context()).exchange = e
-		r = o.began(r, e)
+		for _, observer := range o.Observers {
+			// Most return the context that they are given, for which the request need not be copied.
+			if ctx := observer.Began(r, e); ctx != r.Context() {
+				r = r.WithContext(ctx)
+			}
+		}
 		answer := &observedAnswer{ResponseWriter: w, exchange: e}
 		defer func() { // also when the connection is given up, by a panic
 			e.Took = cmp.Or(e.Took, time.Since(e.Began))
@@ -32,15 +37,4 @@ func (o Options) observed(next http.Handler, inside bool) http.Handler {
 			e.Status = http.StatusOK
 		}
 	})
-}
-
-// began tells the observers that a request has begun, and returns the request with the context that
-// they return. Most return the one that they are given, for which the request need not be copied.
-func (o Options) began(r *http.Request, e *Exchange) *http.Request {
-	for _, observer := range o.Observers {
-		if ctx := observer.Began(r, e); ctx != r.Context() {
-			r = r.WithContext(ctx)
-		}
-	}
-	return r
 }

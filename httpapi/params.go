@@ -23,10 +23,20 @@ import (
 // text of the operation and the parameters of a GET, in bytes.
 func readParams(r *http.Request, maxQuery int) (*graphql.RawParams, *refusal) {
 	given := members{RawParams: graphql.RawParams{Headers: r.Header}}
-	if refused := given.readRequest(r, maxQuery); refused != nil {
-		return nil, refused
+	var refused *refusal
+	switch r.Method {
+	case http.MethodGet:
+		refused = given.readAddress(r.URL, maxQuery)
+	case http.MethodPost:
+		if refused = checkContentType(r.Header); refused == nil {
+			refused = readJSON(bytes.TrimPrefix(requestOf(r.Context()).body, []byte("\ufeff")), given.readBody)
+		}
+	default:
+		refused = badMethod
 	}
 	switch {
+	case refused != nil:
+		return nil, refused
 	case given.Query != "" && given.documentID != "": // graphql-ws sends an empty query beside an id
 		return nil, queryAndID
 	case !given.hasQuery && given.documentID == "" && given.Extensions[persistedQuery] == nil:
@@ -50,20 +60,6 @@ type members struct {
 	names      []string
 	hasQuery   bool
 	documentID string
-}
-
-func (m *members) readRequest(r *http.Request, maxQuery int) *refusal {
-	switch r.Method {
-	case http.MethodGet:
-		return m.readAddress(r.URL, maxQuery)
-	case http.MethodPost:
-	default:
-		return badMethod
-	}
-	if refused := checkContentType(r.Header); refused != nil {
-		return refused
-	}
-	return readJSON(bytes.TrimPrefix(requestOf(r.Context()).body, []byte("\ufeff")), m.readBody)
 }
 
 // readAddress reads the members of a GET: texts as they are, objects as JSON. It ignores empty
@@ -118,26 +114,24 @@ func (m *members) readBody(in jsonReader) error {
 	case '[':
 		return batch
 	case '{':
-		return in.object(func(name string) error { return m.readMember(name, in) })
+		return in.object(func(name string) error {
+			if !slices.Contains(memberNames, name) {
+				return in.SkipValue()
+			}
+			value, err := in.value()
+			if err != nil {
+				return err
+			}
+			if refused := m.set(name, value); refused != nil {
+				return refused
+			}
+			return nil
+		})
 	}
 	if _, err := in.value(); err != nil {
 		return err
 	}
 	return badShape
-}
-
-func (m *members) readMember(name string, in jsonReader) error {
-	if !slices.Contains(memberNames, name) {
-		return in.SkipValue()
-	}
-	value, err := in.value()
-	if err != nil {
-		return err
-	}
-	if refused := m.set(name, value); refused != nil {
-		return refused
-	}
-	return nil
 }
 
 var memberNames = []string{"query", "operationName", "variables", "extensions", "documentId"}
@@ -229,7 +223,17 @@ func (r jsonReader) value() (any, error) {
 			return err
 		})
 	case '[':
-		return r.list()
+		list := []any{}
+		_, err := r.ReadToken()
+		for err == nil && r.PeekKind() != ']' {
+			var element any
+			element, err = r.value()
+			list = append(list, element)
+		}
+		if err == nil {
+			_, err = r.ReadToken()
+		}
+		return list, err
 	}
 	token, err := r.ReadToken()
 	if err != nil {
@@ -244,20 +248,6 @@ func (r jsonReader) value() (any, error) {
 		return token.Bool(), nil
 	}
 	return nil, nil
-}
-
-func (r jsonReader) list() (any, error) {
-	list := []any{}
-	_, err := r.ReadToken()
-	for err == nil && r.PeekKind() != ']' {
-		var element any
-		element, err = r.value()
-		list = append(list, element)
-	}
-	if err == nil {
-		_, err = r.ReadToken()
-	}
-	return list, err
 }
 
 // mustJSON encodes what this service put into a response.

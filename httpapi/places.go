@@ -109,19 +109,17 @@ func (p *places) take(of func(*http.Request) (quota.Client, bool), r *http.Reque
 	if limited {
 		p.by[client]++
 	}
-	return func() { p.leave(client, limited) }, nil
-}
-
-func (p *places) leave(client quota.Client, limited bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.taken--
-	if !limited {
-		return
-	}
-	if p.by[client]--; p.by[client] == 0 {
-		delete(p.by, client)
-	}
+	return func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.taken--
+		if !limited {
+			return
+		}
+		if p.by[client]--; p.by[client] == 0 {
+			delete(p.by, client)
+		}
+	}, nil
 }
 
 // count returns how many places are taken.

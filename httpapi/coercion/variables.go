@@ -40,7 +40,14 @@ func Variables(schema *ast.Schema, operation *ast.OperationDefinition, sent map[
 			break
 		}
 		r.variable = definition
-		value, given := r.sentOrDefault(sent)
+		value, given := sent[definition.Variable]
+		if !given && definition.DefaultValue != nil {
+			var err error
+			if value, err = definition.DefaultValue.Value(nil); err != nil {
+				r.fail("Variable %q has a default value that is beyond any type.", "$"+definition.Variable)
+			}
+			given = true
+		}
 		switch {
 		case !given && definition.Type.NonNull:
 			r.fail("Variable %q of required type %q was not provided.", "$"+definition.Variable, definition.Type.String())
@@ -82,18 +89,6 @@ type reader struct {
 	errors   gqlerror.List
 }
 
-// sentOrDefault returns the value of the variable, and whether it has one.
-func (r *reader) sentOrDefault(sent map[string]any) (value any, given bool) {
-	if value, given = sent[r.variable.Variable]; given || r.variable.DefaultValue == nil {
-		return value, given
-	}
-	value, err := r.variable.DefaultValue.Value(nil)
-	if err != nil {
-		r.fail("Variable %q has a default value that is beyond any type.", "$"+r.variable.Variable)
-	}
-	return value, true
-}
-
 // read coerces a value of a type. After an error the result has no meaning.
 func (r *reader) read(t *ast.Type, value any, at *path) any {
 	switch {
@@ -105,7 +100,15 @@ func (r *reader) read(t *ast.Type, value any, at *path) any {
 	case value == nil:
 		return nil
 	case t.Elem != nil:
-		return r.readList(t, value, at)
+		elements, ok := value.([]any)
+		if !ok { // a single value becomes a list of it
+			return []any{r.read(t.Elem, value, at)}
+		}
+		out := make([]any, len(elements))
+		for i, element := range elements {
+			out[i] = r.read(t.Elem, element, &path{before: at, index: i})
+		}
+		return out
 	}
 	definition := r.schema.Types[t.NamedType]
 	if definition.Kind == ast.InputObject {
@@ -116,19 +119,6 @@ func (r *reader) read(t *ast.Type, value any, at *path) any {
 		r.failAt(at, value, "%s cannot represent %s", definition.Name, problem)
 	}
 	return read
-}
-
-// readList coerces a list. A single value becomes a list of it.
-func (r *reader) readList(t *ast.Type, value any, at *path) any {
-	elements, ok := value.([]any)
-	if !ok {
-		return []any{r.read(t.Elem, value, at)}
-	}
-	out := make([]any, len(elements))
-	for i, element := range elements {
-		out[i] = r.read(t.Elem, element, &path{before: at, index: i})
-	}
-	return out
 }
 
 // readObject coerces an input object. gqlgen adds the defaults of its fields later.

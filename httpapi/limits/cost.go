@@ -48,7 +48,13 @@ func (e *estimate) fields(fields []lookahead.Field, at place) {
 		if inside.stats == nil {
 			inside.stats = new(float64) // of this root field
 		}
-		e.field(&fields[i], &inside)
+		if weigh := weights[kind]; weigh != nil {
+			e.units += at.times * weigh(priced{&fields[i]}, &inside)
+		} else if length, known := e.averages[fields[i].Definition]; known {
+			inside.times *= length
+		} else if fields[i].Definition.Type.Elem != nil && len(fields[i].SelectionSet) > 0 { // a list of objects
+			inside.times *= comment.MaxPageSize
+		}
 		e.fields(fields[i].Fields, inside)
 	}
 	if newest {
@@ -81,18 +87,6 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 		units += dynamo.PageUnits(comment.Query{Slice: comment.Slice{Size: lookahead.SampleSize}})
 	}
 	return units
-}
-
-// field adds the price of a field, and turns the place where it stands into the place inside it.
-func (e *estimate) field(f *lookahead.Field, inside *place) {
-	if weigh := weights[f.Kind]; weigh != nil {
-		times := inside.times
-		e.units += times * weigh(priced{f}, inside)
-	} else if length, known := e.averages[f.Definition]; known {
-		inside.times *= length
-	} else if f.Definition.Type.Elem != nil && len(f.SelectionSet) > 0 { // a list of objects
-		inside.times *= comment.MaxPageSize
-	}
 }
 
 // priced is a field that has a price.

@@ -90,37 +90,30 @@ func (d *document) check(t tally) *gqlerror.Error {
 func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 	var total tally
 	for _, selection := range set {
-		t, err := d.selection(selection)
+		var t tally
+		var err *gqlerror.Error
+		switch s := selection.(type) {
+		case *ast.Field:
+			t, err = d.tally(s.SelectionSet)
+			t.depth, t.roots = capped(t.depth+1), 1
+			if s.Alias != s.Name {
+				t.aliases = capped(t.aliases + 1)
+			}
+			if asksSchema(s) {
+				t.schemas = capped(t.schemas + 1)
+			}
+		case *ast.InlineFragment:
+			t, err = d.tally(s.SelectionSet)
+		case *ast.FragmentSpread:
+			t, err = d.spread(s.Name)
+		}
 		if err != nil {
 			return total, err
 		}
+		t.fields = capped(t.fields + 1)
 		total.add(t)
 	}
 	return total, nil
-}
-
-func (d *document) selection(selection ast.Selection) (tally, *gqlerror.Error) {
-	switch s := selection.(type) {
-	case *ast.Field:
-		t, err := d.tally(s.SelectionSet)
-		t.fields, t.depth, t.roots = capped(t.fields+1), capped(t.depth+1), 1
-		if s.Alias != s.Name {
-			t.aliases = capped(t.aliases + 1)
-		}
-		if asksSchema(s) {
-			t.schemas = capped(t.schemas + 1)
-		}
-		return t, err
-	case *ast.InlineFragment:
-		t, err := d.tally(s.SelectionSet)
-		t.fields = capped(t.fields + 1)
-		return t, err
-	case *ast.FragmentSpread:
-		t, err := d.spread(s.Name)
-		t.fields = capped(t.fields + 1)
-		return t, err
-	}
-	return tally{}, nil
 }
 
 // spread counts a fragment by its name. A fragment that does not exist is empty.

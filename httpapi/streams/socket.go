@@ -327,7 +327,20 @@ func (s *Socket) operate(ctx context.Context, cancel context.CancelFunc, id stri
 		return
 	}
 	defer cancel()
-	s.answer(ctx, id, answer)
+	var parts struct {
+		Data   jsontext.Value `json:"data"`
+		Errors jsontext.Value `json:"errors"`
+	}
+	if json.Unmarshal(answer, &parts, halves, jsontext.AllowDuplicateNames(true)) != nil || ctx.Err() != nil {
+		return
+	}
+	if parts.Data == nil { // it was refused before it ran
+		s.last(ctx, id, "error", parts.Errors)
+		return
+	}
+	if s.write(message{ID: &id, Type: "next", Payload: answer}) {
+		s.last(ctx, id, "complete", nil)
+	}
 }
 
 // follow sends what a source has, to its end.
@@ -349,24 +362,6 @@ func (s *Socket) follow(ctx context.Context, cancel context.CancelFunc, id strin
 		case !s.next(id, answer):
 			return
 		}
-	}
-}
-
-// answer sends the only answer of an operation.
-func (s *Socket) answer(ctx context.Context, id string, answer []byte) {
-	var parts struct {
-		Data   jsontext.Value `json:"data"`
-		Errors jsontext.Value `json:"errors"`
-	}
-	if json.Unmarshal(answer, &parts, halves, jsontext.AllowDuplicateNames(true)) != nil || ctx.Err() != nil {
-		return
-	}
-	if parts.Data == nil { // it was refused before it ran
-		s.last(ctx, id, "error", parts.Errors)
-		return
-	}
-	if s.write(message{ID: &id, Type: "next", Payload: answer}) {
-		s.last(ctx, id, "complete", nil)
 	}
 }
 
