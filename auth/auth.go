@@ -122,40 +122,31 @@ func (g *Guard) Identify(ctx context.Context) (comment.Viewer, error) {
 
 // identifyCaller is Identify for a request whose caller is not known yet.
 func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
-	switch {
-	case !g.Open():
-		return g.identifyToken(from.token)
-	case from.request == nil:
-		return refuseElsewhere("nothing is known of this request")
+	if g.Open() {
+		reason := "nothing is known of this request"
+		if from.request != nil {
+			reason = notHere(from.request)
+		}
+		if reason != "" {
+			return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "without tokens, only this machine may write, and %s: give the server tokens to accept (--moderator-token, or --jwt-algorithm with a key), or ask http://localhost itself", reason))
+		}
+		return comment.Viewer{Open: true}, nil
 	}
-	if reason := notHere(from.request); reason != "" {
-		return refuseElsewhere(reason)
-	}
-	return comment.Viewer{Open: true}, nil
-}
-
-// identifyToken returns whom a token speaks for.
-func (g *Guard) identifyToken(token string) (comment.Viewer, error) {
-	if token == "" {
+	if from.token == "" {
 		return refuse(comment.TokenRequired, comment.Errorf(comment.Unauthenticated, "writing needs a token: send the header Authorization: Bearer TOKEN"))
 	}
-	if g.isModerator(token) {
-		return comment.Viewer{Roles: comment.Moderator | comment.Merchant | comment.Shop}, nil
+	if g.moderator != nil {
+		// Hashes are compared, so that the duration reveals nothing of the token.
+		hash := sha256.Sum256([]byte(from.token))
+		if subtle.ConstantTimeCompare(hash[:], g.moderator[:]) == 1 {
+			return comment.Viewer{Roles: comment.Moderator | comment.Merchant | comment.Shop}, nil
+		}
 	}
-	viewer, ok := g.readSigned(token)
+	viewer, ok := g.readSigned(from.token)
 	if !ok {
 		return refuse(comment.TokenRefused, comment.Errorf(comment.Unauthenticated, "the token is not valid, or no longer: get a new one"))
 	}
 	return viewer, nil
-}
-
-// isModerator compares hashes, so that its duration reveals nothing of the token.
-func (g *Guard) isModerator(token string) bool {
-	if g.moderator == nil {
-		return false
-	}
-	hash := sha256.Sum256([]byte(token))
-	return subtle.ConstantTimeCompare(hash[:], g.moderator[:]) == 1
 }
 
 // readSigned returns whom a signed token speaks for. It does not return why a token is invalid,
@@ -213,9 +204,4 @@ func (Closed) Identify(context.Context) (comment.Viewer, error) {
 // refuse returns a sender that may not write anything, and the error that a mutation tells it.
 func refuse(reason comment.CannotWriteReason, err error) (comment.Viewer, error) {
 	return comment.Viewer{CannotWriteReason: &reason}, err
-}
-
-// refuseElsewhere refuses a request from elsewhere to a server without tokens.
-func refuseElsewhere(why string) (comment.Viewer, error) {
-	return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "without tokens, only this machine may write, and %s: give the server tokens to accept (--moderator-token, or --jwt-algorithm with a key), or ask http://localhost itself", why))
 }

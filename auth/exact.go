@@ -105,7 +105,8 @@ func isUnambiguous(text []byte) bool {
 // levels.
 const maxDepth = 32
 
-// readValue reads a value with everything in it.
+// readValue reads a value with everything in it. The name of a member must be new in its object, and
+// have no replaced characters.
 func readValue(decoder *json.Decoder, depth int) (ok bool) {
 	opening, err := decoder.Token()
 	if err != nil || depth > maxDepth {
@@ -116,24 +117,20 @@ func readValue(decoder *json.Decoder, depth int) (ok bool) {
 	}
 	names := map[string]bool{}
 	for decoder.More() {
-		if opening == json.Delim('{') && !readName(decoder, names) || !readValue(decoder, depth+1) {
+		if opening == json.Delim('{') {
+			token, err := decoder.Token()
+			name, _ := token.(string) // in an object, whatever is no string is an error already
+			if err != nil || names[name] || strings.ContainsRune(name, utf8.RuneError) {
+				return false
+			}
+			names[name] = true
+		}
+		if !readValue(decoder, depth+1) {
 			return false
 		}
 	}
 	_, err = decoder.Token() // the closing one
 	return err == nil
-}
-
-// readName reads the name of a member, which must be new in its object and have no replaced
-// characters.
-func readName(decoder *json.Decoder, names map[string]bool) (ok bool) {
-	token, err := decoder.Token()
-	name, _ := token.(string) // in an object, whatever is no string is an error already
-	if err != nil || names[name] || strings.ContainsRune(name, utf8.RuneError) {
-		return false
-	}
-	names[name] = true
-	return true
 }
 
 // roleNames are the roles as a claim names them, in this case alone.

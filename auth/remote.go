@@ -71,10 +71,15 @@ func newRemoteKeys(ctx context.Context, s Settings) (*remoteKeys, error) {
 	return r, nil
 }
 
-// key returns the keys that may have signed a token.
+// key returns the keys that may have signed a token: the known ones with the ID that it names, or all
+// if it names none.
 func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	r.catchUp()
-	return jwt.VerificationKeySet{Keys: r.choose(token)}, nil
+	known := r.known.Load()
+	if id, named := token.Header["kid"].(string); named {
+		return jwt.VerificationKeySet{Keys: known.byID[id]}, nil
+	}
+	return jwt.VerificationKeySet{Keys: known.all}, nil
 }
 
 // renewed reports whether there are other keys than those known before, which verify no signature
@@ -84,15 +89,6 @@ func (r *remoteKeys) renewed(before *keySet) bool {
 		r.refetch(refetchAfter)
 	}
 	return r.known.Load() != before
-}
-
-// choose returns the known keys with the ID that a token names, or all if it names none.
-func (r *remoteKeys) choose(token *jwt.Token) []jwt.VerificationKey {
-	known := r.known.Load()
-	if id, named := token.Header["kid"].(string); named {
-		return known.byID[id]
-	}
-	return known.all
 }
 
 // refresh fetches the keys at an interval until the context ends.
@@ -208,14 +204,20 @@ var (
 	errUnsafeSize = fmt.Errorf("one is an RSA key of less than %d or more than %d bits", minRSA, maxRSA)
 )
 
-// readKey reads a key of a set and its ID, which is empty if it has none.
+// readKey reads a key of a set and its ID, which is empty if it has none. An error says why the key is
+// of no use: it is meant for something else, is not one of the algorithm's, or is not safe.
 func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err error) {
 	var parameters jwkset.JWKMarshal
 	if json.Unmarshal(raw, &parameters) != nil {
 		return "", nil, errMalformed
 	}
-	if err := checkParameters(algorithm, parameters); err != nil {
-		return "", nil, err
+	switch p := parameters; {
+	case p.D != "" || p.K != "":
+		return "", nil, errPrivate
+	case p.USE != "" && p.USE != jwkset.UseSig, p.KEYOPS != nil && !slices.Contains(p.KEYOPS, jwkset.KeyOpsVerify):
+		return "", nil, errForOther
+	case p.ALG != "" && p.ALG.String() != algorithm:
+		return "", nil, errOtherAlg
 	}
 	var parsed jwkset.JWK
 	err = task.Try(func() (err error) { // a key that cannot be read costs no more than that key
@@ -225,46 +227,23 @@ func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err
 	if err != nil {
 		return "", nil, errMalformed
 	}
-	return parameters.KID, parsed.Key(), checkKey(algorithm, parsed.Key())
-}
-
-// checkParameters returns an error if a key is meant for another use.
-func checkParameters(algorithm string, p jwkset.JWKMarshal) error {
-	switch {
-	case p.D != "" || p.K != "":
-		return errPrivate
-	case p.USE != "" && p.USE != jwkset.UseSig:
-		return errForOther
-	case p.KEYOPS != nil && !slices.Contains(p.KEYOPS, jwkset.KeyOpsVerify):
-		return errForOther
-	case p.ALG != "" && p.ALG.String() != algorithm:
-		return errOtherAlg
-	}
-	return nil
-}
-
-// checkKey returns an error if a key is not one of the algorithm's, or is not safe.
-func checkKey(algorithm string, key crypto.PublicKey) error {
-	switch key := key.(type) {
+	ofAlgorithm := false
+	switch key := parsed.Key().(type) {
 	case *rsa.PublicKey:
 		if bits := key.N.BitLen(); bits < minRSA || bits > maxRSA {
-			return errUnsafeSize
+			return "", nil, errUnsafeSize
 		}
-		return ofAlgorithm(algorithm == "RS256")
+		ofAlgorithm = algorithm == "RS256"
 	case *ecdsa.PublicKey:
 		if _, err := key.ECDH(); err != nil { // its point is not on its curve
-			return errMalformed
+			return "", nil, errMalformed
 		}
-		return ofAlgorithm(algorithm == "ES256" && key.Curve == elliptic.P256())
+		ofAlgorithm = algorithm == "ES256" && key.Curve == elliptic.P256()
 	case ed25519.PublicKey:
-		return ofAlgorithm(algorithm == "EdDSA")
+		ofAlgorithm = algorithm == "EdDSA"
 	}
-	return errOtherAlg
-}
-
-func ofAlgorithm(is bool) error {
-	if !is {
-		return errOtherAlg
+	if !ofAlgorithm {
+		return "", nil, errOtherAlg
 	}
-	return nil
+	return parameters.KID, parsed.Key(), nil
 }

@@ -35,7 +35,15 @@ func (r *Replier) Reply(ctx context.Context, input comment.ReplyDraft) (comment.
 	if err != nil {
 		return outcome(c, err)
 	}
-	reply := r.replyTo(c, input)
+	now := *r.Now.timeOfEdit(c)
+	reply := comment.Reply{Text: input.Text, Name: r.ShopName, CreatedAt: now, Version: c.ReplyDeletion + 1}
+	if c.Reply != nil {
+		reply.Name, reply.CreatedAt, reply.Version = c.Reply.Name, c.Reply.CreatedAt, c.Reply.Version+1
+		reply.UpdatedAt = &now
+	}
+	if input.Name != nil {
+		reply.Name = *input.Name
+	}
 	switch problems := reply.Problems(); {
 	case len(problems) > 0:
 		return comment.Comment{}, problems, nil
@@ -47,20 +55,6 @@ func (r *Replier) Reply(ctx context.Context, input comment.ReplyDraft) (comment.
 	err = r.Store.SetReply(ctx, c, &reply)
 	c.Reply = &reply
 	return outcome(c, err)
-}
-
-// replyTo returns the reply that an input makes of the present one.
-func (r *Replier) replyTo(c comment.Comment, input comment.ReplyDraft) comment.Reply {
-	now := *r.Now.timeOfEdit(c)
-	reply := comment.Reply{Text: input.Text, Name: r.ShopName, CreatedAt: now, Version: c.ReplyDeletion + 1}
-	if c.Reply != nil {
-		reply.Name, reply.CreatedAt, reply.Version = c.Reply.Name, c.Reply.CreatedAt, c.Reply.Version+1
-		reply.UpdatedAt = &now
-	}
-	if input.Name != nil {
-		reply.Name = *input.Name
-	}
-	return reply
 }
 
 // DeleteReply removes the shop's reply to a comment. A version that is given must be the reply's.

@@ -118,11 +118,25 @@ func (s Settings) parser() *jwt.Parser {
 }
 
 // parseKey reads the key of an algorithm. Errors do not hold the key.
-func parseKey(algorithm string, text []byte) (crypto.PublicKey, error) {
-	if algorithm == "HS256" {
-		return parseSecret(text)
+func parseKey(algorithm string, text []byte) (key crypto.PublicKey, err error) {
+	switch algorithm {
+	case "HS256":
+		if strings.Contains(string(text), "-----BEGIN") { // with a public key, any client could make tokens
+			return nil, errors.New("--jwt-key holds a key in PEM, which is no shared secret: give the --jwt-algorithm that it is for")
+		}
+		if len(text) < minSecret {
+			return nil, tooShort("the shared secret in --jwt-key")
+		}
+		return text, nil
+	case "EdDSA":
+		key, err = jwt.ParseEdPublicKeyFromPEM(text)
+	case "RS256":
+		key, err = jwt.ParseRSAPublicKeyFromPEM(text)
+	case "ES256":
+		key, err = jwt.ParseECPublicKeyFromPEM(text)
+	default:
+		err = errors.New("no such algorithm")
 	}
-	key, err := parsePublicKey(algorithm, text)
 	if err != nil {
 		return nil, fmt.Errorf("--jwt-key holds no public key for %s: give one in PEM", algorithm)
 	}
@@ -137,30 +151,6 @@ func parseKey(algorithm string, text []byte) (crypto.PublicKey, error) {
 		}
 	}
 	return key, nil
-}
-
-func parsePublicKey(algorithm string, text []byte) (crypto.PublicKey, error) {
-	switch algorithm {
-	case "EdDSA":
-		return jwt.ParseEdPublicKeyFromPEM(text)
-	case "RS256":
-		return jwt.ParseRSAPublicKeyFromPEM(text)
-	case "ES256":
-		return jwt.ParseECPublicKeyFromPEM(text)
-	}
-	return nil, errors.New("no such algorithm")
-}
-
-// parseSecret refuses a key in PEM. A public key is no secret: with it, any client could make
-// tokens.
-func parseSecret(text []byte) (crypto.PublicKey, error) {
-	if strings.Contains(string(text), "-----BEGIN") {
-		return nil, errors.New("--jwt-key holds a key in PEM, which is no shared secret: give the --jwt-algorithm that it is for")
-	}
-	if len(text) < minSecret {
-		return nil, tooShort("the shared secret in --jwt-key")
-	}
-	return text, nil
 }
 
 func tooShort(what string) error {

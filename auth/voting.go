@@ -176,27 +176,22 @@ func (v *Visitors) read(token string) (id string, ofVisitor bool) {
 	return claims.Subject, true
 }
 
-// token returns a token of a new visitor.
-func (v *Visitors) token() (comment.VisitorToken, error) {
-	var id [16]byte
-	_, _ = rand.Read(id[:]) // never fails: see its documentation
-	expires := v.now.now().UTC().Truncate(time.Second).Add(visitorLife)
-	made := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
-		Subject: visitorPrefix + hex.EncodeToString(id[:]), ExpiresAt: jwt.NewNumericDate(expires),
-	})
-	made.Header["typ"] = visitorType
-	token, err := made.SignedString(v.secret)
-	if err != nil {
-		return comment.VisitorToken{}, errors.New("a visitor's token cannot be signed") // without the library's reason
-	}
-	return comment.VisitorToken{Token: token, ExpiresAt: expires}, nil
-}
-
 // VisitorToken returns a token of a new visitor, or a Forbidden error if visitors do not vote.
 func (v *Voter) VisitorToken(context.Context) (comment.VisitorToken, error) {
 	visitors, on := v.Authorizer.(*Visitors)
 	if !on {
 		return comment.VisitorToken{}, comment.Errorf(comment.Forbidden, "visitors do not vote on this server: send a customer's token, or start it with --visitor-votes")
 	}
-	return visitors.token()
+	var id [16]byte
+	_, _ = rand.Read(id[:]) // never fails: see its documentation
+	expires := visitors.now.now().UTC().Truncate(time.Second).Add(visitorLife)
+	made := jwt.NewWithClaims(jwt.SigningMethodHS256, jwt.RegisteredClaims{
+		Subject: visitorPrefix + hex.EncodeToString(id[:]), ExpiresAt: jwt.NewNumericDate(expires),
+	})
+	made.Header["typ"] = visitorType
+	token, err := made.SignedString(visitors.secret)
+	if err != nil {
+		return comment.VisitorToken{}, errors.New("a visitor's token cannot be signed") // without the library's reason
+	}
+	return comment.VisitorToken{Token: token, ExpiresAt: expires}, nil
 }
