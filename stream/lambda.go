@@ -60,32 +60,29 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 		response.BatchItemFailures = append(response.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: again.Sequence})
 		return response, nil
 	}
-	if written := scheduled(records); !written.IsZero() {
-		f.noteSchedule(ctx, written)
-	}
+	f.noteSchedule(ctx, records)
 	return response, nil
 }
 
 // scheduleSK is the sort key of the item that infra/count.json has a schedule write.
 const scheduleSK = "SCHEDULE"
 
-// scheduled returns when the last item of the schedule among records was written; zero without one.
-func scheduled(records []Record) (last time.Time) {
+// noteSchedule notes that items of the schedule among records were processed, unless a later one was:
+// events are repeated. If that fails, the next one will be.
+func (f *Function) noteSchedule(ctx context.Context, records []Record) {
+	var last time.Time
 	for _, r := range records {
 		sortKey, _ := r.Keys["SK"].(*types.AttributeValueMemberS)
 		if sortKey != nil && sortKey.Value == scheduleSK && r.Created.After(last) {
 			last = r.Created
 		}
 	}
-	return last
-}
-
-// noteSchedule notes that an item of the schedule was processed, unless a later one was: events are
-// repeated. If that fails, the next one will be.
-func (f *Function) noteSchedule(ctx context.Context, written time.Time) {
+	if last.IsZero() {
+		return
+	}
 	err := changeState(ctx, f.journal, func(state *State) error {
-		if written.After(state.Scheduled) {
-			state.Scheduled = written
+		if last.After(state.Scheduled) {
+			state.Scheduled = last
 		}
 		return nil
 	})
@@ -106,7 +103,8 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		for _, failure := range failures {
 			if _, err := writeDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
 				if waiting == nil { // else records of the chunk may follow some that wait
-					done += min(n, indexOf(chunk, failure.Record))
+					at := slices.IndexFunc(chunk, func(r Record) bool { return r.Position == failure.Record.Position })
+					done += min(n, at)
 				}
 				return done, err // records processed since come again, which is harmless
 			}
@@ -124,11 +122,6 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		}
 	}
 	return done, waiting
-}
-
-// indexOf returns where a record is among records.
-func indexOf(records []Record, of Record) int {
-	return slices.IndexFunc(records, func(r Record) bool { return r.Position == of.Position })
 }
 
 // eventRecords returns the records of an event, in its order. They equal the records, with the same

@@ -86,7 +86,10 @@ func decide(v view) actions {
 	if v.listing != nil {
 		v.retire(&a)
 		v.introduce(&a)
-		v.begin(&a)
+		// Counts that were complete by another stream are complete no more.
+		if a.begin = v.state.Label != v.listing.Label; a.begin && v.state.Complete && v.state.Label != "" {
+			a.gaps = append(a.gaps, Gap{Found: v.now, Reason: "the table has another stream than the one that was read before"})
+		}
 	}
 	v.takeUp(&a)
 	return a
@@ -136,17 +139,8 @@ func firstLease(shard Shard, parent Lease) Lease {
 	return Lease{Shard: shard.ID, Parent: shard.Parent, Counter: 1, CaughtUp: parent.CaughtUp, Heartbeat: parent.Heartbeat}
 }
 
-// begin notices a stream that was not read before. Counts that were complete by another stream are
-// complete no more.
-func (v view) begin(a *actions) {
-	a.begin = v.state.Label != v.listing.Label
-	if a.begin && v.state.Complete && v.state.Label != "" {
-		a.gaps = append(a.gaps, Gap{Found: v.now, Reason: "the table has another stream than the one that was read before"})
-	}
-}
-
-// takeUp takes free leases up to a fair share, or else one lease of a process that has clearly
-// more.
+// takeUp takes free leases up to a fair share, or else one lease of the process with the most, if
+// that process keeps at least as many as this one then has.
 func (v view) takeUp(a *actions) {
 	have, free := map[string][]Lease{v.me: nil}, []Lease(nil)
 	open := 0
@@ -165,26 +159,19 @@ func (v view) takeUp(a *actions) {
 	}
 	mine, share := len(have[v.me]), (open+len(have)-1)/len(have)
 	v.shuffle(free)
-	if a.take = free[:max(0, min(len(free), share-mine))]; len(a.take) == 0 && len(free) == 0 {
-		a.take = v.steal(have, mine)
+	if a.take = free[:max(0, min(len(free), share-mine))]; len(free) > 0 {
+		return
 	}
-}
-
-// steal chooses one lease of the process with the most leases, if that process keeps at least as
-// many as this one then has.
-func (v view) steal(have map[string][]Lease, mine int) []Lease {
 	var richest string
 	for owner, leases := range have {
 		if n := len(leases); n > len(have[richest]) || n == len(have[richest]) && owner < richest {
 			richest = owner
 		}
 	}
-	theirs := have[richest]
-	if len(theirs) < mine+2 {
-		return nil
+	if theirs := have[richest]; len(theirs) >= mine+2 {
+		v.shuffle(theirs)
+		a.take = theirs[:1]
 	}
-	v.shuffle(theirs)
-	return theirs[:1]
 }
 
 // free reports whether a lease can be taken: it has no owner, this process owns it without reading

@@ -194,8 +194,15 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 		return false, err
 	}
 	if !r.stuck && !r.atEnd && len(r.unprocessed()) < mostWaiting {
-		if err := r.fetch(ctx); err != nil {
-			return false, r.recoverFrom(ctx, err)
+		switch err := r.fetch(ctx); {
+		case errors.Is(err, ErrTrimmed):
+			return false, r.startOver(ctx, "the stream has dropped records that were not read yet")
+		case errors.Is(err, ErrExpired):
+			r.iterator = ""
+			return false, nil
+		case err != nil:
+			r.iterator = ""
+			return false, err
 		}
 	}
 	if err := r.handOver(ctx); err != nil {
@@ -228,18 +235,6 @@ func (r *reader) startOver(ctx context.Context, reason string) error {
 	r.iterator, r.pending, r.atEnd, r.stuck = "", nil, false, false
 	r.advance(progress.fromHorizon)
 	return nil
-}
-
-// recoverFrom recovers from errors of an iterator where it can.
-func (r *reader) recoverFrom(ctx context.Context, err error) error {
-	if errors.Is(err, ErrTrimmed) {
-		return r.startOver(ctx, "the stream has dropped records that were not read yet")
-	}
-	r.iterator = ""
-	if errors.Is(err, ErrExpired) {
-		return nil
-	}
-	return err
 }
 
 // fetch reads the next records. Without an iterator it starts after the last record that was read.
