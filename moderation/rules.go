@@ -76,7 +76,7 @@ func (l *languages) UnmarshalJSON(text []byte) error {
 }
 
 // parseRules reads a file of rules, and the file of words that it names. The path of that is
-// relative to the folder of the rules.
+// relative to the folder of the rules. A file without rules is refused: it would publish everything.
 func parseRules(path string, text []byte) (rules, error) {
 	var file rulesFile
 	if err := json.Unmarshal(text, &file, json.RejectUnknownMembers(true)); err != nil {
@@ -88,31 +88,21 @@ func parseRules(path string, text []byte) (rules, error) {
 		unverified: file.NotVerified, firstComment: file.FirstComment,
 	}
 	if file.WordsFile == "" {
-		return out, out.check(path)
+		if !out.link && out.ratingUpTo == 0 && out.languages == nil && !out.unverified && !out.firstComment {
+			return out, fmt.Errorf("%s holds no rule: add some of %s, or give --moderation publish", path, ruleNames)
+		}
+		return out, nil
 	}
-	var err error
-	out.words, err = readWords(filepath.Dir(path), string(file.WordsFile))
-	return out, err
-}
-
-// check refuses a file without rules, which would publish everything.
-func (r rules) check(path string) error {
-	if !r.link && r.ratingUpTo == 0 && r.languages == nil && !r.unverified && !r.firstComment {
-		return fmt.Errorf("%s holds no rule: add some of %s, or give --moderation publish", path, ruleNames)
-	}
-	return nil
-}
-
-// readWords reads the file of words that rules in a folder name.
-func readWords(folder, name string) (*wordList, error) {
+	name := string(file.WordsFile)
 	if !filepath.IsAbs(name) {
-		name = filepath.Join(folder, name)
+		name = filepath.Join(filepath.Dir(path), name)
 	}
-	text, err := readFile(name, maxWordBytes)
+	words, err := readFile(name, maxWordBytes)
 	if err != nil {
-		return nil, fmt.Errorf("reading wordsFile of the rules: %w", err)
+		return out, fmt.Errorf("reading wordsFile of the rules: %w", err)
 	}
-	return parseWords(name, text)
+	out.words, err = parseWords(name, words)
+	return out, err
 }
 
 // explain returns where in the file an error is, and what to change there.
@@ -127,21 +117,18 @@ func explain(err error) (offset int, reason string) {
 	if !ok {
 		return 0, err.Error()
 	}
-	return int(wrong.ByteOffset), explainValue(wrong)
-}
-
-// explainValue says what to change of a rule that is valid JSON.
-func explainValue(wrong *json.SemanticError) string {
 	rule := wrong.JSONPointer.LastToken()
 	switch {
 	case errors.Is(wrong, json.ErrUnknownName):
-		return fmt.Sprintf("there is no rule %.40q: the rules are %s", rule, ruleNames)
+		reason = fmt.Sprintf("there is no rule %.40q: the rules are %s", rule, ruleNames)
 	case rule == "":
-		return `the file is not a JSON object, such as {"link": true}`
+		reason = `the file is not a JSON object, such as {"link": true}`
 	case comment.MessageOf(wrong) != "":
-		return fmt.Sprintf("%s: %s", rule, comment.MessageOf(wrong))
+		reason = fmt.Sprintf("%s: %s", rule, comment.MessageOf(wrong))
 	case values[rule] != "":
-		return rule + " " + values[rule]
+		reason = rule + " " + values[rule]
+	default:
+		reason = rule + " takes true or false"
 	}
-	return rule + " takes true or false"
+	return int(wrong.ByteOffset), reason
 }

@@ -73,9 +73,10 @@ func (l *wordList) add(word string) error {
 	if !utf8.ValidString(word) {
 		return fmt.Errorf("the word is not valid UTF-8: save the file as UTF-8")
 	}
-	folded := fold(plain(word))
-	stem, begins := strings.CutSuffix(folded, "*")
-	if !bounded(stem) {
+	stem, begins := strings.CutSuffix(fold(plain(word)), "*")
+	first, _ := utf8.DecodeRuneInString(stem)
+	last, _ := utf8.DecodeLastRuneInString(stem)
+	if stem == "" || kindOf(first) == between || kindOf(last) == between {
 		return fmt.Errorf("%.40q must begin and end with a letter, a digit or an emoji, as other characters separate words; a star may follow", word)
 	}
 	if strings.Contains(stem, "*") {
@@ -84,38 +85,22 @@ func (l *wordList) add(word string) error {
 	if length := utf8.RuneCountInString(stem); length > maxWordRunes {
 		return fmt.Errorf("the word has %d characters; at most %d are taken", length, maxWordRunes)
 	}
-	if l.insert(pattern(stem, begins)); len(l.words) > maxWords {
+	// There need be no space in the text beside a character of a script without spaces, nor after a
+	// word that may have any ending.
+	spelt := spell(stem)
+	if kindOf(first) == unspaced {
+		spelt = strings.TrimPrefix(spelt, " ")
+	}
+	if begins || kindOf(last) == unspaced {
+		spelt = strings.TrimSuffix(spelt, " ")
+	}
+	l.words[spelt] = true
+	key := beginningOf(spelt)
+	if at, found := slices.BinarySearch(l.lengths[key], len(spelt)); !found {
+		l.lengths[key] = slices.Insert(l.lengths[key], at, len(spelt))
+	}
+	if len(l.words) > maxWords {
 		return fmt.Errorf("this is the word after %d, and no more are taken: remove some", maxWords)
 	}
 	return nil
-}
-
-// bounded reports whether a folded word begins and ends with a character of a word.
-func bounded(folded string) bool {
-	first, _ := utf8.DecodeRuneInString(folded)
-	last, _ := utf8.DecodeLastRuneInString(folded)
-	return folded != "" && kindOf(first) != between && kindOf(last) != between
-}
-
-// pattern spells a word with the spaces that must be around it in a text: none beside a character
-// of a script without spaces, and none after a word that may have any ending.
-func pattern(folded string, begins bool) string {
-	first, _ := utf8.DecodeRuneInString(folded)
-	last, _ := utf8.DecodeLastRuneInString(folded)
-	word := spell(folded)
-	if kindOf(first) == unspaced {
-		word = strings.TrimPrefix(word, " ")
-	}
-	if begins || kindOf(last) == unspaced {
-		word = strings.TrimSuffix(word, " ")
-	}
-	return word
-}
-
-func (l *wordList) insert(word string) {
-	l.words[word] = true
-	key := beginningOf(word)
-	if at, found := slices.BinarySearch(l.lengths[key], len(word)); !found {
-		l.lengths[key] = slices.Insert(l.lengths[key], at, len(word))
-	}
 }
