@@ -72,12 +72,3 @@ func (c change) eventFor(filter comment.Filter, now *comment.Comment) *comment.E
 	}
 	return &comment.Event{Kind: comment.Gone, CommentID: c.id}
 }
-
-// public returns a comment as everyone sees it, nil if nobody does.
-func public(c comment.Comment) *comment.Comment {
-	if c.Status != comment.Approved {
-		return nil
-	}
-	c.Moderation = nil
-	return &c
-}

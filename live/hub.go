@@ -374,8 +374,9 @@ func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.I
 		}
 		for _, id := range some {
 			out[id] = nil
-			if c, there := found[id]; there {
-				out[id] = public(c)
+			if c, there := found[id]; there && c.Status == comment.Approved {
+				c.Moderation = nil
+				out[id] = &c
 			}
 			if err := failed[id]; err != nil {
 				h.warn(err)

@@ -31,7 +31,22 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	if err != nil {
 		return err
 	}
-	return h.recall(ctx, s, missed)
+	ids := make([]comment.ID, len(missed))
+	for i, c := range missed {
+		ids[i] = c.id
+	}
+	found, err := h.readComments(ctx, ids)
+	if err != nil {
+		return err
+	}
+	at := s.from
+	for _, c := range missed {
+		at[c.lane] = c.number
+		if event := c.eventFor(s.filter, found[c.id]); event != nil {
+			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, made: &made{}})
+		}
+	}
+	return nil
 }
 
 // laneChange is a change with its lane.
@@ -74,24 +89,4 @@ func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position
 		}
 	}
 	return out, nil
-}
-
-// recall makes deliveries of changes.
-func (h *Hub) recall(ctx context.Context, s *Subscription, missed []laneChange) error {
-	at := s.from
-	ids := make([]comment.ID, len(missed))
-	for i, c := range missed {
-		ids[i] = c.id
-	}
-	found, err := h.readComments(ctx, ids)
-	if err != nil {
-		return err
-	}
-	for _, c := range missed {
-		at[c.lane] = c.number
-		if event := c.eventFor(s.filter, found[c.id]); event != nil {
-			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, made: &made{}})
-		}
-	}
-	return nil
 }

@@ -152,7 +152,9 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 			l.asOf.Store(&upTo)
 		}
 	})
-	want := l.wanted()
+	l.mu.Lock()
+	want := l.want
+	l.mu.Unlock()
 	if l.options.Latest == nil || len(want.Ratings) == 0 {
 		return l.options.Stats.StatsOf(ctx, products)
 	}
@@ -171,13 +173,6 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 		}
 	}
 	return got.Found, got.Failed, err
-}
-
-// wanted returns what WantLatest said so far.
-func (l *Loaders) wanted() comment.Latest {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.want
 }
 
 // Comment returns the comment of an id, nil if there is none. Comments asked for within a

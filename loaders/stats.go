@@ -23,39 +23,30 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 }
 
 // Statistics returns the numbers of a product's comments that pass a filter without dates. It looks up
-// languages that the statistics of the product do not list.
+// languages that the statistics of the product do not list, all of them together.
 func (l *Loaders) Statistics(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
 	rows, err := l.Stats(ctx, product)
-	if others := rows.Others(filter.Languages); len(others) > 0 && err == nil {
-		rows, err = l.withRows(ctx, product, rows, others)
-	}
 	if err != nil {
 		return nil, err
+	}
+	if others := rows.Others(filter.Languages); len(others) > 0 {
+		for _, language := range others {
+			l.rows.Load(ctx, comment.ProductLanguage{Product: product, Language: language})
+		}
+		rows = rows.Clone()
+		for _, language := range others {
+			row, err := l.rows.load(ctx, comment.ProductLanguage{Product: product, Language: language})
+			if err != nil {
+				return nil, err
+			}
+			if row != nil {
+				rows[language] = *row
+			}
+		}
 	}
 	counts := rows.Statistics(filter)
 	counts.AsOf = l.StatsAsOf()
 	return &counts, nil
-}
-
-// withRows returns the statistics of a product with the rows of further languages, which are
-// fetched together.
-func (l *Loaders) withRows(
-	ctx context.Context, product string, stats comment.Stats, languages []comment.Language,
-) (comment.Stats, error) {
-	for _, language := range languages {
-		l.rows.Load(ctx, comment.ProductLanguage{Product: product, Language: language})
-	}
-	stats = stats.Clone()
-	for _, language := range languages {
-		row, err := l.rows.load(ctx, comment.ProductLanguage{Product: product, Language: language})
-		if err != nil {
-			return nil, err
-		}
-		if row != nil {
-			stats[language] = *row
-		}
-	}
-	return stats, nil
 }
 
 // StatsOfAll returns the statistics of products, in their order. It reports whether all of them
