@@ -7,6 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/graph"
 	"github.com/talkback/talkback/graph/lookahead"
+	"github.com/talkback/talkback/loaders"
 )
 
 type connectionResolver struct{ *Resolver }
@@ -19,7 +20,7 @@ func (connectionResolver) TotalCount(ctx context.Context, connection *graph.Comm
 	if numbered := connection.Numbered; numbered != nil && numbered.Counted {
 		return &numbered.Total, nil
 	}
-	counts, err := countsOf(ctx, connection.Product, connection.Filter)
+	counts, err := loaders.From(ctx).Statistics(ctx, connection.Product, connection.Filter)
 	if err != nil {
 		return nil, err
 	}
@@ -32,7 +33,7 @@ func (connectionResolver) Stats(ctx context.Context, connection *graph.CommentCo
 	if counted := connection.Counted; counted != nil {
 		return unlessFailed(&comment.Statistics{Counts: counted.ByRating}, counted.Err)
 	}
-	return countsOf(ctx, connection.Product, connection.Filter)
+	return loaders.From(ctx).Statistics(ctx, connection.Product, connection.Filter)
 }
 
 func unlessFailed[T any](value *T, err error) (*T, error) {
@@ -131,7 +132,7 @@ func numbersOf(ctx context.Context, connection *graph.CommentConnection) (commen
 	if numbered := connection.Numbered; numbered != nil {
 		return *numbered, numbered.Err
 	}
-	counts, err := countsOf(ctx, connection.Product, connection.Filter)
+	counts, err := loaders.From(ctx).Statistics(ctx, connection.Product, connection.Filter)
 	if err != nil {
 		return comment.Numbered{}, err
 	}
@@ -155,11 +156,6 @@ func (connectionResolver) PageCursors(_ context.Context, connection *graph.Comme
 		return nil, err
 	}
 	l := list{product: connection.Product, filter: connection.Filter, order: connection.Order}
-	return l.pageCursors(connection.Numbered.Links(reach)), nil
-}
-
-// pageCursors returns the cursors of links in the list.
-func (l list) pageCursors(links comment.PageLinks) *graph.PageCursors {
 	print := l.fingerprint()
 	cursor := func(link *comment.PageLink) *graph.PageCursor {
 		if link == nil {
@@ -167,6 +163,7 @@ func (l list) pageCursors(links comment.PageLinks) *graph.PageCursors {
 		}
 		return &graph.PageCursor{Cursor: l.cursor(link.After, print), Page: link.Page, IsCurrent: link.IsCurrent}
 	}
+	links := connection.Numbered.Links(reach)
 	out := &graph.PageCursors{
 		First: cursor(links.First), Previous: cursor(links.Previous), Next: cursor(links.Next), Last: cursor(links.Last),
 		Around: make([]*graph.PageCursor, len(links.Around)),
@@ -174,5 +171,5 @@ func (l list) pageCursors(links comment.PageLinks) *graph.PageCursors {
 	for i := range links.Around {
 		out.Around[i] = cursor(&links.Around[i])
 	}
-	return out
+	return out, nil
 }

@@ -87,14 +87,6 @@ func (l list) cursorsOf(places []comment.Place, f fingerprint) []string {
 	return cursors
 }
 
-// lengthOf returns how many bytes a cursor of a version has.
-func lengthOf(version byte) int {
-	if version == keyedVersion {
-		return cursorLength + keyLength
-	}
-	return cursorLength
-}
-
 // encode returns a cursor.
 func encode(version byte, place comment.Place, f fingerprint) string {
 	raw := []byte{version}
@@ -141,12 +133,17 @@ func decode(cursor string) (version byte, place comment.Place, of fingerprint, e
 		return 0, place, of, errCut
 	}
 	rest, sum := raw[:len(raw)-crc32.Size], binary.BigEndian.Uint32(raw[len(raw)-crc32.Size:])
-	switch version = raw[0]; {
+	version = raw[0]
+	length := cursorLength
+	if version == keyedVersion {
+		length += keyLength
+	}
+	switch {
 	case sum != crc32.Checksum(rest, castagnoli):
 		return 0, place, of, errCut
 	case version < cursorVersion || version > keyedVersion:
 		return 0, place, of, errVersion
-	case len(raw) != lengthOf(version):
+	case len(raw) != length:
 		return 0, place, of, errCut
 	}
 	rest = rest[1:]

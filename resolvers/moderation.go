@@ -224,10 +224,3 @@ func moderated(c comment.Comment, problems []comment.Problem, err error) (*graph
 	}
 	return payload, nil
 }
-
-func text(note *string) string {
-	if note == nil {
-		return ""
-	}
-	return *note
-}

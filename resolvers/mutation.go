@@ -85,11 +85,7 @@ func (r mutationResolver) DeleteReply(ctx context.Context, input graph.DeleteRep
 
 // ReportComment reports a comment to moderators.
 func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportCommentInput) (*graph.ReportCommentPayload, error) {
-	draft := comment.ReportDraft{CommentID: input.ID, Reason: input.Reason}
-	if note := input.Note.Value(); note != nil {
-		draft.Note = *note
-	}
-	problems, err := r.Reporter.Report(ctx, draft)
+	problems, err := r.Reporter.Report(ctx, comment.ReportDraft{CommentID: input.ID, Reason: input.Reason, Note: text(input.Note.Value())})
 	if err != nil {
 		return nil, err
 	}
@@ -154,4 +150,11 @@ func written(ctx context.Context, c comment.Comment, problems []comment.Problem)
 	}
 	expectStats(ctx, c.ProductID)
 	return &c
+}
+
+func text(note *string) string {
+	if note == nil {
+		return ""
+	}
+	return *note
 }

@@ -68,7 +68,7 @@ func (r productResolver) Stats(ctx context.Context, product *comment.Product, la
 	if lang != nil {
 		filter.Languages = []comment.Language{*lang}
 	}
-	return countsOf(ctx, product.ID, filter)
+	return loaders.From(ctx).Statistics(ctx, product.ID, filter)
 }
 
 // Languages returns the languages of the product's comments that pass a filter.

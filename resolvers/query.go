@@ -219,11 +219,6 @@ func (r subscriptionResolver) Stats(ctx context.Context, productID string) (<-ch
 	return r.Follower.Stats(ctx, product.ID)
 }
 
-// countsOf returns the numbers of a product's comments that pass a filter without dates.
-func countsOf(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
-	return loaders.From(ctx).Statistics(ctx, product, filter)
-}
-
 // expectStats begins to fetch the statistics of products if anything below the root field needs
 // them. They are then read beside the first page of comments, not after it, and those of many
 // products in one call. Everything below a product or a comment is about that product alone, so it

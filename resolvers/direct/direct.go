@@ -24,30 +24,26 @@ func Fields(base comment.MediaBase) graphql.FieldMiddleware {
 		if err != nil {
 			return result, err
 		}
-		return direct(ctx, base, result), nil
+		switch v := result.(type) {
+		case *graph.CommentConnection:
+			result = oneOf(ctx, base, connections, v)
+		case []*graph.CommentEdge:
+			result = allOf(ctx, base, edges, v)
+		case []*comment.Comment:
+			result = allOf(ctx, base, comments, v)
+		case []*comment.Product:
+			result = productList(ctx, base, v)
+		case *graph.CommentEdge:
+			result = oneOf(ctx, base, edges, v)
+		case *comment.Comment:
+			result = oneOf(ctx, base, comments, v)
+		case *comment.Statistics:
+			result = oneOf(ctx, base, counts, v)
+		case *graph.PageInfo:
+			result = oneOf(ctx, base, pageInfos, v)
+		case *comment.Viewer:
+			result = oneOf(ctx, base, viewers, v)
+		}
+		return result, nil
 	}
-}
-
-func direct(ctx context.Context, base comment.MediaBase, result any) any {
-	switch v := result.(type) {
-	case *graph.CommentConnection:
-		return oneOf(ctx, base, connections, v)
-	case []*graph.CommentEdge:
-		return allOf(ctx, base, edges, v)
-	case []*comment.Comment:
-		return allOf(ctx, base, comments, v)
-	case []*comment.Product:
-		return productList(ctx, base, v)
-	case *graph.CommentEdge:
-		return oneOf(ctx, base, edges, v)
-	case *comment.Comment:
-		return oneOf(ctx, base, comments, v)
-	case *comment.Statistics:
-		return oneOf(ctx, base, counts, v)
-	case *graph.PageInfo:
-		return oneOf(ctx, base, pageInfos, v)
-	case *comment.Viewer:
-		return oneOf(ctx, base, viewers, v)
-	}
-	return result
 }

@@ -2,6 +2,7 @@ package direct
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -62,40 +63,30 @@ func statsOf(operation operation, asked graphql.CollectedField) (p writer[*produ
 // also if a product is missing or its statistics failed, which gqlgen reports.
 func productList(ctx context.Context, base comment.MediaBase, list []*comment.Product) any {
 	part, plain := writerHere(ctx, base, products)
-	if !plain {
+	if !plain || slices.Contains(list, nil) {
 		return list
 	}
 	all := make([]productStats, len(list))
 	for i, product := range list {
-		if product == nil {
-			return list
-		}
 		all[i].id = product.ID
 	}
-	if lookahead.From(ctx).WantsStatistics && !fetchStats(ctx, all) {
-		return list
+	if lookahead.From(ctx).WantsStatistics {
+		ids := make([]string, len(list))
+		for i, product := range list {
+			ids[i] = product.ID
+		}
+		stats, whole := loaders.From(ctx).StatsOfAll(ctx, ids)
+		if !whole {
+			return list
+		}
+		asOf := loaders.From(ctx).StatsAsOf()
+		for i := range all {
+			// The rarer languages of a product in very many share a row, whose parts its resolver looks up.
+			if _, shared := stats[i][comment.OtherLanguages]; shared {
+				return list
+			}
+			all[i].stats, all[i].asOf = stats[i], asOf
+		}
 	}
 	return valueOf(listOf(part), pointers(all))
-}
-
-// fetchStats fetches the statistics of products, and reports whether they have all that can be
-// asked for. Those of a product in very many languages do not: the rarer languages share a row,
-// whose parts are looked up by the resolver.
-func fetchStats(ctx context.Context, products []productStats) bool {
-	ids := make([]string, len(products))
-	for i := range products {
-		ids[i] = products[i].id
-	}
-	stats, whole := loaders.From(ctx).StatsOfAll(ctx, ids)
-	if !whole {
-		return false
-	}
-	asOf := loaders.From(ctx).StatsAsOf()
-	for i := range products {
-		if _, shared := stats[i][comment.OtherLanguages]; shared {
-			return false
-		}
-		products[i].stats, products[i].asOf = stats[i], asOf
-	}
-	return true
 }

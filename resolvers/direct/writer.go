@@ -73,7 +73,21 @@ func (o *object[T]) writer(operation operation, set ast.SelectionSet) (p writer[
 		members = append(members, member[*T]{part, separator + `"` + c.Alias + `":`})
 		separator = ","
 	}
-	return whole(members), true
+	return writer[*T]{
+		texts: func(of *T) (size int) {
+			for i := range members {
+				size += members[i].size(of)
+			}
+			return size
+		},
+		write: func(out []byte, of *T) []byte {
+			out = append(out, '{')
+			for i := range members {
+				out = members[i].write(append(out, members[i].before...), of)
+			}
+			return append(out, '}')
+		},
+	}, true
 }
 
 // member returns how to write one field of an object.
@@ -87,25 +101,6 @@ func (o *object[T]) member(operation operation, c graphql.CollectedField) (p wri
 		return writer[*T]{}, false
 	}
 	return field.writer(operation, c)
-}
-
-// whole writes an object of its members.
-func whole[T any](members []member[T]) writer[T] {
-	return writer[T]{
-		texts: func(of T) (size int) {
-			for i := range members {
-				size += members[i].size(of)
-			}
-			return size
-		},
-		write: func(out []byte, of T) []byte {
-			out = append(out, '{')
-			for i := range members {
-				out = members[i].write(append(out, members[i].before...), of)
-			}
-			return append(out, '}')
-		},
-	}
 }
 
 // listOf returns a writer of lists, by the writer of an element.
