@@ -76,10 +76,6 @@ func Start(ctx context.Context, s Settings) (*Metrics, error) {
 	if err := runtime.Start(runtime.WithMeterProvider(provider)); err != nil {
 		return nil, errors.Join(err, provider.Shutdown(ctx))
 	}
-	return newMetrics(provider), nil
-}
-
-func newMetrics(provider *sdk.MeterProvider) *Metrics {
 	all := meters{provider.Meter("github.com/talkback/talkback")}
 	m := &Metrics{
 		Requests: newRequests(all), Table: newTable(all), Pages: newPages(all), Stream: newStream(all), Hooks: &Hooks{all.counter("talkback.hook.deliveries")},
@@ -87,7 +83,7 @@ func newMetrics(provider *sdk.MeterProvider) *Metrics {
 	}
 	began := time.Now()
 	m.Watch("process.uptime", func() (float64, bool) { return time.Since(began).Seconds(), true })
-	return m
+	return m, nil
 }
 
 // Flush sends what was measured so far. It is for a process that stands still afterwards. What fails

@@ -1,7 +1,5 @@
 package lookahead
 
-import "github.com/vektah/gqlparser/v2/ast"
-
 // Kind says what has to be known of a field before it is resolved: what it reads, or how long its
 // list is.
 type Kind int
@@ -169,21 +167,4 @@ var kinds = map[string]map[string]Kind{
 		"reads":      PlanPartitions,
 		"skipped":    PlanPartitions,
 	},
-}
-
-// kindsIn are the kinds of the fields of a schema, those that are not Plain.
-func kindsIn(schema *ast.Schema) map[*ast.FieldDefinition]Kind {
-	found := map[*ast.FieldDefinition]Kind{}
-	for name, fields := range kinds {
-		definition := schema.Types[name]
-		if definition == nil {
-			continue
-		}
-		for _, field := range definition.Fields {
-			if kind, known := fields[field.Name]; known {
-				found[field] = kind
-			}
-		}
-	}
-	return found
 }

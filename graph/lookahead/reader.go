@@ -9,7 +9,7 @@ import (
 
 // Reader reads the operations of one schema. It is safe for concurrent use.
 type Reader struct {
-	kinds map[*ast.FieldDefinition]Kind
+	kinds map[*ast.FieldDefinition]Kind // of the fields that are not Plain
 	// implements has the name of each object type with the names of its interfaces and unions, in the
 	// order in which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
 	implements map[string][]string
@@ -19,11 +19,16 @@ type Reader struct {
 // NewReader returns a Reader for the operations of a schema.
 func NewReader(schema *ast.Schema) *Reader {
 	r := &Reader{
-		kinds:      kindsIn(schema),
+		kinds:      map[*ast.FieldDefinition]Kind{},
 		implements: map[string][]string{},
 		roots:      map[ast.Operation]*ast.Definition{ast.Query: schema.Query, ast.Mutation: schema.Mutation, ast.Subscription: schema.Subscription},
 	}
 	for name, definition := range schema.Types {
+		for _, field := range definition.Fields {
+			if kind, known := kinds[name][field.Name]; known {
+				r.kinds[field] = kind
+			}
+		}
 		if definition.Kind == ast.Object {
 			r.implements[name] = []string{name}
 			for _, of := range schema.GetImplements(definition) {

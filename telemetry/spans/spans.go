@@ -109,10 +109,14 @@ func (t *Tracer) Request(ctx context.Context, r *http.Request, route string) (co
 	if t == nil {
 		return ctx, Span{}
 	}
+	scheme := "http"
+	if r.TLS != nil {
+		scheme = "https"
+	}
 	ctx, span := t.tracer.Start(ctx, method(r.Method)+" "+route, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(
 		attribute.String("http.request.method", method(r.Method)),
 		attribute.String("http.route", route),
-		attribute.String("url.scheme", scheme(r)),
+		attribute.String("url.scheme", scheme),
 		attribute.String("network.protocol.version", strings.TrimPrefix(r.Proto, "HTTP/")),
 	))
 	return ctx, Span{span}
@@ -125,13 +129,6 @@ func method(name string) string {
 		return name
 	}
 	return "_OTHER"
-}
-
-func scheme(r *http.Request) string {
-	if r.TLS != nil {
-		return "https"
-	}
-	return "http"
 }
 
 // Current returns the span of a context.
