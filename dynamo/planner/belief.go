@@ -73,7 +73,14 @@ func (m mix) belief(s *Sample) *belief {
 	if s == nil {
 		s = &Sample{partition: layout.Partition{Index: layout.All}}
 	}
-	inRatings, rated := m.wantedRatings()
+	var inRatings [comment.MaxRating]float64
+	for i, one := range likelyRatings {
+		if len(m.filter.Ratings) == 0 || slices.Contains(m.filter.Ratings, i+1) {
+			inRatings[i] = one
+		}
+	}
+	rated := sum(inRatings[:])
+	scale(inRatings[:], 1)
 	inLanguages, named := []float64{1}, 1.0
 	if len(m.languages) > 0 {
 		inLanguages, named = slices.Clone(m.languages), sum(m.languages)
@@ -122,18 +129,6 @@ func (m mix) weight(index layout.Index) float64 {
 		return ratingsAlike
 	}
 	return languagesAlike // which is less
-}
-
-// wantedRatings are the shares of the ratings of the filter, of sum 1, and their share of all.
-func (m mix) wantedRatings() (in [comment.MaxRating]float64, share float64) {
-	for i, one := range likelyRatings {
-		if len(m.filter.Ratings) == 0 || slices.Contains(m.filter.Ratings, i+1) {
-			in[i] = one
-		}
-	}
-	share = sum(in[:])
-	scale(in[:], 1)
-	return in, share
 }
 
 // fill returns the shares of all cells. list is the share of the list in the product. Cells of the

@@ -145,7 +145,14 @@ func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled flo
 			l[i].comments -= read
 		}
 	}
-	return l.normal()
+	total := 0.0
+	for _, size := range l {
+		total += size.probability
+	}
+	for i := range l {
+		l[i].probability /= total
+	}
+	return l
 }
 
 // above are those sizes that are above a number; if there are none, twice that number.
@@ -170,16 +177,4 @@ func (l likelySizes) parts() likelySizes {
 	}
 	slices.SortFunc(out, func(a, b likelySize) int { return cmp.Compare(a.comments, b.comments) })
 	return out
-}
-
-// normal makes the probabilities add up to 1.
-func (l likelySizes) normal() likelySizes {
-	total := 0.0
-	for _, size := range l {
-		total += size.probability
-	}
-	for i := range l {
-		l[i].probability /= total
-	}
-	return l
 }

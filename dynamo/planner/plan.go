@@ -133,7 +133,11 @@ const fewOf = 4
 // limitedTo is the plan with lower limits. All of its first calls together cost at most the given
 // read units if no comment has more than 1 KB. Each call still scans at least one item.
 func (p Plan) limitedTo(units float64) Plan {
-	if p.assumedUnits() <= units {
+	assumed := 0.0
+	for _, read := range p.Reads {
+		assumed += layout.AssumedUnits(read.Limit)
+	}
+	if assumed <= units {
 		return p
 	}
 	most := layout.ItemsWithin(units, len(p.Reads))
@@ -142,14 +146,6 @@ func (p Plan) limitedTo(units float64) Plan {
 		p.Reads[i].Limit = max(1, min(p.Reads[i].Limit, most))
 	}
 	return p
-}
-
-// assumedUnits is what all first calls together cost if all comments have 1 KB.
-func (p *Plan) assumedUnits() (total float64) {
-	for _, read := range p.Reads {
-		total += layout.AssumedUnits(read.Limit)
-	}
-	return total
 }
 
 // LowKey is the lower bound of the sort key, nil if there is none.

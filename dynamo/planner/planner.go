@@ -165,7 +165,13 @@ func (p *Planner) Count(counting comment.Counting) Plan {
 	}
 	candidates := covers(p.Filter)
 	if counting == comment.CountByRating {
-		candidates = slices.DeleteFunc(covers(withRatings(p.Filter)), func(c Candidate) bool {
+		rated := p.Filter
+		if len(rated.Ratings) == 0 {
+			for rating := 1; rating <= comment.MaxRating; rating++ {
+				rated.Ratings = append(rated.Ratings, rating)
+			}
+		}
+		candidates = slices.DeleteFunc(covers(rated), func(c Candidate) bool {
 			return !c.Cover[0].Index.SplitsByRating()
 		})
 	}
@@ -174,16 +180,6 @@ func (p *Planner) Count(counting comment.Counting) Plan {
 	plan.Chosen = candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 	p.read(&plan, make([]int, len(plan.Chosen.Cover)))
 	return plan
-}
-
-// withRatings returns the filter with its ratings listed, all five if it allows every rating.
-func withRatings(filter comment.Filter) comment.Filter {
-	if len(filter.Ratings) == 0 {
-		for rating := 1; rating <= comment.MaxRating; rating++ {
-			filter.Ratings = append(filter.Ratings, rating)
-		}
-	}
-	return filter
 }
 
 // taking is the plan for a request before its reads are chosen.
@@ -228,7 +224,11 @@ func (p *Planner) read(plan *Plan, limits []int) {
 func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []comment.Cell, sizes Sizes, want int) (Planner, Request) {
 	s := &Sample{partition: read.Partition, partial: p.Partial, second: p.Sampled > 0, scanned: max(scanned, len(returned)), languages: map[comment.Language]int{}}
 	for _, cell := range returned {
-		s.add(cell)
+		s.returned++
+		s.languages[cell.Language]++
+		if comment.CheckRating(cell.Rating) == nil { // an out-of-range one, edited by hand, counts toward the total only
+			s.ratings[cell.Rating-1]++
+		}
 	}
 	s.sparse = p.Sparse || read.Unvoted() && Few(s.returned, s.scanned)
 	w := Window{low: p.Low, high: p.High, descending: p.Descending}

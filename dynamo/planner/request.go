@@ -60,16 +60,6 @@ type Sample struct {
 	languages map[comment.Language]int
 }
 
-// add adds a returned comment. An out-of-range rating (edited by hand) counts toward the total
-// only.
-func (s *Sample) add(cell comment.Cell) {
-	s.returned++
-	s.languages[cell.Language]++
-	if comment.CheckRating(cell.Rating) == nil {
-		s.ratings[cell.Rating-1]++
-	}
-}
-
 // posterior is the mean of a share after a sample. seen/of is the part of the sample in the share.
 // The mean before counts as weight comments.
 func posterior(mean, weight float64, seen, of int) float64 {
