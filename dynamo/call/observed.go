@@ -66,12 +66,12 @@ func (o observed) call(
 	return out, metadata, err
 }
 
-// attempt reports an attempt that was throttled.
+// attempt reports an attempt that was throttled, or is a transaction of which a part was.
 func (o observed) attempt(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
 	out, metadata, err := next.HandleDeserialize(ctx, in)
-	if ofTable(ctx) && refusedForLoad(err) {
+	if ofTable(ctx) && (throttled(CodeOf(err)) || HasReason(err, throttledReasons...)) {
 		o.to.Throttled(middleware.GetOperationName(ctx))
 	}
 	return out, metadata, err
@@ -79,12 +79,6 @@ func (o observed) attempt(
 
 // ofTable reports whether a call is one to the table, and not to its stream.
 func ofTable(ctx context.Context) bool { return middleware.GetServiceID(ctx) == dynamodb.ServiceID }
-
-// refusedForLoad reports whether DynamoDB refused a call, or a part of a transaction, since too much
-// is asked of it.
-func refusedForLoad(err error) bool {
-	return throttled(CodeOf(err)) || HasReason(err, throttledReasons...)
-}
 
 // askingForUnits returns an input that asks for the units that its call consumes, by index. It is the
 // input itself if that asks for some, or if there are none to ask for.
@@ -125,7 +119,15 @@ func (o observed) report(index, purpose string, out any) {
 		units = o.to.Wrote
 	}
 	for i := range consumed {
-		each(&consumed[i], index, func(index string, n float64) { units(index, purpose, n) })
+		by := &consumed[i]
+		if by.Table == nil { // the answer does not have them by index
+			units(index, purpose, UnitsOf(by))
+			continue
+		}
+		units(tableIndex, purpose, aws.ToFloat64(by.Table.CapacityUnits))
+		for _, name := range slices.Sorted(maps.Keys(by.GlobalSecondaryIndexes)) {
+			units(name, purpose, aws.ToFloat64(by.GlobalSecondaryIndexes[name].CapacityUnits))
+		}
 	}
 	switch out := out.(type) {
 	case *dynamodb.BatchGetItemOutput:
@@ -136,19 +138,6 @@ func (o observed) report(index, purpose string, out any) {
 		if len(out.UnprocessedItems) > 0 {
 			o.to.Throttled("BatchWriteItem")
 		}
-	}
-}
-
-// each calls tell with the units of each index if the answer has them by index, else with all units
-// of the given index.
-func each(consumed *types.ConsumedCapacity, index string, tell func(index string, units float64)) {
-	if consumed.Table == nil {
-		tell(index, UnitsOf(consumed))
-		return
-	}
-	tell(tableIndex, aws.ToFloat64(consumed.Table.CapacityUnits))
-	for _, name := range slices.Sorted(maps.Keys(consumed.GlobalSecondaryIndexes)) {
-		tell(name, aws.ToFloat64(consumed.GlobalSecondaryIndexes[name].CapacityUnits))
 	}
 }
 
