@@ -40,19 +40,17 @@ func (b *bulkhead) enter(product string, operation any) (leave func(), err error
 		b.calls[product] = calls
 	}
 	calls[operation]++
-	return func() { b.leave(product, operation) }, nil
-}
-
-func (b *bulkhead) leave(product string, operation any) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	calls := b.calls[product]
-	if calls[operation]--; calls[operation] == 0 {
-		delete(calls, operation)
-	}
-	if len(calls) == 0 {
-		delete(b.calls, product)
-	}
+	return func() {
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		calls := b.calls[product]
+		if calls[operation]--; calls[operation] == 0 {
+			delete(calls, operation)
+		}
+		if len(calls) == 0 {
+			delete(b.calls, product)
+		}
+	}, nil
 }
 
 // enterBatch begins a batch of different products: one slow product holds up all of it. It returns

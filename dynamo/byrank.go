@@ -21,7 +21,12 @@ import (
 
 // takeByRank takes what a run wants. If the index does not answer, it cuts the run where it is.
 func (s *Store) takeByRank(ctx context.Context, r *run) error {
-	list, from := r.listOfRanks()
+	list := pageindex.List{Product: r.plan.Product, Filter: r.plan.Filter, Order: comment.OldestFirst}
+	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil // they are bounds of the run
+	from := &r.plan.Low.Position
+	if r.plan.Descending {
+		list.Order, from = comment.NewestFirst, &r.plan.High.Position
+	}
 	for len(r.taken) < r.plan.Want {
 		if err := r.meter.Check(); err != nil {
 			return err
@@ -47,18 +52,6 @@ func (s *Store) takeByRank(ctx context.Context, r *run) error {
 		}
 	}
 	return nil
-}
-
-// listOfRanks returns the list of a run, and from where on it is read; nil from its beginning. The
-// dates of the filter are bounds of the run.
-func (r *run) listOfRanks() (list pageindex.List, from *comment.Position) {
-	list = pageindex.List{Product: r.plan.Product, Filter: r.plan.Filter, Order: comment.OldestFirst}
-	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil
-	from = &r.plan.Low.Position
-	if r.plan.Descending {
-		list.Order, from = comment.NewestFirst, &r.plan.High.Position
-	}
-	return list, from
 }
 
 // fetchNamed fetches the comments at some positions, and takes those that are in the list now. It

@@ -41,7 +41,12 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 // answer reads a page and caches it. It looks up and counts beside it what the query asks for.
 func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Knowledge) (sharedPage, error) {
 	began := s.now()
-	a := s.newAnswering(q, key, known)
+	a := new(answering)
+	a.list.begin(s, q, key, known)
+	if q.Slice.Page > 0 {
+		a.placement = a.list.planner.Place(q, s.lookupPrices.expected())
+	}
+	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
 	err := a.place(ctx)
 	switch {
 	case err != nil:
@@ -55,8 +60,7 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 		return sharedPage{}, err
 	}
 	s.observePage(known, a.list.execution)
-	page := a.page()
-	page.Explain = a.explain(s.now().Sub(began))
+	page := a.page(s.now().Sub(began))
 	s.cache.keep(key, page, began)
 	return page, nil
 }
@@ -133,16 +137,6 @@ type answering struct {
 	countErr  error
 }
 
-func (s *Store) newAnswering(q comment.Query, key queryKey, known planner.Knowledge) *answering {
-	a := new(answering)
-	a.list.begin(s, q, key, known)
-	if q.Slice.Page > 0 {
-		a.placement = a.list.planner.Place(q, s.lookupPrices.expected())
-	}
-	a.numbers = s.newNumbersLookup(q, &a.list, a.placement.By == comment.ByIndex)
-	return a
-}
-
 // place finds where a page by number begins. Other pages know.
 func (a *answering) place(ctx context.Context) error {
 	switch {
@@ -180,9 +174,17 @@ func (a *answering) place(ctx context.Context) error {
 	return nil
 }
 
-// inFrontOf is the slice of some comments in front of a place behind comments of the list.
+// inFrontOf is the slice of some comments in front of a place behind comments of the list. It ends
+// before the next place among comments of the same key, or at the end of the list if there is none.
 func (a *answering) inFrontOf(place *comment.Place, size int) comment.Slice {
-	return comment.Slice{Size: size, FromEnd: true, Before: behind(a.list.query.Order, place)}
+	slice := comment.Slice{Size: size, FromEnd: true}
+	switch descends := a.list.query.Order.Descends(); {
+	case descends && place.Position != (comment.Position{}):
+		slice.Before = &comment.Place{Key: place.Key, Position: place.Position.Previous()}
+	case !descends && place.Position != comment.MaxPosition:
+		slice.Before = &comment.Place{Key: place.Key, Position: place.Position.Next()}
+	}
+	return slice
 }
 
 // read reads the page, from its middle in both directions at once if it was found there.
@@ -196,17 +198,6 @@ func (a *answering) read(ctx context.Context) error {
 	page.comments, page.HasPrevious = slices.Concat(front.comments, page.comments), front.HasPrevious
 	a.list.execution.front = a.front.execution.page
 	return err
-}
-
-// behind returns the next place in an order among comments of one key, nil if there is none.
-func behind(order comment.Order, at *comment.Place) *comment.Place {
-	switch {
-	case order.Descends() && at.Position != (comment.Position{}):
-		return &comment.Place{Key: at.Key, Position: at.Position.Previous()}
-	case !order.Descends() && at.Position != comment.MaxPosition:
-		return &comment.Place{Key: at.Key, Position: at.Position.Next()}
-	}
-	return nil
 }
 
 // aside looks up what is left, and counts by reading what could not be looked up. Its error is nil:
@@ -225,28 +216,30 @@ func (a *answering) aside(ctx context.Context) error {
 	return nil
 }
 
-// page puts the answer together.
-func (a *answering) page() sharedPage {
+// page puts the answer together; took is how long it took.
+func (a *answering) page(took time.Duration) sharedPage {
 	page := a.list.page
 	page.Numbered = a.numbers.pageNumbers(a.list.query)
 	if a.list.query.Count != comment.CountNothing {
 		page.Counted = a.numbers.listCounts()
 	}
 	if a.counted != nil {
-		page.Counted = a.counted.counts()
-		page.Counted.Err = a.countErr
+		page.Counted = &comment.Counted{Err: a.countErr}
+		for i := range a.counted.reads {
+			read := &a.counted.reads[i]
+			page.Counted.Total += read.returned
+			if rating := read.Partition.Rating; rating > 0 {
+				page.Counted.ByRating[rating-1] += read.returned
+			}
+		}
 	}
-	return page
-}
-
-// explain returns a function that explains how the page was read; took is how long that took.
-func (a *answering) explain(took time.Duration) func() comment.QueryPlan {
-	execution, counted, position, returned := a.list.execution, a.counted, a.position(), len(a.list.page.comments)
-	return func() comment.QueryPlan {
+	execution, counted, position, returned := a.list.execution, a.counted, a.position(), len(page.comments)
+	page.Explain = func() comment.QueryPlan {
 		plan := explain(execution, counted, position, returned)
 		plan.Duration = took
 		return plan
 	}
+	return page
 }
 
 // position says how the page was found, nil if there is nothing to say.
@@ -270,18 +263,6 @@ func (a *answering) position() *comment.PagePosition {
 
 // countCure is what to ask for instead of a count that met its bound.
 const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
-
-func (r *run) counts() *comment.Counted {
-	var counted comment.Counted
-	for i := range r.reads {
-		read := &r.reads[i]
-		counted.Total += read.returned
-		if rating := read.Partition.Rating; rating > 0 {
-			counted.ByRating[rating-1] += read.returned
-		}
-	}
-	return &counted
-}
 
 // countAll counts wave by wave, each read of the run to its end: DynamoDB counts up to 1 MB a call,
 // and each wave stays within what the bound has left. The first failure cancels the other reads and

@@ -70,11 +70,24 @@ func (e execution) lookups() (cost pageindex.Cost) {
 // report adds the work of one run.
 func report(r *run, to *comment.QueryPlan) {
 	for i := range r.reads {
-		one := reportRead(&r.reads[i])
-		to.Reads = append(to.Reads, one)
-		to.Queries += one.Queries
-		to.ItemsRead += one.ItemsRead
-		to.ReadUnits += one.ReadUnits
+		read := &r.reads[i]
+		to.Reads = append(to.Reads, comment.PlanRead{
+			Purpose:      read.plan.Purpose,
+			Index:        string(read.Partition.Index),
+			PartitionKey: read.Partition.Key(read.plan.Product),
+			SortKeyFrom:  read.plan.LowKey(),
+			SortKeyTo:    read.plan.HighKey(),
+			Descending:   read.plan.Descending,
+			Limit:        read.Limit,
+			Conditions:   read.Conditions,
+			Queries:      read.queries,
+			ItemsRead:    read.scanned,
+			ItemsKept:    read.returned,
+			ReadUnits:    read.units,
+		})
+		to.Queries += read.queries
+		to.ItemsRead += read.scanned
+		to.ReadUnits += read.units
 	}
 	to.Lookups += r.fetches.keys // found by their ranks, or moved
 	to.Queries += r.fetches.calls
@@ -102,23 +115,6 @@ func reportCandidates(p *planner.Plan) []comment.PlanCandidate {
 		}
 	}
 	return out
-}
-
-func reportRead(r *read) comment.PlanRead {
-	return comment.PlanRead{
-		Purpose:      r.plan.Purpose,
-		Index:        string(r.Partition.Index),
-		PartitionKey: r.Partition.Key(r.plan.Product),
-		SortKeyFrom:  r.plan.LowKey(),
-		SortKeyTo:    r.plan.HighKey(),
-		Descending:   r.plan.Descending,
-		Limit:        r.Limit,
-		Conditions:   r.Conditions,
-		Queries:      r.queries,
-		ItemsRead:    r.scanned,
-		ItemsKept:    r.returned,
-		ReadUnits:    r.units,
-	}
 }
 
 func summary(runs []*run, plan comment.QueryPlan) string {

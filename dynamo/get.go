@@ -64,7 +64,8 @@ type gettingByID struct {
 }
 
 // some fetches some of the comments, in one call unless DynamoDB leaves some unprocessed. It
-// fetches none if earlier calls reached the cost bound.
+// fetches none if earlier calls reached the cost bound. Comments that the operation has no memory
+// left for become errors.
 func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 	if err := g.meter.Check(); err != nil {
 		for _, id := range ids {
@@ -81,16 +82,7 @@ func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
 	if err != nil {
 		return err
 	}
-	g.decode(ctx, got.Items)
-	for _, key := range got.Left {
-		g.failed[layout.IDOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
-	}
-	return nil
-}
-
-// decode decodes comments. Those that the operation has no memory left for become errors.
-func (g *gettingByID) decode(ctx context.Context, items []layout.Item) {
-	for _, it := range items {
+	for _, it := range got.Items {
 		if layout.NoComment(it) {
 			continue
 		}
@@ -106,6 +98,10 @@ func (g *gettingByID) decode(ctx context.Context, items []layout.Item) {
 			g.failed[id] = err
 		}
 	}
+	for _, key := range got.Left {
+		g.failed[layout.IDOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
+	}
+	return nil
 }
 
 // heldComment decodes a comment. Its item counts as memory held by the operation before the text is
@@ -170,34 +166,27 @@ func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) 
 	if layout.NoComment(it) {
 		return Inspection{}, comment.NoComment(id)
 	}
-	c, err := layout.Decode(it)
-	inspection := Inspection{Comment: c, Entries: entriesOf(it)}
-	if short, compressed := it[layout.AttrText].(*types.AttributeValueMemberB); compressed {
-		inspection.CompressedBytes = len(short.Value)
-	}
-	return inspection, call.Wrap(err, "GetItem %s", id)
-}
-
-// entriesOf returns the entries of an item: that of the table, and those of the indexes whose keys
-// it has.
-func entriesOf(it layout.Item) []Entry {
 	r := layout.NewReader(it)
-	entries := []Entry{{
+	inspection := Inspection{Entries: []Entry{{
 		PartitionAttr: layout.AttrPK, PartitionKey: r.Text(layout.AttrPK),
 		SortAttr: layout.AttrSK, SortKey: r.Text(layout.AttrSK),
 		Bytes: layout.SizeOf(it, slices.Collect(maps.Keys(it))),
-	}}
+	}}}
 	for _, index := range layout.ListIndexes() {
 		attr := index.PartitionAttr()
 		if it[attr] == nil {
 			continue
 		}
-		entries = append(entries, Entry{
+		inspection.Entries = append(inspection.Entries, Entry{
 			Index:         index,
 			PartitionAttr: attr, PartitionKey: r.Text(attr),
 			SortAttr: layout.AttrPK, SortKey: r.Text(layout.AttrPK),
 			Bytes: layout.EntrySize(it, index),
 		})
 	}
-	return entries
+	if short, compressed := it[layout.AttrText].(*types.AttributeValueMemberB); compressed {
+		inspection.CompressedBytes = len(short.Value)
+	}
+	inspection.Comment, err = layout.Decode(it)
+	return inspection, call.Wrap(err, "GetItem %s", id)
 }

@@ -83,23 +83,18 @@ func (s *sizes) learn(product string, read measured) {
 		if !known {
 			believed[i] = read[0].moments() // a rating is taken to be like the others until some of it were read
 		}
-		believed[i].follow(read[i])
+		if seen := read[i]; seen.count > 0 {
+			// More of them move the estimate farther.
+			share := 1 - math.Pow(1-learning, seen.count/comment.DefaultPageSize)
+			believed[i].mean += share * (seen.sum/seen.count - believed[i].mean)
+			believed[i].square += share * (seen.squares/seen.count - believed[i].square)
+		}
 	}
 	s.products.Add(product, believed)
 }
 
 func (m measurements) moments() moments {
 	return moments{mean: m.sum / m.count, square: m.squares / m.count}
-}
-
-// follow moves an estimate toward what was measured. More measurements move it farther.
-func (m *moments) follow(seen measurements) {
-	if seen.count == 0 {
-		return
-	}
-	share := 1 - math.Pow(1-learning, seen.count/comment.DefaultPageSize)
-	m.mean += share * (seen.sum/seen.count - m.mean)
-	m.square += share * (seen.squares/seen.count - m.square)
 }
 
 // keyBytes is the size of what each entry of a list index holds beside the attributes a list
@@ -225,23 +220,17 @@ func (p *recent) learn(key queryKey, held *planner.LastPage, fromNewest bool, ta
 	defer p.mu.Unlock()
 	before, known := p.read.Get(key)
 	if fromNewest {
-		recent.follow(before, taken)
+		recent.came, recent.elapsed = assumedCame, assumedElapsed
+		if known {
+			recent.came = before.came/2 + float64(newerThan(before.first, taken))
+			recent.elapsed = max(1, before.elapsed/2+recent.at.Sub(before.at))
+		}
 	}
 	if known {
 		*before = recent
 		return
 	}
 	p.read.Add(key, new(recent))
-}
-
-// follow learns how quickly comments arrive in front of a page that begins with the newest, and
-// what it held before; nil if that is not known.
-func (r *recentPage) follow(before *recentPage, taken []layout.Compressed) {
-	r.came, r.elapsed = assumedCame, assumedElapsed
-	if before != nil {
-		r.came = before.came/2 + float64(newerThan(before.first, taken))
-		r.elapsed = max(1, before.elapsed/2+r.at.Sub(before.at))
-	}
 }
 
 // newerThan counts the comments, newest first, that are newer than a position.

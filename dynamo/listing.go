@@ -39,26 +39,17 @@ func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.K
 		cure = traitCure
 	}
 	l.meter = layout.NewMeter(planner.PageEstimate(q), cure)
-	q.Filter = s.settled(q)
+	if q.SettledOnly { // those that are too young are left out
+		if end := s.now().Add(-comment.SettleTime); q.Filter.CreatedBefore == nil || end.Before(*q.Filter.CreatedBefore) {
+			q.Filter.CreatedBefore = &end
+		}
+	}
 	l.planner.Product, l.planner.Filter, l.planner.Known = q.Product, q.Filter, known
 	l.stretch = planner.StretchOf(q)
 	mayRank := q.Filter.OfTraits() || q.Order == comment.MostHelpful // those without votes may be few
 	if s.options.PageNumbers != nil && mayRank && q.Filter.OfCells() && (known.Trusted || !q.SettledOnly) {
 		l.planner.Ranks = s.lookupPrices.ranks() // a follower must miss nothing, also while counting is late
 	}
-}
-
-// settled is the filter of a query. For a query of settled comments it leaves out those that are
-// too young.
-func (s *Store) settled(q comment.Query) comment.Filter {
-	filter := q.Filter
-	if !q.SettledOnly {
-		return filter
-	}
-	if end := s.now().Add(-comment.SettleTime); filter.CreatedBefore == nil || end.Before(*filter.CreatedBefore) {
-		filter.CreatedBefore = &end
-	}
-	return filter
 }
 
 // moveTo reads a slice instead of the one that the query names. It leaves out the first skip

@@ -113,8 +113,14 @@ func (l *Loader) Load(ctx context.Context, comments []comment.Comment) (LoadCoun
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(cap(l.calls))
 	for i, part := range parts {
-		group.Go(func() (err error) {
-			counts[i], err = l.loadPart(groupCtx, part)
+		group.Go(func() error {
+			p := partLoad{pending: part, tried: map[comment.ID]bool{}}
+			err := call.Retry(groupCtx, func() (further bool, err error) {
+				before := len(p.pending)
+				err = l.try(groupCtx, &p)
+				return len(p.pending) < before, err
+			})
+			counts[i] = p.counts
 			return err
 		})
 	}
@@ -173,17 +179,6 @@ type partLoad struct {
 	// tried are the comments that an earlier try may have written, and whether by an update.
 	tried  map[comment.ID]bool
 	counts LoadCounts
-}
-
-// loadPart writes at most MaxKeysPerGet different comments, with retries.
-func (l *Loader) loadPart(ctx context.Context, part []comment.Comment) (LoadCounts, error) {
-	p := partLoad{pending: part, tried: map[comment.ID]bool{}}
-	err := call.Retry(ctx, func() (further bool, err error) {
-		before := len(p.pending)
-		err = l.try(ctx, &p)
-		return len(p.pending) < before, err
-	})
-	return p.counts, err
 }
 
 // loading is a write of a comment: a put, or an update.

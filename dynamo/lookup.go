@@ -38,11 +38,12 @@ func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numb
 	case !indexed:
 		return &numbersLookup{err: errNotIndexed}
 	}
-	list := of.planner
+	list, voted := of.planner, &votedPlaces{source: of.source}
+	voted.meter = layout.NewMeter(planner.VotedEstimate(of.query, comment.MaxVotedRank)/layout.BoundFactor, pageCure)
 	return &numbersLookup{Numbers: pageindex.NewNumbers(s.options.PageNumbers, pageindex.NumbersWanted{
 		List:  pageindex.List{Product: q.Product, Filter: q.Filter, Order: list.Ranked(q)},
 		Slice: q.Slice, Place: place, MostSkip: planner.MaxSkip, Counts: counts, Numbering: q.Numbering, Total: list.Total(), Exact: list.Exactly(),
-		Voted: newVotedPlaces(of.source).find,
+		Voted: voted.find,
 	})}
 }
 
@@ -53,11 +54,6 @@ type votedPlaces struct {
 	found []layout.Compressed
 	ended bool // whether these are all
 	cost  pageindex.Cost
-}
-
-func newVotedPlaces(of source) *votedPlaces {
-	of.meter = layout.NewMeter(planner.VotedEstimate(of.query, comment.MaxVotedRank)/layout.BoundFactor, pageCure)
-	return &votedPlaces{source: of}
 }
 
 // find implements pageindex.FindVoted.

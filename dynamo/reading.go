@@ -74,7 +74,11 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 		chain = list.Chain(r.stretch, r.request.Want, seen)
 	}
 	for {
-		reads := chain.Next(r.progress())
+		progress := make([]planner.Progress, len(r.links))
+		for i, comments := range r.byLink() {
+			progress[i] = planner.Progress{Taken: len(comments), Ended: r.links[i].ended}
+		}
+		reads := chain.Next(progress)
 		if len(reads) == 0 {
 			return r.taken(), nil
 		}
@@ -159,15 +163,6 @@ func (r *reading) step(ctx context.Context, runs []*run) error {
 		}
 	}
 	return nil
-}
-
-// progress is how far the links were read.
-func (r *reading) progress() []planner.Progress {
-	progress := make([]planner.Progress, len(r.links))
-	for i, comments := range r.byLink() {
-		progress[i] = planner.Progress{Taken: len(comments), Ended: r.links[i].ended}
-	}
-	return progress
 }
 
 // byLink returns what was taken of each link. An edit may have moved a comment from one link to

@@ -72,22 +72,18 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	item[layout.AttrKeyHash] = layout.Binary(hash) // the erasure of the author finds the key by it
 	added := c
 	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
-		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(item, s.putKey(keyItem)), call.NoRetries)
+		_, err := s.client.TransactWriteItems(ctx, s.addTransaction(item, &types.Put{
+			TableName:                 aws.String(s.table),
+			Item:                      keyItem,
+			ConditionExpression:       aws.String(layout.IfAbsent + " OR " + layout.AttrTTL + " < :now"),
+			ExpressionAttributeValues: layout.Item{":now": layout.Number(s.now().Unix())},
+		}), call.NoRetries)
 		if call.Refused(err) {
 			added, err = s.firstOf(ctx, keyItem, c)
 		}
 		return err
 	})
 	return added, err
-}
-
-func (s *Store) putKey(keyItem layout.Item) *types.Put {
-	return &types.Put{
-		TableName:                 aws.String(s.table),
-		Item:                      keyItem,
-		ConditionExpression:       aws.String(layout.IfAbsent + " OR " + layout.AttrTTL + " < :now"),
-		ExpressionAttributeValues: layout.Item{":now": layout.Number(s.now().Unix())},
-	}
 }
 
 // firstOf returns the comment that a key was first used for, if c has the same content. Its errors
