@@ -61,18 +61,14 @@ func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) 
 	written := leaseItem(label, new, time.Now())
 	there, err := l.put(ctx, written, condition)
 	if is := leaseOf(there); there != nil && is.Owner == old.Owner && is.Counter == old.Counter { // as it was read, but damaged by hand
-		there, err = l.put(ctx, written, asIs(there))
+		condition = expression{values: layout.Item{}}
+		condition.text = layout.SameAttrs(there, condition.values, attrLeaseOwner, attrCounter)
+		there, err = l.put(ctx, written, condition)
 	}
 	if there != nil && leaseOf(there) == leaseOf(written) {
 		return nil
 	}
 	return call.Wrap(err, "lease of shard %s", new.Shard)
-}
-
-// asIs returns the condition that a lease has the owner and the counter of an item, whatever those are.
-func asIs(it layout.Item) expression {
-	values := layout.Item{}
-	return expression{text: layout.SameAttrs(it, values, attrLeaseOwner, attrCounter), values: values}
 }
 
 // State reads the state, consistently.

@@ -218,27 +218,22 @@ func (w *Work) put(ctx context.Context, it layout.Item, condition string, values
 // the work if another process takes over. When the work fails, Hold leaves it to the next process;
 // should that fail within the given time, others notice the missing heartbeats.
 func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(context.Context) error) error {
-	err := w.whileOurs(ctx, work)
-	if err != nil {
-		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-		defer cancel()
-		_ = w.save(release, func(it layout.Item) { delete(it, attrWorkOwner) })
-	}
-	return err
-}
-
-func (w *Work) whileOurs(ctx context.Context, work func(context.Context) error) error {
-	ctx, stop := context.WithCancel(ctx)
+	ours, stop := context.WithCancel(ctx)
 	defer stop()
 	kept := make(chan error, 1)
 	go func() {
 		defer stop()
-		kept <- task.Guard(func() error { return w.keep(ctx) })
+		kept <- task.Guard(func() error { return w.keep(ours) })
 	}()
-	err := work(ctx)
+	err := work(ours)
 	stop()
 	if lost := <-kept; lost != nil {
-		return lost
+		err = lost
+	}
+	if err != nil {
+		release, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		_ = w.save(release, func(it layout.Item) { delete(it, attrWorkOwner) })
 	}
 	return err
 }
