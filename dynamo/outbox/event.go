@@ -196,27 +196,21 @@ func kindsOf(old, now layout.Item) string {
 		kinds = append(kinds, 'h')
 	}
 	if !layout.NoComment(old) && !layout.NoComment(now) {
-		kinds = append(kinds, changesOf(before, after)...)
+		if after.Version > before.Version {
+			kinds = append(kinds, 'e')
+		}
+		if after.Votes != before.Votes {
+			kinds = append(kinds, 'v')
+		}
+		if after.Reports > before.Reports {
+			kinds = append(kinds, 'f')
+		}
+		if after.Reply != before.Reply {
+			kinds = append(kinds, 'o')
+		}
 	}
 	if before.Cell != after.Cell {
 		kinds = append(kinds, letterCounted)
 	}
 	return string(kinds)
-}
-
-// changesOf returns the letters of what changed beside the status of a comment.
-func changesOf(before, after layout.Stage) (kinds []byte) {
-	if after.Version > before.Version {
-		kinds = append(kinds, 'e')
-	}
-	if after.Votes != before.Votes {
-		kinds = append(kinds, 'v')
-	}
-	if after.Reports > before.Reports {
-		kinds = append(kinds, 'f')
-	}
-	if after.Reply != before.Reply {
-		kinds = append(kinds, 'o')
-	}
-	return kinds
 }

@@ -27,33 +27,31 @@ const lookEvery = 5 * time.Second
 // If nobody wanted events before, events are missing up to now, and Batch.Missing says so to who reads
 // on from an earlier position.
 func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) error {
-	return call.Retry(ctx, func() (bool, error) { return false, o.want(ctx, name, lasts) })
-}
-
-func (o *Outbox) want(ctx context.Context, name string, lasts time.Duration) error {
-	before, err := o.readWanted(ctx)
-	if err != nil {
-		return err
-	}
-	item := layout.OutboxKey(layout.OutboxWantPrefix + name)
-	if lasts > 0 {
-		item[layout.AttrTTL] = layout.Number(o.now().Add(lasts).Unix())
-	}
-	if _, err := o.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(o.table), Item: item}); err != nil {
-		return call.Wrap(err, "PutItem of who wants events")
-	}
-	o.mu.Lock()
-	o.looked = time.Time{}
-	o.mu.Unlock()
-	if before.Any() {
-		return nil
-	}
-	for _, lane := range o.lanes {
-		if err := lane.mark(ctx, true); err != nil {
-			return err
+	return call.Retry(ctx, func() (bool, error) {
+		before, err := o.readWanted(ctx)
+		if err != nil {
+			return false, err
 		}
-	}
-	return nil
+		item := layout.OutboxKey(layout.OutboxWantPrefix + name)
+		if lasts > 0 {
+			item[layout.AttrTTL] = layout.Number(o.now().Add(lasts).Unix())
+		}
+		if _, err := o.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(o.table), Item: item}); err != nil {
+			return false, call.Wrap(err, "PutItem of who wants events")
+		}
+		o.mu.Lock()
+		o.looked = time.Time{}
+		o.mu.Unlock()
+		if before.Any() {
+			return false, nil
+		}
+		for _, lane := range o.lanes {
+			if err := lane.mark(ctx, true); err != nil {
+				return false, err
+			}
+		}
+		return false, nil
+	})
 }
 
 // Unwant takes back what Want noted for good.
