@@ -89,9 +89,16 @@ func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.read.IsZero() || elapsed(m.read) >= m.age {
-		if err := m.readAll(ctx); err != nil {
+		began, until := time.Now(), map[string]time.Time{}
+		items, _, err := call.Partition(ctx, m.client, m.table, layout.Text(markPK), "marks of erased authors")
+		if err != nil {
 			return false, err
 		}
+		for _, it := range items {
+			r := layout.NewReader(it)
+			until[r.Text(layout.AttrSK)] = r.OptionalTime(attrUntil)
+		}
+		m.read, m.until = began, until
 		if elapsed(m.read) >= m.age { // an erasure relies on how old marks may be
 			return false, comment.Errorf(comment.Unavailable, "reading which authors were erased took too long; try again")
 		}
@@ -152,18 +159,4 @@ func (m *Marks) Bury(ctx context.Context, c comment.Comment) error {
 func (m *Marks) blocks(author comment.Author, written time.Time) bool {
 	until, marked := m.until[digestOf(author)]
 	return marked && (until.IsZero() || !written.After(until))
-}
-
-func (m *Marks) readAll(ctx context.Context) error {
-	began, until := time.Now(), map[string]time.Time{}
-	items, _, err := call.Partition(ctx, m.client, m.table, layout.Text(markPK), "marks of erased authors")
-	if err != nil {
-		return err
-	}
-	for _, it := range items {
-		r := layout.NewReader(it)
-		until[r.Text(layout.AttrSK)] = r.OptionalTime(attrUntil)
-	}
-	m.read, m.until = began, until
-	return nil
 }

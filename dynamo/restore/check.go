@@ -29,7 +29,14 @@ type Check struct {
 func (c *Check) Add(it layout.Item) error {
 	switch KindOf(it) {
 	case Comment:
-		c.addComment(it)
+		if layout.NoComment(it) {
+			c.Deleted++
+			return nil
+		}
+		c.Comments++
+		if _, err := layout.Decode(it); err != nil && len(c.Improper) < mostImproper {
+			c.Improper = append(c.Improper, layout.NewImproper(it, err.Error()))
+		}
 	case Beside:
 		if c.Beside++; layout.NewReader(it).Text(layout.AttrPK) == importsPK {
 			c.Imports = append(c.Imports, it)
@@ -40,21 +47,11 @@ func (c *Check) Add(it layout.Item) error {
 		c.version = layout.NewReader(it).OptionalNumber(layout.AttrVersion)
 	default:
 		if c.unknown++; c.unknown == 1 {
-			c.example = keyBegins(it)
+			begins, _, _ := strings.Cut(layout.NewReader(it).OptionalText(layout.AttrPK), "#")
+			c.example = begins[:min(len(begins), len("STATISTICS"))] // the rest may be about a person
 		}
 	}
 	return nil
-}
-
-func (c *Check) addComment(it layout.Item) {
-	if layout.NoComment(it) {
-		c.Deleted++
-		return
-	}
-	c.Comments++
-	if _, err := layout.Decode(it); err != nil && len(c.Improper) < mostImproper {
-		c.Improper = append(c.Improper, layout.NewImproper(it, err.Error()))
-	}
 }
 
 // Err returns why the copy cannot be restored by a program that knows one layout; nil if it can.
@@ -74,12 +71,4 @@ func (c *Check) Err(table string, version int64) error {
 
 func (c *Check) unknownText() string {
 	return fmt.Sprintf("%d begin with letters such as %q", c.unknown, c.example)
-}
-
-// keyBegins returns the first letters of a partition key, which say what kind of item it is. The rest
-// may be about a person.
-func keyBegins(it layout.Item) string {
-	pk := layout.NewReader(it).OptionalText(layout.AttrPK)
-	begins, _, _ := strings.Cut(pk, "#")
-	return begins[:min(len(begins), len("STATISTICS"))]
 }

@@ -63,27 +63,22 @@ func KindOf(key layout.Item) Kind {
 		if _, err := comment.ParseID(comment.IDPrefix + ulid); err != nil {
 			return Unknown
 		}
-		return kindBeside(sk)
+		switch sk {
+		case layout.CommentSK:
+			return Comment
+		case layout.VoteSumsSK:
+			return Derived
+		}
+		for _, prefix := range []string{layout.DecisionSKPrefix, layout.ReportSKPrefix, layout.VoteSKPrefix} {
+			if strings.HasPrefix(sk, prefix) {
+				return Beside
+			}
+		}
+		return Unknown
 	}
 	for _, p := range partitions {
 		if strings.HasPrefix(pk, p.prefix) {
 			return p.kind
-		}
-	}
-	return Unknown
-}
-
-// kindBeside returns the kind of an item of a comment's partition.
-func kindBeside(sk string) Kind {
-	if sk == layout.CommentSK {
-		return Comment
-	}
-	if sk == layout.VoteSumsSK {
-		return Derived
-	}
-	for _, prefix := range []string{layout.DecisionSKPrefix, layout.ReportSKPrefix, layout.VoteSKPrefix} {
-		if strings.HasPrefix(sk, prefix) {
-			return Beside
 		}
 	}
 	return Unknown

@@ -116,19 +116,14 @@ func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, e
 		return total, call.Wrap(err, "restore of %d items", len(items))
 	}
 	if l.Replace {
-		l.remember(items)
-	}
-	return total, nil
-}
-
-// remember takes note of items that the copy has.
-func (l *Loader) remember(items []layout.Item) {
-	for _, it := range items {
-		l.seen[digest(it)] = struct{}{}
-		if KindOf(it) == Comment && !layout.NoComment(it) {
-			l.comments++
+		for _, it := range items {
+			l.seen[digest(it)] = struct{}{}
+			if KindOf(it) == Comment && !layout.NoComment(it) {
+				l.comments++
+			}
 		}
 	}
+	return total, nil
 }
 
 // Loaded reports whether an item of the same key was loaded before, with Replace.
