@@ -256,7 +256,7 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals,
 	return further || progress, errors.Join(err, failed)
 }
 
-// transactAll writes packs, several at once. It removes the standings of those that succeeded from
+// transactAll writes packs, several at once, each in whole or not at all. It removes the standings of those that succeeded from
 // pending.
 func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leaderSettings, pending workload) (progress bool, err error) {
 	var mu sync.Mutex
@@ -266,7 +266,13 @@ func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leader
 	defer cancel()
 	for _, pack := range packs {
 		group.Go(task.Guarded(func() error {
-			err := c.transact(ctx, pack, settings)
+			writes := pack.writes
+			if i := slices.IndexFunc(pack.tallies, tally.creates); i >= 0 {
+				// A rebuild that changes the number of shards rewrites every product that exists. A product
+				// created after that must not use the old number.
+				writes = append(writes, settings.guard(c.table, pack.tallies[i].product))
+			}
+			err := call.Transact(ctx, c.client, writes) // if it leaves open whether it happened, reading again tells
 			for _, t := range pack.tallies {
 				c.pages.startMerges(within, t, err)
 			}
@@ -307,18 +313,6 @@ func packs(tallies []tally, settings leaderSettings, table string, now time.Time
 		out[last].writes = append(out[last].writes, writes...)
 	}
 	return out
-}
-
-// transact writes the tallies of a pack, all or none. After an error that leaves open which,
-// reading again tells.
-func (c *Counter) transact(ctx context.Context, p pack, settings leaderSettings) error {
-	writes := p.writes
-	if i := slices.IndexFunc(p.tallies, tally.creates); i >= 0 {
-		// A rebuild that changes the number of shards rewrites every product that exists. A product
-		// created after that must not use the old number.
-		writes = append(writes, settings.guard(c.table, p.tallies[i].product))
-	}
-	return call.Transact(ctx, c.client, writes)
 }
 
 // errHeld is for products whose statistics a recount holds.

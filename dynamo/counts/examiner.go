@@ -164,7 +164,14 @@ func (e *examined) take(it layout.Item) *placed {
 		m, err := decodeMarker(it)
 		return &placed{id: id, cell: m.cell, damaged: err != nil}
 	case ofLanguage:
-		e.takeLanguage(comment.Language(language), it)
+		language := comment.Language(language)
+		row, err := rowOfItem(it) // one that cannot be read is taken as zero, and so differs from the right one
+		if err == nil && row != (comment.Row{}) {
+			e.rows[language] = row
+		}
+		if keys := leaderKeysOf(it); keys != (leaderKeys{}) || row == (comment.Row{}) {
+			e.places[language] = keys
+		}
 	case sortKey == statisticsSK:
 		if keys := leaderKeysOf(it); keys != (leaderKeys{}) {
 			e.places[""] = keys
@@ -172,18 +179,6 @@ func (e *examined) take(it layout.Item) *placed {
 		e.after, _ = decodeStatistics(it) // damaged is set if they cannot be read
 	}
 	return nil
-}
-
-// takeLanguage notes the item of a language. Counts that cannot be read are taken as zero, and so
-// differ from the right ones.
-func (e *examined) takeLanguage(language comment.Language, it layout.Item) {
-	row, err := rowOfItem(it)
-	if err == nil && row != (comment.Row{}) {
-		e.rows[language] = row
-	}
-	if keys := leaderKeysOf(it); keys != (leaderKeys{}) || row == (comment.Row{}) {
-		e.places[language] = keys
-	}
 }
 
 // index reads the next page of a product's comments.
@@ -226,6 +221,7 @@ type sideBySide struct {
 	found             []comment.ID // not yet told
 }
 
+// compare tells of the comments in which the lists differ.
 func (s *sideBySide) compare(ctx context.Context) error {
 	for {
 		marker, err := s.markers.head(ctx)
@@ -236,37 +232,30 @@ func (s *sideBySide) compare(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if marker == nil && c == nil {
+		id, fits := comment.ID(""), false
+		switch { // drop the lower of the two heads, or both if they have the same id
+		case marker == nil && c == nil:
 			return s.flush(ctx)
+		case marker == nil || c != nil && c.id < marker.id:
+			s.comments.drop()
+			id, fits = c.id, c.cell == nil
+		case c == nil || marker.id < c.id:
+			s.markers.drop()
+			id, fits = marker.id, marker.cell == nil && !marker.damaged
+		default:
+			s.comments.drop()
+			s.markers.drop()
+			id, fits = c.id, sameCell(c.cell, marker.cell) && !marker.damaged
 		}
-		if err := s.step(ctx, marker, c); err != nil {
-			return err
+		if fits {
+			continue
+		}
+		if s.found = append(s.found, id); len(s.found) == comparedAtOnce {
+			if err := s.flush(ctx); err != nil {
+				return err
+			}
 		}
 	}
-}
-
-// step takes the lower of the two heads, or both if they have the same id.
-func (s *sideBySide) step(ctx context.Context, marker, c *placed) error {
-	id, fits := comment.ID(""), false
-	switch {
-	case marker == nil || c != nil && c.id < marker.id:
-		s.comments.drop()
-		id, fits = c.id, c.cell == nil
-	case c == nil || marker.id < c.id:
-		s.markers.drop()
-		id, fits = marker.id, marker.cell == nil && !marker.damaged
-	default:
-		s.comments.drop()
-		s.markers.drop()
-		id, fits = c.id, sameCell(c.cell, marker.cell) && !marker.damaged
-	}
-	if fits {
-		return nil
-	}
-	if s.found = append(s.found, id); len(s.found) == comparedAtOnce {
-		return s.flush(ctx)
-	}
-	return nil
 }
 
 func (s *sideBySide) flush(ctx context.Context) error {

@@ -17,17 +17,6 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-func (r *Reader) readSettings(ctx context.Context) (leaderSettings, error) {
-	output, err := r.leaders.GetItem(ctx, &dynamodb.GetItemInput{
-		TableName: aws.String(r.table), Key: settingsKey(), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
-	})
-	if err != nil {
-		return leaderSettings{}, call.Wrap(err, "GetItem %s", settingsPK)
-	}
-	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
-	return decodeSettings(output.Item)
-}
-
 // Leaders returns the products with the most comments of the best rating, in one language, or in
 // all if that is empty. It returns at most first of them, which must be 1 or more. Reads are
 // eventually consistent.
@@ -35,7 +24,14 @@ func (r *Reader) Leaders(ctx context.Context, language comment.Language, first i
 	if err := r.first.check(ctx); err != nil {
 		return nil, err
 	}
-	settings, err := r.readSettings(ctx)
+	output, err := r.leaders.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: aws.String(r.table), Key: settingsKey(), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
+	})
+	if err != nil {
+		return nil, call.Wrap(err, "GetItem %s", settingsPK)
+	}
+	usage.From(ctx).Consume(1, call.UnitsOf(output.ConsumedCapacity))
+	settings, err := decodeSettings(output.Item)
 	if err != nil {
 		return nil, err
 	}
@@ -53,36 +49,32 @@ func (r *Reader) Leaders(ctx context.Context, language comment.Language, first i
 // product twice or not at all. So it then reads twice, one after the other: a product that the
 // first read missed had moved before, and the second read finds it. A product whose count changes
 // between two calls for one shard may be missed at that moment, since no read of an index is a
-// snapshot.
+// snapshot. It may also be met at both of its places; the first counts.
 func (r *Reader) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
-	read := func(count int) ([]comment.Leader, error) {
+	read := func() (out []comment.Leader, err error) {
 		board := leaderboard{improper: r.improper, client: r.leaders, table: r.table, language: language, starts: make([]layout.Item, shards)}
-		return takeLeaders(ctx, merge.New(shards, func(a, b *comment.Leader) int { return compareLeaders(*a, *b) }, board.read), count)
+		merged := merge.New(shards, func(a, b *comment.Leader) int { return compareLeaders(*a, *b) }, board.read)
+		for len(out) < first {
+			more, err := merged.Take(ctx, first-len(out))
+			if len(more) == 0 || err != nil {
+				return out, err
+			}
+			out = eachOnce(append(out, more...))
+		}
+		return out, nil
 	}
 	if settings.was == 0 {
-		return read(first)
+		return read()
 	}
-	earlier, err := read(first)
+	earlier, err := read()
 	if err != nil {
 		return nil, err
 	}
-	later, err := read(first)
-	return firstLeaders(first, later, earlier), err
-}
-
-// takeLeaders takes leaders, each product once. A product whose count changes while a shard is read
-// may be met at both of its places; the first counts.
-func takeLeaders(ctx context.Context, merged *merge.Merger[comment.Leader], count int) ([]comment.Leader, error) {
-	var out []comment.Leader
-	for len(out) < count {
-		more, err := merged.Take(ctx, count-len(out))
-		if len(more) == 0 || err != nil {
-			return out, err
-		}
-		out = eachOnce(append(out, more...))
-	}
-	return out, nil
+	later, err := read()
+	both := eachOnce(slices.Concat(later, earlier))
+	slices.SortFunc(both, compareLeaders)
+	return both[:min(first, len(both))], err
 }
 
 // eachOnce drops all entries of a product but the first.
@@ -93,14 +85,6 @@ func eachOnce(leaders []comment.Leader) []comment.Leader {
 		taken[leader.Product] = true
 		return again
 	})
-}
-
-// firstLeaders merges several readings of a leaderboard. For a product in more than one, the first
-// reading counts.
-func firstLeaders(first int, readings ...[]comment.Leader) []comment.Leader {
-	out := eachOnce(slices.Concat(readings...))
-	slices.SortFunc(out, compareLeaders)
-	return out[:min(first, len(out))]
 }
 
 // compareLeaders orders products by count, highest first, and equal counts by id, as the sort key

@@ -172,15 +172,21 @@ type RebuildResult struct {
 // Run rebuilds. It calls progress now and then. After an error, another Run continues where this
 // one stopped. While another rebuild is under way, the error is of the kind Conflict.
 func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (RebuildResult, error) {
-	owner := rand.Text()
+	counting := CounterOptions{Logger: r.Logger}
+	if r.Pages != nil {
+		counting.Pages = r.Pages
+	}
 	run := &rebuilding{
 		Rebuilder: r,
 		client:    r.client,
 		table:     r.table,
-		recounter: r.recounter(owner),
-		lease:     newRebuildLease(r.client, r.table, r.Who, r.Engine, r.pace.heartbeat),
-		progress:  progress,
-		seen:      productSet{claims: map[string]*claim{}},
+		recounter: recounter{
+			examiner:   examiner{client: r.client, table: r.table, runs: r.Pages},
+			transactor: r.client, counter: NewCounter(r.client, r.table, counting), feed: r.Feed, pages: r.Pages, owner: rand.Text(),
+		},
+		lease:    newRebuildLease(r.client, r.table, r.Who, r.Engine, r.pace.heartbeat),
+		progress: progress,
+		seen:     productSet{claims: map[string]*claim{}},
 	}
 	if err := run.lease.acquire(ctx); err != nil {
 		return RebuildResult{}, err
@@ -190,18 +196,6 @@ func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (Re
 		Products: run.done, Comments: int(run.counted.Load()), Refiled: int(run.refiled.Load()), Recounted: int(run.recounted.Load()), Repaired: int(run.repaired.Load()),
 		Improper: layout.SortedImproper(run.improper), Failed: run.failed, Resumed: run.resumed, Complete: run.complete,
 	}, err
-}
-
-func (r *Rebuilder) recounter(owner string) recounter {
-	counting := CounterOptions{Logger: r.Logger}
-	if r.Pages != nil {
-		counting.Pages = r.Pages
-	}
-	counter := NewCounter(r.client, r.table, counting)
-	return recounter{
-		examiner:   examiner{client: r.client, table: r.table, runs: r.Pages},
-		transactor: r.client, counter: counter, feed: r.Feed, pages: r.Pages, owner: owner,
-	}
 }
 
 // rebuilding is a rebuild under way.

@@ -155,20 +155,15 @@ func (t *tally) index(head runs.Head) {
 		t.emptied = t.before.changes > 0
 		return
 	}
-	next, entry := countInHead(head, t.moves())
-	t.after.head, t.entry = next.Encode(), entry
-	t.mergeDue = next.MergeDue(head)
-}
-
-// moves returns the changes of cells among the changes of markers.
-func (t *tally) moves() []runs.Change {
-	var out []runs.Change
+	var moves []runs.Change // from one cell to another
 	for _, c := range t.markers {
 		if !sameCell(c.before.cell, c.after.cell) {
-			out = append(out, runs.Change{Position: c.id.Position(), From: c.before.cell, To: c.after.cell})
+			moves = append(moves, runs.Change{Position: c.id.Position(), From: c.before.cell, To: c.after.cell})
 		}
 	}
-	return out
+	next, entry := countInHead(head, moves)
+	t.after.head, t.entry = next.Encode(), entry
+	t.mergeDue = next.MergeDue(head)
 }
 
 func (c markerChange) items() int {

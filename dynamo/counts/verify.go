@@ -142,7 +142,12 @@ func (v *verifying) scan(ctx context.Context, progress func(items int)) error {
 					}
 				}
 				v.passed(page, progress)
-				return v.recount(ctx, page.voted)
+				for _, id := range page.voted {
+					if err := v.inspectVotes(ctx, &votedSuspect{id: id}); err != nil {
+						return err
+					}
+				}
+				return nil
 			})
 		}))
 	}
@@ -153,6 +158,7 @@ func (v *verifying) passed(page scanPage, progress func(items int)) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.items += page.items
+	v.out.Voted += len(page.voted)
 	v.out.Improper = append(v.out.Improper, page.improper...)
 	for _, keys := range page.misfiled {
 		v.out.Drifts = append(v.out.Drifts, misfiledDrifts(keys)...)
@@ -247,19 +253,6 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 type votedSuspect struct {
 	id    comment.ID
 	looks int
-}
-
-// recount compares what comments say of their votes with the votes.
-func (v *verifying) recount(ctx context.Context, ids []comment.ID) error {
-	v.mu.Lock()
-	v.out.Voted += len(ids)
-	v.mu.Unlock()
-	for _, id := range ids {
-		if err := v.inspectVotes(ctx, &votedSuspect{id: id}); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // inspectVotes looks at the votes of a comment, and decides whether to look again. A vote may still

@@ -114,18 +114,13 @@ func (e *examined) drifts(settings leaderSettings) []Drift {
 		add(WrongNewest, false, "newest comments: %s", wrong)
 	}
 	e.leaderDrifts(settings, add)
-	e.indexDrifts(add)
-	return out
-}
-
-// indexDrifts compares the page index with the markers, if it was read.
-func (e *examined) indexDrifts(add func(kind DriftKind, follows bool, detail string, args ...any)) {
 	if wrong := e.runs.wrong(); wrong != "" {
 		add(WrongIndex, false, "%s", wrong)
 	}
 	if e.checked && pageHeadOf(e, true, time.Now()).starts {
 		add(MissingIndex, false, "it has %d comments, and no index", e.marked.Total())
 	}
+	return out
 }
 
 // leaderDrifts compares the leaderboards with the comments.
