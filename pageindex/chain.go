@@ -96,9 +96,17 @@ func (c chain) count(ctx context.Context, sections []section, out *starts) error
 	if !byRating {
 		filters = []comment.Filter{sections[0].Filter, sections[1].Filter}
 	}
-	counts, err := c.countsOf(ctx, filters, out)
-	if err != nil {
-		return err
+	counts := make([]comment.Counts, len(filters))
+	for i, filter := range filters {
+		if counts[i] = c.stats.Counts(filter); c.stats == nil {
+			found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: filter, Order: comment.NewestFirst}, nil)
+			if err != nil {
+				return err
+			}
+			out.cost.Add(found.Cost)
+			counts[i] = found.Counts
+		}
+		out.counts = out.counts.Plus(counts[i])
 	}
 	before := 0
 	for i := range sections {
@@ -109,23 +117,6 @@ func (c chain) count(ctx context.Context, sections []section, out *starts) error
 		before += s.count
 	}
 	return nil
-}
-
-// countsOf returns the counts of some parts of the list, and adds them to its counts.
-func (c chain) countsOf(ctx context.Context, filters []comment.Filter, out *starts) ([]comment.Counts, error) {
-	counts := make([]comment.Counts, len(filters))
-	for i, filter := range filters {
-		if counts[i] = c.stats.Counts(filter); c.stats == nil {
-			found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: filter, Order: comment.NewestFirst}, nil)
-			if err != nil {
-				return nil, err
-			}
-			out.cost.Add(found.Cost)
-			counts[i] = found.Counts
-		}
-		out.counts = out.counts.Plus(counts[i])
-	}
-	return counts, nil
 }
 
 // locate gives a goal to the link that it is in, as a target. Where it lies between links or beyond
@@ -204,20 +195,15 @@ func (c chain) answer(ctx context.Context, s section) (out starts, err error) {
 	}
 	found, err := c.index.Find(ctx, List{Product: c.list.Product, Filter: s.Filter, Order: c.list.Order.Dated()}, s.targets)
 	out.counts, out.cost = found.Counts, found.Cost
-	for _, boundary := range found.Boundaries {
-		out.starts = append(out.starts, s.start(boundary, c.list.Order))
+	for _, b := range found.Boundaries {
+		start := Start{Rank: s.before + b.Rank} // in the whole list
+		switch {
+		case b.After != nil:
+			start.After = &comment.Place{Key: s.Low, Position: *b.After}
+		case s.before > 0:
+			start.After = new(c.list.Order.Front(s.High))
+		}
+		out.starts = append(out.starts, start)
 	}
 	return out, err
-}
-
-// start is a boundary of the link in the whole list.
-func (s section) start(b Boundary, order comment.Order) Start {
-	start := Start{Rank: s.before + b.Rank}
-	switch {
-	case b.After != nil:
-		start.After = &comment.Place{Key: s.Low, Position: *b.After}
-	case s.before > 0:
-		start.After = new(order.Front(s.High))
-	}
-	return start
 }

@@ -164,7 +164,17 @@ func (b *build) work(ctx context.Context) error {
 	if err := b.fill(ctx, covers); err != nil {
 		return err
 	}
-	return b.end(ctx, covers)
+	if err := b.check(ctx, func(now string) bool { return now == covers }); err != nil {
+		return err
+	}
+	s, err = b.update(ctx, func(s Registration) Registration {
+		s.Built = tokenOf(covers)
+		return s
+	})
+	if err == nil && s.Open() {
+		return errMissed
+	}
+	return err
 }
 
 // begin gives the store an identity if it has none, and notes that the build begins.
@@ -233,21 +243,6 @@ func (b *build) fill(ctx context.Context, complete string) error {
 		return err // what was added before it was emptied is gone
 	}
 	return b.finish(ctx, anew, complete)
-}
-
-// end notes that the store is complete, unless it is not.
-func (b *build) end(ctx context.Context, complete string) error {
-	if err := b.check(ctx, func(covers string) bool { return covers == complete }); err != nil {
-		return err
-	}
-	s, err := b.update(ctx, func(s Registration) Registration {
-		s.Built = tokenOf(complete)
-		return s
-	})
-	if err == nil && s.Open() {
-		return errMissed
-	}
-	return err
 }
 
 // anew, finish and covers call the store. None of them waits for it for ever.

@@ -54,16 +54,11 @@ func (k *Keeper) applyTo(ctx context.Context, name string, s Registration, entri
 	case errors.As(err, new(*unread)):
 		return err
 	}
-	return k.declareGap(ctx, name, reasonOf(err), err)
-}
-
-// reasonOf says why a store was not fed. It holds nothing of what the store says, which may be long
-// and of others.
-func reasonOf(err error) string {
+	reason := "it was away or slow" // without what the store says, which may be long and of others
 	if comment.KindOf(err) == comment.Conflict {
-		return comment.MessageOf(err)
+		reason = comment.MessageOf(err)
 	}
-	return "it was away or slow"
+	return k.declareGap(ctx, name, reason, err)
 }
 
 // feed hands entries to the store, and retries for a while.
@@ -71,24 +66,22 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 	ctx, cancel := context.WithTimeout(ctx, k.Pace.Feed)
 	defer cancel()
 	for pause := firstRetry; ; pause *= 2 {
-		err := task.Try(func() error { return k.feedOnce(ctx, identity, entries) })
+		err := task.Try(func() error {
+			now, err := k.fed.getBy(ctx, k.advance)
+			if err != nil {
+				return err
+			}
+			if now != identity {
+				k.fed.forget()
+				return errNotOurs
+			}
+			defer k.unmoved.Store(true)
+			return k.Store.Apply(ctx, entries)
+		})
 		if err == nil || comment.KindOf(err) == comment.Conflict || task.Wait(ctx, pause) != nil {
 			return err
 		}
 	}
-}
-
-func (k *Keeper) feedOnce(ctx context.Context, identity string, entries []pageindex.Entry) error {
-	now, err := k.fed.getBy(ctx, k.advance)
-	if err != nil {
-		return err
-	}
-	if now != identity {
-		k.fed.forget()
-		return errNotOurs
-	}
-	defer k.unmoved.Store(true)
-	return k.Store.Apply(ctx, entries)
 }
 
 // declareGap notes in the table that a store misses entries, unless that is noted already. cause is

@@ -107,9 +107,14 @@ func Parse(text string, kinds []Kind) (Target, error) {
 	}
 	t := Target{Kind: kinds[at], text: text}
 	if t.Kind.Local {
-		t.text, t.Name = rest, nameOfFile(scheme, rest)
-	} else {
-		t.Name = nameOfURL(text)
+		if t.text = rest; rest != "" {
+			if absolute, err := filepath.Abs(rest); err == nil {
+				rest = absolute
+			}
+			t.Name = scheme + ":" + rest
+		}
+	} else if u, err := url.Parse(text); err == nil && u.Host != "" {
+		t.Name = (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 	}
 	if t.Name == "" {
 		return Target{}, comment.Errorf(comment.BadInput, "--pages %s: names no place: give %s", scheme, t.Kind.Form)
@@ -125,25 +130,4 @@ func Forms(kinds []Kind) string {
 	}
 	last := len(forms) - 1
 	return strings.Join(forms[:last], ", ") + " or " + forms[last]
-}
-
-// nameOfFile returns the scheme with the absolute path, empty for no path.
-func nameOfFile(scheme, path string) string {
-	if path == "" {
-		return ""
-	}
-	if absolute, err := filepath.Abs(path); err == nil {
-		path = absolute
-	}
-	return scheme + ":" + path
-}
-
-// nameOfURL returns a URL without user, password and parameters, empty for a text that is none or
-// has no host.
-func nameOfURL(text string) string {
-	u, err := url.Parse(text)
-	if err != nil || u.Host == "" {
-		return ""
-	}
-	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
 }
