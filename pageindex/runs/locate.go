@@ -28,15 +28,7 @@ const MaxReadable = 1024
 // Locate finds targets in a list. If it needs further parts for that, it returns these instead.
 func (v *View) Locate(list pageindex.List, targets []pageindex.Target) (pageindex.Found, Needs) {
 	l := v.locator(list)
-	for _, t := range targets {
-		if t.At != nil {
-			l.cutAt(*t.At)
-			continue
-		}
-		l.seek(t)
-	}
-	l.wholeList()
-	if needs := l.needs(); !needs.None() {
+	if needs := l.needs(targets); !needs.None() {
 		return pageindex.Found{}, needs
 	}
 	return l.answer(targets), Needs{}
@@ -50,7 +42,6 @@ type locator struct {
 	// hidden says that the filter selects languages which share a row in segments that were not
 	// loaded.
 	hidden bool
-	wanted map[*segment]bool
 }
 
 // segmentRange is the part of a segment that the list's dates select, in the order of the list.
@@ -65,7 +56,7 @@ type segmentRange struct {
 }
 
 func (v *View) locator(list pageindex.List) *locator {
-	l := &locator{view: v, list: list, wanted: map[*segment]bool{}}
+	l := &locator{view: v, list: list}
 	for _, language := range list.Filter.Languages {
 		l.hidden = l.hidden || v.shared && !v.rows[language]
 	}
@@ -148,24 +139,6 @@ func (l *locator) selected(p segmentRange) []Marker {
 	return out
 }
 
-// wholeList wants what the number of comments in the list depends on.
-func (l *locator) wholeList() {
-	for _, p := range l.parts {
-		if p.least != p.most {
-			l.wanted[p.segment] = true
-		}
-	}
-}
-
-// cutAt wants what the number of comments up to a position depends on.
-func (l *locator) cutAt(at comment.Position) {
-	for _, p := range l.parts {
-		if cut := p.upTo(at, l.list.Order); cut != 0 && cut != all && p.most > 0 && !p.revealed {
-			l.wanted[p.segment] = true
-		}
-	}
-}
-
 // How much of a part is at or before a position, in the order of a list.
 type share int
 
@@ -189,25 +162,40 @@ func (p segmentRange) upTo(at comment.Position, order comment.Order) share {
 	return some
 }
 
-// seek wants what a rank may lie in. While the number of comments before it is not certain, that is
-// several chunks, which are read together with what the number depends on.
-func (l *locator) seek(t pageindex.Target) {
-	for _, p := range l.parts {
-		inside := p.leastBefore < t.Rank && (t.Rank < p.mostBefore+p.most || t.AtComment && t.Rank == p.mostBefore+p.most)
-		certain := p.leastBefore == p.mostBefore && p.least == p.most
-		if inside && !p.revealed && (p.chunk != nil || certain && (t.Exact || p.tooLarge())) {
-			l.wanted[p.segment] = true
-		}
-	}
-}
-
 func (s *segment) tooLarge() bool { return s.chunk == nil && s.counts.Total() > MaxReadable }
 
-func (l *locator) needs() Needs {
+// wants reports whether the answer depends on what is not known of a part: on how many of its comments
+// are in the list, on how many are up to a position, or on which of them has a rank. While the number
+// of comments before a rank is not certain, it may lie in several chunks, which are read together with
+// what the number depends on.
+func (l *locator) wants(p segmentRange, targets []pageindex.Target) bool {
+	if p.revealed {
+		return false
+	}
+	if p.least != p.most {
+		return true
+	}
+	for _, t := range targets {
+		if t.At != nil {
+			if p.upTo(*t.At, l.list.Order) == some && p.most > 0 {
+				return true
+			}
+			continue
+		}
+		inside := p.leastBefore < t.Rank && (t.Rank < p.mostBefore+p.most || t.AtComment && t.Rank == p.mostBefore+p.most)
+		certain := p.leastBefore == p.mostBefore
+		if inside && (p.chunk != nil || certain && (t.Exact || p.tooLarge())) {
+			return true
+		}
+	}
+	return false
+}
+
+func (l *locator) needs(targets []pageindex.Target) Needs {
 	var n Needs
 	for _, p := range l.parts {
 		switch {
-		case !l.wanted[p.segment]:
+		case !l.wants(p, targets):
 		case p.chunk != nil:
 			n.Chunks = append(n.Chunks, p.chunk.Key)
 		case p.tooLarge():
