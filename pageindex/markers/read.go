@@ -167,12 +167,22 @@ func runsOf(probes []pageindex.Probe) (runs []run) {
 // readRun reads a run: a single stamp from its item, and otherwise all comments from the stamp
 // before it on.
 func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error) {
-	from, to, each := r.indexes[0], r.indexes[len(r.indexes)-1], l.store.perStamp
-	if n := (from + 1) / each; from == to && (from+1)%each == 0 && n <= l.cells[r.cell].stamped {
+	from, to, each, stamped := r.indexes[0], r.indexes[len(r.indexes)-1], l.store.perStamp, l.cells[r.cell].stamped
+	if n := (from + 1) / each; from == to && (from+1)%each == 0 && n <= stamped {
 		position, err := l.stamp(ctx, r.cell, n-1)
 		return []comment.Position{position}, err
 	}
-	members, first, err := l.membersFrom(ctx, r.cell, from, to)
+	stamps := min(from/each, stamped)
+	err := l.checkStamped(r.cell, stamps)
+	var last comment.Position
+	if err == nil && stamps > 0 {
+		last, err = l.stamp(ctx, r.cell, stamps-1)
+	}
+	if err != nil {
+		return nil, err
+	}
+	first := stamps * each
+	members, err := l.store.members(ctx, l.part, l.names[r.cell], behind(stamps, last), comment.MaxPosition, to-first+1, l.meter)
 	if err == nil && first+len(members) <= to {
 		err = pageindex.ErrMoved
 	}
@@ -180,22 +190,4 @@ func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error
 		return nil, err
 	}
 	return members[from-first:], nil
-}
-
-// membersFrom reads the comments of a cell from the last stamp before an index to another index, and
-// returns the index of the first.
-func (l *attempt) membersFrom(ctx context.Context, cell, from, to int) (members []comment.Position, first int, err error) {
-	stamps := min(from/l.store.perStamp, l.cells[cell].stamped)
-	if err := l.checkStamped(cell, stamps); err != nil {
-		return nil, 0, err
-	}
-	var last comment.Position
-	if stamps > 0 {
-		if last, err = l.stamp(ctx, cell, stamps-1); err != nil {
-			return nil, 0, err
-		}
-	}
-	first = stamps * l.store.perStamp
-	members, err = l.store.members(ctx, l.part, l.names[cell], behind(stamps, last), comment.MaxPosition, to-first+1, l.meter)
-	return members, first, err
 }

@@ -60,9 +60,15 @@ func (m *merging) merge(ctx context.Context) error {
 
 // tidy deletes chunks that earlier merges replaced or left.
 func (m *merging) tidy(ctx context.Context, merge *runs.Merge, version uint64) error {
-	made, err := m.chunksOf(ctx, version)
+	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: version}.String()[:16])
 	if err != nil {
 		return err
+	}
+	var made []runs.Key
+	for _, it := range items {
+		if key, ok := runs.ParseKey(layout.NewReader(it).Text(layout.AttrSK)[len(chunkPrefix):]); ok {
+			made = append(made, key)
+		}
 	}
 	return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, merge.Leftover(made)))
 }
@@ -174,17 +180,6 @@ func (m *merging) replace(ctx context.Context, version uint64, d runs.Directory)
 		return false, nil
 	}
 	return err == nil, call.Wrap(err, "PutItem of the directory")
-}
-
-func (m *merging) chunksOf(ctx context.Context, version uint64) (keys []runs.Key, err error) {
-	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: version}.String()[:16])
-	for _, it := range items {
-		key, ok := runs.ParseKey(layout.NewReader(it).Text(layout.AttrSK)[len(chunkPrefix):])
-		if ok {
-			keys = append(keys, key)
-		}
-	}
-	return keys, err
 }
 
 // keys returns the keys of the items of the product's index whose sort keys have a prefix, with the
