@@ -19,7 +19,22 @@ type File struct {
 func encodeRecords(items []Item) File {
 	e := encoder{kind: Records, size: recordSize}
 	for of := range byProduct(items) {
-		e.addRecords(of)
+		there := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.There() })
+		number := map[comment.Cell]int{}
+		for _, i := range there {
+			number[i.Cell] = 0
+		}
+		cells := sortedCells(number)
+		for n, cell := range cells {
+			number[cell] = n
+		}
+		if e.begin(there, cells) {
+			e.blocks(there, func(i Item) int {
+				n := number[i.Cell]
+				e.records = big.AppendUint16(append(e.records, i.Position[:]...), uint16(n))
+				return n
+			}, len(cells))
+		}
 	}
 	return e.file()
 }
@@ -29,7 +44,15 @@ func encodeGuards(items []Item) File {
 	prefix, longest := followsOf(items)
 	e := encoder{kind: Guards, prefix: prefix, size: guardFixed + longest - len(prefix)}
 	for of := range byProduct(items) {
-		e.addGuards(of)
+		guarded := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.Guarded() })
+		if e.begin(guarded, nil) {
+			e.blocks(guarded, func(i Item) int {
+				e.records = big.AppendUint32(append(e.records, i.Position[:]...), i.Seen)
+				end := string(i.Follows[len(e.prefix):])
+				e.records = append(append(e.records, end...), make([]byte, e.size-guardFixed-len(end))...)
+				return 0
+			}, 0)
+		}
 	}
 	return e.file()
 }
@@ -77,43 +100,6 @@ type encoder struct {
 	count     int
 	directory []byte
 	records   []byte
-}
-
-func (e *encoder) addRecords(of []Item) {
-	there := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.There() })
-	cells, number := cellsOf(there)
-	if e.begin(there, cells) {
-		e.blocks(there, func(i Item) int {
-			n := number[i.Cell]
-			e.records = big.AppendUint16(append(e.records, i.Position[:]...), uint16(n))
-			return n
-		}, len(cells))
-	}
-}
-
-func (e *encoder) addGuards(of []Item) {
-	guarded := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.Guarded() })
-	if e.begin(guarded, nil) {
-		e.blocks(guarded, func(i Item) int {
-			e.records = big.AppendUint32(append(e.records, i.Position[:]...), i.Seen)
-			end := string(i.Follows[len(e.prefix):])
-			e.records = append(append(e.records, end...), make([]byte, e.size-guardFixed-len(end))...)
-			return 0
-		}, 0)
-	}
-}
-
-// cellsOf returns the cells of items, sorted, and the number of each.
-func cellsOf(items []Item) ([]comment.Cell, map[comment.Cell]int) {
-	number := map[comment.Cell]int{}
-	for _, i := range items {
-		number[i.Cell] = 0
-	}
-	cells := sortedCells(number)
-	for n, cell := range cells {
-		number[cell] = n
-	}
-	return cells, number
 }
 
 // begin writes of a product all but its blocks, nothing if it has no items.
