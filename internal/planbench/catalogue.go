@@ -20,25 +20,20 @@ const spread = 0.7
 // seed. It has a long tail: by Zipf's law, the product of rank r has 1/r of the comments of the
 // first, and at least one. https://en.wikipedia.org/wiki/Zipf%27s_law
 func Catalogue(products int, seed uint64) [][]comment.Comment {
+	harmonic := 0.0
+	for rank := 1; rank <= products; rank++ {
+		harmonic += 1 / float64(rank)
+	}
 	out := make([][]comment.Comment, products)
 	for i := range out {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
 		k := anyKind(r, fmt.Sprintf("product-%05d", i+1))
-		for range ranked(i+1, products) {
+		count := max(1, int(math.Round(meanComments*float64(products)/harmonic/float64(i+1))))
+		for range count {
 			out[i] = append(out[i], k.generated(r))
 		}
 	}
 	return out
-}
-
-// ranked is how many comments the product of a rank has in a catalogue of the given number of
-// products.
-func ranked(rank, products int) int {
-	harmonic := 0.0
-	for r := 1; r <= products; r++ {
-		harmonic += 1 / float64(r)
-	}
-	return max(1, int(math.Round(meanComments*float64(products)/harmonic/float64(rank))))
 }
 
 // anyKind draws what the comments of a product are like.

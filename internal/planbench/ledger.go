@@ -1,6 +1,7 @@
 package planbench
 
 import (
+	"slices"
 	"sort"
 
 	"github.com/talkback/talkback/comment"
@@ -25,7 +26,12 @@ func newLedger(table *Table, product string, comments []comment.Comment, stats c
 	}
 	l := ledger{}
 	open := func(partition layout.Partition) {
-		l[partition] = newAccount(table.partition(partition, product), numbers)
+		a, bytes := account{before: []int{0}}, 0
+		for _, e := range slices.Backward(table.partition(partition, product)) { // ascending
+			bytes += e.bytes
+			a.numbers, a.before = append(a.numbers, numbers[e.sort]), append(a.before, bytes)
+		}
+		l[partition] = a
 	}
 	for language, counts := range stats {
 		open(layout.Partition{Index: layout.ByLang, Language: language})
@@ -38,19 +44,6 @@ func newLedger(table *Table, product string, comments []comment.Comment, stats c
 	}
 	open(layout.Partition{Index: layout.All})
 	return l
-}
-
-// newAccount returns the account of a partition's entries, ascending. numbers are the comments'
-// numbers by sort key.
-func newAccount(entries []entry, numbers map[string]int) account {
-	a := account{before: []int{0}}
-	bytes := 0
-	for i := len(entries) - 1; i >= 0; i-- {
-		bytes += entries[i].bytes
-		a.numbers = append(a.numbers, numbers[entries[i].sort])
-		a.before = append(a.before, bytes)
-	}
-	return a
 }
 
 // lastBetween returns the partition's last comment between two, both included, and false if there

@@ -67,7 +67,7 @@ func (p *Product) measureList(ctx context.Context, walk Walk, languages []commen
 		return order.Compare(order.PlaceOf(p.comments[a]), order.PlaceOf(p.comments[b]))
 	})
 	var rows []Row
-	for _, v := range p.visitsOfList(filter, list, PageSize) {
+	for _, v := range p.visitsOf(filter, list, PageSize) {
 		v.query.Order = order
 		if v.query.Slice.After != nil {
 			v.query.Slice.After = new(order.PlaceOf(p.comments[list[v.first-1]]))

@@ -76,7 +76,7 @@ func (t *Table) understand(in *dynamodb.QueryInput) (q question, err error) {
 	q.low, q.high = value(key[4]+key[6]), value(key[5]+key[7])
 	q.after = text(in.ExclusiveStartKey[q.index.sortKey])
 	q.ascending = in.ScanIndexForward == nil || *in.ScanIndexForward
-	if in.ProjectionExpression != nil {
+	if q.shown = q.index.carried; in.ProjectionExpression != nil {
 		q.shown = strings.Split(*in.ProjectionExpression, ",")
 	}
 	q.filter, err = conditions(aws.ToString(in.FilterExpression), value)
@@ -148,7 +148,7 @@ func (q question) answer() *dynamodb.QueryOutput {
 		bytes += e.bytes
 		out.ScannedCount++
 		if q.keeps(e.item) {
-			out.Items = append(out.Items, q.show(e.item))
+			out.Items = append(out.Items, pick(e.item, q.shown...))
 		}
 		if n+1 == q.limit || bytes >= answerBytes {
 			out.LastEvaluatedKey = pick(e.item, q.index.partitionKey, q.index.sortKey, "PK", "SK")
@@ -176,13 +176,6 @@ func (q question) keeps(it item) bool {
 		}
 	}
 	return true
-}
-
-func (q question) show(it item) item {
-	if q.shown == nil {
-		return pick(it, q.index.carried...)
-	}
-	return pick(it, q.shown...)
 }
 
 // pick is some of an item's attributes.

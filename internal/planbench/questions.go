@@ -60,7 +60,7 @@ func (v visit) ids(p *Product) []comment.ID {
 func (p *Product) visits(size int) []visit {
 	var out []visit
 	for _, filter := range p.filters() {
-		out = append(out, p.visitsOf(filter, size)...)
+		out = append(out, p.visitsOf(filter, p.listOf(filter), size)...)
 	}
 	return out
 }
@@ -120,13 +120,8 @@ func (p *Product) listOf(filter comment.Filter) []int {
 	return list
 }
 
-// visitsOf returns the pages of one list, none if it is empty.
-func (p *Product) visitsOf(filter comment.Filter, size int) []visit {
-	return p.visitsOfList(filter, p.listOf(filter), size)
-}
-
-// visitsOfList returns the pages of a list with a filter.
-func (p *Product) visitsOfList(filter comment.Filter, list []int, size int) []visit {
+// visitsOf returns the pages of a list with a filter, none if it is empty.
+func (p *Product) visitsOf(filter comment.Filter, list []int, size int) []visit {
 	if len(list) == 0 {
 		return nil
 	}

@@ -3,6 +3,10 @@ package planbench
 import (
 	"context"
 	"fmt"
+	"runtime"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/talkback/talkback/comment"
 )
@@ -10,14 +14,25 @@ import (
 // MeasureSet adds the pages of all products of a set to a summary, and those of walks through their
 // lists.
 func MeasureSet(ctx context.Context, products [][]comment.Comment, summary *Summary) error {
-	set := SetOf(products)
-	return inOrder(ctx, products, func(_ int, comments []comment.Comment) ([][]Row, error) {
-		return measureAll(ctx, comments)
-	}, func(walks [][]Row) {
-		for _, rows := range walks {
+	set, atOnce := SetOf(products), runtime.GOMAXPROCS(0)
+	for first := 0; first < len(products) && ctx.Err() == nil; first += atOnce {
+		batch := products[first:min(first+atOnce, len(products))]
+		walks := make([][][]Row, len(batch))
+		var group errgroup.Group
+		for i, comments := range batch {
+			group.Go(func() (err error) {
+				walks[i], err = measureAll(ctx, comments)
+				return err
+			})
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		for _, rows := range slices.Concat(walks...) { // in the order of the products
 			summary.Add(set, rows)
 		}
-	})
+	}
+	return ctx.Err()
 }
 
 // SetOf is the set of products with the given comments: one slice for each.

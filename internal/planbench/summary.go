@@ -141,19 +141,15 @@ func (s *Summary) by(set Set, rows []Row, groupOf func(Row) Group) {
 		group.Set, group.Walk = set, r.Walk
 		groups[group] = append(groups[group], r)
 	}
+	weights := []Weight{Equal}
+	if set.Products != 1 { // all weigh a lone product alike
+		weights = append(weights, ByComments)
+	}
 	for group, rows := range groups {
-		for _, group.Weight = range set.weights() {
+		for _, group.Weight = range weights {
 			s.add(group, rows)
 		}
 	}
-}
-
-// weights are the weights that tell products of a set apart.
-func (s Set) weights() []Weight {
-	if s.Products == 1 {
-		return []Weight{Equal}
-	}
-	return []Weight{Equal, ByComments}
 }
 
 // add adds pages of one product to a group.

@@ -63,14 +63,12 @@ func NewTable(ctx context.Context, comments []comment.Comment) (*Table, error) {
 	}
 	definition := layout.Definition(tableName)
 	for _, gsi := range definition.GlobalSecondaryIndexes {
-		ix := newIndex(gsi, definition.KeySchema)
-		ix.fill(written.items)
-		t.indexes[*gsi.IndexName] = ix
+		t.indexes[*gsi.IndexName] = newIndex(gsi, definition.KeySchema, written.items)
 	}
 	return t, nil
 }
 
-func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement) *index {
+func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement, items []item) *index {
 	ix := &index{
 		partitionKey: *gsi.KeySchema[0].AttributeName,
 		sortKey:      *gsi.KeySchema[1].AttributeName,
@@ -82,10 +80,6 @@ func newIndex(gsi types.GlobalSecondaryIndex, tableKey []types.KeySchemaElement)
 			ix.carried = append(ix.carried, name)
 		}
 	}
-	return ix
-}
-
-func (ix *index) fill(items []item) {
 	for _, it := range items {
 		if it[ix.partitionKey] == nil || it[ix.sortKey] == nil {
 			continue // it is not in this index
@@ -96,6 +90,7 @@ func (ix *index) fill(items []item) {
 	for _, entries := range ix.partitions {
 		slices.SortFunc(entries, func(a, b entry) int { return strings.Compare(a.sort, b.sort) })
 	}
+	return ix
 }
 
 // partition returns the entries of a product's partition, ascending.

@@ -85,7 +85,14 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err := planbench.WriteTable(out, averages); err != nil || s.out == "" {
 		return err
 	}
-	return write(s.out, averages)
+	var table bytes.Buffer
+	if err := planbench.WriteCSV(&table, averages); err != nil {
+		return err
+	}
+	if err := os.WriteFile(s.out+".csv", table.Bytes(), 0o644); err != nil {
+		return err
+	}
+	return os.WriteFile(s.out+".svg", planbench.Plot(averages), 0o644)
 }
 
 // sets returns the products to measure, by the sets that averages are taken over.
@@ -121,16 +128,4 @@ func (s settings) generated() (sets [][][]comment.Comment, err error) {
 		sets = append(sets, [][]comment.Comment{planbench.Generate(count, s.seed)})
 	}
 	return sets, nil
-}
-
-// write makes the files of the table and of the plot.
-func write(name string, averages []planbench.Average) error {
-	var table bytes.Buffer
-	if err := planbench.WriteCSV(&table, averages); err != nil {
-		return err
-	}
-	if err := os.WriteFile(name+".csv", table.Bytes(), 0o644); err != nil {
-		return err
-	}
-	return os.WriteFile(name+".svg", planbench.Plot(averages), 0o644)
 }
