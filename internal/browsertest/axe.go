@@ -31,7 +31,9 @@ func Axe(t testing.TB, ctx context.Context, foreign ...string) {
 	// The browser's own debugger evaluates it, so the page's Content-Security-Policy can stay. Once
 	// is enough for a page.
 	load := "if (!globalThis.axe) {" + source + "}"
-	if err := chromedp.Run(ctx, chromedp.Evaluate(settled, nil, awaited), chromedp.Evaluate(load, nil), chromedp.Evaluate(axeRun(foreign), &findings, awaited)); err != nil {
+	excluded, _ := json.Marshal(append([]string{}, foreign...)) // a list of strings has no way to fail
+	run := fmt.Sprintf(`axe.run({ exclude: %s.map((selector) => [selector]) }, { resultTypes: ['violations'] }).then(({ violations }) => violations)`, excluded)
+	if err := chromedp.Run(ctx, chromedp.Evaluate(settled, nil, awaited), chromedp.Evaluate(load, nil), chromedp.Evaluate(run, &findings, awaited)); err != nil {
 		t.Fatalf("axe-core: %v", err)
 	}
 	for _, found := range findings {
@@ -63,12 +65,6 @@ const settled = `(async () => {
 	const transitions = rootsOf(document).flatMap((root) => root.getAnimations()).filter((animation) => animation instanceof CSSTransition);
 	await Promise.allSettled(transitions.map(({ finished }) => finished));
 })()`
-
-// axeRun is the expression that checks a page but for the foreign parts.
-func axeRun(foreign []string) string {
-	excluded, _ := json.Marshal(append([]string{}, foreign...)) // a list of strings has no way to fail
-	return fmt.Sprintf(`axe.run({ exclude: %s.map((selector) => [selector]) }, { resultTypes: ['violations'] }).then(({ violations }) => violations)`, excluded)
-}
 
 // awaited makes an evaluation wait for the promise that it got.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }

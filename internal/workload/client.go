@@ -58,11 +58,6 @@ func (w *Workload) post(ctx context.Context, operation string, variables map[str
 	if err != nil {
 		return &Failure{"CONNECTION", err.Error()}
 	}
-	return read(response.StatusCode, text, data)
-}
-
-// read reads an answer.
-func read(status int, text []byte, data any) error {
 	var answer struct {
 		Data   json.RawMessage
 		Errors []struct {
@@ -71,7 +66,7 @@ func read(status int, text []byte, data any) error {
 		}
 	}
 	if err := json.Unmarshal(text, &answer); err != nil {
-		return &Failure{"CONNECTION", fmt.Sprintf("status %d: %q", status, text)}
+		return &Failure{"CONNECTION", fmt.Sprintf("status %d: %q", response.StatusCode, text)}
 	}
 	if len(answer.Errors) > 0 {
 		return &Failure{answer.Errors[0].Extensions.Code, answer.Errors[0].Message}
