@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -54,7 +55,20 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	if known.inside {
 		return nil
 	}
-	text, err := n.textOf(ctx, known, params)
+	var text string
+	var err *gqlerror.Error
+	hash, ok := hashIn(params.Extensions)
+	switch {
+	case !ok:
+		err = fresh(badPersisted)
+	case known.documentID != "":
+		text, err = n.agreed(known.documentID, hash)
+	case params.Query == "" && hash != "":
+		text, err = n.query(ctx, hash)
+	default:
+		text = cmp.Or(known.sent, params.Query)
+		err = n.take(ctx, hash, text)
+	}
 	if err != nil {
 		params.Query = "" // nothing else is to look into it
 		return err
@@ -63,24 +77,6 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 		params.Query, _ = joinPairs(text)
 	}
 	return nil
-}
-
-// textOf returns the text of an operation.
-func (n *named) textOf(ctx context.Context, known *request, params *graphql.RawParams) (string, *gqlerror.Error) {
-	hash, ok := hashIn(params.Extensions)
-	switch {
-	case !ok:
-		return "", fresh(badPersisted)
-	case known.documentID != "":
-		return n.agreed(known.documentID, hash)
-	case params.Query == "" && hash != "":
-		return n.query(ctx, hash)
-	}
-	sent := known.sent
-	if sent == "" {
-		sent = params.Query
-	}
-	return sent, n.take(ctx, hash, sent)
 }
 
 // hashIn returns the hash of Apollo's protocol, empty if there is none. ok says that it can be

@@ -32,7 +32,14 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 	if c == nil {
 		return next
 	}
-	policies := c.policies()
+	var items []string
+	for _, limit := range []Quota{c.Reads, c.Writes} {
+		if limit != nil {
+			p := limit.Policy()
+			items = append(items, fmt.Sprintf("%q;q=%d;w=%d", p.Name, int(p.Burst), seconds(p.Window())))
+		}
+	}
+	policies := strings.Join(items, ", ")
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		client, limited := c.Client(r)
 		if !limited {
@@ -54,18 +61,6 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 		}
 		v.tell(w.Header())
 	})
-}
-
-// policies returns the value of RateLimit-Policy.
-func (c *ClientLimits) policies() string {
-	var items []string
-	for _, limit := range []Quota{c.Reads, c.Writes} {
-		if limit != nil {
-			p := limit.Policy()
-			items = append(items, fmt.Sprintf("%q;q=%d;w=%d", p.Name, int(p.Burst), seconds(p.Window())))
-		}
-	}
-	return strings.Join(items, ", ")
 }
 
 func (c *ClientLimits) limit(client quota.Client, method string) *limitedRequest {

@@ -27,14 +27,25 @@ func checkSocket(_ http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// sockets serves sockets, whose operations go through a handler as if each were a POST.
+// sockets serves sockets, whose operations go through a handler as if each were a POST. It refuses a
+// client that has too many.
 func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handler {
 	if o.Subscriptions == nil {
 		return func(next http.Handler) http.Handler { return next }
 	}
 	operations = o.observed(operations, false)
 	upgrade := refused(checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		o.upgrade(w, r, operations)
+		free, full := o.Subscriptions.connections.take(o.Subscriptions.Client, r)
+		if full != nil {
+			full.write(w)
+			return
+		}
+		s := &socketRequests{Options: o, upgrade: r, operations: operations}
+		socket := &streams.Socket{
+			Run: s.run, Check: s.check, Stopping: o.Connections.draining, Closed: free,
+			MaxMessage: int64(o.MaxBody) + 1<<10, Timing: o.Subscriptions.Timing,
+		}
+		socket.Upgrade(w, r)
 	}))
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -45,21 +56,6 @@ func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handl
 			next.ServeHTTP(w, r)
 		})
 	}
-}
-
-// upgrade makes a socket of a request, unless its client has too many.
-func (o *Options) upgrade(w http.ResponseWriter, r *http.Request, operations http.Handler) {
-	free, refused := o.Subscriptions.connections.take(o.Subscriptions.Client, r)
-	if refused != nil {
-		refused.write(w)
-		return
-	}
-	s := &socketRequests{Options: o, upgrade: r, operations: operations}
-	socket := &streams.Socket{
-		Run: s.run, Check: s.check, Stopping: o.Connections.draining, Closed: free,
-		MaxMessage: int64(o.MaxBody) + 1<<10, Timing: o.Subscriptions.Timing,
-	}
-	socket.Upgrade(w, r)
 }
 
 // socketRequests makes requests of the operations of a socket.
