@@ -39,19 +39,9 @@ type candidate struct{ word, help string }
 // anyFile stands for all file names, which the shell completes.
 const anyFile = ":files"
 
-// writeCandidates writes the words that fit at the cursor, one per line, each with a tab and its
-// help.
+// writeCandidates writes the words that fit in place of the last one, one per line, each with a tab
+// and its help.
 func writeCandidates(out io.Writer, app *kong.Application, words []string) error {
-	for _, c := range candidates(app, words) {
-		if _, err := fmt.Fprintln(out, strings.TrimSuffix(c.word+"\t"+c.help, "\t")); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// candidates returns the words that fit in place of the last one.
-func candidates(app *kong.Application, words []string) []candidate {
 	if len(words) == 0 {
 		words = []string{""}
 	}
@@ -63,9 +53,15 @@ func candidates(app *kong.Application, words []string) []candidate {
 	if last == "=" { // bash splits --flag=value into three words
 		last = ""
 	}
-	return slices.DeleteFunc(at.next(last), func(c candidate) bool {
-		return c.word != anyFile && !strings.HasPrefix(c.word, last)
-	})
+	for _, c := range at.next(last) {
+		if c.word != anyFile && !strings.HasPrefix(c.word, last) {
+			continue
+		}
+		if _, err := fmt.Fprintln(out, strings.TrimSuffix(c.word+"\t"+c.help, "\t")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // cursor is a position in a command line.

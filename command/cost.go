@@ -35,9 +35,13 @@ func (c *Cost) Run(ctx context.Context, term Terminal) error {
 	if err := c.check(); err != nil {
 		return usage(err)
 	}
-	workloads, err := c.read(ctx)
-	if err != nil {
-		return err
+	var workloads []cost.Workload
+	for _, name := range c.Workloads {
+		w, err := task.Await(ctx, func() (cost.Workload, error) { return readWorkload(name) })
+		if err != nil {
+			return err
+		}
+		workloads = append(workloads, w)
 	}
 	bills, err := c.bills(ctx, workloads)
 	if err != nil {
@@ -70,17 +74,6 @@ func (c *Cost) check() error {
 	return c.Prices.Check()
 }
 
-func (c *Cost) read(ctx context.Context) (all []cost.Workload, err error) {
-	for _, name := range c.Workloads {
-		w, err := task.Await(ctx, func() (cost.Workload, error) { return readWorkload(name) })
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, w)
-	}
-	return all, nil
-}
-
 // readWorkload reads a file that may be a pipe, or without an end.
 func readWorkload(name string) (w cost.Workload, err error) {
 	file, err := os.Open(name)
@@ -101,9 +94,21 @@ func (c *Cost) bills(ctx context.Context, workloads []cost.Workload) (bills []co
 		}
 		return bills, nil
 	}
-	measured, err := c.measure(ctx)
-	if err != nil {
+	measured := cost.Measured{Reads: map[string]layout.Units{}, Writes: map[string]layout.Units{}}
+	began, uptimes := time.Now(), map[string]float64{}
+	if c.During > 0 {
+		if err := c.addReadings(ctx, &measured, -1, uptimes); err != nil {
+			return nil, err
+		}
+		if err := task.Wait(ctx, c.During); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.addReadings(ctx, &measured, 1, uptimes); err != nil {
 		return nil, err
+	}
+	if c.During > 0 {
+		measured.Seconds = time.Since(began).Seconds()
 	}
 	var w *cost.Workload
 	if len(workloads) == 1 {
@@ -118,25 +123,6 @@ const (
 	metricsTimeout = 10 * time.Second
 	metricsBytes   = 32 << 20
 )
-
-// measure reads the metrics of all servers once, or twice.
-func (c *Cost) measure(ctx context.Context) (cost.Measured, error) {
-	m := cost.Measured{Reads: map[string]layout.Units{}, Writes: map[string]layout.Units{}}
-	began, uptimes := time.Now(), map[string]float64{}
-	if c.During > 0 {
-		if err := c.addReadings(ctx, &m, -1, uptimes); err != nil {
-			return m, err
-		}
-		if err := task.Wait(ctx, c.During); err != nil {
-			return m, err
-		}
-	}
-	err := c.addReadings(ctx, &m, 1, uptimes)
-	if c.During > 0 {
-		m.Seconds = time.Since(began).Seconds()
-	}
-	return m, err
-}
 
 // addReadings adds the metrics that each server exports now, multiplied by times. Without an interval,
 // they are divided by the seconds since the server started. uptimes are those of the reading before: a

@@ -104,18 +104,14 @@ func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (
 		session.Client, session.Address = call.NewLocalClient(f.Endpoint), f.Endpoint
 		return session, nil
 	}
-	return session, f.connectLocal(ctx, session, how, term)
-}
-
-func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Opening, term Terminal) error {
 	if !how.Share {
 		endpoint, found, err := engine.Shared(ctx, f.Data)
 		if err != nil {
-			return err
+			return session, err
 		}
 		if found {
 			session.Client, session.Address, session.run = call.NewLocalClient(endpoint), f.Data, endpoint
-			return nil
+			return session, nil
 		}
 	}
 	local, err := engine.Start(ctx, engine.Options{
@@ -127,11 +123,11 @@ func (f *EngineFlags) connectLocal(ctx context.Context, session *Session, how Op
 		Logger:   term.Logger,
 	})
 	if err != nil {
-		return err
+		return session, err
 	}
 	session.local = local
 	session.Client, session.Address, session.run = call.NewLocalClient(local.Endpoint()), f.Data, local.Endpoint()
-	return nil
+	return session, nil
 }
 
 // prepareTable checks the table, and creates a missing one if create is set.

@@ -34,25 +34,21 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) er
 		return usage(err)
 	}
 	return c.PagesFlag.withStore(ctx, flags, "talkback explain", term, func(store *dynamo.Store) error {
-		return c.explain(ctx, store, q, term)
-	})
-}
-
-func (c *Explain) explain(ctx context.Context, store *dynamo.Store, q comment.Query, term Terminal) error {
-	if err := store.Warm(ctx, c.Product); err != nil {
-		return err
-	}
-	page, err := store.Comments(ctx, q)
-	if err != nil {
-		return err
-	}
-	if page.Plan().ItemsReturned == 0 {
-		if err := checkProduct(ctx, store, c.Product); err != nil {
+		if err := store.Warm(ctx, c.Product); err != nil {
 			return err
 		}
-	}
-	_, err = io.WriteString(term.Out, explained(page.Plan(), output.ScreenOf(term.Out)))
-	return err
+		page, err := store.Comments(ctx, q)
+		if err != nil {
+			return err
+		}
+		if page.Plan().ItemsReturned == 0 {
+			if err := checkProduct(ctx, store, c.Product); err != nil {
+				return err
+			}
+		}
+		_, err = io.WriteString(term.Out, explained(page.Plan(), output.ScreenOf(term.Out)))
+		return err
+	})
 }
 
 func (c *Explain) query() (comment.Query, error) {

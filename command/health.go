@@ -26,10 +26,14 @@ const (
 
 // Run prints what the server answers. Anything but readiness is an error.
 func (c *Health) Run(ctx context.Context, term Terminal) error {
-	address, err := reachable(c.Listen)
+	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
-		return err
+		return usagef("--listen %s is not an address: give host and port, such as 127.0.0.1:8080", c.Listen)
 	}
+	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	address := net.JoinHostPort(host, port) // which this machine reaches
 	ctx, cancel := context.WithTimeout(ctx, healthTimeout)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, c.scheme()+"://"+address+"/readyz", nil)
@@ -53,16 +57,4 @@ func (c *Health) Run(ctx context.Context, term Terminal) error {
 	}
 	_, err = fmt.Fprintln(term.Out, text)
 	return err
-}
-
-// reachable returns where a server that listens on an address is reached from its own machine.
-func reachable(listen string) (string, error) {
-	host, port, err := net.SplitHostPort(listen)
-	if err != nil {
-		return "", usagef("--listen %s is not an address: give host and port, such as 127.0.0.1:8080", listen)
-	}
-	if ip, err := netip.ParseAddr(host); host == "" || err == nil && ip.IsUnspecified() {
-		host = "127.0.0.1"
-	}
-	return net.JoinHostPort(host, port), nil
 }

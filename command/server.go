@@ -118,21 +118,15 @@ func (s *server) serve(ctx context.Context) error {
 	drain, cancel := context.WithTimeout(context.Background(), s.drain)
 	defer cancel()
 	if failed == nil {
-		s.leave(drain, context.Cause(ctx))
+		s.connections.Stop()
+		if errors.Is(context.Cause(ctx), errTerminated) {
+			_ = task.Wait(drain, s.delay) // a load balancer has to notice; people at a terminal wait
+		}
+		_ = s.listener.Close() // serving on it ends either way
 		failed = <-served
 	}
 	close(s.refuses)
 	return errors.Join(failed, s.finish(drain))
-}
-
-// leave says that the server is not ready any more, and then takes no more connections. After SIGTERM
-// it waits in between: a load balancer has to notice. At a terminal, people wait for it.
-func (s *server) leave(ctx context.Context, cause error) {
-	s.connections.Stop()
-	if errors.Is(cause, errTerminated) {
-		_ = task.Wait(ctx, s.delay)
-	}
-	_ = s.listener.Close() // serving on it ends either way
 }
 
 // finish lets requests under way be answered, and cuts them off when the context ends.

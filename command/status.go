@@ -50,7 +50,12 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 // text formats the status for a screen.
 func (s status) text(screen output.Screen) string {
 	var head, dead strings.Builder
-	fmt.Fprintf(&head, "%s\n", headlineStyled(s.headline(), screen.Style))
+	headline, mark := s.headline(), screen.Notice
+	word := headline[:strings.IndexAny(headline+":", ":;")] // says whether the statistics are right
+	if word == "Complete" {
+		mark = screen.Good
+	}
+	fmt.Fprintf(&head, "%s%s\n", mark(word), headline[len(word):])
 	if line := s.rebuildLine(); line != "" {
 		fmt.Fprintf(&head, "%s\n", line)
 	}
@@ -68,15 +73,6 @@ func (s status) text(screen output.Screen) string {
 		}
 	}
 	return screen.Fold(head.String()) + table + screen.Fold(dead.String())
-}
-
-// headlineStyled marks the word of a headline that says whether the statistics are right.
-func headlineStyled(headline string, style output.Style) string {
-	word := headline[:strings.IndexAny(headline+":", ":;")]
-	if word == "Complete" {
-		return style.Good(word) + headline[len(word):]
-	}
-	return style.Notice(word) + headline[len(word):]
 }
 
 // headline says whether the statistics are right.

@@ -219,20 +219,17 @@ func verifyPages(ctx context.Context, session *Session, pages *pages, term Termi
 	case err != nil:
 		return fmt.Errorf("the verification stopped (%w); run it again", err)
 	}
-	return verifier.print(term.Out, took)
-}
-
-// print prints what was found. Its error says how many drifts there are.
-func (v *pagesVerifier) print(out io.Writer, took time.Duration) error {
-	screen := output.ScreenOf(out)
+	screen := output.ScreenOf(term.Out)
 	var text strings.Builder
-	for _, drift := range v.drifts {
+	for _, drift := range verifier.drifts {
 		fmt.Fprintln(&text, output.Printable(drift.String()))
 	}
-	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products looked up in %.1f s: %s", v.comments, len(v.done), took.Seconds(), driftText(len(v.drifts), screen.Style)))
-	_, err := io.WriteString(out, screen.Fold(text.String()))
-	if len(v.drifts) > 0 {
-		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", len(v.drifts))))
+	drifts := len(verifier.drifts)
+	fmt.Fprintln(&text, output.English.Sprintf("%d comments of %d products looked up in %.1f s: %s",
+		verifier.comments, len(verifier.done), took.Seconds(), driftText(drifts, screen.Style)))
+	_, err = io.WriteString(term.Out, screen.Fold(text.String()))
+	if drifts > 0 {
+		err = errors.Join(err, errors.New(output.English.Sprintf("%d drifts: talkback rebuild --pages repairs them, at any time", drifts)))
 	}
 	return err
 }
