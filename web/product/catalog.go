@@ -129,7 +129,14 @@ func (c *Catalog) refresh(id string) error {
 		return nil // a fetch ended between the look and this one
 	}
 	err := task.Guard(func() error {
-		product, err := c.fetch(ctx, id)
+		if id == "." || id == ".." { // servers resolve such segments, even if they are escaped
+			return errNameless
+		}
+		answer, err := c.client.Get(ctx, c.address.of(id), accepted.Clone())
+		if err != nil {
+			return err
+		}
+		product, err := read(answer)
 		if err == nil {
 			c.known.Add(id, entry{product, time.Now().Add(keptFor)})
 		}
@@ -143,17 +150,6 @@ func (c *Catalog) refresh(id string) error {
 }
 
 var accepted = http.Header{"Accept": {"application/ld+json, application/json;q=0.9, text/html;q=0.8"}, "User-Agent": {"Talkback"}}
-
-func (c *Catalog) fetch(ctx context.Context, id string) (Product, error) {
-	if id == "." || id == ".." { // servers resolve such segments, even if they are escaped
-		return Product{}, errNameless
-	}
-	answer, err := c.client.Get(ctx, c.address.of(id), accepted.Clone())
-	if err != nil {
-		return Product{}, err
-	}
-	return read(answer)
-}
 
 // failed logs why a product has no name, for one product at a time: if the shop fails, it fails for
 // all.

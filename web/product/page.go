@@ -121,7 +121,15 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	if a.Data.Product != nil { // a request that the API limits costs the shop nothing either
 		named = p.Catalog.Find(ctx, s.Product)[s.Product]
 	}
-	return p.answered(t, s, a, named, reply, base)
+	status := statusOf(s, a, reply)
+	page := p.render(status, t, p.document(t, s, a, named, reply.Body, base, status == http.StatusOK))
+	switch status {
+	case http.StatusOK:
+		page.Version, page.About = p.version(t, s, a, named, base), a.about(s)
+	case http.StatusServiceUnavailable, http.StatusTooManyRequests:
+		page.Header.Set("Retry-After", retryAfter(reply))
+	}
+	return page
 }
 
 // Widget returns the element with the first comments of a product, in English, to stand on a page that
@@ -153,19 +161,6 @@ func (p *Pages) missing(t *texts, reason string) Page {
 // redirect leads to another page of the product.
 func redirect(to state) Page {
 	return Page{Status: http.StatusFound, Header: http.Header{"Location": {to.address()}}}
-}
-
-// answered makes the page of an answer.
-func (p *Pages) answered(t *texts, s state, a answer, named Product, reply Response, base string) Page {
-	status := statusOf(s, a, reply)
-	page := p.render(status, t, p.document(t, s, a, named, reply.Body, base, status == http.StatusOK))
-	switch {
-	case status == http.StatusOK:
-		page.Version, page.About = p.version(t, s, a, named, base), a.about(s)
-	case status == http.StatusServiceUnavailable, status == http.StatusTooManyRequests:
-		page.Header.Set("Retry-After", retryAfter(reply))
-	}
-	return page
 }
 
 // lasting are codes of errors that a retry meets again. Visitors cannot help it: the operation is ours.
@@ -321,11 +316,6 @@ func (p *Pages) Inside(r *http.Request) Page {
 	if a.refuses("product") || a.code("product") == "BODY_TOO_LARGE" {
 		return plain(http.StatusNotFound, "no product can have this id")
 	}
-	return p.inside(t, s, a, reply)
-}
-
-// inside makes the inside of an element of an answer.
-func (p *Pages) inside(t *texts, s state, a answer, reply Response) Page {
 	e := element{Product: s.Product, Style: p.style, View: t.shown(s, a), State: embedded(t, s, reply.Body)}
 	e.View.Plan = nil
 	page := pageOf(statusOf(s, a, reply), t, executed(t, "inside", e))

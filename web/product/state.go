@@ -274,14 +274,9 @@ func (s state) at(page int) state {
 	return s
 }
 
-// after and before return the page on that side of a cursor.
-func (s state) after(cursor string) state {
-	s.Page, s.After, s.Before = 1, cursor, ""
-	return s
-}
-
-func (s state) before(cursor string) state {
-	s.Page, s.After, s.Before = 1, "", cursor
+// beside returns the page on one side of a cursor; the other cursor is empty.
+func (s state) beside(after, before string) state {
+	s.Page, s.After, s.Before = 1, after, before
 	return s
 }
 

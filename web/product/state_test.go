@@ -42,9 +42,9 @@ var states = rapid.Custom(func(t *rapid.T) state {
 	switch {
 	case cursor == "":
 	case rapid.Bool().Draw(t, "after"):
-		s = s.after(cursor)
+		s = s.beside(cursor, "")
 	default:
-		s = s.before(cursor)
+		s = s.beside("", cursor)
 	}
 	return s
 })

@@ -330,10 +330,10 @@ func (t *texts) pages(s state, l *list) *pagesView {
 func (s state) neighbours(l *list) *pagesView {
 	v := &pagesView{}
 	if info := l.PageInfo; info.HasPreviousPage && info.StartCursor != nil {
-		v.Previous = s.before(*info.StartCursor).href()
+		v.Previous = s.beside("", *info.StartCursor).href()
 	}
 	if info := l.PageInfo; info.HasNextPage && info.EndCursor != nil {
-		v.Next = s.after(*info.EndCursor).href()
+		v.Next = s.beside(*info.EndCursor, "").href()
 	}
 	if v.Previous == "" && v.Next == "" {
 		return nil
