@@ -86,10 +86,11 @@ func (r *Runner) restart(ctx context.Context, name string, run func(context.Cont
 		if time.Since(began) > longestRestart {
 			pause, passing = firstRestart, 0
 		}
-		if passes(err) {
+		switch comment.KindOf(err) {
+		case comment.Throttled, comment.Unavailable, comment.Timeout: // the table is busy or away
 			pause = firstRestart
 			passing++
-		} else {
+		default:
 			passing = 0
 		}
 		if passing == 0 || passing%passingLogged == 1 {
@@ -98,13 +99,4 @@ func (r *Runner) restart(ctx context.Context, name string, run func(context.Cont
 		_ = task.Wait(ctx, pause) // the loop checks the context
 		pause = min(2*pause, longestRestart)
 	}
-}
-
-// passes reports whether an error is that of a table that is busy or away.
-func passes(err error) bool {
-	switch comment.KindOf(err) {
-	case comment.Throttled, comment.Unavailable, comment.Timeout:
-		return true
-	}
-	return false
 }

@@ -131,7 +131,7 @@ func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
 func (e Examiner) tried(p probe, err error) Finding {
 	const setting = "UpdateTimeToLive" // a process that counts does without, and logs a warning
 	switch {
-	case err == nil, call.Refused(err), p.action == setting && switchedOn(err):
+	case err == nil, call.Refused(err), p.action == setting && call.CodeOf(err) == "ValidationException": // it is on already
 		return permitted(p.action + p.on)
 	case errors.Is(err, errNotTried):
 		return New("permission "+p.action, Unknown, "%v", err)
@@ -139,11 +139,6 @@ func (e Examiner) tried(p probe, err error) Finding {
 		return e.refused(p.action, Warning, err)
 	}
 	return e.refused(p.action+p.on, Problem, err)
-}
-
-// switchedOn reports whether a setting was refused because it is set already.
-func switchedOn(err error) bool {
-	return call.CodeOf(err) == "ValidationException"
 }
 
 // denied reports whether a permission is missing.

@@ -168,24 +168,17 @@ func (n *Network) arrive(request *http.Request, body []byte, delay time.Duration
 	n.mu.Unlock()
 	go func() {
 		_ = task.Wait(context.WithoutCancel(request.Context()), delay) // it does not end
-		n.perform(request, body)
+		own := request.Clone(context.WithoutCancel(request.Context()))
+		own.Body, own.GetBody = io.NopCloser(bytes.NewReader(body)), nil
+		if response, err := n.under.Do(own); err == nil { // else the engine has ended, or refuses
+			_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
+			_ = response.Body.Close()
+		}
 		n.mu.Lock()
 		n.late--
 		n.mu.Unlock()
 		n.arrived.Broadcast()
 	}()
-}
-
-// perform makes a call whose answer nobody reads.
-func (n *Network) perform(request *http.Request, body []byte) {
-	own := request.Clone(context.WithoutCancel(request.Context()))
-	own.Body, own.GetBody = io.NopCloser(bytes.NewReader(body)), nil
-	response, err := n.under.Do(own)
-	if err != nil {
-		return // the engine has ended, or refuses
-	}
-	_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
-	_ = response.Body.Close()
 }
 
 // hang waits until the caller gives up.

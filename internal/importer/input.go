@@ -24,19 +24,17 @@ type Input struct {
 // Open opens a file of reviews, or standard input if the name is "-", and reads its beginning. It
 // returns the context's error if the context ends before, as it may while a pipe has no writer.
 func Open(ctx context.Context, name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
-	return task.Await(ctx, func() (*Input, error) { return open(name, options, stdin) })
-}
-
-func open(name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
-	source, err := reviewfile.Open(name, stdin)
-	if err != nil {
-		return nil, err
-	}
-	reader, err := reviewfile.NewReader(source, options)
-	if err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", output.Printable(filepath.Base(name)), err), source.Close())
-	}
-	return &Input{source: source, reader: reader}, nil
+	return task.Await(ctx, func() (*Input, error) {
+		source, err := reviewfile.Open(name, stdin)
+		if err != nil {
+			return nil, err
+		}
+		reader, err := reviewfile.NewReader(source, options)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("%s: %w", output.Printable(filepath.Base(name)), err), source.Close())
+		}
+		return &Input{source: source, reader: reader}, nil
+	})
 }
 
 // Size returns the size of the file in bytes, as it is stored; -1 if it is unknown.

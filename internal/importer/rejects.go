@@ -109,10 +109,12 @@ func (r *Rejects) add(ctx context.Context, rows []*reviewfile.RowError) error {
 }
 
 func (r *Rejects) write(ctx context.Context, rows []*reviewfile.RowError) error {
-	if r.same == nil && !r.dry {
-		if err := r.open(ctx); err != nil {
-			return err
+	if r.same == nil && !r.dry && r.file == nil {
+		file, err := output.Open(ctx, r.path, r.force, nil)
+		if err != nil {
+			return r.failed(err)
 		}
+		r.file, r.out = file, bufio.NewWriter(file)
 	}
 	for _, row := range rows {
 		line := fmt.Sprintf("%d\t%s\t%s\n", row.Line, cell(row.Reason), cell(row.Raw))
@@ -145,18 +147,6 @@ func (r *Rejects) print(_ context.Context, rows []*reviewfile.RowError) error {
 			return err
 		}
 	}
-	return nil
-}
-
-func (r *Rejects) open(ctx context.Context) error {
-	if r.file != nil {
-		return nil
-	}
-	file, err := output.Open(ctx, r.path, r.force, nil)
-	if err != nil {
-		return r.failed(err)
-	}
-	r.file, r.out = file, bufio.NewWriter(file)
 	return nil
 }
 

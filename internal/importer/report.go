@@ -27,8 +27,12 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 	var exists *RejectsExistError
 	var unreplaced *UnreplacedError
 	switch {
+	case err == nil && m.done.rows() == 0: // which is never intended
+		return summary, errors.New("the file holds no rows")
+	case err == nil && m.done.rows() == m.done.rejected:
+		return summary, errors.New("no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read")
 	case err == nil:
-		return summary, m.checkRows()
+		return summary, nil
 	case errors.As(err, &exists):
 		return "", fmt.Errorf("the import stopped after line %d: %w\n%s", m.done.line, err, summary)
 	case errors.Is(err, ErrTooManyRejects):
@@ -43,17 +47,6 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 		return "", fmt.Errorf("the rows are in the table, but it is not known whether all are counted: %w\n%s\nA server, talkback stream or a further import counts the rest", err, summary)
 	}
 	return "", fmt.Errorf("the import stopped after line %d: %w\n%s\nRun it again%s: it continues where it stopped", m.done.line, err, summary, m.Rejects.again())
-}
-
-// checkRows returns an error if the file brought nothing, which is never intended.
-func (m *Import) checkRows() error {
-	switch m.done.rows() {
-	case 0:
-		return errors.New("the file holds no rows")
-	case m.done.rejected:
-		return errors.New("no row can be imported: see the reasons, mend the file, or say by --map, --language and --language-of how it is to be read")
-	}
-	return nil
 }
 
 func (m *Import) summary(took, waited time.Duration) string {

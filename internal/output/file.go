@@ -36,29 +36,27 @@ type File struct {
 // named pipe has to wait for its reader; if the context ends before, Open returns the context's
 // error.
 func Open(ctx context.Context, name string, force bool, stdout io.Writer) (*File, error) {
-	return task.Await(ctx, func() (*File, error) { return open(name, force, stdout) })
-}
-
-func open(name string, force bool, stdout io.Writer) (*File, error) {
-	if name == Standard {
-		return &File{name: "standard output", to: stdout, close: func() error { return nil }}, nil
-	}
-	path, special, err := destination(name, force)
-	if err != nil {
-		return nil, err
-	}
-	if special {
-		file, err := os.OpenFile(filepath.Clean(name), os.O_WRONLY, 0)
+	return task.Await(ctx, func() (*File, error) {
+		if name == Standard {
+			return &File{name: "standard output", to: stdout, close: func() error { return nil }}, nil
+		}
+		path, special, err := destination(name, force)
+		if err != nil {
+			return nil, err
+		}
+		if special {
+			file, err := os.OpenFile(filepath.Clean(name), os.O_WRONLY, 0)
+			if err != nil {
+				return nil, &Error{name, err}
+			}
+			return &File{name: Printable(name), to: file, close: file.Close}, nil
+		}
+		part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // readable by its owner only
 		if err != nil {
 			return nil, &Error{name, err}
 		}
-		return &File{name: Printable(name), to: file, close: file.Close}, nil
-	}
-	part, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.part") // readable by its owner only
-	if err != nil {
-		return nil, &Error{name, err}
-	}
-	return &File{name: Printable(name), path: path, force: force, to: part, part: part, close: part.Close}, nil
+		return &File{name: Printable(name), path: path, force: force, to: part, part: part, close: part.Close}, nil
+	})
 }
 
 // Check returns the error that Open would return now, except for those of creating the file.

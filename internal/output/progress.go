@@ -67,7 +67,13 @@ func (p *Progress) Show(done int, taken int64) {
 		return
 	}
 	took := now.Sub(p.start)
-	line := English.Sprintf("%d %s, %.0f %s/s%s", done, p.what, Rate(done, took), p.what, p.left(taken, took))
+	line := English.Sprintf("%d %s, %.0f %s/s", done, p.what, Rate(done, took), p.what)
+	// A size that is exceeded was an estimate.
+	share, known := float64(taken)/float64(p.size), p.size > 0 && taken > 0 && taken <= p.size
+	if known {
+		left := time.Duration(float64(took) * (1 - share) / share) // at the same rate
+		line += English.Sprintf(", %.0f %%, %s left", 100*share, left.Round(time.Second))
+	}
 	// A failed write is ignored: it is no reason to stop the work.
 	if p.columns == nil {
 		p.next = now.Add(lineEvery)
@@ -76,40 +82,14 @@ func (p *Progress) Show(done int, taken int64) {
 	}
 	p.next = now.Add(drawEvery)
 	most := max(p.columns()-1, 0)
-	if bar := p.bar(taken); len(bar)+len(line) <= most {
-		line = bar + line
+	if known {
+		cells := int(barCells * share)
+		bar := "[" + strings.Repeat("=", cells) + strings.Repeat(" ", barCells-cells) + "] "
+		if len(bar)+len(line) <= most {
+			line = bar + line
+		}
 	}
 	_, _ = io.WriteString(p.out, eraseLine+line[:min(len(line), most)])
-}
-
-// share returns how much of the whole is done, from 0 to 1, if its size is known. A size that is
-// exceeded was an estimate.
-func (p *Progress) share(taken int64) (share float64, known bool) {
-	if p.size <= 0 || taken <= 0 || taken > p.size {
-		return 0, false
-	}
-	return float64(taken) / float64(p.size), true
-}
-
-// left returns the share that is done and the time that the rest takes at the same rate, "" if that
-// is unknown.
-func (p *Progress) left(taken int64, took time.Duration) string {
-	done, known := p.share(taken)
-	if !known {
-		return ""
-	}
-	left := time.Duration(float64(took) * (1 - done) / done)
-	return English.Sprintf(", %.0f %%, %s left", 100*done, left.Round(time.Second))
-}
-
-// bar draws the share that is done, "" if that is unknown.
-func (p *Progress) bar(taken int64) string {
-	done, known := p.share(taken)
-	if !known {
-		return ""
-	}
-	cells := int(barCells * done)
-	return "[" + strings.Repeat("=", cells) + strings.Repeat(" ", barCells-cells) + "] "
 }
 
 // End erases the bar and returns how long the work took. Show prints nothing afterwards; further

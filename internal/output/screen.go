@@ -327,26 +327,21 @@ func aligned(row []string, widths []int) string {
 func (t *Table) stacked(s Screen) string {
 	out := s.Head(t.heads[0]) + "\n"
 	for _, row := range t.rows {
-		out += row[0] + "\n" + s.Fold(gap+s.fill(t.named(row), ", ", gap, len(gap))) + "\n" // words where a cell does not fit
+		var named []string
+		for i, cell := range row[1:] {
+			head := strings.ToLower(t.heads[i+1])
+			spans := i+2 == len(row) && len(row) < len(t.heads)
+			switch {
+			case cell == "":
+			case head == "" || spans:
+				named = append(named, cell)
+			default:
+				named = append(named, head+": "+cell)
+			}
+		}
+		out += row[0] + "\n" + s.Fold(gap+s.fill(named, ", ", gap, len(gap))) + "\n" // words where a cell does not fit
 	}
 	return out
-}
-
-// named returns the cells of a row, except the first and empty ones, with their heads.
-func (t *Table) named(row []string) []string {
-	var named []string
-	for i, cell := range row[1:] {
-		head := strings.ToLower(t.heads[i+1])
-		spans := i+2 == len(row) && len(row) < len(t.heads)
-		switch {
-		case cell == "":
-		case head == "" || spans:
-			named = append(named, cell)
-		default:
-			named = append(named, head+": "+cell)
-		}
-	}
-	return named
 }
 
 const (

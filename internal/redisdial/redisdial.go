@@ -118,7 +118,12 @@ func (n ServerName) Failed(err error) error {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, goredis.ErrPoolTimeout), errors.As(err, &network) && network.Timeout():
 		return &comment.Error{Kind: comment.Timeout, Message: string(n) + " did not answer in time", Cause: err}
 	}
-	return &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("%s cannot be used (%s)", n, reason(err)), Cause: withoutArguments{err}}
+	reason := "no connection"
+	var reply goredis.Error
+	if errors.As(err, &reply) {
+		reason, _, _ = strings.Cut(reply.Error(), " ") // its first word is the kind of error
+	}
+	return &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("%s cannot be used (%s)", n, reason), Cause: withoutArguments{err}}
 }
 
 // withoutArguments is an error without what Redis repeats of a command that it does not know. Of AUTH,
@@ -133,13 +138,3 @@ func (e withoutArguments) Error() string {
 
 // Unwrap returns the whole error.
 func (e withoutArguments) Unwrap() error { return e.error }
-
-// reason returns the first word of what Redis replied, which says what kind of error it is.
-func reason(err error) string {
-	var reply goredis.Error
-	if !errors.As(err, &reply) {
-		return "no connection"
-	}
-	word, _, _ := strings.Cut(reply.Error(), " ")
-	return word
-}

@@ -183,8 +183,18 @@ func (h header) check(options Options) error {
 }
 
 func (h header) checkNeeded(options Options) error {
+	needed := []Field{Product, Rating, CreatedAt} // the language comes last
+	if column, mapped := options.Columns[Text]; !(mapped && column == "") && !h.headlineIsText(options) {
+		needed = append(needed, Text)
+	}
+	if _, mapped := options.Columns[Status]; !mapped && !presets[options.From].public {
+		needed = append(needed, Status)
+	}
+	if options.Language == "" && options.Detect == nil {
+		needed = append(needed, Language)
+	}
 	var missing, cures []string
-	for _, field := range h.needed(options) {
+	for _, field := range needed {
 		if h.find(field, options) < 0 {
 			missing = append(missing, string(field))
 			cures = append(cures, fmt.Sprintf("--map %s=COLUMN", field))
@@ -201,21 +211,6 @@ func (h header) checkNeeded(options Options) error {
 	}
 	return fmt.Errorf("no column is known to hold the %s: name it by %s; there are: %s",
 		strings.Join(missing, ", the "), strings.Join(cures, " "), h)
-}
-
-// needed returns the fields that must have a column, the language last.
-func (h header) needed(options Options) []Field {
-	fields := []Field{Product, Rating, CreatedAt}
-	if column, mapped := options.Columns[Text]; !(mapped && column == "") && !h.headlineIsText(options) {
-		fields = append(fields, Text)
-	}
-	if _, mapped := options.Columns[Status]; !mapped && !presets[options.From].public {
-		fields = append(fields, Status)
-	}
-	if options.Language == "" && options.Detect == nil {
-		fields = append(fields, Language)
-	}
-	return fields
 }
 
 // String lists the names. Its length is bounded, since a file without a header has other data in

@@ -103,20 +103,15 @@ func (l *lineReader) any() (line, error) {
 		}
 		next.text = bytes.TrimSuffix(bytes.TrimSuffix(next.text, []byte("\n")), []byte("\r"))
 		next.tooLong = next.tooLong || len(next.text) > maxLine
-		return next, l.checkBlank(next, length)
+		l.blank += length
+		if len(bytes.TrimSpace(next.text)) > 0 {
+			l.blank = 0
+		}
+		if l.blank > maxBlank {
+			return next, fmt.Errorf("up to line %d, more than %d MiB are blank: the file is damaged, or holds no reviews", next.number, maxBlank>>20)
+		}
+		return next, nil
 	}
-}
-
-// checkBlank returns an error if a line of some length in bytes is the last of very many blank ones.
-func (l *lineReader) checkBlank(next line, length int) error {
-	l.blank += length
-	if len(bytes.TrimSpace(next.text)) > 0 {
-		l.blank = 0
-	}
-	if l.blank > maxBlank {
-		return fmt.Errorf("up to line %d, more than %d MiB are blank: the file is damaged, or holds no reviews", next.number, maxBlank>>20)
-	}
-	return nil
 }
 
 // unread puts lines back. They must be the last ones read, in the order of the file.

@@ -39,7 +39,11 @@ func setStatus(c *comment.Comment, word string) error {
 	}
 	at := slices.IndexFunc(statusWords, func(s statusWord) bool { return slices.Contains(s.words, plain(word)) })
 	if at < 0 {
-		return fmt.Errorf("the status %.20q is not known; the words are: %s; --map status= leaves the column out", word, knownWords())
+		var all []string
+		for _, s := range statusWords {
+			all = append(all, s.words...)
+		}
+		return fmt.Errorf("the status %.20q is not known; the words are: %s; --map status= leaves the column out", word, strings.Join(all, ", "))
 	}
 	c.Status = statusWords[at].status
 	if c.Status != comment.Approved {
@@ -54,15 +58,6 @@ func setStatus(c *comment.Comment, word string) error {
 	}
 	*c = c.InQueue()
 	return nil
-}
-
-// knownWords lists all words.
-func knownWords() string {
-	var all []string
-	for _, s := range statusWords {
-		all = append(all, s.words...)
-	}
-	return strings.Join(all, ", ")
 }
 
 // The words for and against a verified purchase that exports of other systems have, as plain writes

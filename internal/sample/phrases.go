@@ -85,7 +85,10 @@ func write(chance *rand.Rand, p *phrases, kind string, rating int) (title *strin
 		}
 		text += between + oneOf(chance, p.Closings[stars])
 	}
-	return title, fillIn(chance, text)
+	for strings.Contains(text, "{n}") { // a number for which all languages here have the same plural
+		text = strings.Replace(text, "{n}", strconv.Itoa(3+chance.IntN(8)), 1)
+	}
+	return title, text
 }
 
 // space stands between two sentences.
@@ -126,14 +129,6 @@ func (p *phrases) aspects(chance *rand.Rand, kind string, rating int) []string {
 		return []string{oneOf(chance, good), oneOf(chance, p.Contrast), oneOf(chance, bad)}
 	}
 	return some(chance, bad, 1+chance.IntN(3))
-}
-
-// fillIn replaces each {n} by a number, for which all languages here have the same plural.
-func fillIn(chance *rand.Rand, text string) string {
-	for strings.Contains(text, "{n}") {
-		text = strings.Replace(text, "{n}", strconv.Itoa(3+chance.IntN(8)), 1)
-	}
-	return text
 }
 
 func oneOf(chance *rand.Rand, texts []string) string { return texts[chance.IntN(len(texts))] }

@@ -99,7 +99,11 @@ func (m *maker) comment() comment.Comment {
 		Version:   1,
 	}
 	c.Title, c.Text = write(m.chance, phrasesIn(author.language), kind, rating)
-	m.edit(&c)
+	if m.chance.IntN(30) == 0 {
+		if edited := c.CreatedAt().Add(time.Minute + m.under(30*24*time.Hour)); edited.Before(last) {
+			c.UpdatedAt, c.Version = &edited, 2
+		}
+	}
 	addTraits(m.traits, kind, &c)
 	return c
 }
@@ -173,17 +177,6 @@ func (m *maker) distinct() (out [10]byte) {
 	binary.BigEndian.PutUint64(out[:], m.chance.Uint64())
 	binary.BigEndian.PutUint16(out[8:], uint16(m.chance.Uint32()))
 	return out
-}
-
-// edit makes a few comments edited ones.
-func (m *maker) edit(c *comment.Comment) {
-	if m.chance.IntN(30) > 0 {
-		return
-	}
-	updated := c.CreatedAt().Add(time.Minute + m.under(30*24*time.Hour))
-	if updated.Before(last) {
-		c.UpdatedAt, c.Version = &updated, 2
-	}
 }
 
 // pick is an index, each as likely as its weight.

@@ -74,9 +74,13 @@ func Is(name string) bool {
 // Open finds the export at s3://BUCKET/PREFIX or in a folder, and reads its manifests. The prefix is that
 // of the export, or the folder of its manifests.
 func Open(ctx context.Context, name string) (*Export, error) {
-	at, err := placeOf(ctx, strings.TrimSuffix(name, "/"+summaryName))
-	if err != nil {
-		return nil, err
+	name = strings.TrimSuffix(name, "/"+summaryName)
+	var at place = folder(filepath.Clean(name))
+	var err error
+	if strings.HasPrefix(name, scheme) {
+		if at, err = openBucket(ctx, name); err != nil {
+			return nil, err
+		}
 	}
 	e := &Export{place: at}
 	if e.dir, err = find(ctx, at); err != nil {
@@ -90,14 +94,6 @@ func Open(ctx context.Context, name string) (*Export, error) {
 
 // String returns the address of the export.
 func (e *Export) String() string { return join(e.place, e.dir) }
-
-// placeOf returns the place of a name.
-func placeOf(ctx context.Context, name string) (place, error) {
-	if strings.HasPrefix(name, scheme) {
-		return openBucket(ctx, name)
-	}
-	return folder(filepath.Clean(name)), nil
-}
 
 // exportID is the form of the name of an export.
 var exportID = regexp.MustCompile(`^\d{8,}-[0-9a-f]+$`)
@@ -179,8 +175,11 @@ func (e *Export) readManifests(ctx context.Context) error {
 	if err := json.Unmarshal(text, &s); err != nil || s.TableArn == "" || s.ItemCount == nil {
 		return fmt.Errorf("%s is damaged or cut off: copy it again, or export again", summaryName)
 	}
-	if err := s.check(); err != nil {
-		return err
+	switch {
+	case s.ExportType != "" && s.ExportType != "FULL_EXPORT":
+		return fmt.Errorf("it is an incremental one (%s), which has only what changed: make a full export, by --export-type FULL_EXPORT", s.ExportType)
+	case s.OutputFormat != "DYNAMODB_JSON":
+		return fmt.Errorf("its format is %s: export again, by --export-format DYNAMODB_JSON", s.OutputFormat)
 	}
 	e.Table, e.Time, e.Items = path.Base(s.TableArn), s.ExportTime, *s.ItemCount
 	if text, err = e.readAll(ctx, filesName); err != nil {
@@ -195,17 +194,6 @@ func (e *Export) readManifests(ctx context.Context) error {
 	}
 	if items != e.Items {
 		return fmt.Errorf("%s lists %d items, and %s says %d: one of them is cut off or of another export; copy both again, or export again", filesName, items, summaryName, e.Items)
-	}
-	return nil
-}
-
-// check returns why an export of this kind cannot be restored.
-func (s summary) check() error {
-	switch {
-	case s.ExportType != "" && s.ExportType != "FULL_EXPORT":
-		return fmt.Errorf("it is an incremental one (%s), which has only what changed: make a full export, by --export-type FULL_EXPORT", s.ExportType)
-	case s.OutputFormat != "DYNAMODB_JSON":
-		return fmt.Errorf("its format is %s: export again, by --export-format DYNAMODB_JSON", s.OutputFormat)
 	}
 	return nil
 }

@@ -130,7 +130,14 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	if response.StatusCode != http.StatusSwitchingProtocols { // after which reading knows no timeout
 		_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // the status says all
 	}
-	return outcome(response.StatusCode)
+	switch status := response.StatusCode; {
+	case status >= 200 && status < 300:
+		return nil
+	case status >= 300 && status < 400:
+		return fmt.Errorf("it answers %d, a redirect, which is not followed: add the hook with the address that it leads to", status)
+	default:
+		return fmt.Errorf("it answers %d %s", status, http.StatusText(status))
+	}
 }
 
 // token returns the token for a CDN.
@@ -190,15 +197,4 @@ func unanswered(err error) error {
 		return fmt.Errorf("no answer within %v: answer first, and work afterwards", timeout)
 	}
 	return fmt.Errorf("no answer: %s", fetch.Failure(err))
-}
-
-// outcome returns why a status is no success.
-func outcome(status int) error {
-	switch {
-	case status >= 200 && status < 300:
-		return nil
-	case status >= 300 && status < 400:
-		return fmt.Errorf("it answers %d, a redirect, which is not followed: add the hook with the address that it leads to", status)
-	}
-	return fmt.Errorf("it answers %d %s", status, http.StatusText(status))
 }

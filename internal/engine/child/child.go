@@ -84,19 +84,14 @@ func (c *Child) wait() {
 	err := c.cmd.Wait()
 	c.watchdog.dismiss()
 	if !c.stopping.Load() {
-		c.err = c.explain(err)
+		why := "exit status 0"
+		if err != nil {
+			why = err.Error()
+		}
+		c.err = fmt.Errorf("%s (pid %d) ended by itself: %s; the end of %s: %s",
+			c.cmd.Path, c.PID(), why, c.output.path, c.LastWords())
 	}
 	close(c.done)
-}
-
-// explain describes an end that Stop did not cause.
-func (c *Child) explain(err error) error {
-	why := "exit status 0"
-	if err != nil {
-		why = err.Error()
-	}
-	return fmt.Errorf("%s (pid %d) ended by itself: %s; the end of %s: %s",
-		c.cmd.Path, c.PID(), why, c.output.path, c.LastWords())
 }
 
 // PID returns the child's process id.
