@@ -130,24 +130,6 @@ func Few(found, among int) bool { return found*fewOf < among }
 // page of it takes twice as many units as is estimated.
 const fewOf = 4
 
-// limitedTo is the plan with lower limits. All of its first calls together cost at most the given
-// read units if no comment has more than 1 KB. Each call still scans at least one item.
-func (p Plan) limitedTo(units float64) Plan {
-	assumed := 0.0
-	for _, read := range p.Reads {
-		assumed += layout.AssumedUnits(read.Limit)
-	}
-	if assumed <= units {
-		return p
-	}
-	most := layout.ItemsWithin(units, len(p.Reads))
-	p.Reads = slices.Clone(p.Reads)
-	for i := range p.Reads {
-		p.Reads[i].Limit = max(1, min(p.Reads[i].Limit, most))
-	}
-	return p
-}
-
 // LowKey is the lower bound of the sort key, nil if there is none.
 func (p *Plan) LowKey() *string {
 	if p.Low.Position == (comment.Position{}) && p.Low.Key <= 1 {

@@ -80,7 +80,17 @@ func (p *Planner) Attempt(r Request, units float64) Plan {
 	case !fits:
 		return p.Narrow(r)
 	}
-	return plan.limitedTo(units)
+	assumed := 0.0
+	for _, read := range plan.Reads {
+		assumed += layout.AssumedUnits(read.Limit)
+	}
+	if assumed > units {
+		most := layout.ItemsWithin(units, len(plan.Reads))
+		for i := range plan.Reads {
+			plan.Reads[i].Limit = max(1, min(plan.Reads[i].Limit, most)) // each call scans at least one item
+		}
+	}
+	return plan
 }
 
 // ranks returns the price of finding comments by their ranks, nil in the order of votes: the index
@@ -226,7 +236,7 @@ func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []
 	for _, cell := range returned {
 		s.returned++
 		s.languages[cell.Language]++
-		if comment.CheckRating(cell.Rating) == nil { // an out-of-range one, edited by hand, counts toward the total only
+		if comment.CheckRating(cell.Rating) == nil { // one edited by hand counts toward the total only
 			s.ratings[cell.Rating-1]++
 		}
 	}

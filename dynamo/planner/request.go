@@ -39,7 +39,13 @@ func (r Request) before() int {
 	if r.Window.inside {
 		least = max(least, r.Want/2)
 	}
-	return max(least, r.Last.total())
+	shown := 0
+	if r.Last != nil {
+		for _, c := range r.Last.cells {
+			shown += c.count
+		}
+	}
+	return max(least, shown)
 }
 
 // Sample is what the first call of a read with a residual filter told of a product whose counts are
@@ -141,17 +147,6 @@ func (p LastPage) Shifted(newer float64) *LastPage {
 
 // current reports whether most of a page of want comments is expected to be unchanged.
 func (p *LastPage) current(want int) bool { return p != nil && 2*p.newer < float64(want) }
-
-// total is how many comments were on the page, 0 if there is none.
-func (p *LastPage) total() int {
-	n := 0
-	if p != nil {
-		for _, c := range p.cells {
-			n += c.count
-		}
-	}
-	return n
-}
 
 // count is how many comments of a part were on the page.
 func (p *LastPage) count(part *Part) int {

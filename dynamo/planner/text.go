@@ -71,24 +71,19 @@ func (p Plan) choiceText() string {
 			fmt.Fprintf(&b, " (about %.1f units, price %.1f)", candidate.Units, candidate.Price)
 		}
 	}
-	b.WriteString(p.reasonText())
+	switch { // what the choice is based on, if not on statistics
+	case !p.Estimated():
+		b.WriteString(": it is one partition that holds nothing else")
+	case !p.Likely:
+	case p.Sampled > 0:
+		fmt.Fprintf(&b, ": without statistics, by what the first %d comments show", p.Sampled)
+	default:
+		b.WriteString(": without statistics, by what is likely of a product")
+	}
 	if p.Remembered {
 		b.WriteString("; limits follow what the page held when it was last read")
 	}
 	return b.String()
-}
-
-// reasonText says what the choice is based on, if not on statistics.
-func (p Plan) reasonText() string {
-	switch {
-	case !p.Estimated():
-		return ": it is one partition that holds nothing else"
-	case !p.Likely:
-		return ""
-	case p.Sampled > 0:
-		return fmt.Sprintf(": without statistics, by what the first %d comments show", p.Sampled)
-	}
-	return ": without statistics, by what is likely of a product"
 }
 
 var purposeText = map[comment.ReadPurpose]string{
