@@ -61,7 +61,14 @@ func (o observed) call(
 	in.Parameters = askingForUnits(in.Parameters)
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err == nil {
-		o.report(indexOf(in.Parameters), cmp.Or(purposeOf(ctx), ForMaintenance), out.Result)
+		var index *string // nil for the table itself
+		switch input := in.Parameters.(type) {
+		case *dynamodb.QueryInput:
+			index = input.IndexName
+		case *dynamodb.ScanInput:
+			index = input.IndexName
+		}
+		o.report(cmp.Or(aws.ToString(index), tableIndex), cmp.Or(purposeOf(ctx), ForMaintenance), out.Result)
 	}
 	return out, metadata, err
 }
@@ -95,18 +102,6 @@ func askingForUnits(in any) any {
 
 // tableIndex stands for the table itself among its indexes.
 const tableIndex = "table"
-
-// indexOf returns the index that a call reads.
-func indexOf(in any) string {
-	var name *string
-	switch in := in.(type) {
-	case *dynamodb.QueryInput:
-		name = in.IndexName
-	case *dynamodb.ScanInput:
-		name = in.IndexName
-	}
-	return cmp.Or(aws.ToString(name), tableIndex)
-}
 
 // report reports the units of an answer, and a batch with unprocessed items. DynamoDB returns
 // unprocessed items without an error when it throttles. It also does so above 16 MB an answer: 100

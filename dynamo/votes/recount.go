@@ -97,19 +97,6 @@ type counting struct {
 	votes int
 }
 
-// next returns the slices that are to be counted together, by the numbers of votes that they had: the first
-// ones, as many as may be read, and one at least. It also returns how many votes they had.
-func (c counting) next(sums layout.VoteSums) (now []int, votes int) {
-	for i, slice := range c.changed {
-		of := sums.Slices[slice].Helpful + sums.Slices[slice].NotHelpful
-		if i > 0 && votes+of > c.votes {
-			break
-		}
-		now, votes = append(now, slice), votes+of
-	}
-	return now, votes
-}
-
 // recount makes the total what the counted votes say, until no slice is left to count, or no more votes
 // may be read.
 func (r *Recounter) recount(ctx context.Context, left *counting) error {
@@ -159,7 +146,15 @@ func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err e
 
 // count counts the next slices that changed, and keeps their counts.
 func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, left *counting) error {
-	now, votes := left.next(sums)
+	var now []int // as many as may be read by the numbers of votes that they had, and one at least
+	votes := 0
+	for i, slice := range left.changed {
+		of := sums.Slices[slice].Helpful + sums.Slices[slice].NotHelpful
+		if i > 0 && votes+of > left.votes {
+			break
+		}
+		now, votes = append(now, slice), votes+of
+	}
 	err := call.Parallel(ctx, len(now), func(ctx context.Context, i int) (err error) {
 		sums.Slices[now[i]], err = r.slice(ctx, left.id, now[i])
 		return err
