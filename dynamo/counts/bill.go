@@ -41,7 +41,10 @@ func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (wri
 		}
 	}
 	t := tallyUp(l, standings, maxItemsPerTransaction-1)
-	return l.bill(t.writes("", defaultLeaderShards, now)), l.reads(len(moves))
+	it := statisticsItem(product, before, defaultLeaderShards)
+	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
+	reads = math.Ceil(float64(size)/layout.UnitBytes) + 1 + float64(len(moves)) // statistics, settings and markers
+	return l.bill(t.writes("", defaultLeaderShards, now)), reads
 }
 
 // headOf returns the counts of a head in the midst of its life: half of the comments that fill it.
@@ -82,13 +85,6 @@ func (l ledger) bill(writes []types.TransactWriteItem) layout.Units {
 		units.Add(layout.WriteUnits(before, after, true), 1)
 	}
 	return units
-}
-
-// reads returns the read units of looking up the statistics, the settings, and markers.
-func (l ledger) reads(markers int) float64 {
-	it := statisticsItem(l.product, l.statistics, defaultLeaderShards)
-	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
-	return math.Ceil(float64(size)/layout.UnitBytes) + 1 + float64(markers)
 }
 
 // LeadersBill returns the read units of the first places of a leaderboard: the settings, and what

@@ -256,8 +256,8 @@ func (c *Counter) round(ctx context.Context, pending workload, refused refusals,
 	return further || progress, errors.Join(err, failed)
 }
 
-// transactAll writes packs, several at once, each in whole or not at all. It removes the standings of those that succeeded from
-// pending.
+// transactAll writes packs, several at once, each in whole or not at all. It removes the standings
+// of those that succeeded from pending.
 func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leaderSettings, pending workload) (progress bool, err error) {
 	var mu sync.Mutex
 	var group errgroup.Group
@@ -268,11 +268,12 @@ func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leader
 		group.Go(task.Guarded(func() error {
 			writes := pack.writes
 			if i := slices.IndexFunc(pack.tallies, tally.creates); i >= 0 {
-				// A rebuild that changes the number of shards rewrites every product that exists. A product
-				// created after that must not use the old number.
+				// A rebuild that changes the number of shards rewrites every product that exists. A
+				// product created after that must not use the old number.
 				writes = append(writes, settings.guard(c.table, pack.tallies[i].product))
 			}
-			err := call.Transact(ctx, c.client, writes) // if it leaves open whether it happened, reading again tells
+			// After an error that leaves open whether it was written, reading again tells.
+			err := call.Transact(ctx, c.client, writes)
 			for _, t := range pack.tallies {
 				c.pages.startMerges(within, t, err)
 			}

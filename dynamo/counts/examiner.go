@@ -165,7 +165,7 @@ func (e *examined) take(it layout.Item) *placed {
 		return &placed{id: id, cell: m.cell, damaged: err != nil}
 	case ofLanguage:
 		language := comment.Language(language)
-		row, err := rowOfItem(it) // one that cannot be read is taken as zero, and so differs from the right one
+		row, err := rowOfItem(it) // taken as zero if it cannot be read: that differs from the right one
 		if err == nil && row != (comment.Row{}) {
 			e.rows[language] = row
 		}

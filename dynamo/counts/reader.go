@@ -206,7 +206,17 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 	}
 	out := Beside{Found: make(map[string]Snapshot, len(products)), Failed: map[string]error{}}
 	for _, it := range got.Items {
-		out.take(it)
+		if isComment(it) {
+			out.Comments = append(out.Comments, it)
+			continue
+		}
+		product := layout.ProductOfKey(it)
+		read, err := decodeStatistics(it)
+		if err != nil {
+			out.Failed[product] = damaged(err)
+			continue
+		}
+		out.Found[product] = read.snapshot()
 	}
 	for _, key := range got.Left {
 		if isComment(key) {
@@ -219,20 +229,6 @@ func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comme
 		r.onRead(product, read.Stats)
 	}
 	return out, nil
-}
-
-func (b *Beside) take(it layout.Item) {
-	if isComment(it) {
-		b.Comments = append(b.Comments, it)
-		return
-	}
-	product := layout.ProductOfKey(it)
-	decoded, err := decodeStatistics(it)
-	if err != nil {
-		b.Failed[product] = damaged(err)
-		return
-	}
-	b.Found[product] = decoded.snapshot()
 }
 
 func isComment(key layout.Item) bool {
