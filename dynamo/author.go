@@ -55,8 +55,19 @@ func (s *Store) AuthorRecords(ctx context.Context, author comment.Author, scanne
 	comments := records(s.keysOfWriter(ctx, layout.WriterOfComment(author.ID)), func(key layout.Item) (AuthorRecord, bool, error) {
 		return s.commentRecord(ctx, layout.IDOfKey(key), author)
 	})
-	reports := records(s.keysOfWriter(ctx, layout.WriterOfReport(author.ID)), func(key layout.Item) (AuthorRecord, bool, error) {
-		return s.reportRecord(ctx, key)
+	reports := records(s.keysOfWriter(ctx, layout.WriterOfReport(author.ID)), func(key layout.Item) (record AuthorRecord, there bool, err error) {
+		it, err := s.recorded(ctx, key)
+		if err != nil || len(it) == 0 {
+			return record, false, err
+		}
+		if _, isVote := layout.VoteSlice(it); isVote {
+			id, vote, err := layout.DecodeVote(it)
+			record.CommentID, record.Vote = id, &vote
+			return record, s.proper(it, err) && vote.Vote != comment.NoVote, nil
+		}
+		id, report, err := layout.DecodeReport(it)
+		record.CommentID, record.Report = id, &report
+		return record, s.proper(it, err), nil
 	})
 	return func(yield func(AuthorRecord, error) bool) {
 		for _, all := range []iter.Seq2[AuthorRecord, error]{comments, reports} {
@@ -148,22 +159,6 @@ func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, erro
 	}
 	expires := layout.NewReader(item).Number(layout.AttrTTL)
 	return &KeyRecord{Hash: hex.EncodeToString(hash.Value), Expires: time.Unix(expires, 0).UTC()}, nil
-}
-
-// reportRecord reads a report or a vote by its key. It returns false if there is none any more.
-func (s *Store) reportRecord(ctx context.Context, key layout.Item) (record AuthorRecord, there bool, err error) {
-	it, err := s.recorded(ctx, key)
-	if err != nil || len(it) == 0 {
-		return record, false, err
-	}
-	if _, isVote := layout.VoteSlice(it); isVote {
-		id, vote, err := layout.DecodeVote(it)
-		record.CommentID, record.Vote = id, &vote
-		return record, s.proper(it, err) && vote.Vote != comment.NoVote, nil
-	}
-	id, report, err := layout.DecodeReport(it)
-	record.CommentID, record.Report = id, &report
-	return record, s.proper(it, err), nil
 }
 
 // recorded reads an item, as often as that takes.

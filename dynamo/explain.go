@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/talkback/talkback/comment"
-	"github.com/talkback/talkback/dynamo/planner"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -17,12 +16,19 @@ func explain(e execution, counted *run, position *comment.PagePosition, returned
 		runs = append(runs, reading.runs()...)
 	}
 	chosen := runs[0] // the others followed it
+	candidates := chosen.plan.Candidates()
 	plan := comment.QueryPlan{
 		Position:      position,
 		ItemsReturned: returned,
-		Candidates:    reportCandidates(chosen.plan),
+		Candidates:    make([]comment.PlanCandidate, len(candidates)),
 		MostUnits:     chosen.meter.Most(), // of page and probes together
 		Waves:         e.waves(),
+	}
+	for i, candidate := range candidates {
+		plan.Candidates[i] = comment.PlanCandidate{Name: candidate.Name, Reads: len(candidate.Cover), Chosen: i == 0}
+		if chosen.plan.Estimated() {
+			plan.Candidates[i].EstimatedUnits, plan.Candidates[i].Price = &candidate.Units, &candidate.Price
+		}
 	}
 	if counted != nil {
 		runs = append(runs, counted)
@@ -103,18 +109,6 @@ func report(r *run, to *comment.QueryPlan) {
 			})
 		}
 	}
-}
-
-func reportCandidates(p *planner.Plan) []comment.PlanCandidate {
-	candidates := p.Candidates()
-	out := make([]comment.PlanCandidate, len(candidates))
-	for i, candidate := range candidates {
-		out[i] = comment.PlanCandidate{Name: candidate.Name, Reads: len(candidate.Cover), Chosen: i == 0}
-		if p.Estimated() {
-			out[i].EstimatedUnits, out[i].Price = &candidate.Units, &candidate.Price
-		}
-	}
-	return out
 }
 
 func summary(runs []*run, plan comment.QueryPlan) string {

@@ -39,69 +39,47 @@ func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, er
 
 // CommentsByID fetches at most MaxKeysPerGet different comments with consistent reads, so it finds
 // a comment that was just written. A comment that does not exist is in neither map. A comment has
-// an error in failed if DynamoDB left it unprocessed, if its item is damaged, or if it was not
-// fetched because the others reached the cost bound.
+// an error in failed if DynamoDB left it unprocessed, if its item is damaged, if the operation has
+// no memory left for it, or if it was not fetched because the others reached the cost bound.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
-	get := gettingByID{
-		store: s, meter: layout.NewMeter(float64(len(ids))*CommentUnits(), idsCure), withoutText: withoutText,
-		found: make(map[comment.ID]comment.Comment, len(ids)), failed: map[comment.ID]error{},
-	}
+	meter := layout.NewMeter(float64(len(ids))*CommentUnits(), idsCure)
+	found, failed = make(map[comment.ID]comment.Comment, len(ids)), map[comment.ID]error{}
 	for part := range slices.Chunk(ids, idsAtOnce) {
-		if err := get.some(ctx, part); err != nil {
-			return nil, nil, call.Wrap(err, "BatchGetItem of %d comments", len(ids))
-		}
-	}
-	return get.found, get.failed, nil
-}
-
-// gettingByID is the state of one CommentsByID.
-type gettingByID struct {
-	store       *Store
-	meter       *layout.Meter
-	withoutText bool
-	found       map[comment.ID]comment.Comment
-	failed      map[comment.ID]error
-}
-
-// some fetches some of the comments, in one call unless DynamoDB leaves some unprocessed. It
-// fetches none if earlier calls reached the cost bound. Comments that the operation has no memory
-// left for become errors.
-func (g *gettingByID) some(ctx context.Context, ids []comment.ID) error {
-	if err := g.meter.Check(); err != nil {
-		for _, id := range ids {
-			g.failed[id] = err
-		}
-		return nil
-	}
-	want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(layout.TableProjection(!g.withoutText))}
-	for _, id := range ids {
-		want.Keys = append(want.Keys, layout.CommentKey(id))
-	}
-	got, err := call.GetItems(ctx, g.store.client, g.store.table, want)
-	g.meter.Add(got.Units)
-	if err != nil {
-		return err
-	}
-	for _, it := range got.Items {
-		if layout.NoComment(it) {
+		if err := meter.Check(); err != nil {
+			for _, id := range part {
+				failed[id] = err
+			}
 			continue
 		}
-		id := layout.IDOfKey(it)
-		c, err := heldComment(ctx, it, !g.withoutText)
-		switch {
-		case err == nil:
-			g.found[id] = c
-		case comment.KindOf(err) == comment.Internal: // not for want of memory
-			g.store.proper(it, err)
-			g.failed[id] = fmt.Errorf("%w: %w", comment.ErrImproper, err)
-		default:
-			g.failed[id] = err
+		want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true), ProjectionExpression: aws.String(layout.TableProjection(!withoutText))}
+		for _, id := range part {
+			want.Keys = append(want.Keys, layout.CommentKey(id))
+		}
+		got, err := call.GetItems(ctx, s.client, s.table, want)
+		meter.Add(got.Units)
+		if err != nil {
+			return nil, nil, call.Wrap(err, "BatchGetItem of %d comments", len(ids))
+		}
+		for _, it := range got.Items {
+			if layout.NoComment(it) {
+				continue
+			}
+			id := layout.IDOfKey(it)
+			switch c, err := heldComment(ctx, it, !withoutText); {
+			case err == nil:
+				found[id] = c
+			case comment.KindOf(err) == comment.Internal: // not for want of memory
+				s.proper(it, err)
+				failed[id] = fmt.Errorf("%w: %w", comment.ErrImproper, err)
+			default:
+				failed[id] = err
+			}
+		}
+		for _, key := range got.Left {
+			failed[layout.IDOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
 		}
 	}
-	for _, key := range got.Left {
-		g.failed[layout.IDOfKey(key)] = comment.Errorf(comment.Throttled, "the table is too busy to fetch this comment; ask again in a moment")
-	}
-	return nil
+	return found, failed, nil
 }
 
 // heldComment decodes a comment. Its item counts as memory held by the operation before the text is

@@ -137,10 +137,20 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 			ExpressionAttributeValues:           update.ExpressionAttributeValues,
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		if there, refused := call.FoundInstead(err); refused {
-			return replaced(there, mark, after, again)
+		there, refused := call.FoundInstead(err)
+		if !refused {
+			return err
 		}
-		return err
+		now, wrong := layout.Decode(there)
+		switch {
+		case isMarked(there, mark):
+			return nil // an earlier try succeeded
+		case again && (wrong != nil || now.WithHeldEdit().Version > after.WithHeldEdit().Version):
+			return call.OutcomeUnknown(call.ErrOvertaken, nil) // an earlier try of ours may have come before that
+		case layout.NoComment(there):
+			return comment.NoComment(after.ID)
+		}
+		return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
 	})
 	return call.Wrap(err, "edit %s", after)
 }
@@ -174,22 +184,6 @@ func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Upda
 		ConditionExpression:       aws.String(condition),
 		ExpressionAttributeValues: values,
 	}
-}
-
-// replaced returns the outcome of an edit whose condition failed, from the item that is there
-// instead.
-func replaced(there layout.Item, mark string, after comment.Comment, again bool) error {
-	if isMarked(there, mark) {
-		return nil // an earlier try succeeded
-	}
-	now, err := layout.Decode(there)
-	switch {
-	case again && (err != nil || now.WithHeldEdit().Version > after.WithHeldEdit().Version):
-		return call.OutcomeUnknown(call.ErrOvertaken, nil) // an earlier try of ours may have come before that
-	case layout.NoComment(there):
-		return comment.NoComment(after.ID)
-	}
-	return comment.Errorf(comment.Conflict, "another change came first: read the comment again, and decide anew")
 }
 
 // Delete replaces a comment with a tombstone. It returns a Conflict error if another change came
@@ -257,27 +251,21 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 			ExpressionAttributeValues:           layout.OrNone(values),
 			ReturnValuesOnConditionCheckFailure: types.ReturnValuesOnConditionCheckFailureAllOld,
 		}, call.NoRetries)
-		if there, refused := call.FoundInstead(err); refused {
-			return replyRefused(there, c, reply, mark, again)
+		there, refused := call.FoundInstead(err)
+		if !refused {
+			return err
 		}
-		return err
+		// The mark is in the reply and not beside it: an edit of the comment has a mark of its own.
+		switch now, version, wrote := layout.ReplyOf(there); {
+		case layout.NoComment(there):
+			return comment.NoComment(c.ID)
+		case reply == nil && now == nil, reply != nil && wrote == mark:
+			return nil // an earlier try succeeded, or another caller removed it too
+		case again && version != before+1: // else what is there took the place that no try of ours got
+			return call.OutcomeUnknown(call.ErrOvertaken, nil)
+		}
+		return comment.Errorf(comment.Conflict, "another change of the reply came first: read the comment again, and decide anew")
 	}), "reply to %s", c)
-}
-
-// replyRefused returns the outcome of a SetReply whose condition failed, from the item that is
-// there instead. The mark is in the reply and not beside it: an edit of the comment has a mark of
-// its own.
-func replyRefused(there layout.Item, c comment.Comment, reply *comment.Reply, mark string, again bool) error {
-	now, version, wrote := layout.ReplyOf(there)
-	switch {
-	case layout.NoComment(there):
-		return comment.NoComment(c.ID)
-	case reply == nil && now == nil, reply != nil && wrote == mark:
-		return nil // an earlier try succeeded, or another caller removed it too
-	case again && version != replyVersion(c)+1: // else what is there took the place that no try of ours got
-		return call.OutcomeUnknown(call.ErrOvertaken, nil)
-	}
-	return comment.Errorf(comment.Conflict, "another change of the reply came first: read the comment again, and decide anew")
 }
 
 // replyVersion returns the version of the reply that a comment has, or that of its deletion, 0 if
