@@ -155,7 +155,15 @@ func (g *Guard) readSigned(token string) (viewer comment.Viewer, ok bool) {
 	if g.key == nil || !isExact(token) {
 		return comment.Viewer{}, false
 	}
+	var known *keySet
+	if g.remote != nil {
+		known = g.remote.known.Load()
+	}
 	claims, err := g.verify(token)
+	unverified := errors.Is(err, jwt.ErrTokenUnverifiable) || errors.Is(err, jwt.ErrTokenSignatureInvalid)
+	if unverified && g.remote != nil && g.remote.renewed(known) {
+		claims, err = g.verify(token) // with the keys that are at the address by now
+	}
 	if err != nil {
 		return comment.Viewer{}, false
 	}
@@ -171,23 +179,8 @@ func (g *Guard) readSigned(token string) (viewer comment.Viewer, ok bool) {
 	return viewer, ok
 }
 
-// verify returns the claims of a token. If the known keys do not verify its signature, it tries
-// those that are at the address by now.
+// verify returns the claims of a token that a known key verifies.
 func (g *Guard) verify(token string) (jwt.MapClaims, error) {
-	if g.remote == nil {
-		return g.verifyOnce(token)
-	}
-	known := g.remote.known.Load()
-	claims, err := g.verifyOnce(token)
-	unverified := errors.Is(err, jwt.ErrTokenUnverifiable) || errors.Is(err, jwt.ErrTokenSignatureInvalid)
-	if unverified && g.remote.renewed(known) {
-		return g.verifyOnce(token)
-	}
-	return claims, err
-}
-
-// verifyOnce is verify with the known keys alone.
-func (g *Guard) verifyOnce(token string) (jwt.MapClaims, error) {
 	claims := jwt.MapClaims{} // by exact names; the library's structs take them in any case
 	_, err := g.parser.ParseWithClaims(token, claims, g.key)
 	return claims, err

@@ -70,8 +70,13 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	c, problems := draft.Comment(comment.Position{})
 	repeatable := ""
 	if key != nil {
-		problems = append(problems, wrongKey(*key)...)
 		repeatable = *key
+		switch path := []string{"idempotencyKey"}; {
+		case *key == "": // a client that fails to generate keys would believe that its requests can be repeated
+			problems = append(problems, comment.Problem{Code: comment.ProblemEmpty, Path: path, Message: "an idempotency key is not empty: make a UUID for each comment, or leave the key out"})
+		case len(*key) > comment.MaxKeyBytes:
+			problems = append(problems, comment.Problem{Code: comment.ProblemTooLong, Path: path, Message: "an idempotency key has at most 128 bytes; a UUID will do"})
+		}
 	}
 	if len(problems) > 0 {
 		return comment.Comment{}, problems, nil
@@ -98,21 +103,6 @@ func checkVerify(viewer comment.Viewer, verified *bool) error {
 		return nil
 	}
 	return viewer.CheckVerify()
-}
-
-// wrongKey returns the problems of an idempotency key. An empty key is refused: a client that fails
-// to generate keys would believe that its requests can be repeated.
-func wrongKey(key string) []comment.Problem {
-	problem := comment.Problem{Path: []string{"idempotencyKey"}}
-	switch {
-	case key == "":
-		problem.Code, problem.Message = comment.ProblemEmpty, "an idempotency key is not empty: make a UUID for each comment, or leave the key out"
-	case len(key) > comment.MaxKeyBytes:
-		problem.Code, problem.Message = comment.ProblemTooLong, "an idempotency key has at most 128 bytes; a UUID will do"
-	default:
-		return nil
-	}
-	return []comment.Problem{problem}
 }
 
 // reasons returns why a comment that says this waits for a moderator, nil if it does not. What a
