@@ -73,24 +73,19 @@ func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 	s.mu.Lock()
 	s.arns[label] = arn
 	s.mu.Unlock()
-	shards, err := s.list(ctx, arn)
-	return Listing{Label: label, Shards: shards}, err
-}
-
-// list reads all pages. The range of sequence numbers does not tell whether a shard is closed: some
-// engines write the end of an open shard too.
-func (s *tableStream) list(ctx context.Context, arn string) ([]Shard, error) {
-	var shards []Shard
+	listing := Listing{Label: label}
 	for input := (&dynamodbstreams.DescribeStreamInput{StreamArn: aws.String(arn)}); ; {
 		output, err := s.client.DescribeStream(ctx, input)
 		if err != nil {
-			return nil, explain(err, "DescribeStream")
+			return Listing{}, explain(err, "DescribeStream")
 		}
 		for _, shard := range output.StreamDescription.Shards {
-			shards = append(shards, Shard{ID: aws.ToString(shard.ShardId), Parent: aws.ToString(shard.ParentShardId)})
+			// The range of sequence numbers does not tell whether it is closed: some engines write the end of
+			// an open shard too.
+			listing.Shards = append(listing.Shards, Shard{ID: aws.ToString(shard.ShardId), Parent: aws.ToString(shard.ParentShardId)})
 		}
 		if input.ExclusiveStartShardId = output.StreamDescription.LastEvaluatedShardId; input.ExclusiveStartShardId == nil {
-			return shards, nil
+			return listing, nil
 		}
 	}
 }
