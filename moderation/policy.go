@@ -41,7 +41,16 @@ func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 	if p.always {
 		return []comment.HoldReason{comment.HeldAlways}
 	}
-	texts := p.rules.textsOf(c)
+	var texts []string // what people read of it, the author's name too: a spammer chooses that
+	if p.rules.link || p.rules.words != nil {
+		texts = append(texts, plain(c.Text), plain(c.Author.Name))
+		if c.Title != nil {
+			texts = append(texts, plain(*c.Title))
+		}
+		for _, m := range c.Media {
+			texts = append(texts, plain(m.Alt))
+		}
+	}
 	var reasons []comment.HoldReason
 	for _, rule := range []struct {
 		holds  bool
@@ -59,22 +68,6 @@ func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 		}
 	}
 	return reasons
-}
-
-// textsOf returns what people read of a comment, plain: the title, the text, those of pictures and the
-// author's name, which a spammer chooses too. It returns nil if no rule reads them.
-func (r rules) textsOf(c comment.Comment) []string {
-	if !r.link && r.words == nil {
-		return nil
-	}
-	texts := []string{plain(c.Text), plain(c.Author.Name)}
-	if c.Title != nil {
-		texts = append(texts, plain(*c.Title))
-	}
-	for _, m := range c.Media {
-		texts = append(texts, plain(m.Alt))
-	}
-	return texts
 }
 
 // allowsLanguage reports whether a language is listed, or a part of a listed one: "pt" covers
