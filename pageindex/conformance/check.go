@@ -82,20 +82,14 @@ func (w whole) checkPages(t *testing.T, store pageindex.Index, list pageindex.Li
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, w.page(found.Boundaries[0], page*size, size)...)
+		from, rest := found.Boundaries[0], w.positions
+		if from.After != nil {
+			rest = slices.DeleteFunc(slices.Clone(rest), func(p comment.Position) bool { return w.compare(p, *from.After) <= 0 })
+		}
+		rest = rest[min(page*size-from.Rank, len(rest)):] // those between the boundary and the page
+		got = append(got, rest[:min(size, len(rest))]...)
 	}
 	if !slices.Equal(got, w.positions) {
 		t.Errorf("%+v: its pages of %d hold %d comments, the list %d; they differ", list, size, len(got), len(w.positions))
 	}
-}
-
-// page reads the page at a rank as a cursor does: from the boundary on, without the comments
-// between that and the rank.
-func (w whole) page(from pageindex.Boundary, rank, size int) []comment.Position {
-	rest := w.positions
-	if from.After != nil {
-		rest = slices.DeleteFunc(slices.Clone(rest), func(p comment.Position) bool { return w.compare(p, *from.After) <= 0 })
-	}
-	rest = rest[min(rank-from.Rank, len(rest)):]
-	return rest[:min(size, len(rest))]
 }

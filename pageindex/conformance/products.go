@@ -16,9 +16,12 @@ func testProducts(t *testing.T, h *history, p Place) {
 		apply(t, store, want, h.next(40))
 	}
 	checkTold(t, store, want)
-	gone := entriesOf(want, products[0])
-	for i := range gone {
-		gone[i].Cell, gone[i].Follows = nil, h.follows()
+	var gone []pageindex.Entry
+	for at, entry := range want {
+		if at.product == products[0] && entry.Cell != nil {
+			entry.Cell, entry.Follows = nil, h.follows()
+			gone = append(gone, entry)
+		}
 	}
 	apply(t, store, want, gone)
 	checkTold(t, store, want)
@@ -32,16 +35,6 @@ func testProducts(t *testing.T, h *history, p Place) {
 	if told := checkTold(t, store, built); len(told) != 2 {
 		t.Errorf("after a build of two products it tells %q", told)
 	}
-}
-
-// entriesOf returns those of a product.
-func entriesOf(c comments, product string) (out []pageindex.Entry) {
-	for at, entry := range c {
-		if at.product == product && entry.Cell != nil {
-			out = append(out, entry)
-		}
-	}
-	return out
 }
 
 // checkTold wants each product that has comments among those that the store tells, which it returns.

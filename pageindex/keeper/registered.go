@@ -97,29 +97,25 @@ func (r *TableRegistry) SwapRegistry(ctx context.Context, old, next Registry) er
 func encodeRegistry(registry Registry) layout.Item {
 	stores := layout.Item{}
 	for name, s := range registry.Stores {
-		stores[name] = &types.AttributeValueMemberM{Value: encodeStore(s)}
+		store := layout.Item{
+			attrIdentity:  layout.Text(s.Identity),
+			attrGaps:      layout.Number(s.Gaps),
+			attrBegun:     layout.Number(s.Begun),
+			attrReason:    layout.Text(s.Reason),
+			attrBuilt:     layout.Text(s.Built),
+			attrMoments:   layout.Text(s.Moments),
+			attrOwner:     layout.Text(s.Work.Owner),
+			attrWho:       layout.Text(s.Work.Who),
+			attrEngine:    layout.Text(s.Work.Engine),
+			attrHeartbeat: layout.Number(s.Work.Heartbeat),
+			attrEntries:   layout.Number(s.Work.Entries),
+		}
+		layout.SetOptionalTime(store, attrSince, s.Since)
+		stores[name] = &types.AttributeValueMemberM{Value: store}
 	}
 	out := layout.StreamKey(registryPK, registrySK)
 	out[attrVersion] = layout.Number(registry.Version)
 	out[attrStores] = &types.AttributeValueMemberM{Value: stores}
-	return out
-}
-
-func encodeStore(s Registration) layout.Item {
-	out := layout.Item{
-		attrIdentity:  layout.Text(s.Identity),
-		attrGaps:      layout.Number(s.Gaps),
-		attrBegun:     layout.Number(s.Begun),
-		attrReason:    layout.Text(s.Reason),
-		attrBuilt:     layout.Text(s.Built),
-		attrMoments:   layout.Text(s.Moments),
-		attrOwner:     layout.Text(s.Work.Owner),
-		attrWho:       layout.Text(s.Work.Who),
-		attrEngine:    layout.Text(s.Work.Engine),
-		attrHeartbeat: layout.Number(s.Work.Heartbeat),
-		attrEntries:   layout.Number(s.Work.Entries),
-	}
-	layout.SetOptionalTime(out, attrSince, s.Since)
 	return out
 }
 

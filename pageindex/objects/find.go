@@ -50,7 +50,11 @@ func find(ctx context.Context, r *reads, state *State, list pageindex.List, targ
 	if err := r.until(ctx, f.place); err != nil {
 		return pageindex.Found{}, err
 	}
-	return pageindex.Found{Counts: f.counts(), Boundaries: f.boundaries}, nil
+	found := pageindex.Found{Boundaries: f.boundaries}
+	for i := range found.Counts {
+		found.Counts[i] = f.to[i] - f.from[i]
+	}
+	return found, nil
 }
 
 // finder finds targets in the part of a line between two positions, both included.
@@ -62,13 +66,6 @@ type finder struct {
 	boundaries []pageindex.Boundary
 	// from are the counts before the part, to those before its end.
 	from, to comment.Counts
-}
-
-func (f *finder) counts() (counts comment.Counts) {
-	for i := range counts {
-		counts[i] = f.to[i] - f.from[i]
-	}
-	return counts
 }
 
 // measure counts the part, and finds the ranks of positions.

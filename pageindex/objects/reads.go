@@ -89,37 +89,30 @@ func (r *reads) block(name string, h *Head, product, block int) []byte {
 	return nil
 }
 
-// until calls work until it needs nothing that has to be read.
+// until calls work until it needs nothing that has to be read. All that is wanted then is read as one
+// wave.
 func (r *reads) until(ctx context.Context, work func()) error {
 	for {
 		work()
 		if len(r.wantHeads)+len(r.wantBlocks) == 0 {
 			return nil
 		}
-		if err := r.wave(ctx); err != nil {
+		r.cost.Waves++
+		r.cost.Calls += len(r.wantHeads) + len(r.wantBlocks)
+		group, ctx := errgroup.WithContext(ctx)
+		group.SetLimit(parallelReads)
+		for name, part := range r.wantHeads {
+			group.Go(func() error { return r.readHead(ctx, name, part) })
+		}
+		for key, head := range r.wantBlocks {
+			group.Go(func() error { return r.readBlock(ctx, key, head) })
+		}
+		if err := group.Wait(); err != nil {
 			return err
 		}
+		clear(r.wantHeads)
+		clear(r.wantBlocks)
 	}
-}
-
-// wave reads all that is wanted.
-func (r *reads) wave(ctx context.Context) error {
-	r.cost.Waves++
-	r.cost.Calls += len(r.wantHeads) + len(r.wantBlocks)
-	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(parallelReads)
-	for name, part := range r.wantHeads {
-		group.Go(func() error { return r.readHead(ctx, name, part) })
-	}
-	for key, head := range r.wantBlocks {
-		group.Go(func() error { return r.readBlock(ctx, key, head) })
-	}
-	if err := group.Wait(); err != nil {
-		return err
-	}
-	clear(r.wantHeads)
-	clear(r.wantBlocks)
-	return nil
 }
 
 func (r *reads) readHead(ctx context.Context, name string, part FileInfo) error {

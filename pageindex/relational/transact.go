@@ -44,7 +44,13 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 		if err == nil {
 			return nil
 		}
-		switch fault := s.fault(err); {
+		fault, _ := s.db.Explain(err)
+		if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
+			// The store's only row is missing where all tables were emptied, and an older schema is as good
+			// as none.
+			fault = faultMissing
+		}
+		switch {
 		case ctx.Err() != nil || try == attempts:
 			return s.explain(ctx, err)
 		case fault == faultMissing:
@@ -61,16 +67,6 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 			return s.explain(ctx, err)
 		}
 	}
-}
-
-// fault says what an error means. The store's only row is missing where all tables were emptied, and
-// an older schema is as good as none.
-func (s *Store) fault(err error) fault {
-	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
-		return faultMissing
-	}
-	fault, _ := s.db.Explain(err)
-	return fault
 }
 
 // explain makes an error of a known kind. Its text holds neither values nor a password.

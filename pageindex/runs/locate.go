@@ -212,25 +212,21 @@ func (l *locator) answer(targets []pageindex.Target) pageindex.Found {
 	for _, p := range l.parts {
 		found.Counts = found.Counts.Plus(l.counts(p))
 	}
+	total := found.Counts.Total()
 	for _, t := range targets {
-		if t.At != nil {
-			found.Boundaries = append(found.Boundaries, l.rankOf(*t.At))
-			continue
+		var b pageindex.Boundary
+		switch {
+		case t.At != nil:
+			b = l.rankOf(*t.At)
+		case t.AtComment && t.Rank > 0 && t.Rank <= total:
+			p := l.parts[slices.IndexFunc(l.parts, func(p segmentRange) bool { return t.Rank <= p.mostBefore+p.most })]
+			b = pageindex.Boundary{Rank: t.Rank, After: &l.selected(p)[t.Rank-p.mostBefore-1].Position}
+		default:
+			b = l.nearest(t, total)
 		}
-		if t.AtComment && t.Rank > 0 && t.Rank <= found.Counts.Total() {
-			found.Boundaries = append(found.Boundaries, l.behindComment(t.Rank))
-			continue
-		}
-		found.Boundaries = append(found.Boundaries, l.nearest(t, found.Counts.Total()))
+		found.Boundaries = append(found.Boundaries, b)
 	}
 	return found
-}
-
-// behindComment returns the boundary at the last comment before a rank, which is in the list.
-func (l *locator) behindComment(rank int) pageindex.Boundary {
-	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return rank <= p.mostBefore+p.most })
-	p := l.parts[at]
-	return pageindex.Boundary{Rank: rank, After: &l.selected(p)[rank-p.mostBefore-1].Position}
 }
 
 // fewSkipped is how many comments may be left out rather than to read from the middle. That takes two
