@@ -86,13 +86,11 @@ func (s *socketRequests) request(ctx context.Context, token string, body []byte)
 }
 
 // check returns an error if a token is refused.
-func (s *socketRequests) check(token string) (err error) {
-	s.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		if s.Subscriptions.TokenRefused(r.Context()) {
-			err = errors.New("the token is not valid, or no longer: connect again with a new one")
-		}
-	})).ServeHTTP(nil, s.request(context.Background(), token, nil))
-	return err
+func (s *socketRequests) check(token string) error {
+	if s.refusesToken(s.request(context.Background(), token, nil)) {
+		return errors.New("the token is not valid, or no longer: connect again with a new one")
+	}
+	return nil
 }
 
 // run answers an operation, or begins a subscription.

@@ -49,6 +49,14 @@ func positionOf(r *http.Request, operation *graphql.OperationContext) (string, *
 	return "", badMember.with("extensions.position", "a string")
 }
 
+// refusesToken reports whether the token of a request is not valid, or not any more.
+func (o *Options) refusesToken(r *http.Request) (refused bool) {
+	o.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		refused = o.Subscriptions.TokenRefused(r.Context())
+	})).ServeHTTP(nil, r)
+	return refused
+}
+
 // subscriber begins subscriptions.
 type subscriber struct {
 	*Options
@@ -85,18 +93,10 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 	s.close = sync.OnceFunc(func() { s.subscription.Close(); free() })
 	known := requestOf(ctx)
 	if !known.socket && !t.Subscriptions.TokenRefused(ctx) { // a socket checks its own
-		s.expired = func() bool { return t.expired(r) }
+		s.expired = func() bool { return t.refusesToken(r) }
 	}
 	known.stream = s
 	return nil, nil
-}
-
-// expired reports whether the token of a request is not valid any more.
-func (t subscriber) expired(r *http.Request) (refused bool) {
-	t.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		refused = t.Subscriptions.TokenRefused(r.Context())
-	})).ServeHTTP(nil, r)
-	return refused
 }
 
 // stream is a subscription that has begun. It implements [streams.Source].

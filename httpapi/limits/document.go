@@ -58,7 +58,7 @@ func (d *document) checkExpansion(doc *ast.QueryDocument) *gqlerror.Error {
 		if err != nil {
 			return err
 		}
-		if err := d.check(*t); err != nil {
+		if err := d.check(t); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,9 @@ func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 		case *ast.InlineFragment:
 			t, err = d.tally(s.SelectionSet)
 		case *ast.FragmentSpread:
-			t, err = d.spread(s.Name)
+			if fragment := d.fragments[s.Name]; fragment != nil { // one that does not exist is empty
+				t, err = d.fragment(fragment)
+			}
 		}
 		if err != nil {
 			return total, err
@@ -116,37 +118,23 @@ func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 	return total, nil
 }
 
-// spread counts a fragment by its name. A fragment that does not exist is empty.
-func (d *document) spread(name string) (tally, *gqlerror.Error) {
-	fragment := d.fragments[name]
-	if fragment == nil {
-		return tally{}, nil
-	}
-	t, err := d.fragment(fragment)
-	if err != nil {
-		return tally{}, err
-	}
-	return *t, nil
-}
-
 // fragment counts a fragment, once. One that is met again while it is being counted spreads itself.
-func (d *document) fragment(fragment *ast.FragmentDefinition) (*tally, *gqlerror.Error) {
+func (d *document) fragment(fragment *ast.FragmentDefinition) (tally, *gqlerror.Error) {
 	if t, met := d.tallies[fragment]; met {
 		if t == nil {
 			// The error that validation would return, without following the cycle.
 			err := gqlerror.ErrorPosf(fragment.Position, "Cannot spread fragment %q within itself.", fragment.Name)
 			errcode.Set(err, errcode.ValidationFailed)
-			return nil, err
+			return tally{}, err
 		}
-		return t, nil
+		return *t, nil
 	}
 	d.tallies[fragment] = nil
 	t, err := d.tally(fragment.SelectionSet)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		d.tallies[fragment] = &t
 	}
-	d.tallies[fragment] = &t
-	return &t, nil
+	return t, err
 }
 
 func (t *tally) add(u tally) {
