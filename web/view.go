@@ -74,8 +74,7 @@ func viewOf(s *snapshot, address string) homeView {
 	}
 	if v.State == "live" {
 		v.Product, v.Called, v.Widget = productAddress(s.product), cmp.Or(s.named[s.product].Name, s.product), s.widget
-		v.Figures, v.Summary = s.cost()
-		v.Price = s.price()
+		v.Figures, v.Price, v.Summary = s.cost()
 	}
 	for _, b := range s.byLanguage {
 		v.Boards = append(v.Boards, languageRows{b.language, product.LanguageName(b.language), s.rows(b.leaders)})
@@ -125,42 +124,34 @@ func (s *snapshot) status() string {
 	return strconv.Itoa(status) + " " + http.StatusText(status)
 }
 
-// cost returns what the answer to the showcase cost, in figures and in words.
-func (s *snapshot) cost() (figures, summary []string) {
-	answer := s.costs()
-	plan := answer.Data.Product.Comments.Plan
+// cost returns what the answer to the showcase cost, in figures, in a sentence for people who know no
+// read units, and by the lines of its plan.
+func (s *snapshot) cost() (figures []string, price string, summary []string) {
+	var answer struct {
+		Data       showcaseAnswer
+		Extensions struct{ Cost struct{ ReadUnits float64 } }
+	}
+	_ = json.Unmarshal(s.answer.Body, &answer) // which was read before
+	units, plan := answer.Extensions.Cost.ReadUnits, answer.Data.Product.Comments.Plan
+	figures = []string{
+		decimal(float64(s.took.Microseconds())/1000) + " ms",
+		amount(units, "read unit"),
+		amount(float64(plan.Waves), "wave"),
+	}
+	trips := "in one round trip"
+	if plan.Waves != 1 {
+		trips = fmt.Sprintf("in %d round trips", plan.Waves)
+	}
+	price = fmt.Sprintf("DynamoDB answered %s. A million such views cost $%.2f by its list price.", trips, units*millionUnits)
 	for line := range strings.Lines(plan.Summary) {
 		summary = append(summary, strings.TrimSpace(line))
 	}
-	return []string{
-		decimal(float64(s.took.Microseconds())/1000) + " ms",
-		amount(answer.Extensions.Cost.ReadUnits, "read unit"),
-		amount(float64(plan.Waves), "wave"),
-	}, summary
-}
-
-// costs is the answer to the showcase with what all of it cost.
-func (s *snapshot) costs() (answer struct {
-	Data       showcaseAnswer
-	Extensions struct{ Cost struct{ ReadUnits float64 } }
-}) {
-	_ = json.Unmarshal(s.answer.Body, &answer) // which was read before
-	return answer
+	return figures, price, summary
 }
 
 // millionUnits is what a million read units cost in dollars, by DynamoDB's list price on demand in
 // us-east-1.
 const millionUnits = 0.125
-
-// price says what the answer to the showcase costs, for people who know no read units.
-func (s *snapshot) price() string {
-	answer := s.costs()
-	trips := "in one round trip"
-	if waves := answer.Data.Product.Comments.Plan.Waves; waves != 1 {
-		trips = fmt.Sprintf("in %d round trips", waves)
-	}
-	return fmt.Sprintf("DynamoDB answered %s. A million such views cost $%.2f by its list price.", trips, answer.Extensions.Cost.ReadUnits*millionUnits)
-}
 
 // rows returns the entries of a leaderboard, with what products are called.
 func (s *snapshot) rows(entries []entry) []row {
