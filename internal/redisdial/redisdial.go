@@ -44,40 +44,30 @@ func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, er
 	query.Del(clusterParameter)
 	u.RawQuery = query.Encode()
 	if cluster {
-		client, err := dialCluster(u.String(), bounds)
-		return client, name, err
+		options, err := goredis.ParseClusterURL(u.String())
+		if err != nil {
+			return nil, "", notRedis()
+		}
+		bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
+		options.DialerRetries = 1
+		options.ContextTimeoutEnabled, options.DisableIdentity = true, true
+		options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+		return goredis.NewClusterClient(options), name, nil
 	}
-	client, err := dialOne(u.String(), bounds)
-	return client, name, err
+	options, err := goredis.ParseURL(u.String())
+	if err != nil {
+		return nil, "", notRedis()
+	}
+	bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
+	options.DialerRetries = 1
+	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
+	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
+	return goredis.NewClient(options), name, nil
 }
 
 // notRedis hides what a parser says, which may quote the password.
 func notRedis() error {
 	return comment.Errorf(comment.BadInput, "the URL of Redis must be like redis://host:6379/0, or rediss://user:password@host:6379/0 with TLS; a cluster's ends with ?cluster=true")
-}
-
-func dialOne(target string, bounds Bounds) (goredis.UniversalClient, error) {
-	options, err := goredis.ParseURL(target)
-	if err != nil {
-		return nil, notRedis()
-	}
-	bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
-	options.DialerRetries = 1
-	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
-	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return goredis.NewClient(options), nil
-}
-
-func dialCluster(target string, bounds Bounds) (goredis.UniversalClient, error) {
-	options, err := goredis.ParseClusterURL(target)
-	if err != nil {
-		return nil, notRedis()
-	}
-	bounds.apply(&options.DialTimeout, &options.MaxRetries, &options.ReadTimeout, &options.WriteTimeout, &options.PoolTimeout)
-	options.DialerRetries = 1
-	options.ContextTimeoutEnabled, options.DisableIdentity = true, true
-	options.MaintNotificationsConfig = &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}
-	return goredis.NewClusterClient(options), nil
 }
 
 // apply sets the timeouts and the number of retries that the URL left open.
