@@ -225,18 +225,12 @@ func printed(text []byte) []span {
 	var spans []span
 	end := 0
 	for _, found := range jsonForm.FindAllStringSubmatchIndex(code, -1) {
-		spans = append(spans, span{"", code[end:found[0]]}, span{classOf(found), code[found[0]:found[1]]})
+		group := 1
+		for found[2*group] < 0 { // one of them matched
+			group++
+		}
+		spans = append(spans, span{"", code[end:found[0]]}, span{jsonForm.SubexpNames()[group], code[found[0]:found[1]]})
 		end = found[1]
 	}
 	return append(spans, span{"", code[end:]})
-}
-
-// classOf returns the name of the group that matched.
-func classOf(found []int) string {
-	for i, name := range jsonForm.SubexpNames() {
-		if name != "" && found[2*i] >= 0 {
-			return name
-		}
-	}
-	return ""
 }

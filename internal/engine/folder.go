@@ -182,8 +182,9 @@ func Shared(ctx context.Context, folder string) (endpoint string, found bool, er
 	ctx, cancel := context.WithTimeout(ctx, sharedPatience)
 	defer cancel()
 	for {
-		free, err := isFree(path)
-		if err != nil {
+		lock := flock.New(path) // held for an instant, together with other processes that try it
+		free, err := lock.TryRLock()
+		if err = errors.Join(err, lock.Close()); err != nil {
 			return "", false, unusable(folder, err)
 		}
 		if free {
@@ -202,14 +203,6 @@ func Shared(ctx context.Context, folder string) (endpoint string, found bool, er
 		case <-time.After(pollEvery):
 		}
 	}
-}
-
-// isFree reports whether the lock is free. It holds the lock for an instant, together with other
-// processes that try it.
-func isFree(path string) (bool, error) {
-	lock := flock.New(path)
-	free, err := lock.TryRLock()
-	return free, errors.Join(err, lock.Close())
 }
 
 // leastRoom is how much room the disk of a data folder has at least, in bytes. With less, SQLite may

@@ -91,17 +91,15 @@ type values struct {
 
 // get returns the value of a field, empty if the row has none.
 func (v *values) get(field Field) string {
-	i, found := v.layout.index[field]
-	if !found {
-		return ""
+	if i, found := v.layout.index[field]; found && v.nested != nil && v.nested[i] {
+		if v.values[i] == "[]" {
+			return ""
+		}
+		if v.err == nil {
+			v.err = fmt.Errorf("the %s is an object or a list; it has to be a text or a number", field)
+		}
 	}
-	if v.nested != nil && v.nested[i] && v.values[i] == "[]" {
-		return ""
-	}
-	if v.nested != nil && v.nested[i] && v.err == nil {
-		v.err = fmt.Errorf("the %s is an object or a list; it has to be a text or a number", field)
-	}
-	return strings.TrimSpace(v.values[i])
+	return v.raw(field)
 }
 
 // raw returns the value of a field, with an object or a list as JSON; empty if the row has none.

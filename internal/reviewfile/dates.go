@@ -58,30 +58,22 @@ func (p *dateParser) parse(text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, fmt.Errorf("the date is missing")
 	}
-	at, err := p.any(text)
+	at, err := p.as(dateLayouts[p.last], text)
+	for i := 0; err != nil && i < len(dateLayouts); i++ {
+		if at, err = p.as(dateLayouts[i], text); err == nil {
+			p.last = i
+		}
+	}
 	if err != nil {
-		return time.Time{}, err
+		var ok bool
+		if at, ok = parseUnix(text); !ok {
+			return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
+		}
 	}
 	if at.Before(time.Unix(0, 0)) || !at.Before(lastTime) {
 		return time.Time{}, fmt.Errorf("the date %.40q is not between 1970 and 9999", text)
 	}
 	return at.UTC(), nil
-}
-
-func (p *dateParser) any(text string) (time.Time, error) {
-	if at, err := p.as(dateLayouts[p.last], text); err == nil {
-		return at, nil
-	}
-	for i, layout := range dateLayouts {
-		if at, err := p.as(layout, text); err == nil {
-			p.last = i
-			return at, nil
-		}
-	}
-	if at, ok := parseUnix(text); ok {
-		return at, nil
-	}
-	return time.Time{}, fmt.Errorf(`the date %.40q is not understood: write it as "2006-01-02", "2006-01-02T15:04:05Z" or seconds since 1970`, text)
 }
 
 // as parses a time of a layout. The letters UTC of a layout are letters only to package time.

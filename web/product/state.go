@@ -379,21 +379,16 @@ func (s state) filter(ratings []int) *filter {
 		f.CreatedAfter = s.From + "T00:00:00Z"
 	}
 	if s.To != "" {
-		f.CreatedBefore = dayAfter(s.To) + "T00:00:00Z"
+		day, err := time.Parse(time.DateOnly, s.To)
+		if err != nil {
+			panic(err) // parseDay let it pass
+		}
+		f.CreatedBefore = day.AddDate(0, 0, 1).Format(time.DateOnly) + "T00:00:00Z"
 	}
 	if len(f.Languages)+len(f.Ratings)+len(s.Only) == 0 && s.From == "" && s.To == "" {
 		return nil
 	}
 	return &f
-}
-
-// dayAfter returns the next day. The day is one that parseDay let pass.
-func dayAfter(day string) string {
-	date, err := time.Parse(time.DateOnly, day)
-	if err != nil {
-		panic(err)
-	}
-	return date.AddDate(0, 0, 1).Format(time.DateOnly)
 }
 
 // usualWait is what Retry-After says if the API names no time, in seconds.
