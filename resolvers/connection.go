@@ -43,27 +43,6 @@ func unlessFailed[T any](value *T, err error) (*T, error) {
 	return value, nil
 }
 
-// slice returns the slice of the list that a page asks for. It checks the size and the number, and
-// reads the cursors.
-func (l list) slice(asked *lookahead.Page, after, before *string, page *int) (comment.Slice, error) {
-	slice := comment.Slice{Size: asked.Size, FromEnd: asked.FromEnd}
-	if asked.BothEnds {
-		return slice, comment.Errorf(comment.BadInput, "give either first or last, not both: first pages forwards, last backwards")
-	}
-	var err error
-	if slice.After, err = l.position("after", after); err != nil {
-		return slice, err
-	}
-	if slice.Before, err = l.position("before", before); err != nil {
-		return slice, err
-	}
-	if page == nil {
-		return slice, slice.Check(l.order)
-	}
-	slice.Page = *page
-	return slice, slice.CheckPage()
-}
-
 // connection returns a page of the list in the shape of the schema. It has no cursors and no plan
 // that are not asked for.
 func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {

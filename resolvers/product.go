@@ -37,24 +37,39 @@ func (r productResolver) Comments(
 	return connection(list, query.Slice, read, field.Page), nil
 }
 
-// query returns the query of a field that asks for a page of the list.
+// query returns the query of a field that asks for a page of the list. It checks the size and the number,
+// and reads the cursors.
 func (l list) query(field *lookahead.Field, after, before *string, settledOnly *bool, page *int) (comment.Query, error) {
 	asked := field.Page
 	if asked.Refused != nil {
 		return comment.Query{}, asked.Refused
 	}
-	slice, err := l.slice(asked, after, before, page)
-	if err != nil {
+	if asked.BothEnds {
+		return comment.Query{}, comment.Errorf(comment.BadInput, "give either first or last, not both: first pages forwards, last backwards")
+	}
+	var err error
+	slice := comment.Slice{Size: asked.Size, FromEnd: asked.FromEnd}
+	if slice.After, err = l.position("after", after); err != nil {
 		return comment.Query{}, err
 	}
-	settled := settledOnly != nil && *settledOnly
-	if settled {
-		if err := l.order.CheckSettled(); err != nil {
-			return comment.Query{}, err
-		}
+	if slice.Before, err = l.position("before", before); err != nil {
+		return comment.Query{}, err
 	}
-	if settled && page != nil {
-		return comment.Query{}, comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
+	if page == nil {
+		err = slice.Check(l.order)
+	} else {
+		slice.Page = *page
+		err = slice.CheckPage()
+	}
+	settled := settledOnly != nil && *settledOnly
+	if err == nil && settled {
+		err = l.order.CheckSettled()
+	}
+	if err == nil && settled && page != nil {
+		err = comment.Errorf(comment.BadInput, "give either page or settledOnly, not both: follow new comments with after")
+	}
+	if err != nil {
+		return comment.Query{}, err
 	}
 	return comment.Query{
 		Product: l.product, Filter: l.filter, Order: l.order, Slice: slice, SettledOnly: settled,
