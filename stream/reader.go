@@ -188,9 +188,15 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 	return false
 }
 
-// step reads once and hands over the records.
+// step reads once and hands over the records. It notices by itself when some may have been dropped
+// unread, which not every engine reports.
 func (r *reader) step(ctx context.Context) (ended bool, err error) {
-	if err := r.checkReach(ctx); err != nil {
+	r.mu.Lock()
+	next, lost := r.current().outOfReach(time.Now())
+	r.mu.Unlock()
+	if !lost {
+		r.advance(func(progress) progress { return next })
+	} else if err := r.startOver(ctx, "nobody read the shard for as long as the stream keeps records"); err != nil {
 		return false, err
 	}
 	if !r.stuck && !r.atEnd && len(r.unprocessed()) < mostWaiting {
@@ -212,18 +218,6 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 		return r.close(ctx)
 	}
 	return false, nil
-}
-
-// checkReach notices when records may have been dropped unread, which not every engine reports.
-func (r *reader) checkReach(ctx context.Context) error {
-	r.mu.Lock()
-	next, lost := r.current().outOfReach(time.Now())
-	r.mu.Unlock()
-	if lost {
-		return r.startOver(ctx, "nobody read the shard for as long as the stream keeps records")
-	}
-	r.advance(func(progress) progress { return next })
-	return nil
 }
 
 // startOver records a gap and goes back to the oldest record that is left. Reading stops until the
