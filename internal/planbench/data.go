@@ -39,20 +39,14 @@ func NewProduct(ctx context.Context, comments []comment.Comment) (*Product, erro
 	for _, c := range p.comments {
 		p.stats.Add(c.Cell(), 1)
 	}
-	p.sizes = sizesOf(table, p.id)
-	p.ledger = newLedger(table, p.id, p.comments, p.stats)
-	return p, nil
-}
-
-// sizesOf returns the sizes of a product's items.
-func sizesOf(table *Table, product string) planner.Sizes {
-	sizes := planner.Sizes{Any: sizeOf(table.partition(layout.Partition{Index: layout.All}, product))}
-	for i := range sizes.ByRating {
-		if entries := table.partition(layout.Partition{Index: layout.ByRating, Rating: i + 1}, product); len(entries) > 0 {
-			sizes.ByRating[i] = sizeOf(entries)
+	p.sizes.Any = sizeOf(table.partition(layout.Partition{Index: layout.All}, p.id))
+	for i := range p.sizes.ByRating {
+		if entries := table.partition(layout.Partition{Index: layout.ByRating, Rating: i + 1}, p.id); len(entries) > 0 {
+			p.sizes.ByRating[i] = sizeOf(entries)
 		}
 	}
-	return sizes
+	p.ledger = newLedger(table, p.id, p.comments, p.stats)
+	return p, nil
 }
 
 // sizeOf returns the mean size of at least one item, and its standard deviation.

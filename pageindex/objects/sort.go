@@ -187,7 +187,18 @@ func (h *runHeap) Pop() any {
 // next puts a run on the heap, unless it is at its end.
 func (h *runHeap) next(r *run) error {
 	if len(r.items) == 0 {
-		if err := r.read(); err != nil {
+		head, err := r.from.Peek(frameHead)
+		if errors.Is(err, io.EOF) && len(head) == 0 {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		frame := make([]byte, frameHead+int(binary.BigEndian.Uint32(head)))
+		if _, err := io.ReadFull(r.from, frame); err != nil {
+			return err
+		}
+		if r.items, err = decodeFrame(frame); err != nil {
 			return err
 		}
 	}
@@ -195,21 +206,4 @@ func (h *runHeap) next(r *run) error {
 		heap.Push(h, r)
 	}
 	return nil
-}
-
-// read reads the next frame, none at the end.
-func (r *run) read() error {
-	head, err := r.from.Peek(frameHead)
-	if errors.Is(err, io.EOF) && len(head) == 0 {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	frame := make([]byte, frameHead+int(binary.BigEndian.Uint32(head)))
-	if _, err := io.ReadFull(r.from, frame); err != nil {
-		return err
-	}
-	r.items, err = decodeFrame(frame)
-	return err
 }
