@@ -129,7 +129,14 @@ func (h *Hub) leave(s *Subscription) {
 	}
 	delete(h.users, s)
 	if f.users--; f.users == 0 && f == h.following {
-		f.idle = time.AfterFunc(linger, func() { h.rest(f) })
+		f.idle = time.AfterFunc(linger, func() {
+			h.mu.Lock()
+			defer h.mu.Unlock()
+			if f.users == 0 && f == h.following { // nobody came back
+				h.following = nil
+				f.stop()
+			}
+		})
 	}
 }
 
@@ -141,16 +148,6 @@ func (h *Hub) upTo(s *Subscription) string {
 		return ""
 	}
 	return later(h.at, s.from).String()
-}
-
-// rest ends the reading of events that nobody uses any more.
-func (h *Hub) rest(f *following) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if f.users == 0 && f == h.following {
-		h.following = nil
-		f.stop()
-	}
 }
 
 // Close ends the reading of events. Subscriptions get nothing from then on. It does nothing to a nil

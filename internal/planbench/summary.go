@@ -44,14 +44,6 @@ const (
 	ByComments Weight = "comments"
 )
 
-// of returns the weight of a product by its number of comments.
-func (w Weight) of(comments int) float64 {
-	if w == ByComments {
-		return float64(comments)
-	}
-	return 1
-}
-
 // Group is what averages are taken over.
 type Group struct {
 	Set
@@ -162,7 +154,11 @@ func (s *Summary) add(group Group, rows []Row) {
 		sums = new([ways]sum)
 		s.sums[group] = sums
 	}
-	weight := group.Weight.of(rows[0].Comments) / float64(len(rows))
+	weight := 1.0
+	if group.Weight == ByComments {
+		weight = float64(rows[0].Comments)
+	}
+	weight /= float64(len(rows))
 	for _, r := range rows {
 		for way, cost := range r.Costs {
 			if cost.Waves > 0 || Way(way) == Foresight {

@@ -79,7 +79,14 @@ func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found
 	}
 	places := []comment.Position{low, high.Next()}
 	for _, t := range targets {
-		places = append(places, l.place(t))
+		var place comment.Position // the first one behind the target, where comments ascend; the lowest for a rank
+		switch {
+		case t.At != nil && l.list.Order.Descends():
+			place = *t.At
+		case t.At != nil:
+			place = t.At.Next()
+		}
+		places = append(places, place)
 	}
 	indexes, err := l.indexes(ctx, places)
 	if err != nil {
@@ -99,18 +106,6 @@ func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found
 	}
 	found.Boundaries, _, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, l.sample, l.read)
 	return found, err
-}
-
-// place is the first position behind a target by position, where comments ascend; the lowest one for
-// a rank.
-func (l *attempt) place(t pageindex.Target) comment.Position {
-	switch {
-	case t.At == nil:
-		return comment.Position{}
-	case !l.list.Order.Descends():
-		return t.At.Next()
-	}
-	return *t.At
 }
 
 // indexes returns for each cell how many comments are below each of some positions. All are below

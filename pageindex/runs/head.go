@@ -69,7 +69,11 @@ func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
 	if negative(next.Counts) {
 		return Head{}, nil
 	}
-	if next.full() {
+	limit := runSize // of a head that does not become a run
+	if !next.sealed() {
+		limit = firstSize
+	}
+	if next.Counts.Total() >= limit && next.Highest != comment.MaxPosition { // no bound can be above that
 		e.Sealed = &Run{From: next.Bound, End: shortAbove(next.Highest), Counts: next.Counts}
 		next.Bound, next.Counts = e.Sealed.End, comment.Stats{}
 	}
@@ -88,15 +92,6 @@ func addChange(counts comment.Stats, c Change) {
 	if c.From != nil {
 		counts.Add(*c.From, -1)
 	}
-}
-
-// full reports whether the head is to become a run. No bound can be above MaxPosition.
-func (h Head) full() bool {
-	limit := runSize
-	if !h.sealed() {
-		limit = firstSize
-	}
-	return h.Counts.Total() >= limit && h.Highest != comment.MaxPosition
 }
 
 // MergeDue reports whether the log is to be merged after a transaction, given the head before it:

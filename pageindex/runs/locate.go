@@ -2,7 +2,6 @@ package runs
 
 import (
 	"slices"
-	"sort"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
@@ -272,25 +271,15 @@ func (l *locator) rankOf(at comment.Position) pageindex.Boundary {
 		switch p.upTo(at, l.list.Order) {
 		case all:
 			b.Rank += p.most
-		case some:
-			b.Rank += l.before(p, at)
+		case some: // of a part whose markers are not known, none are in the list
+			for _, m := range l.selected(p) {
+				if c := m.Position.Compare(at); c == 0 || (c < 0) != l.list.Order.Descends() {
+					b.Rank++
+				}
+			}
 		}
 	}
 	return b
-}
-
-// before returns how many of the list's comments in a part are at or before a position.
-func (l *locator) before(p segmentRange, at comment.Position) int {
-	if !p.revealed {
-		return 0 // there are none in all of the part
-	}
-	markers := l.selected(p)
-	return sort.Search(len(markers), func(i int) bool {
-		if l.list.Order.Descends() {
-			return markers[i].Position.Compare(at) < 0
-		}
-		return markers[i].Position.Compare(at) > 0
-	})
 }
 
 // boundary returns the last boundary that is known at or before a rank.
