@@ -119,27 +119,22 @@ func (s *server) serve(ctx context.Context) error {
 	defer cancel()
 	if failed == nil {
 		s.connections.Stop()
-		if errors.Is(context.Cause(ctx), errTerminated) {
-			_ = task.Wait(drain, s.delay) // a load balancer has to notice; people at a terminal wait
+		if errors.Is(context.Cause(ctx), errTerminated) { // at a terminal, people wait for the end
+			_ = task.Wait(drain, s.delay) // a load balancer has to notice
 		}
 		_ = s.listener.Close() // serving on it ends either way
 		failed = <-served
 	}
 	close(s.refuses)
-	return errors.Join(failed, s.finish(drain))
-}
-
-// finish lets requests under way be answered, and cuts them off when the context ends.
-func (s *server) finish(ctx context.Context) error {
-	err := s.connections.Drain(ctx)
+	err := s.connections.Drain(drain)
 	if err == nil {
-		err = s.http.Shutdown(ctx)
+		err = s.http.Shutdown(drain)
 	}
 	if err != nil {
 		s.log.Warn("some requests were cut off at the end", "error", err)
-		return s.http.Close()
+		err = s.http.Close()
 	}
-	return nil
+	return errors.Join(failed, err)
 }
 
 // serveOn answers on a listener until that is closed.

@@ -86,7 +86,14 @@ func (l *Limiter) full(now time.Time) bool {
 			return false
 		}
 	}
-	return !l.worthWaiting(now)
+	// One more may wait if its turn comes soon. In a burst as many may wait as may be in progress. When
+	// the queue does not get empty any more, half as many: all would only wait longer.
+	waiting, limit := len(l.queue), int(l.gradient.limit)
+	room := limit
+	if l.gradient.probing || now.Sub(l.emptied) > longestWait {
+		room = limit / 2
+	}
+	return waiting >= room || l.pace*time.Duration(waiting+1)/time.Duration(limit) > longestWait
 }
 
 // Refuse reports whether a request that comes while others are refused is refused too: since one was
@@ -136,18 +143,6 @@ func (l *Limiter) free() bool {
 		return l.probing < l.gradient.alone && l.inFlight < l.gradient.most
 	}
 	return l.inFlight < int(l.gradient.limit)
-}
-
-// worthWaiting reports whether one more request may wait. Its turn must come soon. In a burst as many
-// may wait as may be in progress. When the queue does not get empty any more, half as many: all would
-// only wait longer.
-func (l *Limiter) worthWaiting(now time.Time) bool {
-	waiting, limit := len(l.queue), int(l.gradient.limit)
-	room := limit
-	if l.gradient.probing || now.Sub(l.emptied) > longestWait {
-		room = limit / 2
-	}
-	return waiting < room && l.pace*time.Duration(waiting+1)/time.Duration(limit) <= longestWait
 }
 
 // let takes a place. The caller holds the lock.

@@ -111,17 +111,13 @@ func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.O
 	); err != nil || g.Quota == nil {
 		return err
 	}
-	return g.Quota.Charge(ctx, cost.units, changes(read))
-}
-
-// changes returns how many comments an operation adds, edits and deletes.
-func changes(operation *lookahead.Operation) (n int) {
-	for i := range operation.Fields {
-		if operation.Fields[i].Kind == lookahead.Write {
-			n++
+	writes := 0 // how many comments it adds, edits and deletes
+	for i := range read.Fields {
+		if read.Fields[i].Kind == lookahead.Write {
+			writes++
 		}
 	}
-	return n
+	return g.Quota.Charge(ctx, cost.units, writes)
 }
 
 // checkConditions refuses null as a condition of @skip and @include. Validation accepts a variable
