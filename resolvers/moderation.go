@@ -101,10 +101,7 @@ func (r moderationResolver) Audit(ctx context.Context, _ *comment.ModeratorView,
 		return nil, err
 	}
 	decisions, err := r.Desk.Audit(ctx, parsed)
-	if err != nil {
-		return nil, err
-	}
-	return pointers(decisions), nil
+	return pointers(decisions), err
 }
 
 // Reports returns what customers reported about a comment.

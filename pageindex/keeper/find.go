@@ -32,16 +32,6 @@ func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pagein
 		k.awake()
 		return pageindex.Found{}, err
 	}
-	found, err := k.ask(ctx, now.covers, list, targets)
-	if err != nil {
-		k.seen.forget()
-		return pageindex.Found{}, err
-	}
-	return found, nil
-}
-
-// ask asks the store, which must cover a token before and after.
-func (k *Keeper) ask(ctx context.Context, token string, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	asked, cancel := context.WithTimeout(ctx, k.Pace.Find)
 	defer cancel()
 	found, err := k.Store.Find(asked, list, targets)
@@ -51,11 +41,15 @@ func (k *Keeper) ask(ctx context.Context, token string, list pageindex.List, tar
 	}
 	switch {
 	case ctx.Err() != nil:
-		return found, ctx.Err()
+		err = ctx.Err()
 	case err != nil:
-		return found, unavailable(storeAway, err)
-	case tokenOf(covers) != tokenOf(token):
-		return found, unavailable(notBuilt, errors.New("the store lost what it covered"))
+		err = unavailable(storeAway, err)
+	case tokenOf(covers) != tokenOf(now.covers):
+		err = unavailable(notBuilt, errors.New("the store lost what it covered"))
+	}
+	if err != nil {
+		k.seen.forget()
+		return pageindex.Found{}, err
 	}
 	return found, nil
 }
