@@ -82,6 +82,7 @@ func TestHooks(t *testing.T) {
 	for want, arguments := range map[string][]string{
 		"there is no hook":           {"pause", id},
 		"begin with https://":        {"add", "http://shop.example", "--secret-env", "SHOP_HOOK"},
+		"nothing is delivered to":    {"add", "https://10.0.0.7/hooks", "--secret-env", "SHOP_HOOK"},
 		"is no CDN":                  {"add", "https://shop.example", "--secret-env", "CDN_TOKEN", "--purge", "akamai"},
 		"is no kind of events":       {"add", "https://shop.example", "--secret-env", "SHOP_HOOK", "--events", "comment.eaten"},
 		"not the secret":             {"add", "https://shop.example", "--secret-env", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"},

@@ -10,6 +10,7 @@ package webhooks
 
 import (
 	"maps"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/fetch"
 )
 
 // Hook is an address that events are delivered to.
@@ -62,6 +64,8 @@ func (h Hook) Check() error {
 		return comment.Errorf(comment.BadInput, "the address of a hook must be like https://shop.example/hooks, without user name and fragment")
 	case address.Scheme == "http" && !h.AllowPrivate:
 		return comment.Errorf(comment.BadInput, "the address of a hook must begin with https://; inside your own network, http:// is taken with --allow-private")
+	case !reaches(address.Hostname(), h.AllowPrivate):
+		return comment.Errorf(comment.BadInput, "nothing is delivered to %s: give an address that is public, or with --allow-private one inside your own network", address.Hostname())
 	case h.SecretEnv == "" || strings.ContainsAny(h.SecretEnv, "= \x00") || strings.HasPrefix(h.SecretEnv, secretPrefix):
 		return comment.Errorf(comment.BadInput, "give the name of the environment variable that holds the secret, not the secret")
 	case h.Purge != "" && cdns[h.Purge] == nil:
@@ -75,6 +79,13 @@ func (h Hook) Check() error {
 		}
 	}
 	return nil
+}
+
+// reaches reports whether a host is one that is delivered to, as far as it tells: where a name leads is looked
+// at with each delivery.
+func reaches(host string, private bool) bool {
+	at, err := netip.ParseAddr(host)
+	return err != nil || fetch.Public(at) || private && fetch.PublicOrInside(at)
 }
 
 // Address returns the URL without its query, which may hold a secret.

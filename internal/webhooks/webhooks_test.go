@@ -406,6 +406,8 @@ func TestCheck(t *testing.T) {
 		"no address":      func(h *webhooks.Hook) { h.URL = "shop.example" },
 		"a user":          func(h *webhooks.Hook) { h.URL = "https://user:word@shop.example" },
 		"another scheme":  func(h *webhooks.Hook) { h.URL = "file:///etc/passwd" },
+		"this machine":    func(h *webhooks.Hook) { h.URL = "https://[::ffff:127.0.0.1]:8443/" },
+		"credentials":     func(h *webhooks.Hook) { h.URL, h.AllowPrivate = "http://169.254.169.254/", true },
 		"the secret":      func(h *webhooks.Hook) { h.SecretEnv = secret },
 		"no secret":       func(h *webhooks.Hook) { h.SecretEnv = "" },
 		"an unknown kind": func(h *webhooks.Hook) { h.Kinds = []outbox.Kind{"comment.eaten"} },
