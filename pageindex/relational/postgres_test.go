@@ -2,6 +2,7 @@ package relational
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"strings"
@@ -75,10 +76,11 @@ func TestSchemaMadeBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer admin.Close(context.WithoutCancel(t.Context()))
-	if _, err := admin.Exec(t.Context(), `CREATE ROLE clerk LOGIN; CREATE SCHEMA talkback_comments AUTHORIZATION clerk`); err != nil {
+	clerk := "clerk_" + strings.ToLower(rand.Text()) // a role is the server's, and this may run again
+	if _, err := admin.Exec(t.Context(), fmt.Sprintf(`CREATE ROLE %[1]s LOGIN; CREATE SCHEMA talkback_comments AUTHORIZATION %[1]s`, clerk)); err != nil {
 		t.Fatal(err)
 	}
-	asClerk := strings.Replace(target, "talkback:", "clerk:", 1)
+	asClerk := strings.Replace(target, "talkback:", clerk+":", 1)
 	checkTotal(t, open(t, asClerk, "comments"), "p", 0)
 	err = open(t, asClerk, "other").Apply(t.Context(), []pageindex.Entry{entry("p", 1, 1)})
 	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "SQLSTATE 42501") {
