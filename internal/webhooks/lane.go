@@ -2,6 +2,7 @@ package webhooks
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 	"sync"
 	"time"
@@ -11,7 +12,8 @@ import (
 )
 
 // Pace is how long to wait after a try that failed: First, twice as long each further time, and at most
-// Longest. Each wait is drawn between half of that and all.
+// Longest. Each wait is drawn between half of that and all. A receiver that asks for a longer one gets it, but
+// at most Longest.
 type Pace struct{ First, Longest time.Duration }
 
 // DefaultPace is the pace of deliveries.
@@ -112,6 +114,9 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 		d.change(lane, func(l *LaneProgress) {
 			l.Failing, l.Attempts, l.Since, l.LastError = e.ID, l.Attempts+1, e.At, err.Error()
 			wait = d.pace.after(l.Attempts)
+			if asked, ok := errors.AsType[refused](err); ok {
+				wait = max(wait, min(asked.wait, d.pace.Longest))
+			}
 			l.Next = time.Now().Add(wait)
 		})
 		if err := task.Wait(ctx, wait); err != nil {

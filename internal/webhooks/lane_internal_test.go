@@ -1,6 +1,7 @@
 package webhooks
 
 import (
+	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,4 +21,52 @@ func TestNextTryByAClockThatWasAhead(t *testing.T) {
 			t.Errorf("it waited for %v: %v", time.Since(began), err)
 		}
 	})
+}
+
+// answers answers requests, in place of a network.
+type answers func() *http.Response
+
+// RoundTrip implements http.RoundTripper.
+func (a answers) RoundTrip(*http.Request) (*http.Response, error) { return a(), nil }
+
+// A receiver that asks to be left alone for a while is, but for no longer than the longest pause.
+func TestReceiversThatAskToWait(t *testing.T) {
+	begin := time.Date(2000, time.January, 1, 0, 0, 0, 0, time.UTC) // where simulated time begins
+	half, pause := DefaultPace.First/2, DefaultPace.First
+	for name, row := range map[string]struct {
+		header            string
+		shortest, longest time.Duration
+	}{
+		"it does not ask":          {"", half, pause},
+		"for less than a pause":    {"0", half, pause},
+		"for seconds":              {"30", 30 * time.Second, 30 * time.Second},
+		"until a time":             {begin.Add(90 * time.Second).Format(http.TimeFormat), 90 * time.Second, 90 * time.Second},
+		"until a time in the past": {begin.Add(-time.Hour).Format(http.TimeFormat), half, pause},
+		"for a day":                {"86400", time.Hour, time.Hour},
+		"until another year":       {begin.AddDate(7000, 0, 0).Format(http.TimeFormat), time.Hour, time.Hour},
+		"for 1,000 years":          {"31536000000", half, pause},
+		"for less than nothing":    {"-30", half, pause},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := NewSender(func(string) (string, bool) { return "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", true })
+				status := http.StatusTooManyRequests
+				s.private.Transport = answers(func() *http.Response {
+					response := &http.Response{StatusCode: status, Header: http.Header{"Retry-After": {row.header}}, Body: http.NoBody}
+					status = http.StatusOK
+					return response
+				})
+				d := &delivery{
+					hook: Hook{URL: "http://shop.example", SecretEnv: "SECRET", AllowPrivate: true, GiveUp: 24 * time.Hour},
+					send: s.Send, pace: DefaultPace, tried: func(Outcome) {},
+				}
+				if err := d.deliver(t.Context(), 0, []outbox.Event{{ID: "evt_1", At: time.Now()}}); err != nil {
+					t.Fatal(err)
+				}
+				if waited := time.Since(begin); waited < row.shortest || waited > row.longest {
+					t.Errorf("it waited for %v", waited)
+				}
+			})
+		})
+	}
 }

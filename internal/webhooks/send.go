@@ -136,8 +136,32 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	case status >= 300 && status < 400:
 		return fmt.Errorf("it answers %d, a redirect, which is not followed: add the hook with the address that it leads to", status)
 	default:
-		return fmt.Errorf("it answers %d %s", status, http.StatusText(status))
+		return refused{status, retryAfter(response.Header, time.Now())}
 	}
+}
+
+// refused is the answer of a receiver that took nothing, and how long it asks to be left alone; 0 if it does not ask.
+type refused struct {
+	status int
+	wait   time.Duration
+}
+
+// Error implements error.
+func (r refused) Error() string {
+	return fmt.Sprintf("it answers %d %s", r.status, http.StatusText(r.status))
+}
+
+// retryAfter reads the header Retry-After, which is a number of seconds or a time (RFC 9110, section 10.2.3);
+// 0 without one, and for anything else.
+func retryAfter(header http.Header, now time.Time) time.Duration {
+	text := header.Get("Retry-After")
+	if seconds, err := strconv.ParseUint(text, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
 }
 
 // token returns the token for a CDN.
