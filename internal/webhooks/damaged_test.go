@@ -8,6 +8,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/internal/webhooks"
@@ -33,6 +34,27 @@ func TestDamagedHookStopsNoOther(t *testing.T) {
 	}
 	if wanted, err := tab.out.Wanted(t.Context()); err != nil || !wanted.Any() {
 		t.Errorf("a damaged hook is left, which wants events: %v, %v", wanted, err)
+	}
+}
+
+// A hook whose progress is damaged is told again of all, and the log says so.
+func TestDamagedProgressBeginsAnew(t *testing.T) {
+	for name, value := range map[string]types.AttributeValue{"no JSON": layout.Text("ada@shop.example"), "no text": layout.Number(7)} {
+		t.Run(name, func(t *testing.T) {
+			tab, receiver, log := newTable(t), newReceiver(t, nil), &said{}
+			h := tab.add(receiver.URL)
+			item := layout.HookProgressKey(h.ID)
+			item[layout.AttrHook] = value
+			if _, err := tab.client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: aws.String(tab.name), Item: item}); err != nil {
+				t.Fatal(err)
+			}
+			want := tab.edit(2, 2, time.Now())
+			tab.deliver(tab.client, func(o *webhooks.Options) { o.Logger = slog.New(slog.NewTextHandler(log, nil)) })
+			tab.await("all is delivered", func() bool { return receiver.has(want) })
+			if text := log.String(); !strings.Contains(text, "how far a hook came cannot be read") || strings.Contains(text, "ada@") {
+				t.Error(text)
+			}
+		})
 	}
 }
 

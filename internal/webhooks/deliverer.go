@@ -185,7 +185,7 @@ func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 		d.options.Logger.Error("a hook is not told of an event, since it refused it for too long", "hook", h.ID, "event", e.ID, "event_kind", string(e.Kind))
 		return s.dead(ctx, h, e, why)
 	}}
-	own.progress = progressOf(nil, h)
+	own.progress, _ = progressOf(nil, h)
 	work := leases.NewWork(leases.WorkOptions{
 		Client: s.client, Table: s.table, Key: layout.HookProgressKey(h.ID), Name: "delivering hook " + h.ID, Who: d.options.Who, Engine: d.options.Engine,
 		Heartbeat: d.options.Heartbeat, Progress: func() layout.Item {
@@ -197,8 +197,12 @@ func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 	if err != nil {
 		return err
 	}
+	progress, damaged := progressOf(was, h)
+	if damaged {
+		d.options.Logger.Error("how far a hook came cannot be read: it is told again of all that is kept since it was added", "hook", h.ID)
+	}
 	own.mu.Lock()
-	own.progress = progressOf(was, h)
+	own.progress = progress
 	own.mu.Unlock()
 	return work.Hold(ctx, lastWords, func(ctx context.Context) error {
 		for {

@@ -215,17 +215,20 @@ func (s *Store) Progress(ctx context.Context, h Hook) (Progress, error) {
 		}
 		return output.Item, nil
 	})
-	p := progressOf(item, h)
+	p, _ := progressOf(item, h)
 	if holder := leases.HolderOf(item); holder.Works(heartbeat) {
 		p.Who = holder.Who
 	}
 	return p, err
 }
 
-// progressOf reads how far a hook came, and begins a replay that was not begun.
-func progressOf(item layout.Item, h Hook) (p Progress) {
-	if json.Unmarshal([]byte(layout.NewReader(item).OptionalText(layout.AttrHook)), &p) != nil {
-		p = Progress{}
+// progressOf reads how far a hook came, and begins a replay that was not begun. A hook whose progress is damaged
+// begins anew, as one without any.
+func progressOf(item layout.Item, h Hook) (p Progress, damaged bool) {
+	r := layout.NewReader(item)
+	text := r.OptionalText(layout.AttrHook)
+	if json.Unmarshal([]byte(text), &p) != nil {
+		p, damaged = Progress{}, text != "" || r.Err() != nil
 		for i := range p.Lanes {
 			p.Lanes[i].Position = h.Begin[i]
 		}
@@ -236,7 +239,7 @@ func progressOf(item layout.Item, h Hook) (p Progress) {
 			p.Lanes[i] = LaneProgress{Delivered: lane.Delivered, DeadLettered: lane.DeadLettered}
 		}
 	}
-	return p
+	return p, damaged
 }
 
 // dead keeps an event that is given up.
