@@ -114,7 +114,7 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 		d.change(lane, func(l *LaneProgress) {
 			l.Failing, l.Attempts, l.Since, l.LastError = e.ID, l.Attempts+1, e.At, err.Error()
 			wait = d.pace.after(l.Attempts)
-			if asked, ok := errors.AsType[refused](err); ok {
+			if asked, ok := errors.AsType[statusError](err); ok {
 				wait = max(wait, min(asked.wait, d.pace.Longest))
 			}
 			l.Next = time.Now().Add(wait)

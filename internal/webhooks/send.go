@@ -136,19 +136,20 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	case status >= 300 && status < 400:
 		return fmt.Errorf("it answers %d, a redirect, which is not followed: add the hook with the address that it leads to", status)
 	default:
-		return refused{status, retryAfter(response.Header, time.Now())}
+		return statusError{status, retryAfter(response.Header, time.Now())}
 	}
 }
 
-// refused is the answer of a receiver that took nothing, and how long it asks to be left alone; 0 if it does not ask.
-type refused struct {
+// statusError is the status by which a receiver refused a delivery, and how long it asks to be left alone, 0 if it
+// does not.
+type statusError struct {
 	status int
 	wait   time.Duration
 }
 
 // Error implements error.
-func (r refused) Error() string {
-	return fmt.Sprintf("it answers %d %s", r.status, http.StatusText(r.status))
+func (e statusError) Error() string {
+	return fmt.Sprintf("it answers %d %s", e.status, http.StatusText(e.status))
 }
 
 // retryAfter reads the header Retry-After, which is a number of seconds or a time (RFC 9110, section 10.2.3);
