@@ -27,9 +27,9 @@ import (
 
 // line is the whole command line.
 type line struct {
-	Engine  EngineFlags      `embed:"" group:"Engine and table:"`
-	Log     LogFlags         `embed:"" group:"Log:"`
-	Version kong.VersionFlag `help:"Print the version." env:"-"`
+	Engine  EngineFlags `embed:"" group:"Engine and table:"`
+	Log     LogFlags    `embed:"" group:"Log:"`
+	Version versionFlag `help:"Print the version." env:"-"`
 
 	Serve  Serve  `cmd:"" default:"withargs" help:"Serve the API and the explorer. The default command."`
 	Import Import `cmd:"" help:"Read a file of reviews into the table."`
@@ -99,7 +99,6 @@ func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int))
 		kong.Writers(term.Out, term.Err),
 		kong.Exit(exit),
 		kong.ConfigureHelp(kong.HelpOptions{FlagsLast: true}),
-		kong.Vars{"version": version()}, // of --version
 		kong.PostBuild(fillIn),
 		kong.Bind(engine),
 	)...)

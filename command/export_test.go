@@ -400,10 +400,12 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 	}
 	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil { // also of what is no export
 		defer func() { _ = full.Close() }()
-		var said strings.Builder
 		const want = "talkback: standard output cannot be written (no space left on device): make room, or name a file on another disk\n"
-		if status := command.Main(t.Context(), []string{"completion", "bash"}, command.Terminal{Out: full, Err: &said}); status != 1 || said.String() != want {
-			t.Errorf("status %d, %q", status, said.String())
+		for _, line := range [][]string{{"completion", "bash"}, {"--help"}, {"export", "--help"}, {"--version"}} {
+			var said strings.Builder
+			if status := command.Main(t.Context(), line, command.Terminal{Out: full, Err: &said}); status != 1 || said.String() != want {
+				t.Errorf("%v: status %d, %q", line, status, said.String())
+			}
 		}
 	}
 	read, write, err := os.Pipe()

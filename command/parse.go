@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"reflect"
 	"regexp"
@@ -21,6 +22,9 @@ import (
 
 // unparsed says what is wrong with a command line, and where to find help.
 func unparsed(err error, app *kong.Application, arguments []string) error {
+	if unwritten, ok := errors.AsType[*fs.PathError](err); ok && unwritten.Op == "write" {
+		return unwritten // the line is right: it asks for help or the version, which went nowhere
+	}
 	help := "talkback --help"
 	var parse *kong.ParseError
 	if !errors.As(err, &parse) || parse.Context == nil {

@@ -19,6 +19,18 @@ func (PrintVersion) Run(term Terminal) error {
 	return err
 }
 
+// versionFlag is --version. That of kong keeps quiet about a version that went nowhere.
+type versionFlag bool
+
+// BeforeReset implements a hook of kong: it prints the version and ends the process, whatever else the line has.
+func (versionFlag) BeforeReset(app *kong.Kong) error {
+	if _, err := fmt.Fprintln(app.Stdout, version()); err != nil {
+		return err
+	}
+	app.Exit(exitDone)
+	return nil
+}
+
 // version returns what this program was built from, in one line.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
