@@ -41,7 +41,7 @@ func startDynoxide(ctx context.Context, folder string) (process, string, error) 
 
 // startDynamoDBLocal runs DynamoDB Local in memory.
 func startDynamoDBLocal(ctx context.Context, folder string) (process, string, error) {
-	port, err := child.FreePort(netip.AddrFrom4([4]byte{127, 0, 0, 1}))
+	port, err := child.FreePort(netip.IPv4Unspecified()) // it listens on every address
 	if err != nil {
 		return nil, "", err
 	}
