@@ -206,6 +206,7 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 	ctx = hurried(t, ctx)
 	var first, second, third *follower
 	var loaded int
+	enough, told := make(chan struct{}), make(chan struct{})
 	const element = "document.querySelector('talkback-comments')"
 	browsertest.Visit(t, ctx, s.address+"/shop/lamp?a-filter=language%3Dde%26rating%3D5&a-lang=pl",
 		holds(idle),
@@ -232,14 +233,25 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 		leaves(&second),
 		chromedp.Evaluate(element+".remove()", nil),
 		leaves(&third),
-		s.follows("lamp", func(f *follower) { first = f }),
 		does(func() {
-			for i := range 150 {
-				first.tells(came(fmt.Sprint(i), "you"))
-			}
+			go func() { // while elements come and go, the list may leave the view for a moment, and be followed again
+				defer close(told)
+				for {
+					select {
+					case f := <-s.followers:
+						for i := range 150 {
+							f.tells(came(fmt.Sprint(i), "you"))
+						}
+						first = f
+					case <-enough:
+						return
+					}
+				}
+			}()
 		}),
-		leaves(&first),
 		says(fresh, "99+ nowych opinii"),
+		does(func() { close(enough); <-told }),
+		leaves(&first),
 		click(fresh),
 		s.follows("lamp", func(f *follower) { first = f }),
 		chromedp.Evaluate(element+".removeAttribute('live')", nil),
