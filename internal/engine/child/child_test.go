@@ -179,7 +179,7 @@ func TestUnwritableLogAndMissingProgram(t *testing.T) {
 func TestFreePort(t *testing.T) {
 	for range 100 {
 		port, err := FreePort(netip.IPv4Unspecified())
-		if err != nil || port < 10_000 || port >= 30_000 {
+		if err != nil || port < 10_000 || port >= 20_000 {
 			t.Fatal(port, err)
 		}
 	}
