@@ -252,7 +252,7 @@ func draftsStay(t *testing.T, browser context.Context, s *site) {
 	b.do(chromedp.Reload())
 	kept()
 	b.do(chromedp.Navigate(s.address + "/"))
-	b.do(chromedp.Evaluate("history.back()", nil))
+	b.do(chromedp.NavigateBack())
 	b.until("location.pathname === '/products/drafts'")
 	kept()
 	b.visit(s.address, product+"?rating=1") // where the comment is not listed
