@@ -239,11 +239,16 @@ func followsOneList(t *testing.T, ctx context.Context, s shop) {
 				for {
 					select {
 					case f := <-s.followers:
+						if f.product != "lamp" {
+							t.Errorf("%s is followed instead of lamp", f.product)
+						}
 						for i := range 150 {
 							f.tells(came(fmt.Sprint(i), "you"))
 						}
 						first = f
 					case <-enough:
+						return
+					case <-t.Context().Done():
 						return
 					}
 				}
