@@ -2,8 +2,6 @@ package child
 
 import (
 	"context"
-	"errors"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -172,18 +170,5 @@ func TestUnwritableLogAndMissingProgram(t *testing.T) {
 	_, err = Start(Command{Path: "/no/such/program", Log: logFile(t)})
 	if err == nil || !strings.Contains(err.Error(), "cannot start /no/such/program") {
 		t.Errorf("without a program: %v", err)
-	}
-}
-
-// A connection that goes out, or a listener that takes any port, does not get one that is meant for a process.
-func TestFreePort(t *testing.T) {
-	for range 100 {
-		port, err := FreePort(netip.IPv4Unspecified())
-		if err != nil || port < 10_000 || port >= 20_000 {
-			t.Fatal(port, err)
-		}
-	}
-	if _, err := FreePort(netip.MustParseAddr("192.0.2.1")); !errors.Is(err, syscall.EADDRNOTAVAIL) {
-		t.Errorf("an address of another machine: %v", err)
 	}
 }
