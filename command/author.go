@@ -59,15 +59,21 @@ func (c *Author) checkScan(ctx context.Context, session *Session) error {
 	if !c.Imported || c.Scan {
 		return nil
 	}
-	items, units, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
-	switch {
-	case err != nil:
+	price, err := priceOfScan(ctx, session)
+	if err != nil {
 		return err
-	case items == 0: // also from engines that do not count
-		return usagef("imported authors are in no index, so this reads the whole table: run it again with --scan")
 	}
-	return usagef("imported authors are in no index, so this reads the whole table: %s; run it again with --scan",
-		output.English.Sprintf("about %d items, %.0f read units", items, units))
+	return usagef("imported authors are in no index, so this reads the whole table%s; run it again with --scan", price)
+}
+
+// priceOfScan says, after a colon, what reading the whole table takes. It is empty if the engine does not tell: the
+// local one counts items and does not measure them.
+func priceOfScan(ctx context.Context, session *Session) (string, error) {
+	items, units, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
+	if err != nil || units == 0 {
+		return "", err
+	}
+	return output.English.Sprintf(": about %d items, %.0f read units", items, units), nil
 }
 
 // authorCopy counts what an export of an author holds.

@@ -54,6 +54,9 @@ func TestUndoAsks(t *testing.T) {
 			t.Errorf("status %d, %s; want %q", status, said.String(), want)
 		}
 	}
+	if strings.Contains(said.String(), "read units") {
+		t.Errorf("an engine that does not measure its table is said to read it for nothing: %s", said.String())
+	}
 	i.want("3 comments are removed\n", "--undo", "cups.csv")
 }
 

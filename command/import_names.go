@@ -7,7 +7,6 @@ import (
 	"io"
 	"time"
 
-	"github.com/talkback/talkback/dynamo"
 	"github.com/talkback/talkback/dynamo/imports"
 	"github.com/talkback/talkback/internal/counting"
 	"github.com/talkback/talkback/internal/output"
@@ -88,15 +87,12 @@ func reportUndo(ctx context.Context, session *Session, registry *imports.Registr
 	if err != nil {
 		return err
 	}
-	items, units, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
+	price, err := priceOfScan(ctx, session)
 	if err != nil {
 		return err
 	}
 	text := output.English.Sprintf("%s added %d comments. To find them, this reads the whole table", output.Printable(m.Name), m.Written)
-	if items > 0 { // engines that do not count tell none
-		text += output.English.Sprintf(": about %d items, %.0f read units", items, units)
-	}
-	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(text))
+	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(text+price))
 	if err != nil || yes || !asks(term) {
 		return err
 	}
