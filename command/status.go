@@ -125,6 +125,8 @@ func (s status) pagesLine(store keeper.Status) string {
 		return output.English.Sprintf("%s: being built by %s, %d comments so far", name, output.Printable(store.Work.Who), store.Work.Entries)
 	case store.Away != nil:
 		return fmt.Sprintf("%s: the store does not answer (%s)", name, output.Printable(store.Away.Error()))
+	case store.Complete && store.InUse:
+		return name + ": complete, as far as the table knows; the process that uses the store asks it"
 	case store.Complete && !store.Asked:
 		return name + ": complete, as far as the table knows; with --pages, the store is asked"
 	case store.Complete:

@@ -244,6 +244,35 @@ func (n *numberedServer) takeOver(target string) {
 	}
 }
 
+// Commands that tell how far a store is do so beside the server that has it open: the table knows.
+func TestStatusOfAStoreInUse(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	folder := t.TempDir()
+	for _, target := range []string{"sqlite:" + filepath.Join(folder, "pages.db"), "files:" + filepath.Join(folder, "pages")} {
+		if status, said, wrong := a.talkback("rebuild", "--pages", target); status != 0 {
+			t.Fatal(said, wrong)
+		}
+		kind, err := keeper.Parse(target, keeper.Kinds())
+		if err != nil {
+			t.Fatal(err)
+		}
+		server := keeper.NewLazy(kind, a.session.Table)
+		if _, err := server.Opened(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		for _, row := range [][]string{{"stream", "--status"}, {"doctor"}} {
+			_, said, wrong := a.talkback(append(row, "--pages", target)...)
+			if said = strings.Join(strings.Fields(said), " "); !strings.Contains(said, target+": complete, as far as the table knows; the process that uses the store asks it") {
+				t.Errorf("%v: %s%s", row, said, wrong)
+			}
+		}
+		if err := server.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A product that the store has comments of, and the table none, is a drift.
 func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 	t.Parallel()

@@ -12,6 +12,7 @@ package pageindex
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/talkback/talkback/comment"
@@ -149,3 +150,6 @@ type Build interface {
 // Remember is how long a store keeps the entry of a comment that is not there any more. Records stay
 // in the table's stream for 24 hours, and one that was read is applied within an hour after that.
 const Remember = 72 * time.Hour
+
+// ErrInUse is why a store that belongs to one process at a time cannot be opened by another one.
+var ErrInUse = errors.New("it is in use by another process; end that one, or give each process a store of its own: table, redis, postgres and s3 can be shared")

@@ -2,8 +2,10 @@ package keeper
 
 import (
 	"context"
+	"errors"
 	"time"
 
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -17,6 +19,8 @@ type Status struct {
 	// table was asked otherwise, which does not know of a store that was emptied.
 	Asked bool
 	Away  error
+	// InUse says that the store could not be asked because it belongs to another process.
+	InUse bool
 	// Since is when it missed comments first, and Reason why; zero and empty if that is not known.
 	Since  time.Time
 	Reason string
@@ -40,6 +44,10 @@ func (k *Keeper) Status(ctx context.Context) (Status, error) {
 		return Status{}, err
 	}
 	out := now.store.StatusOf(k.Name, now.state)
+	if errors.Is(now.away, pageindex.ErrInUse) {
+		out.InUse = true
+		return out, nil
+	}
 	out.Asked, out.Away = true, now.away
 	out.Complete = now.needs() == nothing
 	if now.needs() == building {

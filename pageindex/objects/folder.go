@@ -14,6 +14,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
 )
 
 const (
@@ -75,8 +76,7 @@ func (f *folder) claim() error {
 	f.lock = flock.New(f.path(lockFile), flock.SetPermissions(0o600))
 	taken, err := f.lock.TryLock()
 	if err == nil && !taken {
-		err = comment.Errorf(comment.Unavailable,
-			"the page index files:%s is in use by another process: end that one, or give each process a folder of its own; table, redis, postgres and s3 can be shared", f.root)
+		err = &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("cannot open the page index files:%s", f.root), Cause: pageindex.ErrInUse}
 	}
 	if err != nil {
 		return err

@@ -15,6 +15,7 @@ import (
 	codes "modernc.org/sqlite/lib"
 
 	"github.com/talkback/talkback/comment"
+	"github.com/talkback/talkback/pageindex"
 )
 
 const (
@@ -44,9 +45,7 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 		return nil, unusable(file, err)
 	}
 	if !taken {
-		return nil, comment.Errorf(comment.Unavailable,
-			"the page index %s is in use by another process: stop that one, or use a file of its own for each server; "+
-				"servers can share an index in PostgreSQL", file)
+		return nil, &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("cannot open the page index %s", file), Cause: pageindex.ErrInUse}
 	}
 	created, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, private)
 	if err != nil {
