@@ -64,7 +64,9 @@ func trapped(t *testing.T) (endpoint string, way *trap, network *faulttest.Netwo
 	way = &trap{}
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
 	network = faulttest.Over(client, way.next)
-	proxy := httptest.NewServer(episode.Proxy(network, address))
+	proxy := httptest.NewUnstartedServer(episode.Proxy(network, address))
+	proxy.Config.IdleTimeout = 10 * time.Second // each of thousands of commands leaves connections behind
+	proxy.Start()
 	t.Cleanup(func() { proxy.Close(); client.CloseIdleConnections() })
 	return proxy.URL, way, network
 }
