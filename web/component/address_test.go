@@ -50,7 +50,7 @@ func readsAddresses(t *testing.T, ctx context.Context, s shop) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pages, random := product.New(s.service, style), rand.New(rand.NewPCG(1, 2))
+	pages, random := product.New(s.service.forServer(), style), rand.New(rand.NewPCG(1, 2))
 	var queries []string
 	for range 100 {
 		queries = append(queries, randomQuery(random))

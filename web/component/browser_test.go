@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -35,6 +36,7 @@ func TestInABrowser(t *testing.T) {
 		{"trouble", trouble},
 		{"offline", offline},
 		{"hostile texts", hostileTexts},
+		{"long texts", longTexts},
 		{"nothing to show", nothingToShow},
 		{"how this was answered", howThisWasAnswered},
 		{"attributes and properties", attributesAndProperties},
@@ -770,6 +772,35 @@ func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
+// A text of more than twelve lines is folded until its reader asks for all, with any view of it. Paper
+// has all of it.
+func longTexts(t *testing.T, ctx context.Context, s shop) {
+	const (
+		texts = "[..." + root + ".querySelectorAll('.list .comment > .text')]"
+		text  = root + ".querySelector('.list .unfold').previousElementSibling"
+		whole = text + ".clientHeight >= " + text + ".scrollHeight"
+	)
+	browsertest.Visit(t, ctx, s.address+"/shop/long",
+		holds(idle),
+		holds(texts+".map((text) => text.nextElementSibling.className === 'unfold' ? 1 : 0).join('') === '01010101'.repeat(2) + '0101'"),
+		holds(texts+".every((text, i) => i % 2 === 0 || text.clientHeight < text.scrollHeight)"),
+		holds(root+".querySelector('.highlight .unfold') === null"),
+		focus(".list .unfold summary"),
+		chromedp.KeyEvent(kb.Enter),
+		holds(whole),
+		holds(root+".querySelector('.unfold summary').innerText === 'Show less'"),
+		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
+		holds(whole),
+		focused(".list .unfold summary"),
+		chromedp.KeyEvent(kb.Enter),
+		holds("!("+whole+")"),
+		holds(root+".querySelector('.unfold summary').innerText === 'Read more'"),
+		emulation.SetEmulatedMedia().WithMedia("print"),
+		holds(whole+" && "+root+".querySelector('.unfold').offsetHeight === 0"),
+		emulation.SetEmulatedMedia().WithMedia(""),
+	)
+}
+
 // Each state, on the smallest screen: axe-core finds nothing, and nothing is cut off.
 func forEveryone(t *testing.T, ctx context.Context, s shop) {
 	run(t, ctx, chromedp.EmulateViewport(320, 640))
@@ -778,6 +809,7 @@ func forEveryone(t *testing.T, ctx context.Context, s shop) {
 		{"lamp?a-mode=more", "button.more", "a list without pages"},
 		{"empty", ".empty", "no comments"},
 		{"hostile", ".list", "long words"},
+		{"long", ".unfold", "long texts"},
 		{"pictures", ".media", "pictures"},
 		{"votes", ".votes", "buttons to vote"},
 		{"refused", ".error", "an error"},

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"os"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,7 +42,7 @@ const observed = `(() => {
 			}
 			copy = element.cloneNode(true);
 			const changes = observer.takeRecords().map(({ type, target, attributeName }) => type + ' ' + (attributeName ?? '') + ' of ' + (target.outerHTML ?? target.textContent).slice(0, 200));
-			copy.found = { changes, same: [...drawn.querySelectorAll('*')].every((node, i) => node === nodes[i]) };
+			copy.found = { changes, shown: [...drawn.children].map((part) => part.className), same: [...drawn.querySelectorAll('*')].every((node, i) => node === nodes[i]) };
 			element.after(copy);
 		};
 		define(name, type);
@@ -70,7 +71,7 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 		t.Fatal(err)
 	}
 	language := "en"
-	pages := product.New(s.service, style)
+	pages := product.New(s.service.forServer(), style)
 	pages.Plans = true
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", s.service)
@@ -86,35 +87,37 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 
 	forget := watchTakingOver(t, ctx)
 	defer forget()
-	for _, test := range []struct{ address, language, why string }{
-		{"take", "en", "everything, with highlights"},
-		{"take?rating=5&rating=4&language=de&language=fr", "de", "filters, in German"},
-		{"take?page=3&rating=4&order=oldest", "en", "a page by number"},
-		{"take?from=2026-05-20&to=2026-05-21", "de", "dates"},
-		{"take?language=ja", "en", "a language that no comment has"},
-		{"take?page=9", "en", "a page beyond the last"},
-		{"huge?page=612", "de", "large numbers, and gaps"},
-		{"cursors?after=c19", "en", "no numbers of pages"},
-		{"empty", "en", "no comments"},
-		{"single", "de", "one comment"},
-		{"hostile", "en", "texts that look like markup"},
-		{"broken", "de", "no list"},
-		{"throttled", "en", "the API is busy"},
-		{"limited", "de", "the API limits this client"},
-		{"a%2Fb%20c", "en", "an id that has to be escaped"},
-		{"visitors", "de", "visitors vote: room is kept for the buttons"},
-		{"take?rating=5&rating=4", "ar", "from right to left"},
-		{"single", "ar", "a word for a number"},
-		{"huge?page=612", "fr", "spaces between thousands"},
-		{"huge?page=613&rating=3", "ja", "a number in the middle of a text"},
-		{"take?language=de", "pl", "a plural of its own"},
-		{"empty", "zh", "no comments, in Chinese"},
-		{"closed", "en", "no comments can be written: the place of the form is not kept"},
+	for _, test := range []struct{ address, language, shows, why string }{
+		{"take", "en", "list", "everything, with highlights"},
+		{"take?rating=5&rating=4&language=de&language=fr", "de", "list", "filters, in German"},
+		{"take?page=3&rating=4&order=oldest", "en", "list", "a page by number"},
+		{"take?from=2026-05-20&to=2026-05-21", "de", "list", "dates"},
+		{"take?language=ja", "en", "empty", "a language that no comment has"},
+		{"take?page=9", "en", "empty", "a page beyond the last"},
+		{"huge?page=612", "de", "list", "large numbers, and gaps"},
+		{"cursors?after=c19", "en", "list", "no numbers of pages"},
+		{"empty", "en", "empty", "no comments"},
+		{"single", "de", "list", "one comment"},
+		{"hostile", "en", "list", "texts that look like markup"},
+		{"long", "fr", "list", "long texts, folded"},
+		{"broken", "de", "error", "no list"},
+		{"throttled", "en", "error", "the API is busy"},
+		{"limited", "de", "error", "the API limits this client"},
+		{"a%2Fb%20c", "en", "list", "an id that has to be escaped"},
+		{"visitors", "de", "list", "visitors vote: room is kept for the buttons"},
+		{"take?rating=5&rating=4", "ar", "list", "from right to left"},
+		{"single", "ar", "list", "a word for a number"},
+		{"huge?page=612", "fr", "list", "spaces between thousands"},
+		{"huge?page=613&rating=3", "ja", "empty", "a number in the middle of a text"},
+		{"take?language=de", "pl", "list", "a plural of its own"},
+		{"empty", "zh", "empty", "no comments, in Chinese"},
+		{"closed", "en", "list", "no comments can be written: the place of the form is not kept"},
 	} {
 		language = test.language
 		var found struct {
 			Changes    []string
 			Same       bool
+			Shown      []string
 			Difference string
 		}
 		s.forgive(test.address)
@@ -125,6 +128,9 @@ func takesOver(t *testing.T, ctx context.Context, s shop) {
 			chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited))
 		if len(found.Changes) > 0 || !found.Same {
 			t.Errorf("%s (%s): taking over changed %q", test.address, test.why, found.Changes)
+		}
+		if !slices.Contains(found.Shown, test.shows) {
+			t.Errorf("%s (%s): the server shows %q, want %s", test.address, test.why, found.Shown, test.shows)
 		}
 		if found.Difference != "" {
 			t.Errorf("%s (%s): the renderers differ:\n%s", test.address, test.why, found.Difference)

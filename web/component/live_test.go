@@ -29,7 +29,7 @@ type follower struct {
 
 // serve does what a test says.
 func (f follower) serve(s *service, w http.ResponseWriter, r *http.Request, query string, variables object) {
-	if err := s.check(query, variables); err != nil {
+	if err := s.check(query, variables, listed()); err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}

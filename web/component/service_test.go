@@ -94,8 +94,17 @@ func (s *service) forgive(product string) {
 	delete(s.failed, product)
 }
 
-// ServeHTTP allows every origin, as --cors-origin '*' does.
-func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+// ServeHTTP takes what the element sends: operations of its manifest.
+func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.serve(w, r, listed()) }
+
+// forServer takes what the server sends itself for the pages that it renders.
+func (s *service) forServer() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { s.serve(w, r, nil) })
+}
+
+// serve allows every origin, as --cors-origin '*' does, and these operations alone, all if there are
+// none.
+func (s *service) serve(w http.ResponseWriter, r *http.Request, operations []string) {
 	w.Header().Set("Access-Control-Allow-Origin", "*")
 	w.Header().Set("Access-Control-Allow-Headers", "authorization, content-type")
 	w.Header().Set("Access-Control-Expose-Headers", "Retry-After")
@@ -129,7 +138,7 @@ func (s *service) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	again := s.failed[asked.Variables.ID]
 	s.failed[asked.Variables.ID] = true
 	s.mu.Unlock()
-	if err := s.check(raw.Query, raw.Variables); err != nil {
+	if err := s.check(raw.Query, raw.Variables, operations); err != nil {
 		reply(w, http.StatusBadRequest, object{"errors": []object{{"message": err.Error()}}})
 		return
 	}
@@ -219,10 +228,10 @@ var listed = sync.OnceValue(func() (texts []string) {
 	return texts
 })
 
-// check returns what is wrong with a request by the schema, or by the manifest of the element, if
+// check returns what is wrong with a request by the schema, or by the operations that are allowed, if
 // anything.
-func (s *service) check(query string, given object) error {
-	if !slices.Contains(listed(), query) {
+func (s *service) check(query string, given object, operations []string) error {
+	if operations != nil && !slices.Contains(operations, query) {
 		return fmt.Errorf("dist/operations.json does not list %s", query)
 	}
 	document, err := gqlparser.LoadQueryWithRules(s.schema, query, nil)
@@ -475,6 +484,9 @@ func commentOf(product string, c made) object {
 		comment["isVerifiedPurchase"] = true
 		comment["media"] = []object{{"url": picture, "kind": "PICTURE", "alt": "A kettle"}, {"url": picture, "kind": "PICTURE", "alt": ""}, {"url": "data:,", "kind": "VIDEO", "alt": ""}}
 	}
+	if product == "long" {
+		comment["text"] = long[c.number%len(long)]
+	}
 	if product == "hostile" {
 		for _, field := range []string{"title", "text"} {
 			comment[field] = hostile
@@ -482,6 +494,15 @@ func commentOf(product string, c made) object {
 		comment["author"] = object{"customerId": nil, "name": hostile}
 	}
 	return comment
+}
+
+// long are texts of twelve lines on a wide screen, which are shown whole, and of one more.
+var long = []string{
+	"line" + strings.Repeat("\nline", 11), "line" + strings.Repeat("\nline", 12),
+	strings.Repeat("\n", 11) + "end", strings.Repeat("\n", 12) + "end",
+	strings.Repeat("words", 12*17), strings.Repeat("words", 12*17) + "!",
+	strings.Repeat("🫖", 12*85), "\n" + strings.Repeat("🫖", 12*85),
+	strings.Repeat("\u2028\n", 11) + "end", strings.Repeat("\u2028\n", 12) + "end",
 }
 
 // hostile is a text that would run if it became markup.

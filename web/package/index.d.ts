@@ -77,7 +77,7 @@ export type TalkbackErrorKind =
 
 /** What ::part() of the element may name. */
 export type TalkbackPart =
-  | 'root' | 'summary' | 'histogram' | 'bar' | 'filters' | 'chip' | 'highlights' | 'result' | 'list' | 'comment' | 'reply'
+  | 'root' | 'summary' | 'histogram' | 'bar' | 'filters' | 'chip' | 'highlights' | 'result' | 'list' | 'comment' | 'reply' | 'unfold'
   | 'votes' | 'media' | 'lightbox' | 'fresh' | 'empty' | 'error' | 'pages' | 'compose' | 'write' | 'plan';
 
 declare global {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // shown makes the view of an answer.
@@ -65,10 +66,27 @@ func (t *texts) list(l *list, voting bool) *listView {
 	}
 	for _, c := range l.Nodes {
 		shown := t.comment(c)
-		shown.Voting = voting
+		shown.Voting, shown.Folded = voting, isLong(c.Text)
 		v.Comments = append(v.Comments, shown)
 	}
 	return v
+}
+
+const (
+	// mostLines is how many lines of a text are shown whole. The style sheet shows fewer of a longer
+	// one, so that it is worth unfolding.
+	mostLines = 12
+	// widestLine is how many characters a line has on a wide screen. Few lines have more.
+	widestLine = 85
+)
+
+// isLong reports whether a text takes more than mostLines. The component counts in the same way.
+func isLong(text string) bool {
+	lines := 0
+	for line := range strings.SplitSeq(text, "\n") {
+		lines += max(1, (utf8.RuneCountInString(line)+widestLine-1)/widestLine)
+	}
+	return lines > mostLines
 }
 
 func (t *texts) comment(c comment) commentView {
