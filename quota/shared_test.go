@@ -88,6 +88,14 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	if got := shared.Peek(ada, 1); got.Wait == 0 {
 		t.Error("a client that the store refused is let in while it is away")
 	}
+	bob := quota.Customer("bob")
+	if got := shared.Peek(bob, 25); got.Wait > 0 {
+		t.Errorf("a client that the store does not know waits %v while it is away", got.Wait)
+	}
+	shared.Take(ctx, bob, 25)
+	if got := shared.Peek(bob, 1); got.Wait == 0 {
+		t.Error("a client that this server refuses by itself is let in")
+	}
 	before := s.calls.Load()
 	time.Sleep(5*time.Second + 10*time.Millisecond)
 	if calls := s.calls.Load() - before; calls > 6 {

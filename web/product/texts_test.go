@@ -197,6 +197,9 @@ func TestStructuredData(t *testing.T) {
 			t.Errorf("no page describes a %s", kind)
 		}
 	}
+	if kinds["image"] == 0 {
+		t.Error("no page has pictures")
+	}
 }
 
 // checkThing holds a thing, and those in it, against what is asked for its kind.
@@ -221,8 +224,10 @@ func checkThing(t *testing.T, name string, thing map[string]any, kinds map[strin
 			for _, item := range value {
 				if inner, isThing := item.(map[string]any); isThing {
 					checkThing(t, name, inner, kinds)
-				} else if address, _ := item.(string); !strings.HasPrefix(address, "https://") {
+				} else if address, _ := item.(string); !strings.HasPrefix(address, "https://") || strings.HasSuffix(address, ".mp4") {
 					t.Errorf("%s: an image at %q", name, address)
+				} else {
+					kinds["image"]++
 				}
 			}
 		}
