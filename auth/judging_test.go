@@ -26,6 +26,14 @@ func (s stuck) Decide(ctx context.Context, before, after comment.Comment, _ comm
 	return s.Replace(ctx, before, after)
 }
 
+func (stuck) VotesBy(context.Context, []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error) {
+	return nil, nil, nil
+}
+
+func (s stuck) SetVote(ctx context.Context, _ comment.ID, _, _ comment.CastVote) error {
+	return s.Replace(ctx, comment.Comment{}, comment.Comment{})
+}
+
 func (stuck) Audit(context.Context, comment.ID) ([]comment.Decision, error) { return nil, nil }
 
 // A comment whose item never is as a change asks, such as one that was damaged by hand, is not read and
@@ -49,6 +57,11 @@ func TestChangesThatNeverGetThrough(t *testing.T) {
 		{"an edit", comment.Viewer{Roles: comment.Moderator}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
 			w := auth.Writer{Store: s, Authorizer: who}
 			_, problems, err := w.Edit(t.Context(), id, 1, comment.Change{Text: &words})
+			return problems, err
+		}},
+		{"a vote", comment.Viewer{CustomerID: &customer}, func(s stuck, who auth.Authorizer, id string) ([]comment.Problem, error) {
+			v := auth.Voter{Store: s, Authorizer: who}
+			_, problems, err := v.Vote(t.Context(), id, comment.Helpful)
 			return problems, err
 		}},
 	} {
