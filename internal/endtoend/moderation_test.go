@@ -43,6 +43,7 @@ func TestModeration(t *testing.T) {
 		{"conflict", decisionConflicts},
 		{"in trouble", moderateInTrouble},
 		{"hostile texts", moderateHostileTexts},
+		{"long texts", moderateLongTexts},
 		{"accessible", deskIsAccessible},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, openDesk(t, browser)) })
@@ -588,6 +589,22 @@ func moderateHostileTexts(t *testing.T, d *desk) {
 	d.until(`[...document.querySelectorAll('.title, .text')].every(({ lang, dir, children }) => lang === 'ar' && dir === 'auto' && children.length === 0)`)
 	d.until(`window.broken === undefined && document.querySelector('article img, article script, article b') === null`)
 	d.fits("hostile texts")
+	d.quiet()
+}
+
+// The longest text does not push its buttons out of reach. The keyboard scrolls it, and stops at no other.
+func moderateLongTexts(t *testing.T, d *desk) {
+	d.write("en", "short", "text")
+	d.write("en", "long", "first"+strings.Repeat("\n", 9_900)+"last")
+	d.visit(d.site.address)
+	d.titles("short", "long")
+	d.until(`[...document.querySelectorAll('article')].every((article) => article.offsetHeight < 2 * innerHeight)`)
+	d.until(`[...document.querySelectorAll('.text')].map(({ tabIndex }) => tabIndex).join() === '-1,0'`)
+	d.do(chromedp.Focus(`[tabindex="0"].text`, chromedp.ByQuery))
+	d.press(kb.End)
+	d.until(`document.activeElement.matches('.text') && document.activeElement.scrollTop > 100_000`)
+	browsertest.Axe(t, d.ctx)
+	d.fits("a long text")
 	d.quiet()
 }
 

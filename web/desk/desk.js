@@ -110,6 +110,7 @@ function show(found, after) {
     set(item, 'open');
   }
   byId('queue').replaceChildren(...items.map(({ li }) => li));
+  for (const { li } of added) letScroll(li);
   draw();
   announce(added.length ? waitingText() : byId('empty').textContent);
   if (byId('filter').contains(document.activeElement)) return; // somebody goes on choosing

@@ -113,6 +113,13 @@ function drawItem(item) {
   at('.media').replaceChildren(...pictures);
 }
 
+// letScroll has the keyboard scroll a text that is longer than there is room for. Not every browser does so by
+// itself.
+function letScroll(li) {
+  const text = li.querySelector('.text');
+  if (text.scrollHeight > text.clientHeight) text.tabIndex = 0;
+}
+
 // changedMedia returns pictures and videos as elements of a list, with those that were removed and those
 // that are new.
 function changedMedia(before, after) {
