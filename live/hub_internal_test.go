@@ -1,8 +1,15 @@
 package live
 
 import (
+	"context"
 	"log/slog"
+	"maps"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/talkback/talkback/dynamo/outbox"
 )
 
 // A reading that nobody uses any more, and that breaks as it is stopped, does not end the one that came after.
@@ -41,4 +48,62 @@ func TestNothingIsLeftBehind(t *testing.T) {
 		t.Errorf("all have left, and there are %d products and %d subscribers", len(h.products), len(h.users))
 	}
 	h.Close()
+}
+
+// quiet is a log in which nothing happens.
+type quiet struct {
+	Log
+	reading atomic.Int32 // readings under way
+	begun   atomic.Int32 // and all that began
+}
+
+func (*quiet) Want(context.Context, string, time.Duration) error { return nil }
+
+func (*quiet) Ends(context.Context) (outbox.Position, error) { return outbox.Position{}, nil }
+
+func (q *quiet) Tail(ctx context.Context, _ outbox.Position, _ func(context.Context, int, outbox.Batch) error, _ func(error)) error {
+	q.begun.Add(1)
+	q.reading.Add(1)
+	defer q.reading.Add(-1)
+	<-ctx.Done()
+	return ctx.Err()
+}
+
+// Events are read, which costs, only while somebody subscribes, and for a while after the last one has left.
+func TestReadingEndsWithTheLastSubscriber(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := &quiet{}
+		h := New(log, nil, nil, slog.New(slog.DiscardHandler))
+		defer h.Close()
+		comes := func() *Subscription {
+			s := h.newSubscription("p")
+			if _, err := h.join(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
+		for _, step := range []struct {
+			why            string
+			do             func()
+			reading, begun int32
+		}{
+			{"nobody was there", func() {}, 0, 0},
+			{"one comes and goes", func() { h.leave(comes()) }, 1, 1},
+			{"another comes in time and stays", func() { time.Sleep(linger - time.Second); comes(); time.Sleep(2 * linger) }, 1, 1},
+			{"all have left for long", func() { leaveAll(h); time.Sleep(linger + time.Second) }, 0, 1},
+			{"one comes again", func() { comes() }, 1, 2},
+		} {
+			step.do()
+			synctest.Wait()
+			if reading, begun := log.reading.Load(), log.begun.Load(); reading != step.reading || begun != step.begun {
+				t.Errorf("%s: %d readings of %d, want %d of %d", step.why, reading, begun, step.reading, step.begun)
+			}
+		}
+	})
+}
+
+func leaveAll(h *Hub) {
+	for s := range maps.Clone(h.users) {
+		h.leave(s)
+	}
 }
