@@ -258,7 +258,7 @@ func (s *site) runs(t *testing.T, c useCase, endpoint string, r *rand.Rand) func
 	return func(spoiled string) {
 		arguments := c.arguments
 		if arguments[0] == "import" {
-			arguments = append(slices.Clone(arguments), export(t, r, 40))
+			arguments = append(slices.Clone(arguments), export(t, r, commenttest.Times(40, 8))) // verify reads all of them, each time
 		}
 		out, err := s.prints(t.Context(), endpoint, arguments...)
 		if err != nil && (spoiled == "" || !isSentence(err) || strings.Contains(err.Error(), "drift")) {

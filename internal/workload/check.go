@@ -138,15 +138,19 @@ func (m *model) moved(product string, now time.Time) (count int) {
 }
 
 // checkRank checks that a page begins at a rank of its list, as it was not longer ago than the index
-// of page numbers may be behind.
+// of page numbers may be behind. A page that is read from a boundary behind it is shifted by as many
+// comments as came or went there since.
 func (w *Workload) checkRank(v view, rank int) {
 	ahead := func(*story) bool { return true }
 	if len(v.Edges) > 0 {
 		begins := v.Edges[0].Node.ID
 		ahead = func(s *story) bool { return s.id == "" || v.before(s.id, begins) }
 	}
-	least, most := w.model.bounds(v.list, v.at.sent.Add(-indexLag), v.at.came, ahead)
-	if least > rank || len(v.Edges) > 0 && most < rank {
+	from := v.at.sent.Add(-indexLag)
+	least, most := w.model.bounds(v.list, from, v.at.came, ahead)
+	fewest, all := w.model.bounds(v.list, from, v.at.came, func(s *story) bool { return !ahead(s) })
+	shift := all - fewest
+	if least > rank+shift || len(v.Edges) > 0 && most < rank-shift {
 		w.violate("%s: a page at rank %d has %d to %d comments before it, and %d on it", v.list, rank, least, most, len(v.Edges))
 	}
 }
