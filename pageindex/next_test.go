@@ -86,3 +86,26 @@ func TestNext(t *testing.T) {
 		}
 	})
 }
+
+func TestAfterNeighbours(t *testing.T) {
+	first, last, some := comment.Position{}, comment.MaxPosition, position(7)
+	for _, row := range []struct {
+		why   string
+		order comment.Order
+		found []comment.Position
+		want  *comment.Position
+	}{
+		{"nothing was found", comment.NewestFirst, nil, nil},
+		{"the newest first", comment.NewestFirst, []comment.Position{position(9), some}, new(some.Previous())},
+		{"the oldest first", comment.OldestFirst, []comment.Position{position(5), some}, new(some.Next())},
+		{"nothing can be older", comment.NewestFirst, []comment.Position{first}, nil},
+		{"nothing can be newer", comment.OldestFirst, []comment.Position{last}, nil},
+		{"the newest of all first", comment.NewestFirst, []comment.Position{last}, new(last.Previous())},
+		{"the oldest of all first", comment.OldestFirst, []comment.Position{first}, new(first.Next())},
+	} {
+		got := pageindex.Neighbours{Positions: row.found}.After(row.order)
+		if (got == nil) != (row.want == nil) || got != nil && *got != *row.want {
+			t.Errorf("%s: %v, want %v", row.why, got, row.want)
+		}
+	}
+}

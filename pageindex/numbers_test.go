@@ -77,6 +77,8 @@ func TestLookup(t *testing.T) {
 		{"shifted by a few comments, it is still that page", comment.Slice{Size: 10, After: at(57)}, comment.Numbering{Number: true}, false, 0, []int{1}, 5, nil},
 		{"shifted by more, it is the next", comment.Slice{Size: 10, After: at(54)}, comment.Numbering{Number: true}, false, 0, []int{1}, 6, nil},
 		{"backwards from a cursor", comment.Slice{Size: 10, FromEnd: true, Before: at(59)}, comment.Numbering{Number: true}, false, 0, []int{1}, 4, nil},
+		{"backwards, shifted by a few comments", comment.Slice{Size: 10, FromEnd: true, Before: at(45)}, comment.Numbering{Number: true}, false, 0, []int{1}, 5, nil},
+		{"backwards, shifted by one more", comment.Slice{Size: 10, FromEnd: true, Before: at(44)}, comment.Numbering{Number: true}, false, 0, []int{1}, 6, nil},
 		{"backwards from the end", comment.Slice{Size: 10, FromEnd: true}, comment.Numbering{Number: true}, false, 0, []int{0}, 10, nil},
 		{"what is left behind a cursor", comment.Slice{Size: 10, FromEnd: true, After: at(4)}, comment.Numbering{Number: true}, false, 0, []int{1}, 10, nil},
 		{"nothing is left behind a cursor", comment.Slice{Size: 10, After: at(0)}, comment.Numbering{Number: true}, false, 0, []int{1}, 11, nil},
