@@ -112,7 +112,7 @@ func colours(scheme string) chromedp.Action {
 const (
 	mostScript  = 60_000
 	mostInAll   = 150_000
-	mostElement = 32_600 // of the element's script, with some 570 of the headers of its answer; the file has at most 32,000
+	mostElement = 32_500 // of the element's script, with the headers of its answer; the file has at most 32,000
 )
 
 // shifts collects what moves without the reader's doing.
