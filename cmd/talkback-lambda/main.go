@@ -41,24 +41,18 @@ func main() {
 	lambda.Start(function)
 }
 
-// newFunctionOfEnvironment makes the function that the environment names.
+// newFunctionOfEnvironment makes the function that the environment names and describes.
 func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, error) {
 	switch name, set := os.LookupEnv("TALKBACK_FUNCTION"); {
-	case !set || name == "count":
-		return newCountOfEnvironment(ctx, logger)
 	case name == "api":
 		function, err := command.NewFunction(ctx, command.Terminal{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Logger: logger, LogsJSON: true})
 		if err != nil {
 			return nil, err
 		}
 		return api{gateway.New(function, logger), function.Flush}, nil
-	default:
+	case set && name != "count":
 		return nil, fmt.Errorf("TALKBACK_FUNCTION is %.20q: give count, which is the default, or api", name)
 	}
-}
-
-// newCountOfEnvironment makes the function that counts, as the environment describes it.
-func newCountOfEnvironment(ctx context.Context, logger *slog.Logger) (invoke, error) {
 	client, err := call.NewAWSClient(ctx)
 	if err != nil {
 		return nil, err
