@@ -104,22 +104,17 @@ func query(ctx context.Context, client *dynamodb.Client, table string, index *st
 	return err
 }
 
-// ofIndexes are the probes of Query on each index, for which a policy has to name table/NAME/index/*.
-func ofIndexes() []probe {
-	var all []probe
+// Permissions checks that the role may do what a server does; counting says whether it also counts.
+func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
+	var ofIndexes []probe // a policy has to name table/NAME/index/* for them
 	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		key := slices.IndexFunc(index.KeySchema, func(k types.KeySchemaElement) bool { return k.KeyType == types.KeyTypeHash })
-		all = append(all, probe{"Query", " on index " + aws.ToString(index.IndexName), false, func(ctx context.Context, client *dynamodb.Client, table string) error {
+		ofIndexes = append(ofIndexes, probe{"Query", " on index " + aws.ToString(index.IndexName), false, func(ctx context.Context, client *dynamodb.Client, table string) error {
 			return query(ctx, client, table, index.IndexName, aws.ToString(index.KeySchema[key].AttributeName))
 		}})
 	}
-	return all
-}
-
-// Permissions checks that the role may do what a server does; counting says whether it also counts.
-func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
 	var all []Finding
-	for _, p := range append(ofIndexes(), probes...) {
+	for _, p := range append(ofIndexes, probes...) {
 		if counting || !p.counting {
 			all = append(all, e.tried(p, p.call(ctx, e.Client, e.Table)))
 		}
