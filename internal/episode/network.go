@@ -94,9 +94,13 @@ func (n *Network) Do(request *http.Request) (*http.Response, error) {
 
 // do is Do, where a call that is never answered fails after the patience of its caller.
 func (n *Network) do(request *http.Request, patience time.Duration) (*http.Response, error) {
-	body, err := bodyOf(request)
-	if err != nil {
-		return nil, err
+	var body []byte
+	if request.Body != nil {
+		var err error
+		if body, err = io.ReadAll(request.Body); err != nil {
+			return nil, err
+		}
+		request.Body, request.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body)) // to be sent afterwards
 	}
 	e, number := n.hit(callOf(request, body))
 	takesEffect := number%2 == 0
@@ -104,12 +108,19 @@ func (n *Network) do(request *http.Request, patience time.Duration) (*http.Respo
 	case Throttled:
 		return faulttest.Spoiled(n.under, request, faulttest.Throttled)
 	case Slow:
-		return n.slow(request, body, e.Delay)
+		began := time.Now()
+		if err := task.Wait(request.Context(), e.Delay); err != nil {
+			n.arrive(request, body, e.Delay-time.Since(began)) // all the same
+			return nil, err
+		}
 	case HalfOpen:
 		if takesEffect {
 			n.arrive(request, body, 0)
 		}
-		return nil, hang(request, patience)
+		if err := task.Wait(request.Context(), patience); err != nil {
+			return nil, err // the caller gave up
+		}
+		return nil, &url.Error{Op: "Post", URL: request.URL.String(), Err: os.ErrDeadlineExceeded}
 	case AnswersLost:
 		return faulttest.Spoiled(n.under, request, faulttest.AnswerLost)
 	case Refused:
@@ -121,20 +132,6 @@ func (n *Network) do(request *http.Request, patience time.Duration) (*http.Respo
 		return faulttest.Spoiled(n.under, request, faulttest.ServerError)
 	}
 	return n.under.Do(request)
-}
-
-// bodyOf returns the body of a request, which can be sent afterwards.
-func bodyOf(request *http.Request) ([]byte, error) {
-	if request.Body == nil {
-		return nil, nil
-	}
-	body, err := io.ReadAll(request.Body)
-	if err != nil {
-		return nil, err
-	}
-	request.Body = io.NopCloser(bytes.NewReader(body))
-	request.ContentLength = int64(len(body))
-	return body, nil
 }
 
 // hit returns the episode that a call meets, with the number of the call in it from 1, or no
@@ -149,16 +146,6 @@ func (n *Network) hit(call Call) (e Episode, number int) {
 		}
 	}
 	return Episode{}, 0
-}
-
-// slow makes a call after a delay. If its caller leaves before, the call arrives all the same.
-func (n *Network) slow(request *http.Request, body []byte, delay time.Duration) (*http.Response, error) {
-	began := time.Now()
-	if err := task.Wait(request.Context(), delay); err != nil {
-		n.arrive(request, body, delay-time.Since(began))
-		return nil, err
-	}
-	return n.under.Do(request)
 }
 
 // arrive makes a call after a delay. Nobody waits for it but Settle.
@@ -179,12 +166,4 @@ func (n *Network) arrive(request *http.Request, body []byte, delay time.Duration
 		n.mu.Unlock()
 		n.arrived.Broadcast()
 	}()
-}
-
-// hang waits until the caller gives up.
-func hang(request *http.Request, patience time.Duration) error {
-	if err := task.Wait(request.Context(), patience); err != nil {
-		return err
-	}
-	return &url.Error{Op: "Post", URL: request.URL.String(), Err: os.ErrDeadlineExceeded}
 }
