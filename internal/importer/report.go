@@ -51,8 +51,20 @@ func (m *Import) Report(err error, waited time.Duration) (summary string, failur
 
 func (m *Import) summary(took, waited time.Duration) string {
 	n := m.done
+	loaded := output.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
+	for _, part := range []struct {
+		count int
+		what  string
+	}{{n.Updated, "updated"}, {n.Changed, "changed here"}, {n.Deleted, "deleted before"}, {n.Erased, "of erased authors"}} {
+		if part.count > 0 {
+			loaded += output.English.Sprintf(" + %d %s", part.count, part.what)
+		}
+	}
+	if m.DryRun {
+		loaded = output.English.Sprintf("%d that an empty table would take", n.Written)
+	}
 	text := output.English.Sprintf("%d rows = %s + %d repeated in the file + %d rejected, in %.1f s (%.0f rows/s)",
-		n.rows(), m.loadedText(), n.Repeated, n.rejected, took.Seconds(), output.Rate(n.rows(), took))
+		n.rows(), loaded, n.Repeated, n.rejected, took.Seconds(), output.Rate(n.rows(), took))
 	if waited > 0 {
 		text += fmt.Sprintf(", all counted after another %.1f s", waited.Seconds())
 	}
@@ -73,28 +85,6 @@ func (m *Import) summary(took, waited time.Duration) string {
 	}
 	if n.rejected > 0 && m.Rejects.said == nil {
 		text += fmt.Sprintf("\nThe rejected rows, with line and reason, are in %s", output.Printable(m.Rejects.path))
-	}
-	return text
-}
-
-// loadedText says what became of the rows that are comments.
-func (m *Import) loadedText() string {
-	n := m.done
-	if m.DryRun {
-		return output.English.Sprintf("%d that an empty table would take", n.Written)
-	}
-	text := output.English.Sprintf("%d written + %d already there", n.Written, n.Existing)
-	if n.Updated > 0 {
-		text += output.English.Sprintf(" + %d updated", n.Updated)
-	}
-	if n.Changed > 0 {
-		text += output.English.Sprintf(" + %d changed here", n.Changed)
-	}
-	if n.Deleted > 0 {
-		text += output.English.Sprintf(" + %d deleted before", n.Deleted)
-	}
-	if n.Erased > 0 {
-		text += output.English.Sprintf(" + %d of erased authors", n.Erased)
 	}
 	return text
 }
