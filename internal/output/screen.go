@@ -285,7 +285,13 @@ func (t *Table) On(s Screen) string {
 	var out strings.Builder
 	widths := t.widths()
 	for _, row := range append([][]string{heads}, t.rows...) {
-		line := aligned(row, widths)
+		line := ""
+		for i, cell := range row {
+			line += cell
+			if i < len(row)-1 {
+				line += strings.Repeat(" ", max(0, widths[i]-Width(cell))) + gap
+			}
+		}
 		if s.Columns > 0 {
 			line = strings.TrimRight(line, " ")
 			if Width(line) > s.Columns {
@@ -311,17 +317,6 @@ func (t *Table) widths() []int {
 		}
 	}
 	return widths
-}
-
-func aligned(row []string, widths []int) string {
-	var line strings.Builder
-	for i, cell := range row {
-		line.WriteString(cell)
-		if i < len(row)-1 {
-			line.WriteString(strings.Repeat(" ", max(0, widths[i]-Width(cell))) + gap)
-		}
-	}
-	return line.String()
 }
 
 func (t *Table) stacked(s Screen) string {
