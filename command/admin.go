@@ -61,7 +61,14 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 	if metrics == nil {
 		return nil, nil
 	}
-	listener.start(term.Logger)
+	if listener != nil {
+		term.Logger.Info("operators are answered", "address", listener.on.Addr().String())
+		listener.done = make(chan struct{})
+		go func() {
+			defer close(listener.done)
+			_ = listener.http.Serve(listener.on) // it ends with close
+		}()
+	}
 	return &measured{metrics, listener}, nil
 }
 
@@ -107,7 +114,7 @@ type adminListener struct {
 	http *http.Server
 	on   net.Listener
 	said *httpapi.ServerLog
-	done chan struct{} // closed when it has ended; nil before start
+	done chan struct{} // closed when it has ended; nil before it answers
 }
 
 // listen takes the port. All who reach it can read metrics, so a line warns of one that other
@@ -129,18 +136,6 @@ func (f AdminFlags) listen(ctx context.Context, scraped *telemetry.Prometheus, a
 		MaxHeaderBytes: maxHeaderBytes, ErrorLog: said.Logger(),
 	}
 	return &adminListener{on: httpapi.NewConnections(telemetry.AdminConnections, 0).Bound(server, on), said: said, http: server}, nil
-}
-
-func (l *adminListener) start(log *slog.Logger) {
-	if l == nil {
-		return
-	}
-	log.Info("operators are answered", "address", l.on.Addr().String())
-	l.done = make(chan struct{})
-	go func() {
-		defer close(l.done)
-		_ = l.http.Serve(l.on) // it ends with close
-	}()
 }
 
 // close ends the server at once: nothing that it answers has to be answered to its end.

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -8,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"strings"
 	"sync"
 
 	"github.com/alecthomas/kong"
@@ -61,10 +61,7 @@ func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writ
 		}
 	}
 	units, changes = orDefault(f.ReadUnits, units), orDefault(f.Writes, changes)
-	burst := float64(orDefault(f.Burst, 0))
-	if burst == 0 {
-		burst = burstSeconds * float64(units)
-	}
+	burst := cmp.Or(float64(orDefault(f.Burst, 0)), burstSeconds*float64(units))
 	const minute = 60
 	return quota.Policy{Name: "read-units", Rate: float64(units), Burst: burst},
 		quota.Policy{Name: "writes", Rate: float64(changes) / minute, Burst: float64(changes)}
@@ -210,19 +207,13 @@ func (f WriterFlags) writers(ctx context.Context, address net.Addr, origins []ht
 	case slices.Contains(origins, httpapi.AnyOrigin):
 		return nil, "", usagef("--cors-origin * without tokens would let every web page that a browser on this machine opens write: set TALKBACK_MODERATOR_TOKEN to what openssl rand -hex 32 prints, give --jwt-algorithm and a key, or name the origins")
 	}
-	return guard, "is open to everyone on this machine" + andPages(origins) + ", since no tokens are configured", nil
-}
-
-// andPages names the origins whose pages may write too.
-func andPages(origins []httpapi.Origin) string {
-	var names []string
+	notice = "is open to everyone on this machine"
+	before := " and to pages of "
 	for _, origin := range origins {
-		names = append(names, string(origin))
+		notice += before + string(origin)
+		before = ", "
 	}
-	if names == nil {
-		return ""
-	}
-	return " and to pages of " + strings.Join(names, ", ")
+	return guard, notice + ", since no tokens are configured", nil
 }
 
 func isLoopback(address net.Addr) bool {

@@ -200,7 +200,15 @@ func billText(b cost.Bill, screen output.Screen) string {
 		table.Row(l.What, number(l.Number), number(l.Each), number(l.Units), l.Unit, dollars(l.Dollars), fmt.Sprintf("%.1f %%", share))
 	}
 	table.Row(screen.Head("together"), "", "", "", "", screen.Head(dollars(b.Dollars)), "")
-	out += table.On(screen) + "\n" + screen.Fold(billNotes(b))
+	out += table.On(screen) + "\n"
+	p := b.Provisioned
+	notes := fmt.Sprintf("Provisioned, reads and writes cost %s instead of %s, and all %s: %s read and %s write units with auto scaling, %.0f %% of them in use.\n",
+		dollars(p.Capacity), dollars(p.OnDemand), dollars(p.Dollars), number(p.ReadUnits), number(p.WriteUnits), 100*p.Utilisation)
+	notes += fmt.Sprintf("Indexes take %.0f %% of what is written.", 100*b.IndexShare)
+	if b.GrowthGB > 0 {
+		notes += fmt.Sprintf(" Storage grows by %s GB a month; this is month %d.", number(b.GrowthGB), b.Month)
+	}
+	out += screen.Fold(notes + "\n")
 	if len(b.Limits) > 0 {
 		limits := output.NewTable("LIMIT", "BUSIEST SECOND", "MOST", "REACHED AT")
 		for _, l := range b.Limits {
@@ -209,18 +217,6 @@ func billText(b cost.Bill, screen output.Screen) string {
 		out += "\n" + limits.On(screen)
 	}
 	return out
-}
-
-// billNotes says what the lines do not.
-func billNotes(b cost.Bill) string {
-	p := b.Provisioned
-	out := fmt.Sprintf("Provisioned, reads and writes cost %s instead of %s, and all %s: %s read and %s write units with auto scaling, %.0f %% of them in use.\n",
-		dollars(p.Capacity), dollars(p.OnDemand), dollars(p.Dollars), number(p.ReadUnits), number(p.WriteUnits), 100*p.Utilisation)
-	out += fmt.Sprintf("Indexes take %.0f %% of what is written.", 100*b.IndexShare)
-	if b.GrowthGB > 0 {
-		out += fmt.Sprintf(" Storage grows by %s GB a month; this is month %d.", number(b.GrowthGB), b.Month)
-	}
-	return out + "\n"
 }
 
 // sideBySide formats the dollars of several bills, a column for each.

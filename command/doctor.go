@@ -53,7 +53,17 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	ctx, cancel := context.WithTimeout(ctx, doctorTimeout)
 	defer cancel()
 	all := c.ofMachine(ctx, flags, term)
-	all = append(all, c.ofTable(ctx, flags, target, term)...)
+	session, err := flags.connect(ctx, Opening{Owner: "talkback doctor"}, term)
+	if err == nil {
+		err = session.watch(ctx, func(ctx context.Context) error {
+			all = append(all, c.ofSession(ctx, session, target, term)...)
+			return nil
+		})
+		err = errors.Join(err, session.Close())
+	}
+	if err != nil {
+		all = append(all, doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again"))
+	}
 	encoder := json.NewEncoder(term.Out)
 	encoder.SetIndent("", "  ")
 	if c.JSON {
@@ -117,23 +127,7 @@ func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) d
 	return doctor.New(check, doctor.OK, "%s", notice)
 }
 
-// ofTable checks the table, and the stored counts and page numbers.
-func (c *Doctor) ofTable(ctx context.Context, flags *EngineFlags, target keeper.Target, term Terminal) []doctor.Finding {
-	session, err := flags.connect(ctx, Opening{Owner: "talkback doctor"}, term)
-	if err != nil {
-		return []doctor.Finding{doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again")}
-	}
-	var all []doctor.Finding
-	err = session.watch(ctx, func(ctx context.Context) error {
-		all = c.ofSession(ctx, session, target, term)
-		return nil
-	})
-	if err = errors.Join(err, session.Close()); err != nil {
-		all = append(all, doctor.New("engine", doctor.Problem, "%s", plainly(err, term.Logger)).Cured("see to this first, then run talkback doctor again"))
-	}
-	return all
-}
-
+// ofSession checks the table, and the stored counts and page numbers.
 func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.Target, term Terminal) []doctor.Finding {
 	examiner := doctor.Examiner{
 		Client: session.Client, Table: session.Table,
@@ -235,28 +229,23 @@ func findingsText(all []doctor.Finding, screen output.Screen) string {
 	return text
 }
 
+// examineTimeout bounds how long the Redis of client limits may take to be reached.
+const examineTimeout = 5 * time.Second
+
 // examine checks what bounds clients, and the Redis that they are counted in, if one is named.
 func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string) doctor.Finding {
 	const check = "client limits"
 	reads, writes := f.policies(address, visitorsVote)
 	limited := reads.Rate > 0 || writes.Rate > 0
 	switch {
-	case limited && f.Redis != "":
-		return f.examineRedis(ctx, table)
-	case limited:
-		return doctor.New(check, doctor.OK, "%s", inWords(reads, writes))
-	case f.Redis != "":
+	case !limited && f.Redis != "":
 		return doctor.New(check, doctor.Warning, "none, so --client-limits-redis is not used").
 			Cured("give --client-read-units or --client-writes, or leave --client-limits-redis out")
+	case !limited:
+		return doctor.New(check, doctor.OK, "none")
+	case f.Redis == "":
+		return doctor.New(check, doctor.OK, "%s", inWords(reads, writes))
 	}
-	return doctor.New(check, doctor.OK, "none")
-}
-
-// examineTimeout bounds how long the Redis of client limits may take to be reached.
-const examineTimeout = 5 * time.Second
-
-func (f *ClientFlags) examineRedis(ctx context.Context, table string) doctor.Finding {
-	const check = "client limits"
 	store, err := quota.OpenRedis(f.Redis, table)
 	if err != nil {
 		return doctor.New(check, doctor.Problem, "--client-limits-redis: %s", comment.MessageOf(err))

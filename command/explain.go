@@ -100,10 +100,25 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 
 // explained formats a plan as tables.
 func explained(plan comment.QueryPlan, screen output.Screen) string {
+	plans := output.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
+	for _, candidate := range plan.Candidates {
+		chosen := ""
+		if candidate.Chosen {
+			chosen = screen.Good("chosen")
+		}
+		plans.Row(candidate.Name, strconv.Itoa(candidate.Reads), estimateText(candidate.EstimatedUnits), estimateText(candidate.Price), chosen)
+	}
+	reads := output.NewTable("READ", "INDEX", "LIMIT", "CALLS", "SCANNED", "RETURNED", "UNITS")
+	for _, r := range plan.Reads {
+		reads.Row(output.Printable(r.PartitionKey), r.Index, strconv.Itoa(r.Limit), strconv.Itoa(r.Queries),
+			strconv.Itoa(r.ItemsRead), strconv.Itoa(r.ItemsKept), fmt.Sprintf("%.1f", r.ReadUnits))
+	}
+	for _, skip := range plan.Skipped {
+		reads.Row(output.Printable(skip.PartitionKey), skip.Index, screen.Faint("skipped: empty at "+skip.AsOf.UTC().Format(time.TimeOnly)))
+	}
 	result := fmt.Sprintf("The page shows %d comments. Waves: %d, calls: %d, scanned: %d, read units: %.1f of at most %.0f, milliseconds: %.1f\n",
 		plan.ItemsReturned, plan.Waves, plan.Queries, plan.ItemsRead, plan.ReadUnits, plan.MostUnits, plan.Milliseconds())
-	return screen.Fold(positionText(plan)) + plansTable(plan.Candidates, screen.Style).On(screen) + "\n" +
-		readsTable(plan, screen.Style).On(screen) + "\n" + screen.Fold(result)
+	return screen.Fold(positionText(plan)) + plans.On(screen) + "\n" + reads.On(screen) + "\n" + screen.Fold(result)
 }
 
 // positionText tells what the index of page numbers was asked for, and how a page by number was found; ""
@@ -124,34 +139,10 @@ func positionText(plan comment.QueryPlan) string {
 	return fmt.Sprintf("%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
 }
 
-func plansTable(candidates []comment.PlanCandidate, style output.Style) *output.Table {
-	table := output.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
-	for _, candidate := range candidates {
-		chosen := ""
-		if candidate.Chosen {
-			chosen = style.Good("chosen")
-		}
-		table.Row(candidate.Name, strconv.Itoa(candidate.Reads), estimateText(candidate.EstimatedUnits), estimateText(candidate.Price), chosen)
-	}
-	return table
-}
-
 // estimateText is an estimate for a table; nil is unknown.
 func estimateText(estimate *float64) string {
 	if estimate == nil {
 		return "unknown"
 	}
 	return fmt.Sprintf("%.1f", *estimate)
-}
-
-func readsTable(plan comment.QueryPlan, style output.Style) *output.Table {
-	table := output.NewTable("READ", "INDEX", "LIMIT", "CALLS", "SCANNED", "RETURNED", "UNITS")
-	for _, r := range plan.Reads {
-		table.Row(output.Printable(r.PartitionKey), r.Index, strconv.Itoa(r.Limit), strconv.Itoa(r.Queries),
-			strconv.Itoa(r.ItemsRead), strconv.Itoa(r.ItemsKept), fmt.Sprintf("%.1f", r.ReadUnits))
-	}
-	for _, skip := range plan.Skipped {
-		table.Row(output.Printable(skip.PartitionKey), skip.Index, style.Faint("skipped: empty at "+skip.AsOf.UTC().Format(time.TimeOnly)))
-	}
-	return table
 }

@@ -48,10 +48,19 @@ func (c *Export) check() error {
 	if err := checkCalls(c.Calls); err != nil {
 		return err
 	}
-	if err := c.checkFeed(); err != nil {
-		return err
-	}
-	if other := otherFormat(c.File); other != "" && !c.isFeed() {
+	other := otherFormat(c.File)
+	switch {
+	case c.isFeed() && c.All:
+		return errors.New("a feed has approved comments only: leave --all out")
+	case c.isFeed() && reviewfile.FormatOf(c.File) != "":
+		return fmt.Errorf("a feed is XML, and %s would be taken for something else: name it .xml or .xml.gz", c.File)
+	case c.isFeed():
+		if err := c.feed().Check(); err != nil {
+			return err
+		}
+	case c.Publisher != "" || c.Favicon != "" || c.ProductURL != "":
+		return errors.New("--publisher, --favicon and --product-url are for a feed: add --format google-product-reviews")
+	case other != "":
 		return fmt.Errorf("an export is JSON Lines, and %s would be taken for %s: name it .jsonl or .jsonl.gz; columns of your choice are made of it "+
 			"by jq, as in talkback export - | jq -r '[.id, .product, .rating, .text] | @csv'", c.File, other)
 	}
@@ -70,21 +79,6 @@ func (c *Export) isFeed() bool { return c.Format == "google-product-reviews" }
 // feed returns Google's feed, as the flags have it.
 func (c *Export) feed() *reviewfile.GoogleFeed {
 	return &reviewfile.GoogleFeed{Publisher: c.Publisher, Favicon: c.Favicon, ProductURL: c.ProductURL, MediaBase: c.MediaBase}
-}
-
-// checkFeed checks what only a feed has, and what it cannot have.
-func (c *Export) checkFeed() error {
-	switch {
-	case c.isFeed() && c.All:
-		return errors.New("a feed has approved comments only: leave --all out")
-	case c.isFeed() && reviewfile.FormatOf(c.File) != "":
-		return fmt.Errorf("a feed is XML, and %s would be taken for something else: name it .xml or .xml.gz", c.File)
-	case c.isFeed():
-		return c.feed().Check()
-	case c.Publisher != "" || c.Favicon != "" || c.ProductURL != "":
-		return errors.New("--publisher, --favicon and --product-url are for a feed: add --format google-product-reviews")
-	}
-	return nil
 }
 
 // otherFormat returns the format that a file name promises, if an export does not write it.

@@ -73,11 +73,20 @@ func (d destination) export(ctx context.Context, flags *EngineFlags, term Termin
 		return err
 	})
 	e.progress.End() // an abandoned writer shows nothing afterwards
-	if err != nil {
-		return exportStopped(err, out)
+	var failed *output.Error
+	var misused *usageError
+	switch {
+	case err == nil:
+		_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
+		return errors.Join(err, printLeftOut(term.Err, e.improper))
+	case comment.KindOf(err) == comment.NotFound, errors.As(err, &misused):
+		return err
+	case errors.As(err, &failed):
+		return failed
+	case errors.Is(err, context.Canceled):
+		return fmt.Errorf("the export was interrupted: %s; run it again", out.Remains())
 	}
-	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(report))
-	return errors.Join(err, printLeftOut(term.Err, e.improper))
+	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.Remains())
 }
 
 // printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if
@@ -131,19 +140,4 @@ func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error],
 		return count, err
 	}
 	return count, end()
-}
-
-// exportStopped says in one sentence what stopped an export, and what to do.
-func exportStopped(err error, out *output.File) error {
-	var failed *output.Error
-	var misused *usageError
-	switch {
-	case comment.KindOf(err) == comment.NotFound, errors.As(err, &misused):
-		return err
-	case errors.As(err, &failed):
-		return failed
-	case errors.Is(err, context.Canceled):
-		return fmt.Errorf("the export was interrupted: %s; run it again", out.Remains())
-	}
-	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.Remains())
 }

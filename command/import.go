@@ -293,6 +293,9 @@ func importedText(summary string, screen output.Screen) string {
 	return screen.Fold(strings.Join(lines, "\n"))
 }
 
+// minAuthorSecret is the least length of the secret of --hash-authors.
+const minAuthorSecret = 16
+
 // Options returns how the flags say to read the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
 	o := reviewfile.Options{
@@ -307,8 +310,14 @@ func (c *Import) Options() (reviewfile.Options, error) {
 	if c.Restore && (c.Customers || c.HashAuthors || c.Update || o.From+c.TimeZone+c.Language+c.Detect != "" || len(c.Map)+len(c.LanguageOf) > 0) {
 		return o, errors.New("--restore takes all from the lines themselves: leave out --from, --map, --language, --language-of, --detect-language, --time-zone, --hash-authors, --authors-are-customers and --update")
 	}
-	if err := c.setAuthors(&o); err != nil {
-		return o, err
+	switch {
+	case !c.HashAuthors: // the secret may be there for other imports
+	case c.Customers || c.AsTheyAre:
+		return o, errors.New("--hash-authors changes the ids: leave out --authors-are-customers and --authors-as-they-are")
+	case len(c.AuthorSecret) < minAuthorSecret:
+		return o, fmt.Errorf("--hash-authors needs a secret of at least %d characters: set TALKBACK_AUTHOR_SECRET to what openssl rand -hex 32 prints, and keep it for the next import", minAuthorSecret)
+	default:
+		o.AuthorKey = []byte(c.AuthorSecret)
 	}
 	if c.TimeZone != "" {
 		zone, err := time.LoadLocation(c.TimeZone)
@@ -330,23 +339,6 @@ func (c *Import) Options() (reviewfile.Options, error) {
 	}
 	o.LanguageOf, err = parseLanguageOf(c.LanguageOf)
 	return o, err
-}
-
-// minAuthorSecret is the least length of the secret of --hash-authors.
-const minAuthorSecret = 16
-
-// setAuthors sets what becomes of author ids.
-func (c *Import) setAuthors(o *reviewfile.Options) error {
-	switch {
-	case !c.HashAuthors:
-		return nil // the secret may be there for other imports
-	case c.Customers || c.AsTheyAre:
-		return errors.New("--hash-authors changes the ids: leave out --authors-are-customers and --authors-as-they-are")
-	case len(c.AuthorSecret) < minAuthorSecret:
-		return fmt.Errorf("--hash-authors needs a secret of at least %d characters: set TALKBACK_AUTHOR_SECRET to what openssl rand -hex 32 prints, and keep it for the next import", minAuthorSecret)
-	}
-	o.AuthorKey = []byte(c.AuthorSecret)
-	return nil
 }
 
 func parseMap(flags []string) (map[reviewfile.Field]string, error) {
@@ -388,25 +380,21 @@ func parseLanguageOf(flags []string) (map[string]comment.Language, error) {
 
 // newRejects decides where rejected rows go. A dry run without --rejects prints them.
 func (c *Import) newRejects(flags *EngineFlags, in *importer.Input, term Terminal) (*importer.Rejects, error) {
-	if c.DryRun && c.Rejects == "" {
+	path := c.Rejects
+	switch {
+	case path == "" && c.DryRun:
 		return importer.PrintRejects(term.Err), nil
+	case path == "" && c.File == reviewfile.StandardInput:
+		path = "talkback.rejects.tsv"
+	case path == "":
+		path = c.File + ".rejects.tsv"
 	}
-	if err := flags.checkOutput(c.rejectsPath()); err != nil {
+	if err := flags.checkOutput(path); err != nil {
 		return nil, err
 	}
-	rejects, err := importer.NewRejects(c.rejectsPath(), c.Force, in)
+	rejects, err := importer.NewRejects(path, c.Force, in)
 	if errors.Is(err, importer.ErrRejectsIsInput) || errors.Is(err, importer.ErrRejectsOnStandardOutput) {
 		err = usage(err)
 	}
 	return rejects, err
-}
-
-func (c *Import) rejectsPath() string {
-	switch {
-	case c.Rejects != "":
-		return c.Rejects
-	case c.File == reviewfile.StandardInput:
-		return "talkback.rejects.tsv"
-	}
-	return c.File + ".rejects.tsv"
 }

@@ -55,8 +55,8 @@ func importsText(all []imports.Import, screen output.Screen) string {
 	return table.On(screen)
 }
 
-// undoImport removes the comments of an import, after a report of what that costs, and waits until it is
-// counted, unless others count.
+// undoImport removes the comments of an import, and waits until that is counted, unless others count. Before,
+// it says what that reads and removes, and asks a terminal whether to go on.
 func undoImport(ctx context.Context, name string, yes bool, target keeper.Target, others bool, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
 	if err != nil {
@@ -64,8 +64,22 @@ func undoImport(ctx context.Context, name string, yes bool, target keeper.Target
 	}
 	defer func() { err = errors.Join(err, session.Close()) }()
 	registry := imports.NewRegistry(session.Client, session.Table)
-	if err := reportUndo(ctx, session, registry, name, yes, term); err != nil {
+	m, err := registry.Find(ctx, name)
+	if err != nil {
 		return err
+	}
+	price, err := priceOfScan(ctx, session)
+	if err != nil {
+		return err
+	}
+	text := output.English.Sprintf("%s added %d comments. To find them, this reads the whole table", output.Printable(m.Name), m.Written)
+	if _, err := fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(text+price)); err != nil {
+		return err
+	}
+	if !yes && asks(term) {
+		if err := confirm(ctx, term, "Take this import back?", "removed"); err != nil {
+			return err
+		}
 	}
 	var done imports.Undone
 	progress := output.NewProgress(term.Err, -1, "comments")
@@ -79,24 +93,6 @@ func undoImport(ctx context.Context, name string, yes bool, target keeper.Target
 	}
 	_, err = fmt.Fprintln(term.Out, output.ScreenOf(term.Out).Fold(undoneText(done)))
 	return err
-}
-
-// reportUndo says what taking back an import reads and removes, and asks a terminal whether to go on.
-func reportUndo(ctx context.Context, session *Session, registry *imports.Registry, name string, yes bool, term Terminal) error {
-	m, err := registry.Find(ctx, name)
-	if err != nil {
-		return err
-	}
-	price, err := priceOfScan(ctx, session)
-	if err != nil {
-		return err
-	}
-	text := output.English.Sprintf("%s added %d comments. To find them, this reads the whole table", output.Printable(m.Name), m.Written)
-	_, err = fmt.Fprintln(term.Err, output.ScreenOf(term.Err).Fold(text+price))
-	if err != nil || yes || !asks(term) {
-		return err
-	}
-	return confirm(ctx, term, "Take this import back?", "removed")
 }
 
 // undoneText says what became of the comments of an import.

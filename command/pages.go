@@ -43,13 +43,10 @@ func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bo
 	only = slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "pages" })
 	target, err = PagesFlag(f).target()
 	if err == nil && only && target.Name == keeper.Nowhere {
-		err = errNoPages
+		err = usagef("--pages none keeps no page numbers: name the place where they are kept")
 	}
 	return target, only, err
 }
-
-// errNoPages is for a command about page numbers that are kept nowhere.
-var errNoPages = usagef("--pages none keeps no page numbers: name the place where they are kept")
 
 // target returns what the flag names.
 func (f PagesFlag) target() (keeper.Target, error) {
@@ -76,25 +73,31 @@ const firstTry = 2 * time.Second
 // openPages opens the store of a target for a command. A store that is away is opened later.
 func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
-	shared := newLeases(session)
-	options := keeper.Options{
-		Table: keeper.NewTableRegistry(call.For(session.Client, call.ForPageNumbers), session.Table), Who: processName(name), Engine: session.run, Logger: log,
-	}
-	if err := p.open(ctx, session); err != nil {
-		return nil, err
+	shared, numbers := newLeases(session), call.For(session.Client, call.ForPageNumbers)
+	options := keeper.Options{Table: keeper.NewTableRegistry(numbers, session.Table), Who: processName(name), Engine: session.run, Logger: log}
+	switch {
+	case target.Name == keeper.InMarkers:
+		p.store = markers.Open(numbers, session.Table)
+	case target.Outside():
+		lazy := keeper.NewLazy(target, session.Table)
+		ctx, cancel := context.WithTimeout(ctx, firstTry)
+		defer cancel()
+		if _, err := lazy.Opened(ctx); comment.KindOf(err) == comment.BadInput {
+			return nil, usage(err)
+		}
+		p.store = lazy
+	case target.Name == keeper.InTable:
+		p.table = table.New(numbers, session.Table)
+		p.found = keeper.NewTimely(p.table, shared)
 	}
 	if p.store != nil {
 		options.Name, options.Store = target.Name, p.store
 		options.Progress = shared
-		options.Entries = counts.NewEntries(call.For(session.Client, call.ForPageNumbers), session.Table)
+		options.Entries = counts.NewEntries(numbers, session.Table)
 	}
 	p.keeper = keeper.New(options)
-	switch {
-	case p.store != nil:
+	if p.store != nil {
 		p.found = p.keeper
-	case target.Name == keeper.InTable:
-		p.table = table.New(call.For(session.Client, call.ForPageNumbers), session.Table)
-		p.found = keeper.NewTimely(p.table, shared)
 	}
 	return p, nil
 }
@@ -112,23 +115,6 @@ func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, comma
 	}
 	defer func() { err = errors.Join(err, pages.Close()) }()
 	return use(session, pages)
-}
-
-// open opens the store that is fed, if the target is one.
-func (p *pages) open(ctx context.Context, session *Session) error {
-	switch {
-	case p.target.Name == keeper.InMarkers:
-		p.store = markers.Open(call.For(session.Client, call.ForPageNumbers), session.Table)
-	case p.target.Outside():
-		lazy := keeper.NewLazy(p.target, session.Table)
-		ctx, cancel := context.WithTimeout(ctx, firstTry)
-		defer cancel()
-		if _, err := lazy.Opened(ctx); comment.KindOf(err) == comment.BadInput {
-			return usage(err)
-		}
-		p.store = lazy
-	}
-	return nil
 }
 
 // newCounter makes the counter of a session's table, which feeds the page numbers too. The follower

@@ -167,7 +167,9 @@ func (c *Help) Run(running *kong.Context) error {
 func refuseBlank(chosen *kong.Context) error {
 	for _, flag := range chosen.Flags() {
 		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
-		if given && isBlank(flag.Target) {
+		value := flag.Target
+		blank := value.Kind() == reflect.String && strings.TrimSpace(value.String()) == "" || value.Kind() == reflect.Slice && value.Len() == 0
+		if given && blank {
 			return usagef("--%s is given without a value: give one, or leave the flag out", flag.Name)
 		}
 		if err := refuseBlankVariable(flag); !given && err != nil {
@@ -185,17 +187,6 @@ func refuseBlankVariable(flag *kong.Flag) error {
 		}
 	}
 	return nil
-}
-
-// isBlank reports whether the value of a flag is a blank text or an empty list.
-func isBlank(value reflect.Value) bool {
-	switch value.Kind() {
-	case reflect.String:
-		return strings.TrimSpace(value.String()) == ""
-	case reflect.Slice:
-		return value.Len() == 0
-	}
-	return false
 }
 
 // variableOf returns the text of a flag's environment variable, "" if it has none.

@@ -16,25 +16,24 @@ import (
 // by ids.
 const sampleChunk = call.MaxKeysPerGet
 
-// sampleFor reports whether the table is empty or holds sample data, and returns a function that
-// loads the rest of it. A table with other comments is left unchanged; an interrupted load is
-// continued.
-func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(context.Context) error, ours bool, err error) {
+// sampleFor returns a function that loads the sample data into an empty table, or the rest of it after an
+// interrupted load. It is nil for a table with other comments, which is left unchanged.
+func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(context.Context) error, err error) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(sample.Comments()), sampleChunk))
 	load = func(ctx context.Context) error { return loadSample(ctx, session, chunks, term) }
 	there, err := dynamo.HasComments(ctx, session.Client, session.Table)
 	if err != nil || !there {
-		return load, true, err
+		return load, err
 	}
 	begun, err := holdsAny(ctx, session, chunks[0])
 	if err != nil || !begun {
-		return nil, false, err
+		return nil, err
 	}
 	ended, err := holdsAny(ctx, session, chunks[len(chunks)-1])
 	if ended {
 		load = func(context.Context) error { return nil }
 	}
-	return load, true, err
+	return load, err
 }
 
 // loadSample puts sample data into a table.

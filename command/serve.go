@@ -345,8 +345,8 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 // putSample puts the sample data into an empty table, and counts it.
 func (c *Serve) putSample(ctx context.Context, session *Session, runner *counting.Runner, term Terminal) error {
 	return session.watch(ctx, func(ctx context.Context) error {
-		load, ours, err := sampleFor(ctx, session, term)
-		if err != nil || !ours {
+		load, err := sampleFor(ctx, session, term)
+		if err != nil || load == nil {
 			return err
 		}
 		if c.NoCount {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -156,10 +157,7 @@ func (f *SubscriptionFlags) bounds(address net.Addr, clients *ClientFlags, who a
 	if isLoopback(address) {
 		unset = 0
 	}
-	perClient := orDefault(f.PerClient, unset)
-	if perClient == 0 {
-		perClient = f.Max
-	}
+	perClient := cmp.Or(orDefault(f.PerClient, unset), f.Max)
 	return &httpapi.Subscriptions{
 		Max: int(f.Max), PerClient: int(perClient), Client: clients.client(who, log),
 		TokenRefused: func(ctx context.Context) bool {

@@ -109,7 +109,17 @@ func (s *server) serve(ctx context.Context) error {
 	s.http.ErrorLog = said.Logger()
 	listener := s.connections.Bound(s.http, s.listener)
 	served := make(chan error, 1)
-	go func() { served <- serveOn(s.http, listener) }()
+	go func() {
+		serve := s.http.Serve
+		if s.http.TLSConfig != nil {
+			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") } // the certificates are there already
+		}
+		err := serve(listener)
+		if errors.Is(err, net.ErrClosed) {
+			err = nil
+		}
+		served <- err
+	}()
 	var failed error
 	select {
 	case failed = <-served:
@@ -135,18 +145,6 @@ func (s *server) serve(ctx context.Context) error {
 		err = s.http.Close()
 	}
 	return errors.Join(failed, err)
-}
-
-// serveOn answers on a listener until that is closed.
-func serveOn(server *http.Server, listener net.Listener) error {
-	serve := server.Serve
-	if server.TLSConfig != nil {
-		serve = func(l net.Listener) error { return server.ServeTLS(l, "", "") } // the certificates are there already
-	}
-	if err := serve(listener); !errors.Is(err, net.ErrClosed) {
-		return err
-	}
-	return nil
 }
 
 // ListenFlags say how clients reach the server.

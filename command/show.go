@@ -39,11 +39,23 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 
 // shown formats a comment and its keys for a screen. Texts are wrapped to a width on any output.
 func shown(i dynamo.Inspection, width int, screen output.Screen) string {
-	compressed := ""
+	var out strings.Builder
+	out.WriteString(showComment(i.Comment, width, screen))
 	if i.CompressedBytes > 0 {
-		compressed = output.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))
+		out.WriteString(screen.Fold(output.English.Sprintf("The text is stored compressed, in %d bytes instead of %d.\n\n", i.CompressedBytes, len(i.Comment.Text))))
 	}
-	return showComment(i.Comment, width, screen) + screen.Fold(compressed) + showEntries(i.Entries, screen)
+	out.WriteString(screen.Fold(screen.Head("Keys") + ", with the size of the entry and the cost of reading it alone\n"))
+	for _, e := range i.Entries {
+		name, cost := string(e.Index), fmt.Sprintf("%.1f read units", e.ReadUnits(false))
+		if e.Index == "" {
+			name, cost = "table", cost+fmt.Sprintf(", %.1f consistently", e.ReadUnits(true))
+		}
+		out.WriteString("\n" + screen.Hang("  "+name, 19, output.English.Sprintf("%d bytes, %s", e.Bytes, cost)))
+		for _, key := range [][2]string{{e.PartitionAttr, e.PartitionKey}, {e.SortAttr, e.SortKey}} {
+			out.WriteString(screen.Hang("    "+screen.Faint(key[0]), 12, output.Printable(key[1])))
+		}
+	}
+	return out.String()
 }
 
 // showComment formats a comment: its text, its author and its times.
@@ -116,24 +128,6 @@ func showText(text string, width int) string {
 	for paragraph := range strings.SplitSeq(text, "\n") {
 		for _, line := range output.Wrap(output.Printable(paragraph), width-len(indent)) {
 			fmt.Fprintln(&out, strings.TrimRight(indent+line, " "))
-		}
-	}
-	return out.String()
-}
-
-// showEntries lists the keys of a comment in the table and its indexes, and what reading each entry
-// costs.
-func showEntries(entries []dynamo.Entry, screen output.Screen) string {
-	var out strings.Builder
-	out.WriteString(screen.Fold(screen.Head("Keys") + ", with the size of the entry and the cost of reading it alone\n"))
-	for _, e := range entries {
-		name, cost := string(e.Index), fmt.Sprintf("%.1f read units", e.ReadUnits(false))
-		if e.Index == "" {
-			name, cost = "table", cost+fmt.Sprintf(", %.1f consistently", e.ReadUnits(true))
-		}
-		out.WriteString("\n" + screen.Hang("  "+name, 19, output.English.Sprintf("%d bytes, %s", e.Bytes, cost)))
-		for _, key := range [][2]string{{e.PartitionAttr, e.PartitionKey}, {e.SortAttr, e.SortKey}} {
-			out.WriteString(screen.Hang("    "+screen.Faint(key[0]), 12, output.Printable(key[1])))
 		}
 	}
 	return out.String()

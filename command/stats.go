@@ -98,8 +98,21 @@ func (r *rated) readStatistics(ctx context.Context, store *dynamo.Store) error {
 		return err
 	}
 	stats := found[r.product].Clone()
-	if err := addSharedRows(ctx, store, r.product, stats, r.filter.Languages); err != nil {
-		return err
+	var shared []comment.ProductLanguage // languages that share a row of the statistics
+	for _, language := range stats.Others(r.filter.Languages) {
+		shared = append(shared, comment.ProductLanguage{Product: r.product, Language: language})
+	}
+	if len(shared) > 0 {
+		rows, failed, err := store.RowsOf(ctx, shared)
+		for _, key := range shared {
+			err = errors.Join(err, failed[key])
+			if row, found := rows[key]; found {
+				stats[key.Language] = row
+			}
+		}
+		if err != nil {
+			return err
+		}
 	}
 	r.counts = stats.Counts(r.filter)
 	for _, row := range stats.Languages(comment.Filter{}) {
@@ -122,25 +135,6 @@ func (r *rated) addLanguage(name string, counts comment.Counts) {
 	if counts.Total() > 0 {
 		r.languages = append(r.languages, ratedLanguage{name, counts})
 	}
-}
-
-// addSharedRows adds the counts of languages that share a row of the statistics.
-func addSharedRows(ctx context.Context, store *dynamo.Store, product string, stats comment.Stats, languages []comment.Language) error {
-	var shared []comment.ProductLanguage
-	for _, language := range stats.Others(languages) {
-		shared = append(shared, comment.ProductLanguage{Product: product, Language: language})
-	}
-	if len(shared) == 0 {
-		return nil
-	}
-	rows, failed, err := store.RowsOf(ctx, shared)
-	for _, key := range shared {
-		err = errors.Join(err, failed[key])
-		if row, found := rows[key]; found {
-			stats[key.Language] = row
-		}
-	}
-	return err
 }
 
 // text formats the counts for a screen.
@@ -169,20 +163,16 @@ func (r rated) text(now time.Time, screen output.Screen) string {
 		}
 		out += "\n" + table.On(screen)
 	}
+	upTo := "unknown: talkback stream --status says why"
+	switch {
+	case isDated(r.filter):
+		upTo = "now: a range of dates is counted each time"
+	case r.upTo != nil:
+		upTo = fmt.Sprintf("%s, %s ago", timeText(*r.upTo), lagText(max(0, now.Sub(*r.upTo))))
+	}
 	out += "\n"
-	for _, row := range [][2]string{{"latest comment", timeOr(r.latest, "none")}, {"counted up to", r.upToText(now)}} {
+	for _, row := range [][2]string{{"latest comment", timeOr(r.latest, "none")}, {"counted up to", upTo}} {
 		out += screen.Hang(screen.Faint(row[0]), 16, row[1])
 	}
 	return out
-}
-
-// upToText says how fresh the counts are.
-func (r rated) upToText(now time.Time) string {
-	switch {
-	case isDated(r.filter):
-		return "now: a range of dates is counted each time"
-	case r.upTo == nil:
-		return "unknown: talkback stream --status says why"
-	}
-	return fmt.Sprintf("%s, %s ago", timeText(*r.upTo), lagText(max(0, now.Sub(*r.upTo))))
 }

@@ -162,13 +162,8 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 	if err != nil || v.store == nil {
 		return err
 	}
-	return v.verifyOthers(ctx)
-}
-
-// verifyOthers looks for comments in the index of products that have none in the table.
-func (v *pagesVerifier) verifyOthers(ctx context.Context) error {
-	others := map[string]bool{}
-	err := v.store.Products(ctx, func(product string) {
+	others := map[string]bool{} // products in the index that have no comments in the table
+	err = v.store.Products(ctx, func(product string) {
 		if !v.done[product] {
 			others[product] = true
 		}
