@@ -87,7 +87,20 @@ func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Se
 	if err != nil {
 		return nil, err
 	}
-	if err := f.prepareTable(ctx, session, how.Create); err != nil {
+	var missing *dynamo.MissingTableError
+	err = dynamo.CheckTable(ctx, session.Client, f.Table)
+	switch {
+	case err == nil:
+		err = dynamo.CheckLayout(ctx, session.Client, f.Table)
+	case !errors.As(err, &missing):
+		err = unreached(err, session)
+	case how.Create:
+		err = dynamo.CreateTable(ctx, session.Client, f.Table)
+	default:
+		missing.Existing, missing.Region = dynamo.TableNames(ctx, session.Client), session.region()
+		err = missing
+	}
+	if err != nil {
 		return nil, errors.Join(err, session.Close())
 	}
 	return session, nil
@@ -128,23 +141,6 @@ func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (
 	session.local = local
 	session.Client, session.Address, session.run = call.NewLocalClient(local.Endpoint()), f.Data, local.Endpoint()
 	return session, nil
-}
-
-// prepareTable checks the table, and creates a missing one if create is set.
-func (f *EngineFlags) prepareTable(ctx context.Context, session *Session, create bool) error {
-	err := dynamo.CheckTable(ctx, session.Client, f.Table)
-	var missing *dynamo.MissingTableError
-	if err == nil {
-		return dynamo.CheckLayout(ctx, session.Client, f.Table)
-	}
-	if !errors.As(err, &missing) {
-		return unreached(err, session)
-	}
-	if create {
-		return dynamo.CreateTable(ctx, session.Client, f.Table)
-	}
-	missing.Existing, missing.Region = dynamo.TableNames(ctx, session.Client), session.region()
-	return missing
 }
 
 // unreached says in plain words why a table cannot be reached.

@@ -105,7 +105,17 @@ func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) 
 	screen := output.ScreenOf(out)
 	for _, variable := range slices.Sorted(slices.Values(environment)) {
 		name, _, _ := strings.Cut(variable, "=")
-		if near := resembling(name, names); near != "" {
+		upper := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
+		if !strings.HasPrefix(upper, variablePrefix) || slices.Contains(names, name) {
+			continue
+		}
+		near, distance := "", closeEnough+1
+		for _, candidate := range names {
+			if off := levenshtein.ComputeDistance(upper, candidate); off < distance {
+				near, distance = candidate, off
+			}
+		}
+		if near != "" {
 			line := fmt.Sprintf("the variable %s has no effect; did you mean %s?", output.Printable(name), near)
 			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed write is no reason to stop
 		}
@@ -122,22 +132,6 @@ func variables(node *kong.Node) []string {
 		names = append(names, variables(child)...)
 	}
 	return names
-}
-
-// resembling returns which of the names a misspelt one was meant to be, "" for one of them, and for one
-// that resembles none.
-func resembling(name string, names []string) string {
-	upper := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-	if !strings.HasPrefix(upper, variablePrefix) || slices.Contains(names, name) {
-		return ""
-	}
-	near, distance := "", closeEnough+1
-	for _, candidate := range names {
-		if off := levenshtein.ComputeDistance(upper, candidate); off < distance {
-			near, distance = candidate, off
-		}
-	}
-	return near
 }
 
 // Help prints the help of a command.

@@ -67,25 +67,18 @@ func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, ter
 	case err != nil:
 		return fmt.Errorf("the verification stopped (%w); run it again", err)
 	}
-	err = errors.Join(printVerified(term.Out, found, took), checkTimeToLive(ctx, session, term))
+	err = printVerified(term.Out, found, took)
+	on, unknown := dynamo.DropsExpired(ctx, session.Client, session.Table)
+	switch {
+	case unknown != nil:
+		term.Logger.Warn("it is not known whether the table deletes expired items: allow dynamodb:DescribeTimeToLive", "error", unknown)
+	case !on:
+		err = errors.Join(err, fmt.Errorf("table %q keeps expired items, and grows: talkback serve and talkback stream switch on time to live, if they may (dynamodb:UpdateTimeToLive)", session.Table))
+	}
 	if pages.store != nil {
 		err = errors.Join(err, verifyPages(ctx, session, pages, term))
 	}
 	return err
-}
-
-// checkTimeToLive returns an error if the table keeps expired items. If that cannot be found out,
-// it logs a warning.
-func checkTimeToLive(ctx context.Context, session *Session, term Terminal) error {
-	on, err := dynamo.DropsExpired(ctx, session.Client, session.Table)
-	if err != nil {
-		term.Logger.Warn("it is not known whether the table deletes expired items: allow dynamodb:DescribeTimeToLive", "error", err)
-		return nil
-	}
-	if !on {
-		return fmt.Errorf("table %q keeps expired items, and grows: talkback serve and talkback stream switch on time to live, if they may (dynamodb:UpdateTimeToLive)", session.Table)
-	}
-	return nil
 }
 
 // printVerified prints what was found. Its error says how many drifts and invalid items there are.
