@@ -263,7 +263,18 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 	defer c.hub.Close()
 	if c.SampleData {
 		opening.Say("the sample data is being put into the table and counted")
-		if err := c.putSample(ctx, session, runner, term); err != nil {
+		err := session.watch(ctx, func(ctx context.Context) error {
+			load, err := sampleFor(ctx, session, term)
+			if err != nil || load == nil {
+				return err
+			}
+			if c.NoCount {
+				return load(ctx)
+			}
+			_, err = runner.Until(ctx, load, func(b counting.Backlog) { printBacklog(term.Err, "The sample data is in", b) })
+			return err
+		})
+		if err != nil {
 			return err
 		}
 	}
@@ -340,21 +351,6 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 		c.hub = live.New(session.outbox(), store, c.CountedUpTo, term.Logger)
 	}
 	return store, runner
-}
-
-// putSample puts the sample data into an empty table, and counts it.
-func (c *Serve) putSample(ctx context.Context, session *Session, runner *counting.Runner, term Terminal) error {
-	return session.watch(ctx, func(ctx context.Context) error {
-		load, err := sampleFor(ctx, session, term)
-		if err != nil || load == nil {
-			return err
-		}
-		if c.NoCount {
-			return load(ctx)
-		}
-		_, err = runner.Until(ctx, load, func(b counting.Backlog) { printBacklog(term.Err, "The sample data is in", b) })
-		return err
-	})
 }
 
 // Store makes the store of a session's table, with the settings of the flags. numbers finds pages by
