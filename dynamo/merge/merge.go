@@ -100,10 +100,13 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 		if err := m.refill(ctx, n-len(out)); err != nil {
 			return nil, err
 		}
-		if len(m.sources) == 1 && out == nil {
-			if out = m.sources[0].cut(n); out == nil {
+		if len(m.sources) == 1 && out == nil { // all at once
+			s := &m.sources[0]
+			at := min(n, len(s.items))
+			if at == 0 {
 				break
 			}
+			out, s.items = s.items[:at:at], s.items[at:]
 			continue
 		}
 		lowest := m.lowest()
@@ -113,7 +116,17 @@ func (m *Merger[T]) Take(ctx context.Context, n int) ([]T, error) {
 		if out == nil {
 			out = make([]T, 0, n)
 		}
-		out = append(out, *m.pop(lowest))
+		head := &m.sources[lowest].items[0]
+		if m.first == nil {
+			m.first = head
+		}
+		out = append(out, *head)
+		for i := lowest; i < len(m.sources); i++ { // drops items equal to it, too
+			s := &m.sources[i]
+			if len(s.items) > 0 && m.compare(&s.items[0], head) == 0 {
+				s.items = s.items[1:]
+			}
+		}
 	}
 	return out, nil
 }
@@ -222,30 +235,4 @@ func (m *Merger[T]) lowest() int {
 		}
 	}
 	return lowest
-}
-
-// cut takes up to n items of the only source at once, nil if there are none.
-func (s *source[T]) cut(n int) []T {
-	if len(s.items) == 0 {
-		return nil
-	}
-	n = min(n, len(s.items))
-	out := s.items[:n:n]
-	s.items = s.items[n:]
-	return out
-}
-
-// pop takes the head of a source and drops items equal to it from all others.
-func (m *Merger[T]) pop(number int) *T {
-	if m.first == nil {
-		m.first = &m.sources[number].items[0]
-	}
-	head := &m.sources[number].items[0]
-	for i := number; i < len(m.sources); i++ {
-		s := &m.sources[i]
-		if len(s.items) > 0 && m.compare(&s.items[0], head) == 0 {
-			s.items = s.items[1:]
-		}
-	}
-	return head
 }
