@@ -102,7 +102,22 @@ func (c Comment) checkModeration() error {
 	if err := c.checkHeldEdit(m.HeldEdit); err != nil {
 		return err
 	}
-	return c.checkHeld(m)
+	// It waits while it is pending or has an edit that is not decided on, and may wait if people reported it.
+	must, may := c.Status == Pending || m.HeldEdit != nil, c.Status == Approved && slices.Contains(m.Held, HeldReported)
+	switch {
+	case must && len(m.Held) == 0:
+		return Errorf(BadInput, "the comment waits for a moderator, and it is not said why: one or more of %v", HoldReasons())
+	case !must && !may && len(m.Held) > 0:
+		return Errorf(BadInput, "there are reasons to wait for a moderator, and neither the comment nor an edit waits")
+	case len(m.Held) > 0 && (!IsTime(m.Since) || m.Since.UnixMilli() < 0):
+		return Errorf(BadInput, "the time since when the comment waits is not within the years 1970 to 9999")
+	}
+	for i, reason := range m.Held {
+		if !slices.Contains(HoldReasons(), reason) || slices.Contains(m.Held[:i], reason) {
+			return Errorf(BadInput, "each reason to wait for a moderator is one of %v, once", HoldReasons())
+		}
+	}
+	return nil
 }
 
 // checkHeldEdit checks an edit that waits; there may be none.
@@ -133,28 +148,6 @@ func (c Comment) HeldProblems() []Problem {
 		p.add(ProblemTooLong, []string{"text"}, "the comment is too long to keep it beside the edit until a moderator decides: shorten the text, or ask a moderator to edit it")
 	}
 	return p
-}
-
-// checkHeld checks why a comment waits for a moderator. It waits while it is pending or has an edit
-// that is not decided on, and may wait if people reported it.
-func (c Comment) checkHeld(m Moderation) error {
-	must, may := c.Status == Pending || m.HeldEdit != nil, c.Status == Approved && slices.Contains(m.Held, HeldReported)
-	switch {
-	case must && len(m.Held) == 0:
-		return Errorf(BadInput, "the comment waits for a moderator, and it is not said why: one or more of %v", HoldReasons())
-	case !must && !may && len(m.Held) > 0:
-		return Errorf(BadInput, "there are reasons to wait for a moderator, and neither the comment nor an edit waits")
-	case len(m.Held) == 0:
-		return nil
-	case !IsTime(m.Since) || m.Since.UnixMilli() < 0:
-		return Errorf(BadInput, "the time since when the comment waits is not within the years 1970 to 9999")
-	}
-	for i, reason := range m.Held {
-		if !slices.Contains(HoldReasons(), reason) || slices.Contains(m.Held[:i], reason) {
-			return Errorf(BadInput, "each reason to wait for a moderator is one of %v, once", HoldReasons())
-		}
-	}
-	return nil
 }
 
 // InQueue returns the comment with a reason to wait for a moderator if it waits and none is known:

@@ -190,7 +190,7 @@ func CheckProductID(id string) error {
 	if err := checkText("product id", id, 1, MaxIDBytes); err != nil {
 		return err
 	}
-	if hasIDPrefix(id) {
+	if IsID(id) {
 		return Errorf(BadInput, "a product id cannot start with %q, which starts the ids of comments", IDPrefix)
 	}
 	if strings.HasPrefix(id, authorIDPrefix) {

@@ -162,13 +162,11 @@ func IDOf(p Position) ID {
 
 // IsID reports whether an ID is that of a comment, not of a product. The comment may not exist, and
 // the ID may be malformed.
-func IsID(id string) bool { return hasIDPrefix(id) }
-
-func hasIDPrefix(id string) bool { return strings.HasPrefix(id, IDPrefix) }
+func IsID(id string) bool { return strings.HasPrefix(id, IDPrefix) }
 
 // ParseID returns a BadInput error unless text is the ID of a comment.
 func ParseID(text string) (ID, error) {
-	if !hasIDPrefix(text) {
+	if !IsID(text) {
 		return "", Errorf(BadInput, "%.40q is not the id of a comment: these start with %q", text, IDPrefix)
 	}
 	if !isULID(text[len(IDPrefix):]) {
