@@ -37,8 +37,24 @@ func (b *blockWriter) write(text string) []byte {
 	if b.steps[len(text)].cost >= never {
 		return nil
 	}
-	b.out = append(b.out[:0], byte(number<<markerBits|marker))
-	b.encode(c, text)
+	b.turn(len(text))
+	w := bitWriter{out: append(b.out[:0], byte(number<<markerBits|marker))}
+	for at := 0; at < len(text); {
+		s := b.steps[at]
+		if s.length == 1 {
+			w.word(c.literals[text[at]])
+		} else {
+			symbol, extra, extraBits := lengthOf(int(s.length))
+			w.word(c.literals[symbol])
+			w.write(extra, extraBits)
+			symbol, extra, extraBits = distanceOf(int(s.distance))
+			w.word(c.distances[symbol])
+			w.write(extra, extraBits)
+		}
+		at += int(s.length)
+	}
+	w.word(c.literals[endOfText])
+	b.out = w.close()
 	return b.out
 }
 
@@ -96,7 +112,8 @@ func (b *blockWriter) repetitions(c *code, text string, at, earlier int) (longes
 	longest = minLength - 1
 	for tries := 0; earlier >= 0 && tries < maxTries && longest < longEnough; tries++ {
 		if length := common(text[earlier:], text[at:]); length > longest {
-			cost := b.steps[at].cost + c.distanceCost(at-earlier)
+			symbol, _, extraBits := distanceOf(at - earlier)
+			cost := b.steps[at].cost + uint32(c.distances[symbol].length+extraBits)
 			for n := longest + 1; n <= length; n++ {
 				b.reach(at+n, cost+c.cost[endOfText+n], n, at-earlier)
 			}
@@ -124,28 +141,6 @@ func (b *blockWriter) reach(to int, cost uint32, length, distance int) {
 	if cost < b.steps[to].cost {
 		b.steps[to] = step{cost, uint16(length), uint16(distance)}
 	}
-}
-
-// encode appends the text to b.out, in the steps that were found.
-func (b *blockWriter) encode(c *code, text string) {
-	b.turn(len(text))
-	w := bitWriter{out: b.out}
-	for at := 0; at < len(text); {
-		s := b.steps[at]
-		if s.length == 1 {
-			w.word(c.literals[text[at]])
-		} else {
-			symbol, extra, extraBits := lengthOf(int(s.length))
-			w.word(c.literals[symbol])
-			w.write(extra, extraBits)
-			symbol, extra, extraBits = distanceOf(int(s.distance))
-			w.word(c.distances[symbol])
-			w.write(extra, extraBits)
-		}
-		at += int(s.length)
-	}
-	w.word(c.literals[endOfText])
-	b.out = w.close()
 }
 
 // turn makes each step on the way the one that leaves a place, instead of the one that arrives.

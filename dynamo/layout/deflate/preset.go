@@ -79,9 +79,3 @@ func newCode(prefix []byte) *code {
 	c.reader = sync.OnceValue(func() *tables { return newTables(c.literals, c.distances) })
 	return c
 }
-
-// distanceCost returns how many bits a distance takes.
-func (c *code) distanceCost(distance int) uint32 {
-	symbol, _, extraBits := distanceOf(distance)
-	return uint32(c.distances[symbol].length + extraBits)
-}

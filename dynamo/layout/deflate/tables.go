@@ -44,22 +44,7 @@ func newTables(literals, distances []word) *tables {
 		}
 		fill(&t.distances, distances[symbol], entry(extraBits)<<extraAt|entry(least)<<leastAt)
 	}
-	t.join()
-	return t
-}
-
-// fill sets the entries of all bits that begin with a word.
-func fill(table *[1 << maxBits]entry, w word, e entry) {
-	if w.length == 0 {
-		return
-	}
-	for i := int(w.bits); i < len(table); i += 1 << w.length {
-		table[i] = e | entry(w.length)
-	}
-}
-
-// join makes one entry of literals whose words fit into maxBits together.
-func (t *tables) join() {
+	// Literals whose words fit into maxBits together become one entry.
 	single := t.literals
 	for i, e := range single {
 		for e.count() > 0 && e.count() < 3 {
@@ -71,6 +56,17 @@ func (t *tables) join() {
 			e = (e + entry(next.bits()) + 1<<countAt) | letter
 		}
 		t.literals[i] = e
+	}
+	return t
+}
+
+// fill sets the entries of all bits that begin with a word.
+func fill(table *[1 << maxBits]entry, w word, e entry) {
+	if w.length == 0 {
+		return
+	}
+	for i := int(w.bits); i < len(table); i += 1 << w.length {
+		table[i] = e | entry(w.length)
 	}
 }
 
