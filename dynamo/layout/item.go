@@ -56,7 +56,16 @@ func Encode(c comment.Comment) Item {
 	if len(c.Media) > 0 {
 		out[attrPictures] = Text(mediaText(c.Media))
 	}
-	encodeVotes(out, c)
+	if c.ImportedVotes != (comment.VoteCounts{}) {
+		out[attrImported] = Text(votesText(c.ImportedVotes))
+	}
+	shown := c.AllVotes()
+	if shown != (comment.VoteCounts{}) {
+		out[attrVotes] = Text(votesText(shown))
+	}
+	if shown.Net() > 0 {
+		out[attrHelpful] = Text(helpfulPlace(c.ID, shown))
+	}
 	encodeModeration(out, c)
 	return out
 }
@@ -118,13 +127,11 @@ func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err
 		c.Text, c.CompressedText = r.TextOrBinary(AttrText)
 	}
 	if r.has(attrTitle) {
-		title := r.Text(attrTitle)
-		c.Title = &title
+		c.Title = new(r.Text(attrTitle))
 	}
 	c.Version = r.Version()
 	if r.has(attrUpdated) {
-		updated := r.Time(attrUpdated)
-		c.UpdatedAt = &updated
+		c.UpdatedAt = new(r.Time(attrUpdated))
 	}
 	if r.has(attrReply) {
 		c.Reply, c.ReplyDeletion = r.reply()

@@ -110,8 +110,7 @@ func (r *Reader) heldEdit() *comment.HeldEdit {
 		Media: in.media(), At: in.Time(attrUpdated), Version: in.Version(),
 	}
 	if in.has(attrTitle) {
-		title := in.Text(attrTitle)
-		edit.Title = &title
+		edit.Title = new(in.Text(attrTitle))
 	}
 	if CheckCell(comment.Comment{Language: edit.Language, Rating: edit.Rating}.Cell()) != nil {
 		in.fail(AttrRating)

@@ -243,9 +243,19 @@ func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 	if len(from) == 0 {
 		return nil, nil
 	}
-	b, rest, err := decodeRatings(from, stats.Counts(comment.Filter{}))
-	if err != nil {
-		return nil, err
+	if len(from) < boundsHead || from[0] != boundsVersion {
+		return nil, errDamaged
+	}
+	b, rest := &Bounds{}, from[boundsHead:]
+	for i, n := range stats.Counts(comment.Filter{}) {
+		exact := from[1]&(1<<i) != 0
+		switch {
+		case n == 0 && exact, n != 0 && len(rest) < positionBytes:
+			return nil, errDamaged
+		case n != 0:
+			b.ratings[i] = Bound{Position: comment.Position(rest[:positionBytes]), Exact: exact}
+			rest = rest[positionBytes:]
+		}
 	}
 	if from[1]&withCells == 0 {
 		if len(rest) > 0 {
@@ -267,25 +277,6 @@ func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 		b.cells[language] = times
 	}
 	return b, nil
-}
-
-// decodeRatings reads the bounds of the ratings that have comments.
-func decodeRatings(from []byte, counts comment.Counts) (b *Bounds, rest []byte, err error) {
-	if len(from) < boundsHead || from[0] != boundsVersion {
-		return nil, nil, errDamaged
-	}
-	b, rest = &Bounds{}, from[boundsHead:]
-	for i, n := range counts {
-		exact := from[1]&(1<<i) != 0
-		switch {
-		case n == 0 && exact, n != 0 && len(rest) < positionBytes:
-			return nil, nil, errDamaged
-		case n != 0:
-			b.ratings[i] = Bound{Position: comment.Position(rest[:positionBytes]), Exact: exact}
-			rest = rest[positionBytes:]
-		}
-	}
-	return b, rest, nil
 }
 
 // cellsOf returns the number of cells that have comments.

@@ -37,8 +37,7 @@ func (r *Reader) reply() (reply *comment.Reply, deletion int) {
 	}
 	reply = &comment.Reply{Text: in.expanded(AttrText), Name: in.Text(attrReplyName), CreatedAt: in.Time(attrWritten), Version: in.Version()}
 	if in.has(attrUpdated) {
-		updated := in.Time(attrUpdated)
-		reply.UpdatedAt = &updated
+		reply.UpdatedAt = new(in.Time(attrUpdated))
 	}
 	return reply, 0
 }

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -33,12 +34,7 @@ func Update(before, after Item) (expression string, values Item) {
 
 // AttributesOf returns the names of the attributes of two items, sorted.
 func AttributesOf(a, b Item) []string {
-	var names []string
-	for _, it := range []Item{a, b} {
-		for name := range it {
-			names = append(names, name)
-		}
-	}
+	names := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -37,20 +37,6 @@ func (r *Reader) votes(attr string) comment.VoteCounts {
 	return n
 }
 
-// encodeVotes adds the votes of a comment to its item, and its place in the index ByHelpful.
-func encodeVotes(out Item, c comment.Comment) {
-	if c.ImportedVotes != (comment.VoteCounts{}) {
-		out[attrImported] = Text(votesText(c.ImportedVotes))
-	}
-	shown := c.AllVotes()
-	if shown != (comment.VoteCounts{}) {
-		out[attrVotes] = Text(votesText(shown))
-	}
-	if shown.Net() > 0 {
-		out[attrHelpful] = Text(helpfulPlace(c.ID, shown))
-	}
-}
-
 // helpfulPlace returns the sort key of a comment in the index ByHelpful: comments with more net
 // votes sort after those with fewer, and newer ones after older ones.
 func helpfulPlace(id comment.ID, n comment.VoteCounts) string {
