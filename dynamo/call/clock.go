@@ -79,22 +79,11 @@ func (c *Clock) see(header http.Header, sent time.Time) {
 	}
 	date := dates[0]
 	c.date.Store(&date)
-	if said, err := http.ParseTime(date); err == nil {
-		c.compare(clockAhead(said, sent, time.Now()))
+	said, err := http.ParseTime(date)
+	if err != nil {
+		return
 	}
-}
-
-// clockAhead returns by how much this machine's clock is ahead at least, if the table said that it is
-// a time between a request and its answer. A slow answer makes the difference smaller, never larger.
-func clockAhead(said, sent, came time.Time) time.Duration {
-	if behind := said.Sub(came); behind > 0 {
-		return -behind
-	}
-	return max(0, sent.Sub(said.Add(dateStep)))
-}
-
-// compare takes the outcome of one comparison.
-func (c *Clock) compare(ahead time.Duration) {
+	ahead := clockAhead(said, sent, time.Now())
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.ahead = ahead
@@ -106,4 +95,13 @@ func (c *Clock) compare(ahead time.Duration) {
 		c.odd, c.apart = 0, !c.apart
 		c.told(ahead, c.apart)
 	}
+}
+
+// clockAhead returns by how much this machine's clock is ahead at least, if the table said that it is
+// a time between a request and its answer. A slow answer makes the difference smaller, never larger.
+func clockAhead(said, sent, came time.Time) time.Duration {
+	if behind := said.Sub(came); behind > 0 {
+		return -behind
+	}
+	return max(0, sent.Sub(said.Add(dateStep)))
 }

@@ -77,15 +77,36 @@ func meaningOf(err error) meaning {
 		return meaning{comment.Canceled, "the request was canceled"}
 	case errors.Is(err, context.DeadlineExceeded):
 		return slow
-	case errors.As(err, new(*types.TransactionCanceledException)):
-		return meaningOfCancel(err)
+	// One part of a canceled transaction that can never succeed outweighs conflicts of the other parts.
+	case HasReason(err, "ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied"):
+		return ours
+	case HasReason(err, "TransactionConflict"):
+		return inTheWay
+	case HasReason(err, throttledReasons...):
+		return busy
+	case errors.As(err, new(*types.TransactionCanceledException)): // what a failed condition means is up to the caller
+		return ours
 	case errors.As(err, &api):
 		if m := meaningOfCode(api); m != ours {
 			return m
 		}
 	}
-	return meaningOfTransport(err)
+	// Perhaps there is no answer, or none that can be read.
+	var network net.Error
+	var answered *smithyhttp.ResponseError
+	switch {
+	case errors.As(err, &network) && network.Timeout():
+		return slow
+	case errors.As(err, &network), errors.As(err, new(*smithyhttp.RequestSendError)):
+		return meaning{comment.Unavailable, "the table cannot be reached; ask again in a moment"}
+	case unreadable(err), errors.As(err, &answered) && answered.HTTPStatusCode() >= http.StatusInternalServerError:
+		return broken
+	}
+	return ours
 }
+
+// throttledReasons are the reasons for which DynamoDB cancels a transaction since too much is asked of it.
+var throttledReasons = []string{"ThrottlingError", "ProvisionedThroughputExceeded"}
 
 // meaningOfCode is the meaning of an error code of DynamoDB. The SDK's own list says which codes
 // are throttling.
@@ -107,41 +128,6 @@ func meaningOfCode(api smithy.APIError) meaning {
 // diskFull is how SQLite, and so the local engine, says that its disk is full. SQLite has rolled back
 // the transaction then. https://www.sqlite.org/lang_transaction.html
 const diskFull = "database or disk is full"
-
-// meaningOfTransport is the meaning of a call that got no answer, or none that can be read.
-func meaningOfTransport(err error) meaning {
-	var network net.Error
-	var answered *smithyhttp.ResponseError
-	switch {
-	case errors.As(err, &network) && network.Timeout():
-		return slow
-	case errors.As(err, &network), errors.As(err, new(*smithyhttp.RequestSendError)):
-		return meaning{comment.Unavailable, "the table cannot be reached; ask again in a moment"}
-	case unreadable(err), errors.As(err, &answered) && answered.HTTPStatusCode() >= http.StatusInternalServerError:
-		return broken
-	}
-	return ours
-}
-
-// Reasons for which DynamoDB cancels a transaction that can succeed when it is retried.
-var (
-	conflictReasons  = []string{"TransactionConflict"}
-	throttledReasons = []string{"ThrottlingError", "ProvisionedThroughputExceeded"}
-)
-
-// meaningOfCancel is the meaning of a canceled transaction. One part that can never succeed
-// outweighs conflicts of the other parts. What a failed condition means is up to the caller.
-func meaningOfCancel(canceled error) meaning {
-	switch {
-	case HasReason(canceled, "ValidationError", "ItemCollectionSizeLimitExceeded", "DuplicateItem", "AccessDenied"):
-		return ours
-	case HasReason(canceled, conflictReasons...):
-		return inTheWay
-	case HasReason(canceled, throttledReasons...):
-		return busy
-	}
-	return ours
-}
 
 // HasReason reports whether a part of a canceled transaction was refused for one of the reasons.
 // Parts that were not refused have the reason "None".
@@ -179,14 +165,6 @@ func FoundInstead(err error) (there layout.Item, refused bool) {
 func throttled(code string) bool {
 	_, found := retry.DefaultThrottleErrorCodes[code]
 	return found
-}
-
-// hadNoEffect reports whether DynamoDB refused a call, so that nothing was written.
-// TransactionInProgressException does not count as a refusal: the transaction under way with the
-// same token can be an earlier copy of this call.
-func hadNoEffect(err error) bool {
-	code := CodeOf(err)
-	return code != "" && meaningOf(err) != broken && code != "TransactionInProgressException"
 }
 
 // ErrBusy is the error of a batch with items that DynamoDB still leaves unprocessed after retries.

@@ -60,7 +60,10 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 		return h.under.Do(request)
 	}
 	defer func(began time.Time) { h.took(time.Since(began)) }(time.Now())
-	slow := h.begin()
+	h.mu.Lock()
+	h.tokens = min(h.tokens+hedgeShare, hedgeSavings)
+	slow := h.slow
+	h.mu.Unlock()
 	if slow == 0 {
 		return h.under.Do(request)
 	}
@@ -77,7 +80,13 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 		return first.answer()
 	case <-timer.C:
 	}
-	if h.spend() {
+	h.mu.Lock()
+	again := h.tokens >= 1
+	if again {
+		h.tokens--
+	}
+	h.mu.Unlock()
+	if again {
 		second := race.start()
 		response, winner, err := race.between(first, second)
 		if h.observe != nil {
@@ -92,25 +101,6 @@ func (h *hedger) Do(request *http.Request) (*http.Response, error) {
 func isRead(request *http.Request) bool {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
 	return operation == "Query" || operation == "GetItem" || operation == "BatchGetItem"
-}
-
-// begin counts a read, and returns after how long to make a second call; 0 for never.
-func (h *hedger) begin() time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.tokens = min(h.tokens+hedgeShare, hedgeSavings)
-	return h.slow
-}
-
-// spend takes a token for a second call, and reports whether there was one.
-func (h *hedger) spend() bool {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	if h.tokens < 1 {
-		return false
-	}
-	h.tokens--
-	return true
 }
 
 // took notes the duration of a read. For a hedged read that is the time until the first answer:

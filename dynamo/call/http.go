@@ -27,30 +27,21 @@ func directly(client dynamodb.HTTPClient) dynamodb.HTTPClient {
 
 // Do implements [dynamodb.HTTPClient].
 func (d direct) Do(request *http.Request) (*http.Response, error) {
-	if err := inMemory(request); err != nil {
-		return nil, err
+	// net/http sends a body of a type that it knows to be in memory together with the head. The SDK's own
+	// body takes a second write, and an engine may answer the first. With GetBody, net/http sends a request
+	// again if an idle connection turns out to be closed.
+	if request.Body != nil && request.ContentLength > 0 && request.GetBody == nil {
+		body := make([]byte, request.ContentLength)
+		_, err := io.ReadFull(request.Body, body)
+		if err := errors.Join(err, request.Body.Close()); err != nil {
+			return nil, err
+		}
+		request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+		request.Body, _ = request.GetBody() // never fails
 	}
 	response, err := d.transport.RoundTrip(request)
 	if err != nil {
 		return nil, &url.Error{Op: "Post", URL: request.URL.Redacted(), Err: err}
 	}
 	return response, nil
-}
-
-// inMemory replaces the body of a request by one of a type that net/http knows to be in memory. It
-// sends such a body together with the head. The SDK's own body takes a second write, and an engine
-// may answer the first. With GetBody, net/http sends a request again if an idle connection turns out
-// to be closed.
-func inMemory(request *http.Request) error {
-	if request.Body == nil || request.ContentLength <= 0 || request.GetBody != nil {
-		return nil
-	}
-	body := make([]byte, request.ContentLength)
-	_, err := io.ReadFull(request.Body, body)
-	if err := errors.Join(err, request.Body.Close()); err != nil {
-		return err
-	}
-	request.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	request.Body, _ = request.GetBody() // never fails
-	return nil
 }

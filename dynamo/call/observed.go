@@ -54,11 +54,17 @@ func Observed(client *dynamodb.Client, to Observer) *dynamodb.Client {
 // observed are the middlewares that report calls to an observer.
 type observed struct{ to Observer }
 
-// call makes a call ask for its units, and reports them.
+// call makes a call ask for its units by index, unless it asks for some, and reports them.
 func (o observed) call(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
-	in.Parameters = askingForUnits(in.Parameters)
+	given := reflect.ValueOf(in.Parameters).Elem()
+	if of := given.FieldByName("ReturnConsumedCapacity"); of.IsValid() && of.String() == "" {
+		asking := reflect.New(given.Type()) // others may use the caller's
+		asking.Elem().Set(given)
+		asking.Elem().FieldByName("ReturnConsumedCapacity").SetString(string(types.ReturnConsumedCapacityIndexes))
+		in.Parameters = asking.Interface()
+	}
 	out, metadata, err := next.HandleInitialize(ctx, in)
 	if err == nil {
 		var index *string // nil for the table itself
@@ -86,19 +92,6 @@ func (o observed) attempt(
 
 // ofTable reports whether a call is one to the table, and not to its stream.
 func ofTable(ctx context.Context) bool { return middleware.GetServiceID(ctx) == dynamodb.ServiceID }
-
-// askingForUnits returns an input that asks for the units that its call consumes, by index. It is the
-// input itself if that asks for some, or if there are none to ask for.
-func askingForUnits(in any) any {
-	given := reflect.ValueOf(in).Elem()
-	if of := given.FieldByName("ReturnConsumedCapacity"); !of.IsValid() || of.String() != "" {
-		return in
-	}
-	asking := reflect.New(given.Type()) // others may use the caller's
-	asking.Elem().Set(given)
-	asking.Elem().FieldByName("ReturnConsumedCapacity").SetString(string(types.ReturnConsumedCapacityIndexes))
-	return asking.Interface()
-}
 
 // tableIndex stands for the table itself among its indexes.
 const tableIndex = "table"
@@ -179,18 +172,14 @@ func (o *observedHTTP) Do(request *http.Request) (*http.Response, error) {
 	began := time.Now()
 	response, err := o.under.Do(request)
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
-	o.to.Tried(operation, attemptOf(request.Header), failureOf(response, err), time.Since(began))
-	return response, err
-}
-
-// attemptOf returns the number that the SDK gives to an attempt, as in "attempt=2; max=3".
-func attemptOf(header http.Header) int {
-	_, text, _ := strings.Cut(header.Get("Amz-Sdk-Request"), "attempt=")
-	text, _, _ = strings.Cut(text, ";")
-	if n, err := strconv.Atoi(text); err == nil {
-		return n
+	_, number, _ := strings.Cut(request.Header.Get("Amz-Sdk-Request"), "attempt=") // as in "attempt=2; max=3"
+	number, _, _ = strings.Cut(number, ";")
+	attempt := 1
+	if n, err := strconv.Atoi(number); err == nil {
+		attempt = n
 	}
-	return 1
+	o.to.Tried(operation, attempt, failureOf(response, err), time.Since(began))
+	return response, err
 }
 
 // failureOf says in a word how an attempt failed, empty if it did not.

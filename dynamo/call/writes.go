@@ -63,10 +63,13 @@ func settled(err error) bool {
 var ErrOvertaken = errors.New("the comment was changed or deleted meanwhile")
 
 // mayHaveHappened reports whether a try that failed may have had an effect. A request that DynamoDB
-// refuses as invalid, or throttles, had none.
+// refuses as invalid, or throttles, had none. TransactionInProgressException does not count as a
+// refusal: the transaction under way with the same token can be an earlier copy of this call.
 func mayHaveHappened(err error) bool {
 	var wrapped *comment.Error // by write itself, and perhaps for another call than the one that writes
-	if !errors.As(err, &wrapped) && hadNoEffect(err) {
+	code := CodeOf(err)
+	refused := code != "" && meaningOf(err) != broken && code != "TransactionInProgressException"
+	if refused && !errors.As(err, &wrapped) {
 		return false
 	}
 	switch comment.KindOf(Wrap(err, "write")) {
