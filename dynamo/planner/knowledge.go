@@ -157,16 +157,11 @@ func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled flo
 
 // above are those sizes that are above a number; if there are none, twice that number.
 func (l likelySizes) above(least float64) likelySizes {
-	out := make(likelySizes, 0, len(l))
-	for _, size := range l {
-		if size.comments > least {
-			out = append(out, size)
-		}
-	}
-	if len(out) == 0 {
+	first := slices.IndexFunc(l, func(size likelySize) bool { return size.comments > least })
+	if first < 0 {
 		return likelySizes{{2*least + 1, 1}}
 	}
-	return out
+	return l[first:]
 }
 
 // parts are the sizes of parts: a quarter of each size, or three quarters.

@@ -65,7 +65,15 @@ func (s Stretch) Window(link comment.Link) Window {
 	if end != nil && !link.Has(end.Key) {
 		end = nil
 	}
-	w := windowOf(link, s.order.Descends() != s.backwards).between(start, end)
+	w := datedWindow(link.Filter, s.order.Descends() != s.backwards)
+	if link.ByVotes() {
+		high := comment.Place{Key: link.High, Position: comment.MaxPosition}
+		if w.empty() { // no date is within the filter
+			high = comment.Place{}
+		}
+		w = Window{low: comment.Place{Key: link.Low}, high: high, descending: w.descending, byVotes: true}
+	}
+	w = w.between(start, end)
 	if s.beyond && start != nil {
 		if len(s.Links) == 1 { // else the comment there may have come back from another link since the page was read
 			w = w.Past(*start)

@@ -12,7 +12,22 @@ import (
 // partition.
 func (p Plan) String() string {
 	var b strings.Builder
-	b.WriteString(p.headline())
+	if p.Purpose == comment.ReadCount {
+		fmt.Fprintf(&b, "%s: all comments of product %q", purposeText[p.Purpose], p.Product)
+	} else {
+		order := "oldest first"
+		if p.Descending {
+			order = "newest first"
+		}
+		fmt.Fprintf(&b, "%s: up to %d comments of product %q, %s", purposeText[p.Purpose], p.Want, p.Product, order)
+	}
+	from, to := p.LowKey(), p.HighKey()
+	if from != nil {
+		b.WriteString(", from " + *from)
+	}
+	if to != nil {
+		b.WriteString(", up to " + *to)
+	}
 	if p.Why != "" {
 		b.WriteString("\n  " + p.Why)
 	}
@@ -33,7 +48,7 @@ func (p Plan) String() string {
 		}
 	}
 	why := "empty"
-	if p.LowKey() != nil {
+	if from != nil {
 		why = "nothing as new as that"
 	}
 	for _, partition := range p.Empty {
@@ -41,17 +56,6 @@ func (p Plan) String() string {
 			partition.Key(p.Product), partition.Index, why, p.Known.Age.Round(time.Millisecond))
 	}
 	return b.String()
-}
-
-func (p Plan) headline() string {
-	if p.Purpose == comment.ReadCount {
-		return fmt.Sprintf("%s: all comments of product %q%s", purposeText[p.Purpose], p.Product, p.rangeText())
-	}
-	order := "oldest first"
-	if p.Descending {
-		order = "newest first"
-	}
-	return fmt.Sprintf("%s: up to %d comments of product %q, %s%s", purposeText[p.Purpose], p.Want, p.Product, order, p.rangeText())
 }
 
 // choiceText names the candidates and says why the first was chosen.
@@ -91,15 +95,4 @@ var purposeText = map[comment.ReadPurpose]string{
 	comment.ReadSkip:  "to get past the comments before the page",
 	comment.ReadProbe: "to see whether anything lies beyond a cursor",
 	comment.ReadCount: "for the count of the whole list",
-}
-
-func (p Plan) rangeText() string {
-	var b strings.Builder
-	if from := p.LowKey(); from != nil {
-		b.WriteString(", from " + *from)
-	}
-	if to := p.HighKey(); to != nil {
-		b.WriteString(", up to " + *to)
-	}
-	return b.String()
 }

@@ -22,17 +22,6 @@ func datedWindow(filter comment.Filter, descending bool) Window {
 	return w
 }
 
-func windowOf(link comment.Link, descending bool) Window {
-	w := Window{descending: descending, byVotes: true, high: comment.Place{Key: link.High, Position: comment.MaxPosition}}
-	if w.low.Key = link.Low; !link.ByVotes() {
-		return datedWindow(link.Filter, descending)
-	}
-	if datedWindow(link.Filter, descending).empty() {
-		w.high = comment.Place{}
-	}
-	return w
-}
-
 // between is the window from start to end, both included, in the direction of reading; nil is no
 // bound.
 func (w Window) between(start, end *comment.Place) Window {
