@@ -336,7 +336,18 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 	}
 	ledgers := make(map[string]ledger, len(parts))
 	for product, standings := range parts {
-		ledgers[product] = decodeLedger(product, standings, items)
+		l := ledger{
+			product: product, markers: make(map[comment.ID]marker, len(standings)),
+			brokenMarkers: map[comment.ID]error{}, brokenRows: map[comment.Language]error{},
+		}
+		l.statistics, l.broken = decodeStatistics(items[keyOf(layout.ProductKey(product, statisticsSK))])
+		l.others = comment.Stats{}
+		for _, s := range standings {
+			if l.markers[s.ID], err = decodeMarker(items[keyOf(markerKey(product, s.ID))]); err != nil {
+				l.brokenMarkers[s.ID] = err
+			}
+		}
+		ledgers[product] = l
 	}
 	if err := c.readRows(ctx, ledgers, parts); err != nil {
 		return nil, leaderSettings{}, err
@@ -373,20 +384,4 @@ func (c *Counter) readRows(ctx context.Context, ledgers map[string]ledger, parts
 		}
 	}
 	return err
-}
-
-func decodeLedger(product string, standings []standing, items map[itemKey]layout.Item) ledger {
-	l := ledger{
-		product: product, markers: make(map[comment.ID]marker, len(standings)),
-		brokenMarkers: map[comment.ID]error{}, brokenRows: map[comment.Language]error{},
-	}
-	l.statistics, l.broken = decodeStatistics(items[keyOf(layout.ProductKey(product, statisticsSK))])
-	l.others = comment.Stats{}
-	for _, s := range standings {
-		var err error
-		if l.markers[s.ID], err = decodeMarker(items[keyOf(markerKey(product, s.ID))]); err != nil {
-			l.brokenMarkers[s.ID] = err
-		}
-	}
-	return l
 }

@@ -46,17 +46,11 @@ func (p *pages) heads(ctx context.Context, ledgers map[string]ledger, parts map[
 	return nil
 }
 
-// start returns the head of an index that starts anew.
+// start returns the head of an index that starts anew. The newest marker bounds it.
 func (p *pages) start(ctx context.Context, product string, counts comment.Stats, now time.Time) (runs.Head, error) {
 	if len(counts) == 0 {
 		return startHead(nil, comment.Position{}, now), nil
 	}
-	newest, err := p.newest(ctx, product)
-	return startHead(counts, newest, now), err
-}
-
-// newest returns the position of the newest marker of a product.
-func (p *pages) newest(ctx context.Context, product string) (comment.Position, error) {
 	output, err := p.client.Query(ctx, &dynamodb.QueryInput{
 		TableName:                 aws.String(p.table),
 		ConsistentRead:            aws.Bool(true),
@@ -67,14 +61,15 @@ func (p *pages) newest(ctx context.Context, product string) (comment.Position, e
 		Limit:                     aws.Int32(1),
 	})
 	if err != nil {
-		return comment.Position{}, call.Wrap(err, "Query of the newest marker of product %q", product)
+		return runs.Head{}, call.Wrap(err, "Query of the newest marker of product %q", product)
 	}
+	newest := comment.Position{}
 	for _, it := range output.Items {
 		if id, err := idOfMarker(layout.NewReader(it).Text(layout.AttrSK)); err == nil {
-			return id.Position(), nil
+			newest = id.Position()
 		}
 	}
-	return comment.Position{}, nil
+	return startHead(counts, newest, now), nil
 }
 
 // startMerges starts the merge that a transaction made due. err is the error of the transaction:

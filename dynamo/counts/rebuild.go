@@ -263,7 +263,7 @@ func (r *rebuilding) scan(ctx context.Context) error {
 		group.Go(task.Guarded(func() error {
 			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
 				r.report(page.improper...)
-				if err := cmp.Or(r.refileAll(ctx, page.misfiled), r.recountVotes(ctx, page.voted)); err != nil {
+				if err := cmp.Or(r.refile(ctx, page.misfiled), r.recountVotes(ctx, page.voted)); err != nil {
 					return err
 				}
 				fresh, ours, others := r.seen.fresh(page.products)
@@ -295,7 +295,9 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 			done, err := r.bring(ctx, rc)
 			if err != nil && invalid(err) { // DynamoDB refuses the write, which may concern this product only
 				done, err = true, nil
-				r.fail(rc.product)
+				r.mu.Lock()
+				r.failed = append(r.failed, rc.product)
+				r.mu.Unlock()
 			}
 			if err != nil {
 				return err
@@ -311,13 +313,6 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 			return err
 		}
 	}
-}
-
-// fail notes that the statistics of a product could not be corrected.
-func (r *rebuilding) fail(product string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.failed = append(r.failed, product)
 }
 
 // passed notes that a page of a segment is done.

@@ -264,7 +264,11 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	fix := repairOf(seen, after, pageHeadOf(seen, r.pages != nil, time.Now()), r.settings)
 	if !fix.needed {
 		r.noteRepaired(rc) // by a write whose answer was lost
-		return true, r.tidy(ctx, seen)
+		if r.pages != nil && (seen.runs.unsplit() || len(seen.marked) == 0) {
+			// Earlier merges left large runs to split, or the index of a product without comments.
+			err = r.merge(ctx, rc.product)
+		}
+		return true, err
 	}
 	misfit := seen.runs.wrong() + fix.newest
 	if len(fix.difference) > 0 && !maps.Equal(fix.difference, rc.difference) || misfit != rc.misfit {
@@ -309,15 +313,6 @@ func (r *recounter) merge(ctx context.Context, product string) error {
 	return call.Wrap(r.pages.Merge(ctx, product), "page index of product %q", product)
 }
 
-// tidy merges, to do the work that earlier merges left: it splits large runs, and deletes the
-// remains of the index of a product without comments.
-func (r *recounter) tidy(ctx context.Context, seen *examined) error {
-	if r.pages == nil || !seen.runs.unsplit() && len(seen.marked) > 0 {
-		return nil
-	}
-	return r.merge(ctx, seen.product)
-}
-
 // arrange decides which languages get rows of their own. Giving rows to other languages than have
 // them takes the true counts of each, not only their error. So it does that once two looks in a row
 // find the same sums. A product that is counted all the time keeps its rows.
@@ -348,48 +343,41 @@ func (r *recounter) changeHold(ctx context.Context, product string, to func() ho
 	})
 }
 
-// refileAll corrects the keys of comments that a scan found to be wrong. Lists follow from the
-// state: a comment that is not approved leaves them, and one that is joins those that it lacks. A
-// stream record of that is counted like any other.
-func (r *recounter) refileAll(ctx context.Context, misfiled []layout.IndexKeys) error {
-	for _, keys := range misfiled {
+// refile corrects the keys of comments that a scan found to be wrong, if they still are, on condition
+// that nothing changes meanwhile. Lists follow from the state: a comment that is not approved leaves
+// them, and one that is joins those that it lacks. A stream record of that is counted like any other.
+func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) error {
+	for _, seen := range misfiled {
 		wrong := false
 		err := call.Retry(ctx, func() (further bool, err error) {
-			found, err := r.refile(ctx, keys)
-			wrong = wrong || found
-			return false, err
+			key := layout.CommentKey(seen.ID)
+			items, err := fetch(ctx, r.client, r.table, []layout.Item{key})
+			if err != nil {
+				return false, err
+			}
+			there := items[keyOf(key)]
+			if layout.NoComment(there) {
+				return false, nil
+			}
+			keys, err := layout.IndexKeysOf(there)
+			if err != nil || len(keys.Wrong()) == 0 {
+				return false, nil // the error is that of a change by hand since the scan; the next one reports it
+			}
+			wrong = true
+			update, condition, values := keys.Correction()
+			return false, call.Transact(ctx, r.transactor, []types.TransactWriteItem{{Update: &types.Update{
+				TableName: aws.String(r.table), Key: key, UpdateExpression: aws.String(update),
+				ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
+			}}})
 		})
 		if err != nil {
-			return call.Wrap(err, "keys of comment %s", keys.ID)
+			return call.Wrap(err, "keys of comment %s", seen.ID)
 		}
 		if wrong {
 			r.refiled.Add(1)
 		}
 	}
 	return nil
-}
-
-// refile reads a comment again, and corrects its keys if they are still wrong, on condition that
-// nothing changes meanwhile. It reports whether they were.
-func (r *recounter) refile(ctx context.Context, seen layout.IndexKeys) (wrong bool, err error) {
-	key := layout.CommentKey(seen.ID)
-	items, err := fetch(ctx, r.client, r.table, []layout.Item{key})
-	if err != nil {
-		return false, err
-	}
-	there := items[keyOf(key)]
-	if layout.NoComment(there) {
-		return false, nil
-	}
-	keys, err := layout.IndexKeysOf(there)
-	if err != nil || len(keys.Wrong()) == 0 {
-		return false, nil // the error is that of a change by hand since the scan; the next one reports it
-	}
-	update, condition, values := keys.Correction()
-	return true, call.Transact(ctx, r.transactor, []types.TransactWriteItem{{Update: &types.Update{
-		TableName: aws.String(r.table), Key: key, UpdateExpression: aws.String(update),
-		ConditionExpression: aws.String(condition), ExpressionAttributeValues: values,
-	}}})
 }
 
 // recountVotes makes right what comments say of their votes.

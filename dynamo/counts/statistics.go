@@ -76,7 +76,11 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 	if s.head != nil {
 		out[layout.AttrHead] = layout.Binary(s.head)
 	}
-	addNewest(out, s.newest, s.stats)
+	// The positions of the newest comments of single cells are left out if they would take another write unit.
+	room := layout.WriteUnitBytes - layout.SizeOf(out, slices.Collect(maps.Keys(out)))%layout.WriteUnitBytes
+	if encoded := s.newest.Encode(s.stats, room-len(attrNewest)); encoded != nil {
+		out[attrNewest] = layout.Binary(encoded)
+	}
 	return out
 }
 
@@ -109,7 +113,9 @@ func (s *statistics) decode(in layout.Item) (err error) {
 	if head, ok := in[layout.AttrHead].(*types.AttributeValueMemberB); ok {
 		s.head = head.Value
 	}
-	s.newest = newestIn(in, s.stats)
+	if stored, ok := in[attrNewest].(*types.AttributeValueMemberB); ok {
+		s.newest, _ = layout.DecodeBounds(stored.Value, s.stats) // some that cannot be read are not known
+	}
 	return err
 }
 
@@ -158,26 +164,3 @@ func (s statistics) next() int64 {
 
 // attrNewest is an attribute of the statistics.
 const attrNewest = "w" // B, the positions of the newest comments; missing if they are not known
-
-// addNewest adds the positions of the newest comments to the item of statistics. Those of single
-// cells are left out if they would take another write unit.
-func addNewest(to layout.Item, bounds *layout.Bounds, stats comment.Stats) {
-	room := layout.WriteUnitBytes - layout.SizeOf(to, slices.Collect(maps.Keys(to)))%layout.WriteUnitBytes
-	if encoded := bounds.Encode(stats, room-len(attrNewest)); encoded != nil {
-		to[attrNewest] = layout.Binary(encoded)
-	}
-}
-
-// newestIn reads the positions of the newest comments from the item of statistics; nil if they are
-// not known. Some that cannot be read are not known.
-func newestIn(it layout.Item, stats comment.Stats) *layout.Bounds {
-	stored, ok := it[attrNewest].(*types.AttributeValueMemberB)
-	if !ok {
-		return nil
-	}
-	bounds, err := layout.DecodeBounds(stored.Value, stats)
-	if err != nil {
-		return nil
-	}
-	return bounds
-}

@@ -139,7 +139,10 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		}
 		after := marker{cell: s.Cell, position: max(m.position, s.position), looked: s.looked()}
 		change := markerChange{id: s.ID, before: m, after: after, improper: s.improper}
-		if items += change.items() + t.addLanguages(languages, m.cell, s.Cell); items > room {
+		if items += 1 + t.addLanguages(languages, m.cell, s.Cell); after.looked {
+			items++ // the condition on the comment
+		}
+		if items > room {
 			t.standings = i
 			break
 		}
@@ -164,13 +167,6 @@ func (t *tally) index(head runs.Head) {
 	next, entry := countInHead(head, moves)
 	t.after.head, t.entry = next.Encode(), entry
 	t.mergeDue = next.MergeDue(head)
-}
-
-func (c markerChange) items() int {
-	if c.after.looked {
-		return 2
-	}
-	return 1
 }
 
 // addLanguages notes the languages whose items a change may touch: those that share a row of the

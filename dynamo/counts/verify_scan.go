@@ -17,9 +17,8 @@ import (
 // Scans for products read comments with their votes and all items about products. Other items of a
 // comment, such as decisions about it, are left out.
 var (
-	productFilter     = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) AND (" + layout.AttrSK + " = :comment OR begins_with(" + layout.AttrSK + ",:votes)) OR begins_with(" + layout.AttrPK + ",:products))"
-	productProjection = layout.IndexProjection
-	productValues     = layout.Item{
+	productFilter = "attribute_not_exists(" + layout.AttrDeleted + ") AND (begins_with(" + layout.AttrPK + ",:comments) AND (" + layout.AttrSK + " = :comment OR begins_with(" + layout.AttrSK + ",:votes)) OR begins_with(" + layout.AttrPK + ",:products))"
+	productValues = layout.Item{
 		":comments": layout.Text(layout.CommentPKPrefix),
 		":comment":  layout.Text(layout.CommentSK),
 		":votes":    layout.Text(layout.VoteSKPrefix),
@@ -99,7 +98,7 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 		Limit:                     aws.Int32(itemsPerScan),
 		FilterExpression:          aws.String(productFilter),
 		ExpressionAttributeValues: productValues,
-		ProjectionExpression:      aws.String(productProjection),
+		ProjectionExpression:      aws.String(layout.IndexProjection),
 		ExclusiveStartKey:         start,
 	}, "Scan segment %d of %d", segment, segments) {
 		if err != nil {
