@@ -37,15 +37,6 @@ const (
 	leastShare = 0.002
 )
 
-// newBelief is what is likely of a product when a stretch of one of its lists is to be read.
-func newBelief(filter comment.Filter, r Request) *belief {
-	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
-	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare)) // each has its share of what the others leave
-	b := m.belief(r.Sample)
-	b.sizes = likelyComments.toRead(r, filter, float64(b.list)/shareTotal, m.sampled(r.Sample))
-	return b
-}
-
 // mix is how the comments of a product are likely to be distributed before any of them was seen.
 type mix struct {
 	filter    comment.Filter
@@ -68,8 +59,12 @@ func scale(shares []float64, total float64) {
 	}
 }
 
-// belief is what is likely after a sample, nil for none. It leaves the sizes open.
-func (m mix) belief(s *Sample) *belief {
+// newBelief is what is likely of a product when a stretch of one of its lists is to be read, after a
+// sample if there was one.
+func newBelief(filter comment.Filter, r Request) *belief {
+	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
+	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare)) // each has its share of what the others leave
+	s := r.Sample
 	if s == nil {
 		s = &Sample{partition: layout.Partition{Index: layout.All}}
 	}
@@ -86,7 +81,7 @@ func (m mix) belief(s *Sample) *belief {
 		inLanguages, named = slices.Clone(m.languages), sum(m.languages)
 		scale(inLanguages, 1)
 	}
-	b := &belief{mix: m, scanned: float64(s.scanned), sampled: m.sampled(s), ratings: ratingsAlike * rated, languages: languagesAlike * named}
+	b := &belief{mix: m, scanned: float64(s.scanned), sampled: m.sampled(s.partition), ratings: ratingsAlike * rated, languages: languagesAlike * named}
 	for i := range inRatings {
 		inRatings[i] = posterior(inRatings[i], b.ratings, s.ratings[i], s.returned)
 	}
@@ -104,6 +99,7 @@ func (m mix) belief(s *Sample) *belief {
 	whole := wholeProduct(m.filter)
 	b.list, _ = b.shares.wanted(&whole)
 	b.ratings, b.languages = b.ratings+float64(s.returned), b.languages+float64(s.returned)
+	b.sizes = likelyComments.toRead(r, filter, float64(b.list)/shareTotal, b.sampled)
 	return b
 }
 
@@ -112,13 +108,13 @@ func (b *belief) weight(part *Part, s share) float64 {
 	return b.mix.weight(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
 }
 
-// sampled is the share of the product in the partition of a sample, nil for none.
-func (m mix) sampled(s *Sample) float64 {
+// sampled is the share of the product in the partition of a sample.
+func (m mix) sampled(partition layout.Partition) float64 {
 	switch {
-	case s != nil && s.partition.Index.SplitsByLanguage():
+	case partition.Index.SplitsByLanguage():
 		return sum(m.languages) // a list in one language
-	case s != nil && s.partition.Index.SplitsByRating():
-		return likelyRatings[s.partition.Rating-1]
+	case partition.Index.SplitsByRating():
+		return likelyRatings[partition.Rating-1]
 	}
 	return 1
 }

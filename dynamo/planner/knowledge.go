@@ -135,8 +135,13 @@ func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled flo
 	if before := r.before(); before > 0 {
 		l = l.above(float64(before) / max(share, 0.1)) // of a smaller share, more is likely to be in the list
 	}
-	if r.partial(filter) {
-		l = l.parts()
+	if r.partial(filter) { // a quarter of each size, or three quarters
+		parts := make(likelySizes, 0, 2*len(l))
+		for _, size := range l {
+			parts = append(parts, likelySize{size.comments / 4, size.probability / 2}, likelySize{size.comments * 3 / 4, size.probability / 2})
+		}
+		slices.SortFunc(parts, func(a, b likelySize) int { return cmp.Compare(a.comments, b.comments) })
+		l = parts
 	}
 	if r.Sample != nil {
 		read := float64(r.Sample.scanned) / sampled
@@ -162,14 +167,4 @@ func (l likelySizes) above(least float64) likelySizes {
 		return likelySizes{{2*least + 1, 1}}
 	}
 	return l[first:]
-}
-
-// parts are the sizes of parts: a quarter of each size, or three quarters.
-func (l likelySizes) parts() likelySizes {
-	out := make(likelySizes, 0, 2*len(l))
-	for _, size := range l {
-		out = append(out, likelySize{size.comments / 4, size.probability / 2}, likelySize{size.comments * 3 / 4, size.probability / 2})
-	}
-	slices.SortFunc(out, func(a, b likelySize) int { return cmp.Compare(a.comments, b.comments) })
-	return out
 }
