@@ -26,8 +26,18 @@ const MostTogether = standingsPerRound
 // tallies them as a Counter does, and bills the transaction. Merges of the log of the page index
 // come on top.
 func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (writes layout.Units, reads float64) {
+	// The head of the page index is in the midst of its life: it has half of the comments that fill it.
+	const half = 32
+	total, inHead := max(1, stats.Total()), comment.Stats{}
+	for language, row := range stats {
+		for i, n := range row.Counts {
+			if part := int(math.Round(float64(n) * half / float64(total))); part > 0 {
+				inHead.Add(comment.Cell{Language: language, Rating: i + 1}, part)
+			}
+		}
+	}
 	before := statistics{stats: stats.Clone(), others: comment.Stats{}, changes: 1}
-	before.head = runs.Start(headOf(stats), comment.FirstAt(now), now).Encode()
+	before.head = runs.Start(inHead, comment.FirstAt(now), now).Encode()
 	head, _ := runs.DecodeHead(before.head) // it was just encoded
 	l := ledger{product: product, statistics: before, markers: map[comment.ID]marker{}, page: head}
 	standings := make([]standing, len(moves))
@@ -45,21 +55,6 @@ func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (wri
 	size := layout.SizeOf(it, slices.Collect(maps.Keys(it)))
 	reads = math.Ceil(float64(size)/layout.UnitBytes) + 1 + float64(len(moves)) // statistics, settings and markers
 	return l.bill(t.writes("", defaultLeaderShards, now)), reads
-}
-
-// headOf returns the counts of a head in the midst of its life: half of the comments that fill it.
-func headOf(stats comment.Stats) comment.Stats {
-	const half = 32
-	total := max(1, stats.Total())
-	head := comment.Stats{}
-	for language, row := range stats {
-		for i, n := range row.Counts {
-			if part := int(math.Round(float64(n) * half / float64(total))); part > 0 {
-				head.Add(comment.Cell{Language: language, Rating: i + 1}, part)
-			}
-		}
-	}
-	return head
 }
 
 // bill returns the write units of a transaction.

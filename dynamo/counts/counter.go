@@ -18,6 +18,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 	"github.com/talkback/talkback/dynamo/votes"
 	"github.com/talkback/talkback/internal/task"
+	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/stream"
 )
 
@@ -130,11 +131,18 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 			}
 		}()
 	}
-	err := c.countChanges(ctx, changes, failed)
-	if err == nil {
-		err = apply(ctx, c.feed, entriesOf(changes, failed))
+	if err := c.countChanges(ctx, changes, failed); err != nil {
+		return err
 	}
-	if err != nil {
+	entries := make([]pageindex.Entry, 0, len(changes))
+	for _, change := range changes {
+		if failed[change.record] == nil {
+			entries = append(entries, pageindex.Entry{
+				Product: change.Product, Position: change.ID.Position(), Cell: change.After, Follows: change.Position,
+			})
+		}
+	}
+	if err := apply(ctx, c.feed, entries); err != nil {
 		return err
 	}
 	c.votes.Handle(ctx, records, failed)

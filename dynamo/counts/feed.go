@@ -22,19 +22,6 @@ type feed interface {
 	Apply(ctx context.Context, entries []pageindex.Entry) error
 }
 
-// entriesOf returns the entries of the changes that could be counted.
-func entriesOf(changes []Change, failed stream.RecordErrors) []pageindex.Entry {
-	entries := make([]pageindex.Entry, 0, len(changes))
-	for _, change := range changes {
-		if failed[change.record] == nil {
-			entries = append(entries, pageindex.Entry{
-				Product: change.Product, Position: change.ID.Position(), Cell: change.After, Follows: change.Position,
-			})
-		}
-	}
-	return entries
-}
-
 // apply hands entries to a feed, unless that is nil. Its error is of a kind that may pass.
 func apply(ctx context.Context, to feed, entries []pageindex.Entry) error {
 	if to == nil || len(entries) == 0 {

@@ -128,10 +128,19 @@ func newMerging(m merger, log *slog.Logger) *merging {
 // due starts a merge of a product, or schedules another after the one that is under way. If
 // counting is far ahead of merging, it waits for a while.
 func (m *merging) due(ctx context.Context, product string) {
-	if behind := m.note(product); behind != nil {
+	m.mu.Lock()
+	g, behind := m.going[product], false
+	if g == nil {
+		m.start(product)
+	} else {
+		g.due++
+		behind = g.due >= mergesBehind
+	}
+	m.mu.Unlock()
+	if behind {
 		ctx, cancel := context.WithTimeout(ctx, longestWait)
 		defer cancel()
-		behind.await(ctx)
+		g.await(ctx)
 	}
 }
 
@@ -142,21 +151,6 @@ func (m *merging) begin(product string) {
 	if m.going[product] == nil {
 		m.start(product)
 	}
-}
-
-// note notes that a merge is due. It returns the merge that counting is far ahead of, else nil.
-func (m *merging) note(product string) (behind *mergeGoing) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	g := m.going[product]
-	if g == nil {
-		m.start(product)
-		return nil
-	}
-	if g.due++; g.due < mergesBehind {
-		return nil
-	}
-	return g
 }
 
 // start begins a merge. The caller holds the lock.
@@ -189,22 +183,17 @@ func (m *merging) ended(product string, g *mergeGoing) {
 // await waits until no merge is under way.
 func (m *merging) await(ctx context.Context) {
 	for ctx.Err() == nil {
-		g := m.any()
-		if g == nil {
+		m.mu.Lock()
+		var one *mergeGoing // whichever
+		for _, one = range m.going {
+			break
+		}
+		m.mu.Unlock()
+		if one == nil {
 			return
 		}
-		g.await(ctx)
+		one.await(ctx)
 	}
-}
-
-// any returns a merge that is under way, nil if there is none.
-func (m *merging) any() *mergeGoing {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, g := range m.going {
-		return g
-	}
-	return nil
 }
 
 // await waits until the merge is over.

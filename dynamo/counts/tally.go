@@ -138,7 +138,6 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 			continue
 		}
 		after := marker{cell: s.Cell, position: max(m.position, s.position), looked: s.looked()}
-		change := markerChange{id: s.ID, before: m, after: after, improper: s.improper}
 		if items += 1 + t.addLanguages(languages, m.cell, s.Cell); after.looked {
 			items++ // the condition on the comment
 		}
@@ -146,7 +145,14 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 			t.standings = i
 			break
 		}
-		t.count(change)
+		// It adds before it subtracts, so that an edit of a language's last comment keeps its row.
+		if s.Cell != nil {
+			t.after.enter(*s.Cell, s.ID.Position())
+		}
+		if m.cell != nil {
+			t.after.leave(*m.cell, s.ID.Position(), s.Cell != nil && s.Cell.Rating == m.cell.Rating)
+		}
+		t.markers = append(t.markers, markerChange{id: s.ID, before: m, after: after, improper: s.improper})
 	}
 	t.index(l.page)
 	return t
@@ -179,19 +185,6 @@ func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comm
 		}
 	}
 	return len(languages) - before
-}
-
-// count changes the counts. It adds before it subtracts, so that an edit of a language's last
-// comment keeps its row.
-func (t *tally) count(change markerChange) {
-	at, from, to := change.id.Position(), change.before.cell, change.after.cell
-	if to != nil {
-		t.after.enter(*to, at)
-	}
-	if from != nil {
-		t.after.leave(*from, at, to != nil && to.Rating == from.Rating)
-	}
-	t.markers = append(t.markers, change)
 }
 
 // creates reports whether the product was never counted before.

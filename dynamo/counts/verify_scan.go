@@ -53,7 +53,18 @@ func pageOf(output *dynamodb.ScanOutput) (page scanPage) {
 		case isVote:
 			page.vote(layout.IDOfKey(it))
 		case strings.HasPrefix(layout.NewReader(it).Text(layout.AttrPK), layout.CommentPKPrefix):
-			page.take(it)
+			keys, err := layout.IndexKeysOf(it)
+			if layout.HasVotes(it) {
+				page.vote(layout.IDOfKey(it))
+			}
+			if product, unknown := layout.ProductOf(it); unknown == nil {
+				page.products = append(page.products, product)
+			}
+			if err != nil {
+				page.improper = append(page.improper, layout.NewImproper(it, err.Error()))
+			} else if len(keys.Wrong()) > 0 {
+				page.misfiled = append(page.misfiled, keys)
+			}
 		default:
 			page.products = append(page.products, layout.ProductOfKey(it))
 		}
@@ -61,22 +72,6 @@ func pageOf(output *dynamodb.ScanOutput) (page scanPage) {
 	slices.Sort(page.products)
 	page.products, page.items, page.next = slices.Compact(page.products), int(output.ScannedCount), output.LastEvaluatedKey
 	return page
-}
-
-func (p *scanPage) take(it layout.Item) {
-	keys, err := layout.IndexKeysOf(it)
-	if layout.HasVotes(it) {
-		p.vote(layout.IDOfKey(it))
-	}
-	if product, unknown := layout.ProductOf(it); unknown == nil {
-		p.products = append(p.products, product)
-	}
-	switch {
-	case err != nil:
-		p.improper = append(p.improper, layout.NewImproper(it, err.Error()))
-	case len(keys.Wrong()) > 0:
-		p.misfiled = append(p.misfiled, keys)
-	}
 }
 
 // vote notes a comment with votes. The items of a comment follow each other.
