@@ -63,7 +63,8 @@ func scale(shares []float64, total float64) {
 // sample if there was one.
 func newBelief(filter comment.Filter, r Request) *belief {
 	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
-	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare)) // each has its share of what the others leave
+	// Each has its share of what the others leave.
+	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare))
 	s := r.Sample
 	if s == nil {
 		s = &Sample{partition: layout.Partition{Index: layout.All}}
@@ -81,7 +82,10 @@ func newBelief(filter comment.Filter, r Request) *belief {
 		inLanguages, named = slices.Clone(m.languages), sum(m.languages)
 		scale(inLanguages, 1)
 	}
-	b := &belief{mix: m, scanned: float64(s.scanned), sampled: m.sampled(s.partition), ratings: ratingsAlike * rated, languages: languagesAlike * named}
+	b := &belief{
+		mix: m, scanned: float64(s.scanned), sampled: m.sampled(s.partition),
+		ratings: ratingsAlike * rated, languages: languagesAlike * named,
+	}
 	for i := range inRatings {
 		inRatings[i] = posterior(inRatings[i], b.ratings, s.ratings[i], s.returned)
 	}

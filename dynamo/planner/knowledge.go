@@ -138,7 +138,8 @@ func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled flo
 	if r.partial(filter) { // a quarter of each size, or three quarters
 		parts := make(likelySizes, 0, 2*len(l))
 		for _, size := range l {
-			parts = append(parts, likelySize{size.comments / 4, size.probability / 2}, likelySize{size.comments * 3 / 4, size.probability / 2})
+			half := size.probability / 2
+			parts = append(parts, likelySize{size.comments / 4, half}, likelySize{size.comments * 3 / 4, half})
 		}
 		slices.SortFunc(parts, func(a, b likelySize) int { return cmp.Compare(a.comments, b.comments) })
 		l = parts
