@@ -211,29 +211,19 @@ const lastLook = 100 * time.Millisecond
 
 // Read implements [net.Conn]. When a connection has expired, it is read once more: on a busy
 // machine, bytes may have come that the server has not seen yet.
+//
+// Bytes count as those of a head unless there is a request. Bodies are counted where they are read. A
+// head of HTTP/2 is as small as the connection's bounds on frames and headers. The bytes of a
+// handshake of TLS count until the first request: both have the time of a head.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.hasExpired() {
 		_ = c.Conn.SetReadDeadline(time.Now().Add(lastLook)) // it fails once the connection is closed
 		n, err = c.Conn.Read(p)
 	}
-	if n > 0 {
-		c.arrive(n)
+	if n == 0 {
+		return n, err
 	}
-	return n, err
-}
-
-// hasExpired tells the deadline of a connection that has expired from those that net/http sets.
-func (c *connection) hasExpired() bool {
-	c.all.mu.Lock()
-	defer c.all.mu.Unlock()
-	return c.expired
-}
-
-// arrive counts bytes as those of a head unless there is a request. Bodies are counted where they
-// are read. A head of HTTP/2 is as small as the connection's bounds on frames and headers. The
-// bytes of a handshake of TLS count until the first request: both have the time of a head.
-func (c *connection) arrive(bytes int) {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
 	if c.expired {
@@ -243,10 +233,18 @@ func (c *connection) arrive(bytes int) {
 	switch {
 	case c.busy || c.http2:
 	case c.head == nil:
-		c.head = c.all.arriving.add(&c.sends, headCost*bytes, c.hangUp)
+		c.head = c.all.arriving.add(&c.sends, headCost*n, c.hangUp)
 	default:
-		c.all.arriving.grow(c.head, headCost*bytes)
+		c.all.arriving.grow(c.head, headCost*n)
 	}
+	return n, err
+}
+
+// hasExpired tells the deadline of a connection that has expired from those that net/http sets.
+func (c *connection) hasExpired() bool {
+	c.all.mu.Lock()
+	defer c.all.mu.Unlock()
+	return c.expired
 }
 
 // forgetHead stops counting the head. The caller holds all.mu.

@@ -62,7 +62,12 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	case !ok:
 		err = fresh(badPersisted)
 	case known.documentID != "":
-		text, err = n.agreed(known.documentID, hash)
+		// A hash beside it must name the same document: what a proxy knows a request by is what runs.
+		if text, err = n.document(known.documentID); err == nil && hash != "" {
+			if other, missing := n.document(hash); missing != nil || other != text {
+				err = fresh(otherDocument)
+			}
+		}
 	case params.Query == "" && hash != "":
 		text, err = n.query(ctx, hash)
 	default:
@@ -89,19 +94,6 @@ func hashIn(extensions map[string]any) (hash string, ok bool) {
 	object, _ := given.(map[string]any)
 	hash, _ = object["sha256Hash"].(string)
 	return hash, hash != "" && fmt.Sprint(object["version"]) == "1"
-}
-
-// agreed returns the text of the trusted document with an id, which must be that of the hash too, if
-// there is one: what a proxy knows a request by is what runs.
-func (n *named) agreed(id, hash string) (string, *gqlerror.Error) {
-	text, err := n.document(id)
-	if err != nil || hash == "" {
-		return text, err
-	}
-	if other, err := n.document(hash); err != nil || other != text {
-		return "", fresh(otherDocument)
-	}
-	return text, nil
 }
 
 // document returns the text of a trusted document.

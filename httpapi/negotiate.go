@@ -43,6 +43,9 @@ func answerType(accept []string) string {
 	return jsonType
 }
 
+// exact is the rank of a media range that names a type itself.
+const exact = 3
+
 // weight returns the weight of a type, from 0 to 1, by the most specific of the media ranges in
 // some lists. It also reports whether that range names the type itself. Malformed ranges are
 // skipped.
@@ -52,28 +55,21 @@ func weight(lists []string, offered string) (q float64, named bool) {
 	for _, list := range lists {
 		for mediaRange := range strings.SplitSeq(list, ",") {
 			name, parameters, _ := strings.Cut(mediaRange, ";")
-			if rank := specificity(strings.ToLower(strings.TrimSpace(name)), offered); rank > specific {
+			rank := 0 // how closely the range matches the type, 0 for no match
+			switch strings.ToLower(strings.TrimSpace(name)) {
+			case offered:
+				rank = exact
+			case "application/*":
+				rank = 2
+			case "*/*":
+				rank = 1
+			}
+			if rank > specific {
 				specific, q = rank, quality(parameters)
 			}
 		}
 	}
 	return q, specific == exact
-}
-
-// exact is the specificity of a range that names the type itself.
-const exact = 3
-
-// specificity ranks how closely a range matches a type; 0 is no match.
-func specificity(mediaRange, offered string) int {
-	switch mediaRange {
-	case offered:
-		return exact
-	case "application/*":
-		return 2
-	case "*/*":
-		return 1
-	}
-	return 0
 }
 
 // quality returns the weight in the parameters of a range, 1 if there is none or it is malformed.

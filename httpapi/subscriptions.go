@@ -37,18 +37,6 @@ func onlyEvents(header http.Header) bool {
 	return named && events > 0 && plain == 0 && graphQL == 0
 }
 
-// positionOf returns the position at which a request resumes, empty for none: an extension, or what
-// a stream of events sends by itself.
-func positionOf(r *http.Request, operation *graphql.OperationContext) (string, *refusal) {
-	switch given := operation.Extensions["position"].(type) {
-	case nil:
-		return r.Header.Get("Last-Event-ID"), nil
-	case string:
-		return given, nil
-	}
-	return "", badMember.with("extensions.position", "a string")
-}
-
 // refusesToken reports whether the token of a request is not valid, or not any more.
 func (o *Options) refusesToken(r *http.Request) (refused bool) {
 	o.Authenticate(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
@@ -66,9 +54,13 @@ type subscriber struct {
 
 // subscribe begins a subscription. It returns a response if that was refused.
 func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *graphql.OperationContext) (*graphql.Response, *refusal) {
-	position, refused := positionOf(r, operation)
-	if refused != nil {
-		return nil, refused
+	position := r.Header.Get("Last-Event-ID") // as a stream of events resumes by itself
+	switch given := operation.Extensions["position"].(type) {
+	case nil:
+	case string:
+		position = given
+	default:
+		return nil, badMember.with("extensions.position", "a string")
 	}
 	form := streams.FormOf(r.Header)
 	free, refused := t.Subscriptions.enter(r, form)

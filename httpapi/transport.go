@@ -65,8 +65,11 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.Header().Del("Content-Type")
 		w.WriteHeader(http.StatusNotModified)
 		return
-	case t.Subscriptions != nil && onlyEvents(r.Header):
-		writeEvent(w, response)
+	case t.Subscriptions != nil && onlyEvents(r.Header): // the answer is one event, and the end
+		w.Header().Set("Content-Type", streams.Events.ContentType)
+		_, _ = io.WriteString(w, "event: next\ndata: ") // a client that went away needs no answer
+		write(w, response)
+		_, _ = io.WriteString(w, "\n\n"+streams.Complete)
 		return
 	}
 	if r.Method == http.MethodGet && len(response.Errors) == 0 {
@@ -118,14 +121,6 @@ func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Lo
 	if shown := requestOf(r.Context()).shown; shown != nil {
 		shown.products = products
 	}
-}
-
-// writeEvent answers a client that accepts nothing but events, as one and the end.
-func writeEvent(w http.ResponseWriter, response *graphql.Response) {
-	w.Header().Set("Content-Type", streams.Events.ContentType)
-	_, _ = io.WriteString(w, "event: next\ndata: ") // a client that went away needs no answer
-	write(w, response)
-	_, _ = io.WriteString(w, "\n\n"+streams.Complete)
 }
 
 // recovered answers a request whose handling panics. It is to be deferred.
