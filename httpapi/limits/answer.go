@@ -36,7 +36,18 @@ func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any,
 	if err != nil {
 		return value, err
 	}
-	size, empty := written(value)
+	var size int  // of the value in the answer at least, 0 for a small one
+	var empty any // replaces the value if that is left out
+	switch v := value.(type) {
+	case string:
+		size, empty = len(v), ""
+	case *string:
+		if v != nil {
+			size, empty = len(*v), (*string)(nil)
+		}
+	case sized:
+		size, empty = v.Size(), graphql.Null
+	}
 	if size == 0 {
 		return value, nil
 	}
@@ -48,22 +59,6 @@ func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any,
 		return empty, nil
 	}
 	return value, usage.From(ctx).Hold(size)
-}
-
-// written returns how many bytes of the answer a value takes at least, 0 for a small one, and what
-// replaces the value if it is left out.
-func written(value any) (size int, empty any) {
-	switch v := value.(type) {
-	case string:
-		return len(v), ""
-	case *string:
-		if v != nil {
-			return len(*v), (*string)(nil)
-		}
-	case sized:
-		return v.Size(), graphql.Null
-	}
-	return 0, nil
 }
 
 // CostExtension is the name under which an answer tells its Cost.
@@ -90,7 +85,14 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	}
 	response.Errors = g.Limits.shorten(response.Errors)
 	if a != nil && a.units > 0 && !ofMany {
-		response.Extensions = map[string]any{CostExtension: g.cost(ctx, a)}
+		used := usage.From(ctx).Units()
+		cost := Cost{EstimatedReadUnits: a.units, Limit: g.Limits.ReadUnits, ReadUnits: used, UsedReadUnits: used}
+		if g.Quota != nil {
+			if remaining, resetAt, told := g.Quota.Left(ctx); told {
+				cost.Remaining, cost.ResetAt = &remaining, resetAt.UTC().Format(time.RFC3339)
+			}
+		}
+		response.Extensions = map[string]any{CostExtension: cost}
 	}
 	return response
 }
@@ -107,20 +109,6 @@ type Cost struct {
 	Remaining     *int    `json:"remaining,omitempty"`
 	ResetAt       string  `json:"resetAt,omitempty"`
 	UsedReadUnits float64 `json:"usedReadUnits"`
-}
-
-// cost returns what the operation was estimated to cost and did cost, what one may cost, and what
-// its client has left.
-func (g *Guard) cost(ctx context.Context, a *account) Cost {
-	used := usage.From(ctx).Units()
-	out := Cost{EstimatedReadUnits: a.units, Limit: g.Limits.ReadUnits, ReadUnits: used, UsedReadUnits: used}
-	if g.Quota == nil {
-		return out
-	}
-	if remaining, resetAt, told := g.Quota.Left(ctx); told {
-		out.Remaining, out.ResetAt = &remaining, resetAt.UTC().Format(time.RFC3339)
-	}
-	return out
 }
 
 // shorten keeps the first errors, and shortens their messages and paths.

@@ -47,7 +47,16 @@ func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if err := d.checkExpansion(doc); err != nil {
 		return err
 	}
-	return l.checkOverlaps(doc, d.fragments)
+	// Validation compares each pair of fields that answer under the same name in the same place, then all
+	// their inner fields with each other. What is expanded here is bounded already.
+	o := overlaps{fragments: d.fragments, limit: l.Overlaps}
+	for _, operation := range doc.Operations {
+		o.merge([]ast.SelectionSet{operation.SelectionSet})
+	}
+	for _, fragment := range doc.Fragments {
+		o.merge([]ast.SelectionSet{fragment.SelectionSet})
+	}
+	return atMost(TooManyOverlaps, o.pairs, l.Overlaps)
 }
 
 // checkExpansion refuses documents that expand too far. Validation also checks fragments that no
@@ -145,22 +154,6 @@ func (t *tally) add(u tally) {
 	t.depth = max(t.depth, u.depth)
 }
 
-// checkOverlaps refuses documents in which too many fields answer under the same name in the same
-// place. Validation compares each pair of them, then all their inner fields with each other. What
-// is expanded here is bounded already.
-func (l Limits) checkOverlaps(
-	doc *ast.QueryDocument, fragments map[string]*ast.FragmentDefinition,
-) *gqlerror.Error {
-	o := overlaps{fragments: fragments, limit: l.Overlaps}
-	for _, operation := range doc.Operations {
-		o.merge([]ast.SelectionSet{operation.SelectionSet})
-	}
-	for _, fragment := range doc.Fragments {
-		o.merge([]ast.SelectionSet{fragment.SelectionSet})
-	}
-	return atMost(TooManyOverlaps, o.pairs, l.Overlaps)
-}
-
 // overlaps counts pairs of fields that answer under the same name in the same place.
 type overlaps struct {
 	fragments map[string]*ast.FragmentDefinition
@@ -231,8 +224,12 @@ func (l Limits) checkDefinitions(definitions ast.VariableDefinitionList) *gqlerr
 		return err
 	}
 	for _, definition := range definitions {
+		lists := 0 // inside each other: coercion wraps a single value in each of them
+		for t := definition.Type; t.Elem != nil; t = t.Elem {
+			lists++
+		}
 		if err := first(
-			l.checkType(definition.Type),
+			atMost(ValueTooDeep, lists, l.ValueDepth),
 			l.checkDirectives(definition.Directives),
 			l.checkValue(definition.DefaultValue, 0),
 		); err != nil {
@@ -240,15 +237,6 @@ func (l Limits) checkDefinitions(definitions ast.VariableDefinitionList) *gqlerr
 		}
 	}
 	return nil
-}
-
-// checkType bounds lists of lists. Coercion wraps a single value in each of them.
-func (l Limits) checkType(t *ast.Type) *gqlerror.Error {
-	depth := 0
-	for ; t.Elem != nil; t = t.Elem {
-		depth++
-	}
-	return atMost(ValueTooDeep, depth, l.ValueDepth)
 }
 
 func (l Limits) checkSelection(set ast.SelectionSet) *gqlerror.Error {
@@ -297,8 +285,19 @@ func (l Limits) checkValue(value *ast.Value, depth int) *gqlerror.Error {
 	if value == nil {
 		return nil
 	}
-	if value.Kind != ast.ListValue && value.Kind != ast.ObjectValue {
-		return checkNumber(value)
+	switch value.Kind {
+	case ast.ListValue, ast.ObjectValue:
+	case ast.IntValue, ast.FloatValue:
+		// Validation accepts a number of more than 64 bits for a custom scalar, and reading the arguments
+		// would then fail like an internal error.
+		if _, err := value.Value(nil); err == nil {
+			return nil
+		}
+		err := gqlerror.ErrorPosf(value.Position, "the number %s is out of range: give one of at most 64 bits", value.Raw)
+		errcode.Set(err, errcode.ValidationFailed)
+		return err
+	default:
+		return nil
 	}
 	if err := first(
 		atMost(ValueTooDeep, depth+1, l.ValueDepth),
@@ -312,18 +311,4 @@ func (l Limits) checkValue(value *ast.Value, depth int) *gqlerror.Error {
 		}
 	}
 	return nil
-}
-
-// checkNumber refuses numbers that do not fit into 64 bits. Validation accepts them for a custom
-// scalar, and reading the arguments would then fail like an internal error.
-func checkNumber(value *ast.Value) *gqlerror.Error {
-	if value.Kind != ast.IntValue && value.Kind != ast.FloatValue {
-		return nil
-	}
-	if _, err := value.Value(nil); err == nil {
-		return nil
-	}
-	err := gqlerror.ErrorPosf(value.Position, "the number %s is out of range: give one of at most 64 bits", value.Raw)
-	errcode.Set(err, errcode.ValidationFailed)
-	return err
 }

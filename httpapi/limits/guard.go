@@ -73,9 +73,15 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 	return g.Limits.CheckQuery(request.Query)
 }
 
-// CheckQuery checks text and document of a query. It says nothing about one that cannot be parsed.
+// CheckQuery checks text and document of a query: what would cost too much to parse, and then to
+// validate. It says nothing about one that cannot be parsed.
 func (l Limits) CheckQuery(text string) *gqlerror.Error {
-	if err := l.checkText(text); err != nil {
+	s := scan(text) // takes time in proportion to its length, which the transport bounds
+	if err := first(
+		atMost(TooManyTokens, s.tokens, l.Tokens),
+		atMost(NestedTooDeep, s.nesting, l.Nesting),
+		atMost(NameTooLong, s.name, l.NameBytes),
+	); err != nil {
 		return err
 	}
 	doc, err := parser.ParseQuery(&ast.Source{Input: text})

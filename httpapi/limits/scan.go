@@ -39,17 +39,6 @@ func scan(text string) size {
 	}
 }
 
-// checkText refuses a text that would cost too much to parse. Measuring it takes time in proportion
-// to its length, which the transport bounds.
-func (l Limits) checkText(text string) *gqlerror.Error {
-	s := scan(text)
-	return first(
-		atMost(TooManyTokens, s.tokens, l.Tokens),
-		atMost(NestedTooDeep, s.nesting, l.Nesting),
-		atMost(NameTooLong, s.name, l.NameBytes),
-	)
-}
-
 // CheckVariables refuses variables that would cost too much to coerce. Their types are not known
 // yet, and a custom scalar accepts any value.
 func (l Limits) CheckVariables(variables map[string]any) *gqlerror.Error {
