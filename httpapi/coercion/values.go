@@ -54,7 +54,14 @@ func kindOf(value any) wrong {
 // default.
 func leaf(definition *ast.Definition, value any) (any, wrong) {
 	if definition.Kind == ast.Enum {
-		return enumValue(definition, value)
+		name, ok := value.(string)
+		switch {
+		case !ok:
+			return nil, kindOf(value)
+		case definition.EnumValues.ForName(name) == nil: // in its exact case
+			return nil, notInEnum
+		}
+		return name, ""
 	}
 	switch definition.Name {
 	case "Int":
@@ -96,18 +103,6 @@ func unless(ok bool, read, value any) (any, wrong) {
 
 // anything is the scalar of Apollo Federation for representations, which are objects.
 const anything = "_Any"
-
-// enumValue accepts a name in its exact case.
-func enumValue(definition *ast.Definition, value any) (any, wrong) {
-	name, ok := value.(string)
-	switch {
-	case !ok:
-		return nil, kindOf(value)
-	case definition.EnumValues.ForName(name) == nil:
-		return nil, notInEnum
-	}
-	return name, ""
-}
 
 // integer accepts whole numbers of 32 bits in any notation: 1, 1.0 and 1e0 are the same number in
 // JSON.

@@ -138,12 +138,6 @@ func (r *reader) readObject(definition *ast.Definition, value any, at *path) any
 			r.failAt(at, nil, "field %q of type %q is required", field.Name, field.Type.String())
 		}
 	}
-	r.refuseUnknown(definition, object, at)
-	return out
-}
-
-// refuseUnknown refuses the fields of an object that its type does not have, sorted by name.
-func (r *reader) refuseUnknown(definition *ast.Definition, object map[string]any, at *path) {
 	var unknown []string
 	for name := range object {
 		if definition.Fields.ForName(name) == nil {
@@ -153,7 +147,7 @@ func (r *reader) refuseUnknown(definition *ast.Definition, object map[string]any
 	slices.Sort(unknown)
 	for _, name := range unknown {
 		if len(r.errors) >= maxErrors {
-			return
+			break
 		}
 		if len(name) > maxShown || !isName.MatchString(name) {
 			r.failAt(at, nil, "a field with a name that is too long or no name is not defined by type %q", definition.Name)
@@ -161,6 +155,7 @@ func (r *reader) refuseUnknown(definition *ast.Definition, object map[string]any
 		}
 		r.failAt(at, nil, "field %q is not defined by type %q", name, definition.Name)
 	}
+	return out
 }
 
 var isName = regexp.MustCompile(`^[_A-Za-z][_0-9A-Za-z]*$`)
