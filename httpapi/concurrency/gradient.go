@@ -134,31 +134,25 @@ func (g *gradient) finished(now time.Time, v visit, class Class, took time.Durat
 		g.probes++
 	}
 	if class != Unmeasured {
-		g.measured(v, class, max(took, time.Microsecond).Seconds())
+		seconds, usual := max(took, time.Microsecond).Seconds(), g.usual[class]
+		if v.window == g.window && !g.probing && usual > 0 && len(g.ratios) < windowMost {
+			g.ratios = append(g.ratios, seconds/usual)
+		}
+		switch {
+		case !v.lone && !(v.probe && (g.probing || g.probes < probeSize)): // it says nothing of what is usual
+		case usual == 0:
+			g.usual[class] = seconds
+		case v.probe && seconds < usual:
+			g.usual[class] *= math.Pow(seconds/usual, downRate)
+		default:
+			g.usual[class] *= math.Pow(seconds/usual, upRate)
+		}
 	}
 	g.tick(now)
 	lasted, size := now.Sub(g.since), len(g.ratios)
 	if !g.probing && (size >= windowSize && lasted >= windowTime || size >= quietSize && lasted >= quietTime) {
 		g.adjust()
 		g.begin(now)
-	}
-}
-
-func (g *gradient) measured(v visit, class Class, took float64) {
-	usual := g.usual[class]
-	if v.window == g.window && !g.probing && usual > 0 && len(g.ratios) < windowMost {
-		g.ratios = append(g.ratios, took/usual)
-	}
-	if !v.lone && !(v.probe && (g.probing || g.probes < probeSize)) {
-		return
-	}
-	switch {
-	case usual == 0:
-		g.usual[class] = took
-	case v.probe && took < usual:
-		g.usual[class] *= math.Pow(took/usual, downRate)
-	default:
-		g.usual[class] *= math.Pow(took/usual, upRate)
 	}
 }
 
