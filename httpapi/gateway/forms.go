@@ -90,7 +90,17 @@ func balanced(payload []byte) (*http.Request, error) {
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, err
 	}
-	r, err := newRequest(event.HTTPMethod, event.Path, rawQuery(event), event.Body, event.IsBase64Encoded)
+	// It cut the parameters apart, and did not unescape them. It keeps no order among their names.
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(event.QueryStringParameters)) {
+		pairs = append(pairs, name+"="+event.QueryStringParameters[name])
+	}
+	for _, name := range slices.Sorted(maps.Keys(event.MultiValueQueryStringParameters)) {
+		for _, value := range event.MultiValueQueryStringParameters[name] {
+			pairs = append(pairs, name+"="+value)
+		}
+	}
+	r, err := newRequest(event.HTTPMethod, event.Path, strings.Join(pairs, "&"), event.Body, event.IsBase64Encoded)
 	if err != nil {
 		return nil, err
 	}
@@ -139,21 +149,6 @@ func setHeaders(r *http.Request, headers map[string]string) {
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
-}
-
-// rawQuery joins the parameters that a load balancer cut apart, and did not unescape. It keeps no
-// order among their names.
-func rawQuery(event events.ALBTargetGroupRequest) string {
-	var pairs []string
-	for _, name := range slices.Sorted(maps.Keys(event.QueryStringParameters)) {
-		pairs = append(pairs, name+"="+event.QueryStringParameters[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(event.MultiValueQueryStringParameters)) {
-		for _, value := range event.MultiValueQueryStringParameters[name] {
-			pairs = append(pairs, name+"="+value)
-		}
-	}
-	return strings.Join(pairs, "&")
 }
 
 // escaped is a path as an address has it. Some gateways unescape it.

@@ -50,7 +50,14 @@ func (g *Gateway) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	default:
 		g.serve(a, r.WithContext(ctx))
 	}
-	return a.within(f)
+	sent, err := json.Marshal(f.response(a))
+	if err != nil || len(sent) <= f.limit {
+		return sent, err
+	}
+	larger := tooLarge
+	larger.message = fmt.Sprintf(larger.message, f.limit>>20)
+	a.refuse(&larger)
+	return json.Marshal(f.response(a))
 }
 
 // serve has the handler answer a request. A panic becomes an answer: it would end the process, and
@@ -66,16 +73,4 @@ func (g *Gateway) serve(a *answer, r *http.Request) {
 	}()
 	g.handler.ServeHTTP(a, r)
 	a.end(r.Method)
-}
-
-// within returns the JSON of the answer in a form, or of a refusal if that is too large to be sent.
-func (a *answer) within(f form) ([]byte, error) {
-	sent, err := json.Marshal(f.response(a))
-	if err != nil || len(sent) <= f.limit {
-		return sent, err
-	}
-	refused := tooLarge
-	refused.message = fmt.Sprintf(refused.message, f.limit>>20)
-	a.refuse(&refused)
-	return json.Marshal(f.response(a))
 }
