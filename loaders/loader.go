@@ -34,37 +34,33 @@ type loader[K comparable, V any] struct {
 // newLoader returns a loader of what is named in the plural. The function observes the size of each
 // batch; it may be nil.
 func newLoader[K comparable, V any](what string, get get[K, V], observe func(what string, keys int)) loader[K, V] {
+	fetch := func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
+		if observe != nil {
+			observe(what, len(keys))
+		}
+		// The context is that of the first caller, whose end must not fail the keys of the others.
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
+		defer cancel()
+		found, failed, err := recovered(ctx, what, get, keys)
+		results, all := make([]*dataloader.Result[*V], len(keys)), make([]dataloader.Result[*V], len(keys))
+		for i, key := range keys {
+			results[i], all[i].Error = &all[i], cmp.Or(err, failed[key])
+			if value, exists := found[key]; exists {
+				all[i].Data = &value
+			}
+		}
+		return results
+	}
 	cache := &answers[K, *V]{known: map[K]*answer[*V]{}}
 	return loader[K, V]{
 		dataloader.NewBatchedLoader(
-			func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
-				if observe != nil {
-					observe(what, len(keys))
-				}
-				return batch(ctx, what, get, keys)
-			},
+			fetch,
 			dataloader.WithWait[K, *V](wait),
 			dataloader.WithBatchCapacity[K, *V](batchCapacity),
 			dataloader.WithCache[K, *V](cache),
 		),
 		cache,
 	}
-}
-
-// batch fetches a batch. Its context is that of the first caller, whose end must not fail the keys
-// of the others.
-func batch[K comparable, V any](ctx context.Context, what string, get get[K, V], keys []K) []*dataloader.Result[*V] {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
-	defer cancel()
-	found, failed, err := recovered(ctx, what, get, keys)
-	results, all := make([]*dataloader.Result[*V], len(keys)), make([]dataloader.Result[*V], len(keys))
-	for i, key := range keys {
-		results[i], all[i].Error = &all[i], cmp.Or(err, failed[key])
-		if value, exists := found[key]; exists {
-			all[i].Data = &value
-		}
-	}
-	return results
 }
 
 // recovered turns a panic into an error. The library would write it to its own log.
