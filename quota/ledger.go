@@ -128,27 +128,25 @@ func (l *Ledger) crowded(now time.Duration) bool {
 	return len(l.accounts) >= l.max && l.soonest[0].full-now > l.policy.Window()
 }
 
-// owe notes the time until a client has its whole burst again.
-func (l *Ledger) owe(c Client, now, owed time.Duration) {
-	a := l.accounts[c]
-	switch {
-	case a == nil && owed > 0:
-		l.add(c, now, now+owed)
-	case a == nil:
-	case owed > 0:
-		a.full = now + owed
-		heap.Fix(&l.soonest, a.place)
-	default:
-		l.forget(a)
-	}
-}
-
 // swept is how many clients are forgotten at most when one is added: more than one, so that few are
 // kept that have their whole burst.
 const swept = 2
 
-// add adds a client that is not known yet.
-func (l *Ledger) add(c Client, now, full time.Duration) {
+// owe notes the time until a client has its whole burst again.
+func (l *Ledger) owe(c Client, now, owed time.Duration) {
+	full, a := now+owed, l.accounts[c]
+	switch {
+	case a != nil && owed > 0:
+		a.full = full
+		heap.Fix(&l.soonest, a.place)
+		return
+	case a != nil:
+		l.forget(a)
+		return
+	case owed <= 0:
+		return
+	}
+	// It is not known yet.
 	for i := 0; i < swept && len(l.soonest) > 0 && l.soonest[0].full <= now; i++ {
 		l.forget(l.soonest[0])
 	}
@@ -159,7 +157,7 @@ func (l *Ledger) add(c Client, now, full time.Duration) {
 	if len(l.accounts) >= l.max {
 		l.forget(l.soonest[0])
 	}
-	a := &account{client: c, full: full}
+	a = &account{client: c, full: full}
 	l.accounts[c] = a
 	heap.Push(&l.soonest, a)
 }

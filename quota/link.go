@@ -53,21 +53,15 @@ func (l *Link) try(ctx context.Context, call func(context.Context, Store) error)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), Patience)
 	defer cancel()
 	if err := call(ctx, l.store); err != nil {
-		l.lose(err)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !l.away { // else another request noticed first
+			l.away = true
+			go l.await(l.tell(err))
+		}
 		return false
 	}
 	return true
-}
-
-// lose notes that the store is away, until it answers again.
-func (l *Link) lose(err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.away {
-		return // another request noticed first
-	}
-	l.away = true
-	go l.await(l.tell(err))
 }
 
 // tell logs that the store is away, unless that was logged a moment ago, and reports whether it did. The
@@ -92,7 +86,9 @@ func (l *Link) await(told bool) {
 			return
 		case <-tick.C:
 		}
-		err := l.ping()
+		ctx, cancel := context.WithTimeout(l.ctx, Patience)
+		err := l.store.Ping(ctx)
+		cancel()
 		if err == nil {
 			break
 		}
@@ -108,10 +104,4 @@ func (l *Link) await(told bool) {
 	if told {
 		l.log.Info("the store of client limits answers again", "store", l.name)
 	}
-}
-
-func (l *Link) ping() error {
-	ctx, cancel := context.WithTimeout(l.ctx, Patience)
-	defer cancel()
-	return l.store.Ping(ctx)
 }
