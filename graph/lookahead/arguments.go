@@ -71,7 +71,14 @@ func (f *Field) readArguments(given arguments) {
 	case Nodes, Products:
 		f.countIDs(given.named("ids"))
 	case Entities:
-		f.countIDs(idsOf(list(given.named("representations"))))
+		representations := list(given.named("representations"))
+		ids := make([]any, len(representations)) // nil for one without
+		for i, representation := range representations {
+			if keys, ok := representation.(map[string]any); ok {
+				ids[i] = keys["id"]
+			}
+		}
+		f.countIDs(ids)
 	case Queue:
 		f.Queued = integer(given.named("first"), comment.DefaultPageSize)
 	case Writes:
@@ -104,31 +111,23 @@ func (f *Field) countIDs(argument any) {
 	}
 }
 
-// idsOf returns the ids of representations, nil for one without.
-func idsOf(representations []any) []any {
-	ids := make([]any, len(representations))
-	for i, representation := range representations {
-		if keys, ok := representation.(map[string]any); ok {
-			ids[i] = keys["id"]
-		}
-	}
-	return ids
-}
-
 // pageOf reads the arguments of a connection of comments.
 func pageOf(given arguments) *Page {
 	first, last := given.named("first"), given.named("last")
-	page := &Page{Size: comment.DefaultPageSize, FromEnd: last != nil, BothEnds: first != nil && last != nil, Order: comment.NewestFirst}
-	page.Size = integer(first, page.Size)
-	page.Size = integer(last, page.Size)
-	page.Number = integer(given.named("page"), 0)
+	page := &Page{
+		Size:        integer(last, integer(first, comment.DefaultPageSize)),
+		Number:      integer(given.named("page"), 0),
+		FromEnd:     last != nil,
+		BothEnds:    first != nil && last != nil,
+		ByCursor:    given.named("after") != nil || given.named("before") != nil,
+		SettledOnly: given.named("settledOnly") == true,
+		Order:       comment.NewestFirst,
+	}
 	if order, ok := given.named("order").(string); ok {
 		page.Order = comment.Order(order)
 	}
 	page.Filter, page.Refused = filterOf(given.named("filter"))
 	page.Counted = page.Filter.Counted()
-	page.ByCursor = given.named("after") != nil || given.named("before") != nil
-	page.SettledOnly = given.named("settledOnly") == true
 	page.FromNewest = page.fromNewest(given)
 	return page
 }
