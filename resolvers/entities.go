@@ -23,25 +23,21 @@ func (r *Resolver) Subgraph(sdl string, others graphql.FieldMiddleware) graphql.
 		case at.Field.Name == "_service":
 			return fedruntime.Service{SDL: sdl}, nil
 		case at.Field.Name == "_entities":
-			return r.entities(ctx, at.Args["representations"].([]map[string]any))
+			// One that cannot be fetched gives null and an error of its own.
+			representations := at.Args["representations"].([]map[string]any)
+			if err := checkCount(len(representations), "representations"); err != nil {
+				return nil, err
+			}
+			nodes := each(ctx, representations, r.entity)
+			expectStatsOfNodes(ctx, nodes...)
+			found := make([]fedruntime.Entity, len(nodes))
+			for i, node := range nodes {
+				found[i], _ = node.(fedruntime.Entity)
+			}
+			return found, nil
 		}
 		return others(ctx, next)
 	}
-}
-
-// entities returns the products and comments of representations. One that cannot be fetched gives
-// null and an error of its own.
-func (r *Resolver) entities(ctx context.Context, representations []map[string]any) ([]fedruntime.Entity, error) {
-	if err := checkCount(len(representations), "representations"); err != nil {
-		return nil, err
-	}
-	nodes := each(ctx, representations, r.entity)
-	expectStatsOfNodes(ctx, nodes...)
-	found := make([]fedruntime.Entity, len(nodes))
-	for i, node := range nodes {
-		found[i], _ = node.(fedruntime.Entity)
-	}
-	return found, nil
 }
 
 // entity returns the product or the comment of a representation, nil if there is no such comment.
@@ -60,9 +56,9 @@ func (r *Resolver) entity(ctx context.Context, representation map[string]any) (c
 		return nil, comment.Errorf(comment.BadInput, "a representation of a %s needs its id, a string", name)
 	}
 	if name == "Product" {
-		return node(entityResolver{r}.FindProductByID(ctx, id))
+		return node(productByID(id))
 	}
-	return node(entityResolver{r}.FindCommentByID(ctx, id))
+	return node(r.commentByID(ctx, id))
 }
 
 // key returns an id of a representation. Whole numbers are ids too, as anywhere in GraphQL.

@@ -105,8 +105,17 @@ func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings
 	if c, certain := r.inPage(ctx, asked, product.ID, ratings); certain {
 		return c, nil
 	}
-	if told := r.newestOfStats(ctx, asked, product.ID, ratings); told.Known {
-		return told.Comment, nil
+	// What no page shows of this product is fetched together, as far as statistics know it.
+	want := asked.wanted(product.ID)
+	want.Ratings = slices.DeleteFunc(want.Ratings, func(other []int) bool {
+		_, certain := r.inPage(ctx, asked, product.ID, other)
+		return certain
+	})
+	at := slices.IndexFunc(want.Ratings, func(other []int) bool { return slices.Equal(other, ratings) })
+	if at >= 0 { // the newest of all is in no other place than the page
+		if told := loaders.From(ctx).Newest(ctx, product.ID, want)[at]; told.Known {
+			return told.Comment, nil
+		}
 	}
 	page, err := r.Comments.Comments(ctx, comment.Query{
 		Product: product.ID, Filter: comment.Filter{Ratings: ratings}, Order: comment.NewestFirst,
@@ -130,21 +139,6 @@ func (r *Resolver) inPage(ctx context.Context, asked newestFields, product strin
 		return nil, false
 	}
 	return newestIn(source.query, page, ratings)
-}
-
-// newestOfStats returns a newest comment that no page showed, as far as statistics know it. All
-// such comments of the product are fetched together.
-func (r *Resolver) newestOfStats(ctx context.Context, asked newestFields, product string, ratings []int) loaders.NewestComment {
-	want := asked.wanted(product)
-	want.Ratings = slices.DeleteFunc(want.Ratings, func(other []int) bool {
-		_, certain := r.inPage(ctx, asked, product, other)
-		return certain
-	})
-	at := slices.IndexFunc(want.Ratings, func(other []int) bool { return slices.Equal(other, ratings) })
-	if at < 0 { // the newest of all is in no other place than the page
-		return loaders.NewestComment{}
-	}
-	return loaders.From(ctx).Newest(ctx, product, want)[at]
 }
 
 // helpfulSample stands in a key for the fields that look at the most helpful comments of a product.

@@ -43,27 +43,22 @@ func (r viewerResolver) Comments(
 		products[i] = page.Comments[i].ProductID
 	}
 	expectStats(ctx, products...)
-	return ownConnection(list, page, query), nil
-}
-
-// ownConnection returns a page of a customer's comments in the shape of the schema.
-func ownConnection(l list, page comment.OwnPage, q comment.OwnQuery) *graph.ViewerCommentConnection {
 	out := &graph.ViewerCommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),
 		Nodes:    pointers(page.Comments),
-		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: q.After != nil},
+		PageInfo: &graph.PageInfo{HasNextPage: page.HasNext, HasPreviousPage: query.After != nil},
 	}
-	for i, cursor := range l.cursors(page.Comments) {
+	for i, cursor := range list.cursors(page.Comments) {
 		out.Edges[i] = &graph.CommentEdge{Cursor: cursor, Node: out.Nodes[i]}
 	}
 	if len(out.Edges) > 0 {
 		out.PageInfo.StartCursor = &out.Edges[0].Cursor
 	}
 	if page.End != nil {
-		end := l.cursor(comment.At(*page.End), l.fingerprint())
+		end := list.cursor(comment.At(*page.End), list.fingerprint())
 		out.PageInfo.EndCursor = &end
 	}
-	return out
+	return out, nil
 }
 
 type votesResolver struct{ *Resolver }
