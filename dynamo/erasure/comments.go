@@ -38,9 +38,13 @@ func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	again := len(r.snapshot().underWay) > 0 // of a tombstone too: items may be left beside it
 	r.update(func(p *progress) {
 		for _, f := range all {
-			if f != nil && !again {
-				p.underWay = append(p.underWay, f.id)
-				add(&p.report, f.report)
+			if f == nil || again {
+				continue
+			}
+			p.underWay = append(p.underWay, f.id)
+			counts := counters(&f.report)
+			for attr, sum := range counters(&p.report) {
+				*sum += *counts[attr]
 			}
 		}
 	})
@@ -61,13 +65,6 @@ func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	r.update(func(p *progress) { p.underWay = nil })
 	r.show(r.snapshot().report)
 	return nil
-}
-
-func add(to *comment.Erasure, more comment.Erasure) {
-	sums, counts := counters(to), counters(&more)
-	for attr, sum := range sums {
-		*sum += *counts[attr]
-	}
 }
 
 // look reads a comment and what is kept beside it, nil if it is not the author's, or no longer.
@@ -114,12 +111,7 @@ func (r *erasing) isAuthors(it layout.Item) bool {
 // comment that is one already.
 func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 	if f != nil {
-		for _, key := range f.keys {
-			if err := r.eraseKey(ctx, key, id); err != nil {
-				return err
-			}
-		}
-		if err := r.bury(ctx, id); err != nil {
+		if err := r.bury(ctx, f); err != nil {
 			return err
 		}
 	}
@@ -142,27 +134,30 @@ func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 	})
 }
 
-// eraseKey deletes an item elsewhere that names a comment. Few comments have one, so it looks first: a
-// read is cheaper than a write.
-func (r *erasing) eraseKey(ctx context.Context, key layout.Item, id comment.ID) error {
-	it, err := r.item(ctx, key)
-	r.read(1)
-	if err != nil || layout.NewReader(it).OptionalText(layout.AttrFirst) != string(id) {
-		return err
+// bury deletes the items elsewhere that name a comment of the author, and replaces it with a tombstone, whatever
+// else changed of it.
+func (r *erasing) bury(ctx context.Context, f *found) error {
+	for _, key := range f.keys { // few comments have one, so it looks first: a read is cheaper than a write
+		it, err := r.item(ctx, key)
+		r.read(1)
+		if err != nil {
+			return err
+		}
+		if layout.NewReader(it).OptionalText(layout.AttrFirst) != string(f.id) {
+			continue
+		}
+		gone, err := r.delete(ctx, key, layout.AttrFirst+" = :comment", layout.Item{":comment": layout.Text(string(f.id))})
+		if gone {
+			r.update(func(p *progress) { p.report.Keys++ })
+		}
+		if err != nil {
+			return err
+		}
 	}
-	gone, err := r.delete(ctx, key, layout.AttrFirst+" = :comment", layout.Item{":comment": layout.Text(string(id))})
-	if gone {
-		r.update(func(p *progress) { p.report.Keys++ })
-	}
-	return err
-}
-
-// bury replaces a comment of the author with a tombstone, whatever else changed of it.
-func (r *erasing) bury(ctx context.Context, id comment.ID) error {
 	condition, author := ofAuthor(r.author)
 	_, err := r.changed(ctx, func() (*types.ConsumedCapacity, error) {
 		output, err := r.client.PutItem(ctx, &dynamodb.PutItemInput{
-			TableName: aws.String(r.table), Item: layout.Tombstone(id, rand.Text(), time.Now()),
+			TableName: aws.String(r.table), Item: layout.Tombstone(f.id, rand.Text(), time.Now()),
 			ConditionExpression: aws.String(condition), ExpressionAttributeValues: author,
 			ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
 		}, call.NoRetries)
@@ -171,5 +166,5 @@ func (r *erasing) bury(ctx context.Context, id comment.ID) error {
 		}
 		return output.ConsumedCapacity, nil
 	})
-	return call.Wrap(err, "PutItem of the tombstone of %s", id)
+	return call.Wrap(err, "PutItem of the tombstone of %s", f.id)
 }

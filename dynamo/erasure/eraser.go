@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"maps"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -57,9 +58,7 @@ func New(client Client, table string, options Options) *Eraser {
 func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Erasure, error) {
 	wanted := progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}
 	it := wanted.attributes()
-	for attr, value := range jobKey(author) {
-		it[attr] = value
-	}
+	maps.Copy(it, jobKey(author))
 	err := call.Retry(ctx, func() (further bool, err error) {
 		_, err = e.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName: aws.String(e.table), Item: it, ConditionExpression: aws.String(layout.IfAbsent),

@@ -2,6 +2,7 @@ package erasure
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -95,9 +96,7 @@ func (r *erasing) all(ctx context.Context) error {
 // mark writes the mark with the report as far as it is known.
 func (r *erasing) mark(ctx context.Context) error {
 	it := reportItem(r.snapshot().report)
-	for attr, value := range markKey(r.author) {
-		it[attr] = value
-	}
+	maps.Copy(it, markKey(r.author))
 	return call.Retry(ctx, func() (further bool, err error) {
 		_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(r.table), Item: it}, call.NoRetries)
 		return false, call.Wrap(err, "PutItem of the mark of an erased author")
