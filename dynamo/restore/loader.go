@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -135,8 +136,7 @@ func (l *Loader) Loaded(it layout.Item) bool {
 // look returns what is there under the keys of items, only the keys without Replace.
 func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]layout.Item, error) {
 	there := make(map[[16]byte]layout.Item, len(items))
-	for at := 0; at < len(items); at += call.MaxKeysPerGet {
-		part := items[at:min(len(items), at+call.MaxKeysPerGet)]
+	for part := range slices.Chunk(items, call.MaxKeysPerGet) {
 		want := types.KeysAndAttributes{ConsistentRead: aws.Bool(true)}
 		for _, it := range part {
 			want.Keys = append(want.Keys, keyOf(it))
@@ -200,9 +200,14 @@ func (l *Loader) leavesOut(ctx context.Context, it layout.Item) (out bool, err e
 		return false, nil
 	}
 	if KindOf(it) != Comment {
+		r := layout.NewReader(it)
+		id := comment.ID(r.OptionalText(layout.AttrFirst))
+		if strings.HasPrefix(r.Text(layout.AttrPK), layout.CommentPKPrefix) {
+			id = layout.IDOfKey(it)
+		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		_, out = l.erased[ofComment(it)]
+		_, out = l.erased[id]
 		return out, nil
 	}
 	author, known := authorOf(it)
@@ -222,15 +227,6 @@ func (l *Loader) leftOut(it layout.Item) {
 		defer l.mu.Unlock()
 		l.erased[layout.IDOfKey(it)] = struct{}{}
 	}
-}
-
-// ofComment returns the comment that an item stands beside, or names as the one that it was written with.
-func ofComment(it layout.Item) comment.ID {
-	r := layout.NewReader(it)
-	if strings.HasPrefix(r.Text(layout.AttrPK), layout.CommentPKPrefix) {
-		return layout.IDOfKey(it)
-	}
-	return comment.ID(r.OptionalText(layout.AttrFirst))
 }
 
 // guarded makes a write, unless the item is by an author who was erased from the table.
@@ -291,8 +287,12 @@ func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err err
 func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bool, err error) {
 	err = call.Retry(ctx, func() (progress bool, err error) {
 		if there == nil {
-			if there, err = l.read(ctx, it); err != nil {
+			found, err := l.look(ctx, []layout.Item{it})
+			if err != nil {
 				return false, err
+			}
+			if there = found[digest(it)]; there == nil {
+				there = keyOf(it)
 			}
 		}
 		want := it
@@ -302,10 +302,7 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 				keepUntold(want, there)
 			}
 		}
-		if erasure.Outlasts(there, it) {
-			return false, nil
-		}
-		if reflect.DeepEqual(there, want) {
+		if erasure.Outlasts(there, it) || reflect.DeepEqual(there, want) {
 			return false, nil
 		}
 		done, err := l.update(ctx, there, want)
@@ -326,17 +323,6 @@ func keepUntold(want, there layout.Item) {
 			want[attr] = there[attr]
 		}
 	}
-}
-
-func (l *Loader) read(ctx context.Context, it layout.Item) (layout.Item, error) {
-	there, err := l.look(ctx, []layout.Item{it})
-	if err != nil {
-		return nil, err
-	}
-	if found := there[digest(it)]; found != nil {
-		return found, nil
-	}
-	return keyOf(it), nil
 }
 
 // update makes an item another one, if the attributes that differ are still as they were read.
@@ -371,9 +357,7 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 	input := &dynamodb.UpdateItemInput{
 		TableName: aws.String(l.table), Key: keyOf(want), UpdateExpression: aws.String(strings.Join(expression, " ")),
 		ConditionExpression: aws.String(strings.Join(same, " AND ")), ExpressionAttributeNames: names,
-	}
-	if len(values) > 0 { // DynamoDB takes no empty ones
-		input.ExpressionAttributeValues = values
+		ExpressionAttributeValues: layout.OrNone(values),
 	}
 	err = l.guarded(ctx, want, func(ctx context.Context) error {
 		_, err := l.client.UpdateItem(ctx, input, call.NoRetries)
