@@ -119,8 +119,10 @@ func (w *Work) Acquire(ctx context.Context) (layout.Item, error) {
 		if heartbeats == 0 {
 			first = now
 		}
+		// An owner that worked through an ended run of the engine can write no more.
+		orphaned := w.Engine != "" && now.engine != "" && now.engine != w.Engine
 		switch same := now.owner == first.owner && now.heartbeat == first.heartbeat; {
-		case now.owner == "" || now.owner == w.owner || w.orphaned(now) || same && heartbeats >= workPatience:
+		case now.owner == "" || now.owner == w.owner || orphaned || same && heartbeats >= workPatience:
 			taken, err := w.take(ctx, it, now)
 			if taken || err != nil {
 				return it, err
@@ -139,12 +141,6 @@ func (w *Work) Read(ctx context.Context) (layout.Item, error) {
 	return call.Retried(ctx, func() (layout.Item, error) {
 		return call.Item(ctx, w.Client, w.Table, w.Key, "GetItem of the progress of %s", w.Name)
 	})
-}
-
-// orphaned reports whether the owner worked through an ended run of the engine, and so can write no
-// more.
-func (w *Work) orphaned(h Holder) bool {
-	return w.Engine != "" && h.engine != "" && h.engine != w.Engine
 }
 
 // take takes the work over if its item is still as it was read. It returns false when another process
@@ -241,14 +237,12 @@ func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(cont
 // keep saves the progress with every heartbeat until the context ends or another process has taken
 // over.
 func (w *Work) keep(ctx context.Context) error {
-	for {
-		if err := task.Wait(ctx, w.Heartbeat); err != nil {
-			return nil
-		}
+	for task.Wait(ctx, w.Heartbeat) == nil {
 		if err := w.Save(ctx); err != nil && ctx.Err() == nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // Finish deletes the item, so that nothing is left to resume.
