@@ -120,21 +120,17 @@ func (e entry) has(letter byte) bool { return strings.IndexByte(e.kinds, letter)
 func (e entry) events() []Event {
 	out := make([]Event, 0, len(e.kinds))
 	for _, l := range letters {
-		if e.has(l.letter) {
-			out = append(out, Event{
-				ID: eventID(e.position, l.letter), Kind: l.kind, Product: e.product, Comment: e.comment, Version: e.version,
-				At: e.at, Shown: e.shown, WasShown: e.wasShown,
-			})
+		if !e.has(l.letter) {
+			continue
 		}
+		// The id is a hash, as positions hold full stops, which separate the parts of what a hook signs.
+		sum := sha256.Sum256(append([]byte(e.position), l.letter))
+		out = append(out, Event{
+			ID: "evt_" + hex.EncodeToString(sum[:16]), Kind: l.kind, Product: e.product, Comment: e.comment, Version: e.version,
+			At: e.at, Shown: e.shown, WasShown: e.wasShown,
+		})
 	}
 	return out
-}
-
-// eventID returns the id of an event. It is a hash, as positions hold full stops, which separate the
-// parts of what a hook signs.
-func eventID(position stream.Position, letter byte) string {
-	sum := sha256.Sum256(append([]byte(position), letter))
-	return "evt_" + hex.EncodeToString(sum[:16])
 }
 
 // entryOf returns what a record says; false if that is nothing. An item that cannot be read as a comment
@@ -160,20 +156,16 @@ func entryOf(record stream.Record) (entry, bool) {
 		position: record.Position, product: product, comment: id, version: layout.NewReader(image).Version(),
 		at: record.Created.UTC(), shown: layout.Listed(now), wasShown: layout.Listed(old),
 	}
-	if e.kinds = kindsOf(old, now); imported(old, now) {
+	e.kinds = kindsOf(old, now)
+	// An import leaves a mark of its own on what it changes, and so does taking one back.
+	mark := now[layout.AttrImport]
+	if mark != nil && (layout.NoComment(now) || !reflect.DeepEqual(old[layout.AttrImport], mark)) {
 		counted := e.has(letterCounted)
 		if e.kinds = string(letterImported); counted {
 			e.kinds += string(letterCounted)
 		}
 	}
 	return e, e.kinds != ""
-}
-
-// imported reports whether a change was made by an import, or takes one back: each leaves a mark of its
-// own.
-func imported(old, now layout.Item) bool {
-	mark := now[layout.AttrImport]
-	return mark != nil && (layout.NoComment(now) || !reflect.DeepEqual(old[layout.AttrImport], mark))
 }
 
 // kindsOf returns the letters of the events of a change of an item.

@@ -95,23 +95,18 @@ func (o *Outbox) read(ctx context.Context, lane int, after uint64, limit int, co
 			next = item.Number
 		}
 		next++
-		b.take(item, after)
-	}
-	return b, true, nil
-}
-
-// take adds the events of an item that are after a position.
-func (b *Batch) take(item layout.Outbox, after uint64) {
-	for _, event := range eventsIn(item) {
-		if after == 0 || event.Number > after {
-			b.Events = append(b.Events, event)
+		for _, event := range eventsIn(item) {
+			if after == 0 || event.Number > after {
+				b.Events = append(b.Events, event)
+			}
+		}
+		b.Last = behind(item.Number)
+		b.Missing = b.Missing || item.Missing || item.Improper != nil
+		if item.Improper != nil {
+			b.Improper = append(b.Improper, *item.Improper)
 		}
 	}
-	b.Last = behind(item.Number)
-	b.Missing = b.Missing || item.Missing || item.Improper != nil
-	if item.Improper != nil {
-		b.Improper = append(b.Improper, *item.Improper)
-	}
+	return b, true, nil
 }
 
 // Ends returns the position after all events, read consistently: one read unit for each lane.

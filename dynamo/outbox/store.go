@@ -2,6 +2,7 @@ package outbox
 
 import (
 	"context"
+	"maps"
 	"strconv"
 	"time"
 
@@ -76,7 +77,7 @@ func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 		if s.now().Sub(time.UnixMilli(was)) < Keep/2 {                     // nothing that was appended since has expired
 			return uint64(was), nil
 		}
-		item := layout.OutboxKey(layout.NewReader(key).Text(layout.AttrSK))
+		item := maps.Clone(key)
 		item[layout.AttrOutboxStart] = layout.Time(s.now())
 		values := layout.Item{}
 		condition := layout.SameAttrs(it, values, layout.AttrOutboxStart)
