@@ -251,10 +251,6 @@ type namedComment struct {
 	read time.Time
 }
 
-func newNamedComments(p proof, c *changes) *namedComments {
-	return &namedComments{proof: p, changes: c, kept: newLRU[namedKey, namedComment](pagesKept, nil)}
-}
-
 // find returns the comments that are kept, and the ids of the others.
 func (n *namedComments) find(ids []comment.ID, withoutText bool) (others []comment.ID, found map[comment.ID]*comment.Comment) {
 	found = map[comment.ID]*comment.Comment{}

@@ -219,7 +219,13 @@ func (a *answering) aside(ctx context.Context) error {
 // page puts the answer together; took is how long it took.
 func (a *answering) page(took time.Duration) sharedPage {
 	page := a.list.page
-	page.Numbered = a.numbers.pageNumbers(a.list.query)
+	switch {
+	case a.numbers == nil || a.numbers.err != nil && !a.list.query.Numbering.Asks():
+	case a.numbers.err != nil:
+		page.Numbered = &comment.Numbered{Err: a.numbers.err}
+	default:
+		page.Numbered = new(a.numbers.Numbered())
+	}
 	if a.list.query.Count != comment.CountNothing {
 		page.Counted = a.numbers.listCounts()
 	}

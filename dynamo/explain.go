@@ -113,7 +113,20 @@ func report(r *run, to *comment.QueryPlan) {
 
 func summary(runs []*run, plan comment.QueryPlan) string {
 	var b strings.Builder
-	b.WriteString(positionText(plan.Position))
+	if p := plan.Position; p != nil {
+		if p.Rank != nil {
+			way := map[comment.PositionSource]string{
+				comment.ByReading: "read through from the nearer end", comment.ByIndex: "looked up in the index of page numbers",
+			}[p.By]
+			fmt.Fprintf(&b, "page behind %s: %s, %s left out\n", plural(*p.Rank, "comment"), way, plural(p.Skipped, "comment"))
+		}
+		if p.Calls > 0 {
+			fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n", plural(p.Calls, "call"), plural(p.Waves, "wave"), p.ReadUnits)
+		}
+		if p.Counted {
+			b.WriteString("the whole list was counted by the index\n")
+		}
+	}
 	for _, r := range runs {
 		for _, plan := range r.plans {
 			b.WriteString(plan.String() + "\n")
@@ -131,27 +144,6 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	}
 	fmt.Fprintf(&b, "%s in %s scanned %s for %.1f read units of at most %.0f; the page shows %d",
 		plural(plan.Queries, "call"), plural(plan.Waves, "wave"), plural(plan.ItemsRead, "comment"), plan.ReadUnits, plan.MostUnits, plan.ItemsReturned)
-	return b.String()
-}
-
-// positionText says in words how a page was found, and what was looked up for it.
-func positionText(p *comment.PagePosition) string {
-	if p == nil {
-		return ""
-	}
-	var b strings.Builder
-	if p.Rank != nil {
-		way := map[comment.PositionSource]string{
-			comment.ByReading: "read through from the nearer end", comment.ByIndex: "looked up in the index of page numbers",
-		}[p.By]
-		fmt.Fprintf(&b, "page behind %s: %s, %s left out\n", plural(*p.Rank, "comment"), way, plural(p.Skipped, "comment"))
-	}
-	if p.Calls > 0 {
-		fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n", plural(p.Calls, "call"), plural(p.Waves, "wave"), p.ReadUnits)
-	}
-	if p.Counted {
-		b.WriteString("the whole list was counted by the index\n")
-	}
 	return b.String()
 }
 

@@ -59,9 +59,10 @@ type measurements struct{ count, sum, squares float64 }
 
 // add adds an entry. An out-of-range rating (edited by hand) counts toward the overall size only.
 func (m *measured) add(rating, bytes int) {
-	m[0].add(measurements{1, float64(bytes), float64(bytes) * float64(bytes)})
+	one := measurements{1, float64(bytes), float64(bytes) * float64(bytes)}
+	m[0].add(one)
 	if rating >= 1 && rating <= comment.MaxRating {
-		m[rating].add(measurements{1, float64(bytes), float64(bytes) * float64(bytes)})
+		m[rating].add(one)
 	}
 }
 

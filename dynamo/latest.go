@@ -100,10 +100,10 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 		if r.told.Stats != nil && !r.told.asOf.Before(r.asOf) {
 			newest = r.told.Newest
 		}
+		if newest == nil {
+			continue
+		}
 		for _, ratings := range want.Ratings {
-			if newest == nil {
-				continue
-			}
 			if position := newest.Rated(ratings).Position; r.apart.has(ratingBits(ratings), position, want.Among) {
 				ids = append(ids, comment.IDOf(position))
 			}

@@ -94,7 +94,12 @@ func (l *listing) read(ctx context.Context) error {
 		}
 	}
 	dropTexts(ctx, taken, shown)
-	l.page = makePage(l.fromEnd, shown, around)
+	l.page = sharedPage{comments: shown}
+	l.page.HasNext, l.page.HasPrevious = around.Ahead == planner.Yes, around.Behind == planner.Yes
+	if l.fromEnd {
+		slices.Reverse(shown)
+		l.page.HasNext, l.page.HasPrevious = l.page.HasPrevious, l.page.HasNext
+	}
 	return nil
 }
 
@@ -160,14 +165,3 @@ func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner
 
 // attemptFactor is how many times the estimate of a page its attempts may cost.
 const attemptFactor = 2
-
-// makePage puts what was read, in the direction of reading, into the order of the list.
-func makePage(fromEnd bool, shown []layout.Compressed, around planner.Neighbours) sharedPage {
-	page := sharedPage{comments: shown}
-	page.HasNext, page.HasPrevious = around.Ahead == planner.Yes, around.Behind == planner.Yes
-	if fromEnd {
-		slices.Reverse(page.comments)
-		page.HasNext, page.HasPrevious = page.HasPrevious, page.HasNext
-	}
-	return page
-}

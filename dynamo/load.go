@@ -201,9 +201,10 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 	var writes []loading
 	for _, c := range p.pending {
 		deleted := tombstones[c.ID]
+		revives := l.Revive || deleted[layout.AttrImport] != nil // it is written again in place of its tombstone
 		updating, tried := p.tried[c.ID]
 		switch it := there[c.ID]; {
-		case it == nil && deleted != nil && !(l.revives(deleted) && reflect.DeepEqual(deleted, p.tombstones[c.ID])):
+		case it == nil && deleted != nil && !(revives && reflect.DeepEqual(deleted, p.tombstones[c.ID])):
 			p.counts.Deleted++
 		case it == nil:
 			writes = append(writes, loading{Comment: c, put: l.putOf(c, deleted)})
@@ -226,11 +227,6 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 		}
 	}
 	return l.write(ctx, writes, p)
-}
-
-// revives reports whether a comment is written again in place of its tombstone.
-func (l *Loader) revives(tombstone layout.Item) bool {
-	return l.Revive || tombstone[layout.AttrImport] != nil
 }
 
 // look returns the comments that are in the table now, and the tombstones of those that were

@@ -141,15 +141,3 @@ func (l *numbersLookup) listCounts() *comment.Counted {
 	}
 	return &comment.Counted{Total: l.Counts.Total(), ByRating: l.Counts}
 }
-
-// pageNumbers returns the page numbers for the answer, nil for none.
-func (l *numbersLookup) pageNumbers(q comment.Query) *comment.Numbered {
-	switch {
-	case l == nil || l.err != nil && !q.Numbering.Asks():
-		return nil
-	case l.err != nil:
-		return &comment.Numbered{Err: l.err}
-	}
-	numbered := l.Numbered()
-	return &numbered
-}

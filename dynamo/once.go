@@ -29,8 +29,13 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 	added, earlier, gone := c, found[about].ID, comment.ID("")
 	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		if earlier == "" {
-			if refused, err := s.putOnly(ctx, c, about, gone); err != nil || !refused {
+			_, err := s.client.TransactWriteItems(ctx, s.addTransaction(layout.Encode(c), s.putOne(c, about, gone)), call.NoRetries)
+			var canceled *types.TransactionCanceledException
+			if !call.Refused(err) || !errors.As(err, &canceled) {
 				return err
+			}
+			if aws.ToString(canceled.CancellationReasons[0].Code) == "ConditionalCheckFailed" {
+				return nil // the comment was written by an earlier try: no other has its ID
 			}
 		}
 		var err error
@@ -40,18 +45,6 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 		return err
 	})
 	return added, err
-}
-
-// putOnly writes a comment and its item, unless the item of a comment other than the one that is
-// gone is there.
-func (s *Store) putOnly(ctx context.Context, c comment.Comment, about comment.CustomerProduct, gone comment.ID) (refused bool, err error) {
-	_, err = s.client.TransactWriteItems(ctx, s.addTransaction(layout.Encode(c), s.putOne(c, about, gone)), call.NoRetries)
-	var canceled *types.TransactionCanceledException
-	if !call.Refused(err) || !errors.As(err, &canceled) {
-		return false, err
-	}
-	// Was the comment written by an earlier try? No other has its ID.
-	return aws.ToString(canceled.CancellationReasons[0].Code) != "ConditionalCheckFailed", nil
 }
 
 // addBeside returns the answer of an add beside an earlier comment about the product: that comment

@@ -155,7 +155,8 @@ func NewStore(client client, table string, options Options) *Store {
 	}
 	if options.PageAge > 0 {
 		p := proof(options.Following)
-		s.cache, s.named = newPageCache(options.PageAge, p.unchanged), newNamedComments(p, s.changes)
+		s.cache = newPageCache(options.PageAge, p.unchanged)
+		s.named = &namedComments{proof: p, changes: s.changes, kept: newLRU[namedKey, namedComment](pagesKept, nil)}
 		if s.memory != nil {
 			s.memory.unchanged = p.unchanged
 		}

@@ -36,23 +36,11 @@ func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment
 		added, err := s.addOnly(ctx, c)
 		return added, call.Wrap(err, "add %s as the only one", c)
 	}
-	if key == "" {
-		return c, call.Wrap(s.add(ctx, c), "add %s", c)
+	if key != "" {
+		added, err := s.addOnce(ctx, c, key)
+		return added, call.Wrap(err, "add %s with a key", c)
 	}
-	added, err := s.addOnce(ctx, c, key)
-	return added, call.Wrap(err, "add %s with a key", c)
-}
-
-// writing notes that a comment is about to be written, and in which span.
-func (s *Store) writing(ctx context.Context, id comment.ID) {
-	usage.From(ctx).Write()
-	if s.options.Writes != nil {
-		s.options.Writes.Note(ctx, layout.NewReader(layout.CommentKey(id)).Text(layout.AttrPK))
-	}
-}
-
-func (s *Store) add(ctx context.Context, c comment.Comment) error {
-	return call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
+	err := call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.PutItem(ctx, &dynamodb.PutItemInput{
 			TableName:           aws.String(s.table),
 			Item:                layout.Encode(c),
@@ -63,6 +51,15 @@ func (s *Store) add(ctx context.Context, c comment.Comment) error {
 		}
 		return err
 	})
+	return c, call.Wrap(err, "add %s", c)
+}
+
+// writing notes that a comment is about to be written, and in which span.
+func (s *Store) writing(ctx context.Context, id comment.ID) {
+	usage.From(ctx).Write()
+	if s.options.Writes != nil {
+		s.options.Writes.Note(ctx, layout.NewReader(layout.CommentKey(id)).Text(layout.AttrPK))
+	}
 }
 
 // addOnce writes the comment and the key in one transaction, unless the key exists.
@@ -239,7 +236,10 @@ func sameAsRead(c comment.Comment, values layout.Item) string {
 func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
-	mark, before := rand.Text(), replyVersion(c)
+	mark, before := rand.Text(), c.ReplyDeletion // each write adds one, so no version comes twice
+	if c.Reply != nil {
+		before = c.Reply.Version
+	}
 	update, values := layout.ReplyUpdate(reply, before+1, mark)
 	condition := layout.SameVersion(0, values) + " AND " + layout.SameReply(c, values)
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
@@ -266,13 +266,4 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 		}
 		return comment.Errorf(comment.Conflict, "another change of the reply came first: read the comment again, and decide anew")
 	}), "reply to %s", c)
-}
-
-// replyVersion returns the version of the reply that a comment has, or that of its deletion, 0 if
-// there never was one. Each write adds one, so no version comes twice.
-func replyVersion(c comment.Comment) int {
-	if c.Reply != nil {
-		return c.Reply.Version
-	}
-	return c.ReplyDeletion
 }
