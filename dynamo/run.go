@@ -390,19 +390,3 @@ func (r *run) readAt(position comment.Position) []planner.Part {
 
 // ended reports whether the run came to the end of what it was to read.
 func (r *run) ended() bool { return !r.stopped && !r.cut && r.brought < r.plan.Want }
-
-// cutOff ends a run that is cut, at the first place where one of its reads ended. It drops the
-// comments that were taken beyond that place: what follows the run finds them again.
-func (r *run) cutOff() {
-	if !r.cut || r.plan.ByRank {
-		return
-	}
-	var first *comment.Position
-	for i := range r.reads {
-		if at := boundOf(r.reads[i].start); at != nil && (first == nil || r.plan.Direction(at.ID.Position(), *first) < 0) {
-			first = new(at.ID.Position())
-		}
-	}
-	r.taken = slices.DeleteFunc(r.taken, func(c layout.Compressed) bool { return r.plan.Direction(c.ID.Position(), *first) > 0 })
-	r.brought, r.reached = len(r.taken), comment.At(*first)
-}

@@ -54,7 +54,9 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 	case cmp.Or(err, wrapped) != nil:
 		return cmp.Or(err, wrapped)
 	}
-	if isEarlier(output.Table) {
+	if slices.ContainsFunc(output.Table.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool {
+		return aws.ToString(g.IndexName) == string(layout.All) && keyText(g.KeySchema) == earlierKey
+	}) {
 		return fmt.Errorf("table %q has the layout of an earlier release, which this one does not read: "+
 			"export its comments with the release that made it, and import them into a new table (another --table, or another --data)", table)
 	}
@@ -78,13 +80,6 @@ func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, tab
 func hasStream(want *dynamodb.CreateTableInput, have *types.TableDescription) bool {
 	s := have.StreamSpecification
 	return s != nil && aws.ToBool(s.StreamEnabled) && s.StreamViewType == want.StreamSpecification.StreamViewType
-}
-
-// isEarlier reports whether a table was created by an earlier release.
-func isEarlier(have *types.TableDescription) bool {
-	return slices.ContainsFunc(have.GlobalSecondaryIndexes, func(g types.GlobalSecondaryIndexDescription) bool {
-		return aws.ToString(g.IndexName) == string(layout.All) && keyText(g.KeySchema) == earlierKey
-	})
 }
 
 // CreateTable creates the table and waits until it can be used. An existing table is left as it is,
