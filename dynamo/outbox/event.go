@@ -126,8 +126,8 @@ func (e entry) events() []Event {
 		// The id is a hash, as positions hold full stops, which separate the parts of what a hook signs.
 		sum := sha256.Sum256(append([]byte(e.position), l.letter))
 		out = append(out, Event{
-			ID: "evt_" + hex.EncodeToString(sum[:16]), Kind: l.kind, Product: e.product, Comment: e.comment, Version: e.version,
-			At: e.at, Shown: e.shown, WasShown: e.wasShown,
+			ID: "evt_" + hex.EncodeToString(sum[:16]), Kind: l.kind, Product: e.product, Comment: e.comment,
+			Version: e.version, At: e.at, Shown: e.shown, WasShown: e.wasShown,
 		})
 	}
 	return out
