@@ -116,12 +116,15 @@ func summary(runs []*run, plan comment.QueryPlan) string {
 	if p := plan.Position; p != nil {
 		if p.Rank != nil {
 			way := map[comment.PositionSource]string{
-				comment.ByReading: "read through from the nearer end", comment.ByIndex: "looked up in the index of page numbers",
+				comment.ByReading: "read through from the nearer end",
+				comment.ByIndex:   "looked up in the index of page numbers",
 			}[p.By]
-			fmt.Fprintf(&b, "page behind %s: %s, %s left out\n", plural(*p.Rank, "comment"), way, plural(p.Skipped, "comment"))
+			fmt.Fprintf(&b, "page behind %s: %s, %s left out\n",
+				plural(*p.Rank, "comment"), way, plural(p.Skipped, "comment"))
 		}
 		if p.Calls > 0 {
-			fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n", plural(p.Calls, "call"), plural(p.Waves, "wave"), p.ReadUnits)
+			fmt.Fprintf(&b, "index of page numbers: %s in %s, %.1f read units\n",
+				plural(p.Calls, "call"), plural(p.Waves, "wave"), p.ReadUnits)
 		}
 		if p.Counted {
 			b.WriteString("the whole list was counted by the index\n")

@@ -29,7 +29,8 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 	added, earlier, gone := c, found[about].ID, comment.ID("")
 	err = call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		if earlier == "" {
-			_, err := s.client.TransactWriteItems(ctx, s.addTransaction(layout.Encode(c), s.putOne(c, about, gone)), call.NoRetries)
+			transaction := s.addTransaction(layout.Encode(c), s.putOne(c, about, gone))
+			_, err := s.client.TransactWriteItems(ctx, transaction, call.NoRetries)
 			var canceled *types.TransactionCanceledException
 			if !call.Refused(err) || !errors.As(err, &canceled) {
 				return err

@@ -296,11 +296,14 @@ func (l source) execute(ctx context.Context, r *run) (err error) {
 		// It ends at the first place where one of its reads ended. What follows it finds again what was taken beyond.
 		var first *comment.Position
 		for i := range r.reads {
-			if at := boundOf(r.reads[i].start); at != nil && (first == nil || r.plan.Direction(at.ID.Position(), *first) < 0) {
+			at := boundOf(r.reads[i].start)
+			if at != nil && (first == nil || r.plan.Direction(at.ID.Position(), *first) < 0) {
 				first = new(at.ID.Position())
 			}
 		}
-		r.taken = slices.DeleteFunc(r.taken, func(c layout.Compressed) bool { return r.plan.Direction(c.ID.Position(), *first) > 0 })
+		r.taken = slices.DeleteFunc(r.taken, func(c layout.Compressed) bool {
+			return r.plan.Direction(c.ID.Position(), *first) > 0
+		})
 		r.brought, r.reached = len(r.taken), comment.At(*first)
 	}
 	if r.failed {
