@@ -73,7 +73,21 @@ type following struct {
 // join adds a subscription, and begins to follow events if nobody did. It returns the position up to which
 // the subscription gets no events.
 func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
-	f := h.use(s)
+	h.mu.Lock()
+	f := h.following
+	if f == nil {
+		ctx, stop := context.WithCancel(context.Background())
+		f = &following{stop: stop, ready: make(chan struct{})}
+		h.following = f
+		go h.follow(ctx, f)
+	}
+	f.users++ // it goes on while it has any
+	if f.idle != nil {
+		f.idle.Stop()
+		f.idle = nil
+	}
+	h.users[s] = f
+	h.mu.Unlock()
 	select {
 	case <-f.ready:
 	case <-ctx.Done():
@@ -92,26 +106,6 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	}
 	h.products[s.product][s] = struct{}{}
 	return h.at, nil
-}
-
-// use returns the reading of events, which goes on while the subscription uses it.
-func (h *Hub) use(s *Subscription) *following {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	f := h.following
-	if f == nil {
-		ctx, stop := context.WithCancel(context.Background())
-		f = &following{stop: stop, ready: make(chan struct{})}
-		h.following = f
-		go h.follow(ctx, f)
-	}
-	f.users++
-	if f.idle != nil {
-		f.idle.Stop()
-		f.idle = nil
-	}
-	h.users[s] = f
-	return f
 }
 
 // leave removes a subscription, if it is there. When the last one has left, the events are followed for
@@ -238,7 +232,13 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	if batch.Missing { // this process did not say for a long time that it wants events
 		return errMissing
 	}
-	h.note(batch.Events)
+	h.mu.Lock()
+	for _, e := range batch.Events {
+		if e.At.After(h.newest) {
+			h.newest = e.At
+		}
+	}
+	h.mu.Unlock()
 	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
 	found := findings{map[comment.ID]*comment.Comment{}, map[string]*comment.Statistics{}}
 	for {
@@ -257,25 +257,24 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	}
 }
 
-// note notes when the newest event happened.
-func (h *Hub) note(events []outbox.Event) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	for _, e := range events {
-		if e.At.After(h.newest) {
-			h.newest = e.At
-		}
-	}
-}
-
-// tell tells subscribers of changes, unless something about them is still to be read, which it returns.
+// tell tells subscribers of changes, unless something that they want to know of them is still to be read,
+// which it returns.
 func (h *Hub) tell(f *following, lane int, last uint64, changes []change, counted []string, found findings) (ids []comment.ID, products []string, told bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.following != f {
 		return nil, nil, true
 	}
-	ids, products = h.missing(changes, counted, found)
+	for _, c := range changes {
+		if _, known := found.comments[c.id]; !known && h.follows(c.product, func(s *Subscription) bool { return s.events != nil }) {
+			ids = append(ids, c.id)
+		}
+	}
+	for _, product := range counted {
+		if _, known := found.counts[product]; !known && h.follows(product, func(s *Subscription) bool { return s.counts != nil }) {
+			products = append(products, product)
+		}
+	}
 	if len(ids)+len(products) > 0 {
 		return ids, products, false
 	}
@@ -295,21 +294,6 @@ func (h *Hub) tell(f *following, lane int, last uint64, changes []change, counte
 		}
 	}
 	return nil, nil, true
-}
-
-// missing returns what subscribers want to know and was not read.
-func (h *Hub) missing(changes []change, counted []string, found findings) (ids []comment.ID, products []string) {
-	for _, c := range changes {
-		if _, known := found.comments[c.id]; !known && h.follows(c.product, func(s *Subscription) bool { return s.events != nil }) {
-			ids = append(ids, c.id)
-		}
-	}
-	for _, product := range counted {
-		if _, known := found.counts[product]; !known && h.follows(product, func(s *Subscription) bool { return s.counts != nil }) {
-			products = append(products, product)
-		}
-	}
-	return ids, products
 }
 
 // follows reports whether a product has such a subscription.

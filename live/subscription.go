@@ -56,9 +56,7 @@ func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
 
 // Subscription is one subscriber's queue. One goroutine calls Next and Offer.
 type Subscription struct {
-	leave   func(*Subscription)
-	upTo    func(*Subscription) string
-	drop    func()
+	hub     *Hub
 	product string
 	filter  comment.Filter
 	from    outbox.Position // what is up to here was told before
@@ -124,7 +122,7 @@ func (s *Subscription) Position() string {
 	if s.counts != nil || len(s.backlog) > 0 {
 		return ""
 	}
-	return s.upTo(s)
+	return s.hub.upTo(s)
 }
 
 // waits reports whether something is still to be told, be it that nothing more comes.
@@ -135,7 +133,7 @@ func (s *Subscription) waits() bool {
 }
 
 // Close ends the subscription.
-func (s *Subscription) Close() { s.leave(s) }
+func (s *Subscription) Close() { s.hub.leave(s) }
 
 // push adds a delivery. Of statistics, only the latest wait.
 func (s *Subscription) push(d Delivery) {
@@ -148,7 +146,7 @@ func (s *Subscription) push(d Delivery) {
 		s.queue[0] = d
 	case len(s.queue) == queueSize:
 		s.end(ErrSlow)
-		s.drop()
+		s.hub.dropped.Add(1)
 	default:
 		s.queue = append(s.queue, d)
 	}
