@@ -55,14 +55,27 @@ func isWeb(text string) bool {
 	return start == 0 || !isWordRune(before)
 }
 
-// endsHost reports whether what follows a dot ends a host: a top-level domain that does not look
-// like a sentence, or, if it surely is a host, any name.
+// endsHost reports whether what follows a dot ends a host: a top-level domain, in any case and
+// script, that goes on like a path or does not look like a sentence. If it surely is a host, any
+// name ends it.
 func endsHost(rest string, host bool) bool {
 	label := topLabel(rest)
 	if len(label) < 2 {
 		return false
 	}
-	return host || isTopLevel(label) && (isPath(rest[len(label):]) || !isSentence(label))
+	if host {
+		return true
+	}
+	name, err := idna.Punycode.ToASCII(strings.ToLower(label))
+	if err != nil {
+		return false
+	}
+	if _, managed := publicsuffix.PublicSuffix("x." + name); !managed {
+		return false
+	}
+	path, slash := strings.CutPrefix(rest[len(label):], "/")
+	next, _ := utf8.DecodeRuneInString(path)
+	return slash && isWordRune(next) || !isSentence(label)
 }
 
 // maxLabel is the length of the longest label of a domain, in bytes.
@@ -88,22 +101,6 @@ func topLabel(text string) string {
 }
 
 func isWordRune(r rune) bool { return unicode.In(r, unicode.L, unicode.N, unicode.M) }
-
-// isTopLevel reports whether a label is a top-level domain, in any case and script.
-func isTopLevel(label string) bool {
-	name, err := idna.Punycode.ToASCII(strings.ToLower(label))
-	if err != nil {
-		return false
-	}
-	_, managed := publicsuffix.PublicSuffix("x." + name)
-	return managed
-}
-
-// isPath reports whether a text goes on like a path after a host.
-func isPath(text string) bool {
-	next, _ := utf8.DecodeRuneInString(strings.TrimPrefix(text, "/"))
-	return strings.HasPrefix(text, "/") && isWordRune(next)
-}
 
 // shortWords are top-level domains that are more often words after a full stop without a space, as
 // in "I tried.it works".

@@ -73,10 +73,7 @@ func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 // allowsLanguage reports whether a language is listed, or a part of a listed one: "pt" covers
 // "pt-BR".
 func (r rules) allowsLanguage(language comment.Language) bool {
-	for _, listed := range r.languages {
-		if language == listed || strings.HasPrefix(string(language), string(listed)+"-") {
-			return true
-		}
-	}
-	return r.languages == nil
+	return r.languages == nil || slices.ContainsFunc(r.languages, func(listed comment.Language) bool {
+		return language == listed || strings.HasPrefix(string(language), string(listed)+"-")
+	})
 }
