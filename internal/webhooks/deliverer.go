@@ -133,8 +133,15 @@ func (d *Deliverer) tell(ctx context.Context, hooks []Hook, round int) error {
 func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []Hook) {
 	now := map[string]Hook{}
 	for _, h := range hooks {
-		if !h.Paused && d.ready(h) {
+		if h.Paused {
+			continue
+		}
+		err := d.options.Ready(h)
+		if err == nil {
 			now[h.ID] = h
+		} else if !d.left[h.ID] {
+			d.left[h.ID] = true
+			d.options.Logger.Warn("a hook is left to other processes, since this one lacks its secret", "hook", h.ID, "error", err)
 		}
 	}
 	for id, r := range all {
@@ -155,16 +162,6 @@ func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []
 			}()
 		}
 	}
-}
-
-// ready reports whether this process can deliver a hook, and logs once if it cannot.
-func (d *Deliverer) ready(h Hook) bool {
-	err := d.options.Ready(h)
-	if err != nil && !d.left[h.ID] {
-		d.left[h.ID] = true
-		d.options.Logger.Warn("a hook is left to other processes, since this one lacks its secret", "hook", h.ID, "error", err)
-	}
-	return err == nil
 }
 
 // keep delivers a hook until the context ends, whenever no other process does.

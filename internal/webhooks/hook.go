@@ -1,11 +1,11 @@
 // Package webhooks tells other services of events: it posts them to addresses, as Standard Webhooks
 // says, https://www.standardwebhooks.com.
 //
-// hook.go is what a hook is and how far it came, store.go keeps both in the table, and
-// damaged.go tells items that someone changed by hand. send.go makes one
-// request, and purge.go one that purges a CDN. lane.go decides what follows from its outcome: the next
-// event, another try, or giving up. deliverer.go delivers all hooks of a table, each by one process at a
-// time. state.go is for operators: how hooks are, and what was given up.
+// hook.go is what a hook is and how far it came, store.go keeps both in the table, and damaged.go tells
+// items that someone changed by hand. send.go makes one request, and purge.go one that purges a CDN.
+// lane.go decides what follows from its outcome: the next event, another try, or giving up. deliverer.go
+// delivers all hooks of a table, each by one process at a time. state.go is for operators: how hooks are,
+// and what was given up.
 package webhooks
 
 import (
