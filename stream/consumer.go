@@ -93,7 +93,11 @@ func (c *Consumer) Run(ctx context.Context) error {
 			w.report(ctx, failures, err, "what is to be read cannot be looked up")
 			wait = w.backoff(failures)
 		}
-		w.rest(ctx, wait)
+		select {
+		case <-ctx.Done():
+		case <-w.wake:
+		case <-time.After(wait):
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package stream
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -60,8 +61,8 @@ func (r *reader) current() progress {
 	return r.progress
 }
 
-// run reads to the end of the shard or of the context. Another goroutine renews the lease
-// meanwhile, so that a slow handler does not lose it.
+// run reads to the end of the shard or of the context, and then frees the lease. Another goroutine
+// renews the lease meanwhile, so that a slow handler does not lose it.
 func (r *reader) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	lost := make(chan bool, 1)
@@ -75,7 +76,15 @@ func (r *reader) run(ctx context.Context) {
 		r.logger.Info("another process has taken over a shard", "shard", r.status().Shard)
 		return
 	}
-	r.release(ctx, ended)
+	releasing, stop := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
+	defer stop()
+	err := r.write(releasing, func(lease Lease) Lease {
+		lease.Owner, lease.Ended = "", ended
+		return lease
+	})
+	if err != nil { // a successor waits until the lease expires, and else begins at once
+		r.logger.Warn("a lease was not released", "shard", r.status().Shard, "kind", int(comment.KindOf(err)), "error", err)
+	}
 }
 
 // keep sends heartbeats and renews the lease, as often while calls are slow. It reports whether
@@ -103,20 +112,6 @@ func (r *reader) note(ctx context.Context, failures *int, err error, what string
 	r.report(ctx, *failures, err, what, "shard", r.status().Shard)
 }
 
-// release frees the lease so that a successor can begin at once. If this fails, the successor waits
-// until the lease expires.
-func (r *reader) release(ctx context.Context, ended bool) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTimeout)
-	defer cancel()
-	err := r.write(ctx, func(lease Lease) Lease {
-		lease.Owner, lease.Ended = "", ended
-		return lease
-	})
-	if err != nil {
-		r.logger.Warn("a lease was not released", "shard", r.status().Shard, "kind", int(comment.KindOf(err)), "error", err)
-	}
-}
-
 // write writes the progress and a change into the lease. A conflict with this reader's own earlier
 // write, whose answer was lost, is no conflict.
 func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
@@ -129,11 +124,17 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 		next = change(next)
 		err := r.leases.Swap(ctx, r.label, old, next)
 		if comment.KindOf(err) == comment.Conflict {
-			again, failed := r.ownWrite(ctx, old)
+			leases, failed := r.leases.List(ctx, r.label)
 			if failed != nil {
 				return failed
 			}
-			if again {
+			own := slices.IndexFunc(leases, func(lease Lease) bool {
+				return lease.Shard == old.Shard && lease.Owner == r.me && lease.Counter == old.Counter+1
+			})
+			if own >= 0 {
+				r.mu.Lock()
+				r.lease = leases[own]
+				r.mu.Unlock()
 				continue
 			}
 		}
@@ -144,23 +145,6 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 		}
 		return err
 	}
-}
-
-// ownWrite checks whether the stored lease is what a write of this reader left.
-func (r *reader) ownWrite(ctx context.Context, old Lease) (bool, error) {
-	leases, err := r.leases.List(ctx, r.label)
-	if err != nil {
-		return false, err
-	}
-	for _, lease := range leases {
-		if lease.Shard == old.Shard && lease.Owner == r.me && lease.Counter == old.Counter+1 {
-			r.mu.Lock()
-			r.lease = lease
-			r.mu.Unlock()
-			return true, nil
-		}
-	}
-	return false, nil
 }
 
 // read reports whether it reached the end of the shard.
@@ -305,8 +289,8 @@ func (r *reader) handOver(ctx context.Context) error {
 	}
 }
 
-// pass moves the checkpoint up to the first record that is not processed. It forgets what no
-// checkpoint will need.
+// pass moves the checkpoint up to the first record that is not processed, and notes the heartbeats
+// on the way. It forgets what no checkpoint will need.
 func (r *reader) pass(deadLetters int) {
 	passed := 0
 	for passed < len(r.pending) && r.pending[passed].processed {
@@ -319,7 +303,21 @@ func (r *reader) pass(deadLetters int) {
 		}
 		return p.through(r.pending[passed-1].Record, deadLetters)
 	})
-	r.hear(r.pending[:passed])
+	shard := r.status().Shard
+	for _, record := range r.pending[:passed] {
+		heartbeat, ok := r.leases.HeartbeatOf(record.Record)
+		if !ok {
+			continue
+		}
+		own := heartbeat.Label == r.label && heartbeat.Shard == shard
+		r.advance(func(p progress) progress { return p.heard(heartbeat, own).intoReach(time.Now()) })
+		if own {
+			select {
+			case r.heard <- struct{}{}:
+			default:
+			}
+		}
+	}
 	left := r.pending[passed:]
 	r.pending = nil
 	for i, record := range left {
@@ -371,8 +369,8 @@ func (r *reader) status() Lease {
 	return r.current().onto(r.lease)
 }
 
-// sendHeartbeat sends a heartbeat and waits briefly for it to come through, so that the next write
-// of the lease is up to date.
+// sendHeartbeat sends a heartbeat, or one for each key that is tried. It waits briefly for it to come
+// through, so that the next write of the lease is up to date.
 func (r *reader) sendHeartbeat(ctx context.Context) error {
 	// The lease must be renewed even if the heartbeat fails.
 	ctx, cancel := context.WithTimeout(ctx, r.expiry/2)
@@ -381,49 +379,23 @@ func (r *reader) sendHeartbeat(ctx context.Context) error {
 	case <-r.heard: // an earlier one
 	default:
 	}
-	for _, heartbeat := range r.nextHeartbeats() {
-		if err := r.leases.SendHeartbeat(ctx, heartbeat); err != nil {
-			return err
-		}
-	}
-	timer := time.NewTimer(r.heartbeat / 4)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	case <-r.heard:
-	}
-	return nil
-}
-
-// nextHeartbeats returns the heartbeats to send now: one, or one for each key that is tried.
-func (r *reader) nextHeartbeats() []Heartbeat {
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	keys := r.progress.nextKeys(func(below int64) int64 { return int64(r.random(time.Duration(below))) })
 	r.progress = r.progress.sent()
 	heartbeats := make([]Heartbeat, len(keys))
 	for i, key := range keys {
 		heartbeats[i] = Heartbeat{Key: key, Label: r.label, Shard: r.lease.Shard, Counter: r.lease.Counter, Sent: time.Now()}
 	}
-	return heartbeats
-}
-
-// hear notes the heartbeats among processed records.
-func (r *reader) hear(records []pendingRecord) {
-	shard := r.status().Shard
-	for _, record := range records {
-		heartbeat, ok := r.leases.HeartbeatOf(record.Record)
-		if !ok {
-			continue
-		}
-		own := heartbeat.Label == r.label && heartbeat.Shard == shard
-		r.advance(func(p progress) progress { return p.heard(heartbeat, own).intoReach(time.Now()) })
-		if own {
-			select {
-			case r.heard <- struct{}{}:
-			default:
-			}
+	r.mu.Unlock()
+	for _, heartbeat := range heartbeats {
+		if err := r.leases.SendHeartbeat(ctx, heartbeat); err != nil {
+			return err
 		}
 	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(r.heartbeat / 4):
+	case <-r.heard:
+	}
+	return nil
 }

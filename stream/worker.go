@@ -20,7 +20,7 @@ type worker struct {
 	listed    time.Time // when the shards were last listed
 	sightings map[string]sighting
 	absent    map[string]int
-	expires   time.Duration // how long until a lease may be free, as of the last survey
+	expires   time.Duration // how long until a lease may be free, as of the last turn
 	running   sync.WaitGroup
 	wake      chan struct{}
 }
@@ -35,10 +35,28 @@ func (w *worker) turn(ctx context.Context) error {
 		}
 		w.label = listing.Label
 	}
-	v, err := w.survey(ctx)
+	// The leases are read before the shards: one with a lease was listed earlier, so that one which is
+	// missing now is gone.
+	leases, err := w.leases.List(ctx, w.label)
 	if err != nil {
 		return err
 	}
+	now := time.Now()
+	w.sightings = sight(w.sightings, leases, now)
+	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.engine, leases: leases, held: w.held(), sightings: w.sightings}
+	if now.Sub(w.listed) >= w.discover {
+		listing, err := w.source.Shards(ctx)
+		if err != nil {
+			return err
+		}
+		w.listed, w.absent = now, miss(w.absent, leases, listing)
+		v.listing = &listing
+	}
+	v.absent, w.expires = w.absent, v.expires()
+	if v.state, err = w.journal.State(ctx); err != nil {
+		return err
+	}
+	w.see(sighted{at: now, leases: leases, complete: v.state.Complete && v.state.Label == w.label})
 	if v.listing != nil && v.listing.Label != w.label {
 		w.stop()
 		w.label, w.listed, w.sightings, w.absent = v.listing.Label, time.Time{}, nil, nil
@@ -50,31 +68,6 @@ func (w *worker) turn(ctx context.Context) error {
 		return err
 	}
 	return nil
-}
-
-// survey reads the leases before the shards. A shard with a lease was listed earlier, so a shard
-// that is missing now is gone.
-func (w *worker) survey(ctx context.Context) (view, error) {
-	leases, err := w.leases.List(ctx, w.label)
-	if err != nil {
-		return view{}, err
-	}
-	now := time.Now()
-	w.sightings = sight(w.sightings, leases, now)
-	v := view{me: w.me, now: now, expiry: w.expiry, engine: w.engine, leases: leases, held: w.held(), sightings: w.sightings}
-	if now.Sub(w.listed) >= w.discover {
-		listing, err := w.source.Shards(ctx)
-		if err != nil {
-			return view{}, err
-		}
-		w.listed, w.absent = now, miss(w.absent, leases, listing)
-		v.listing = &listing
-	}
-	v.absent, w.expires = w.absent, v.expires()
-	if v.state, err = w.journal.State(ctx); err == nil {
-		w.see(sighted{at: now, leases: leases, complete: v.state.Complete && v.state.Label == w.label})
-	}
-	return v, err
 }
 
 // act does what was decided, gaps first: nothing after a gap is read before the gap is recorded.
@@ -114,6 +107,8 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 	return w.take(ctx, a.take, v.state)
 }
 
+// take takes leases, and reads each shard until leave is called. After the context ends, the reader
+// takes the time to release its lease.
 func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	for _, lease := range leases {
 		mine := lease
@@ -122,9 +117,21 @@ func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 		if err != nil {
 			return err
 		}
-		if taken {
-			w.start(ctx, mine, resume(lease, state))
+		if !taken {
+			continue
 		}
+		ctx, cancel := context.WithCancel(ctx)
+		r := &reader{
+			shared: w.shared, label: w.label, leave: cancel, lease: mine, progress: resume(lease, state), since: time.Now(),
+			done: make(chan struct{}), heard: make(chan struct{}, 1),
+		}
+		w.add(lease.Shard, r)
+		w.running.Go(func() {
+			defer cancel()
+			r.run(ctx)
+			close(r.done)
+			w.rouse()
+		})
 	}
 	return nil
 }
@@ -136,20 +143,6 @@ func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 		return false, nil
 	}
 	return err == nil, err
-}
-
-// start reads a shard until leave is called. After the context ends, the reader takes
-// the time to release its lease.
-func (w *worker) start(ctx context.Context, lease Lease, from progress) {
-	ctx, cancel := context.WithCancel(ctx)
-	r := &reader{shared: w.shared, label: w.label, leave: cancel, lease: lease, progress: from, since: time.Now(), done: make(chan struct{}), heard: make(chan struct{}, 1)}
-	w.add(lease.Shard, r)
-	w.running.Go(func() {
-		defer cancel()
-		r.run(ctx)
-		close(r.done)
-		w.rouse()
-	})
 }
 
 // stop ends all readers and waits for them.
@@ -164,15 +157,5 @@ func (w *worker) rouse() {
 	select {
 	case w.wake <- struct{}{}:
 	default:
-	}
-}
-
-func (w *worker) rest(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-w.wake:
-	case <-timer.C:
 	}
 }
