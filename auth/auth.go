@@ -5,13 +5,16 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/subtle"
 	"errors"
+	"log/slog"
 	"net/http"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/golang-jwt/jwt/v5"
 
@@ -30,7 +33,10 @@ type Guard struct {
 // New returns a guard for settings. An error is one sentence that says what to do. The end of the
 // context stops fetching keys in the background.
 func New(ctx context.Context, s Settings) (*Guard, error) {
-	s = s.withDefaults()
+	s.Logger = cmp.Or(s.Logger, slog.New(slog.DiscardHandler))
+	if s.Now == nil {
+		s.Now = time.Now
+	}
 	if err := s.check(); err != nil {
 		return nil, err
 	}

@@ -39,7 +39,17 @@ func isExact(token string) bool {
 		return false
 	}
 	claims, ok := readPart(parts[1])
-	return ok && areExactClaims(claims)
+	subject, isText := claims["sub"].(string)
+	if !ok || !isText || strings.ContainsRune(subject, utf8.RuneError) { // which half a character becomes
+		return false
+	}
+	for _, name := range []string{"exp", "nbf", "iat"} { // to be compared exactly
+		value, there := claims[name]
+		if seconds, isNumber := value.(float64); there && (!isNumber || math.Abs(seconds) > maxDate) {
+			return false
+		}
+	}
+	return true
 }
 
 // readPart reads the JSON object of one part of a token.
@@ -68,22 +78,6 @@ func isPlainHeader(header map[string]any) bool {
 	kind, there := header["typ"]
 	name, _ := kind.(string) // a media type, in any case, perhaps without "application/" (RFC 7515, section 4.1.9)
 	return !there || slices.Contains(types, strings.TrimPrefix(strings.ToUpper(name), "APPLICATION/"))
-}
-
-// areExactClaims reports whether the subject is a text without replaced characters, and whether
-// times can be compared exactly.
-func areExactClaims(claims map[string]any) bool {
-	subject, isText := claims["sub"].(string)
-	if !isText || strings.ContainsRune(subject, utf8.RuneError) { // which half a character becomes
-		return false
-	}
-	for _, name := range []string{"exp", "nbf", "iat"} {
-		value, there := claims[name]
-		if seconds, isNumber := value.(float64); there && (!isNumber || math.Abs(seconds) > maxDate) {
-			return false
-		}
-	}
-	return true
 }
 
 // isUnambiguous reports whether a text is one JSON value in UTF-8 with nothing after it, and no

@@ -56,17 +56,6 @@ type Settings struct {
 	Now func() time.Time
 }
 
-// withDefaults fills in what was not provided.
-func (s Settings) withDefaults() Settings {
-	if s.Logger == nil {
-		s.Logger = slog.New(slog.DiscardHandler)
-	}
-	if s.Now == nil {
-		s.Now = time.Now
-	}
-	return s
-}
-
 // check returns an error if settings contradict each other. The error holds neither key nor token.
 func (s Settings) check() error {
 	signed := s.Key != "" || s.JWKS != ""
