@@ -67,7 +67,12 @@ type AdminOptions struct {
 func NewAdmin(o AdminOptions) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, indexText) })
-	mux.Handle("GET /metrics", scrape(o.Metrics.registry))
+	metrics := promhttp.HandlerFor(o.Metrics.registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		// A scraper that does not read holds one of a few places, for a few seconds. A test's recorder has no deadline.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(scrapeTimeout))
+		metrics.ServeHTTP(w, r)
+	})
 	if o.API != nil {
 		mux.Handle("GET /healthz", o.API)
 		mux.Handle("GET /readyz", o.API)
@@ -103,16 +108,6 @@ const indexText = `/metrics       metrics in Prometheus' format
 /readyz        200 while the table answers; only of talkback serve
 /debug/pprof/  profiles, for callers on this machine
 `
-
-// scrape answers with all metrics. A scraper that does not read holds one of a few places, for a
-// few seconds.
-func scrape(registry *prometheus.Registry) http.Handler {
-	answer := promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: scrapesAtOnce, EnableOpenMetrics: true})
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(scrapeTimeout)) // a test's recorder has none
-		answer.ServeHTTP(w, r)
-	})
-}
 
 // here refuses callers on other machines, and pages in a browser on this one.
 func here(fromHere func(*http.Request) bool, next http.Handler) http.Handler {

@@ -216,7 +216,9 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 	}
 	for _, of := range []string{"", signal + "_"} {
 		endpoint, headers := "OTEL_EXPORTER_OTLP_"+of+"ENDPOINT", "OTEL_EXPORTER_OTLP_"+of+"HEADERS"
-		if text := value(endpoint); text != "" && !isEndpoint(text) {
+		// For an address that it cannot read, OpenTelemetry sends to its default address, and writes the one with its
+		// password to standard error.
+		if address, err := url.Parse(value(endpoint)); value(endpoint) != "" && (err != nil || address.Host == "") {
 			return false, fmt.Errorf("%s is not an address: give one such as http://localhost:4318", endpoint)
 		}
 		if text := value(headers); text != "" && !areHeaders(text) {
@@ -224,13 +226,6 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 		}
 	}
 	return true, nil
-}
-
-// isEndpoint reports whether OpenTelemetry can send to an address. For one that it cannot read, it
-// sends to its default address, and writes the address with its password to standard error.
-func isEndpoint(text string) bool {
-	address, err := url.Parse(text)
-	return err == nil && address.Host != ""
 }
 
 // areHeaders reports whether OpenTelemetry can read headers. It leaves out those that it cannot read,
