@@ -1,8 +1,7 @@
 // Package usage keeps account of what each operation uses while it runs: the read units that it
 // consumes, the calls and waves that it takes, the comments that it writes, and the bytes of text
-// that it holds. The bytes are
-// bounded, for one operation and for all operations of a process together. The account travels in
-// the context, so this package knows neither the table nor HTTP.
+// that it holds. The bytes are bounded, for one operation and for all operations of a process
+// together. The account travels in the context, so this package knows neither the table nor HTTP.
 package usage
 
 import (
