@@ -117,6 +117,24 @@ func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, comma
 	return use(session, pages)
 }
 
+// leaveTable leaves out the index in the table if another store is complete: then the processes that
+// count keep page numbers there, and this one was not told.
+func (p *pages) leaveTable(ctx context.Context, session *Session) error {
+	if p.table == nil {
+		return nil
+	}
+	state, _, err := newLeases(session).Current(ctx)
+	if err != nil {
+		return err
+	}
+	stores, err := p.status(ctx, state)
+	if i := slices.IndexFunc(stores, func(s keeper.Status) bool { return s.Complete }); i >= 0 {
+		p.log.Warn("page numbers are in another store than the table, and are left out: name it by TALKBACK_PAGES", "store", stores[i].Name)
+		p.table = nil
+	}
+	return err
+}
+
 // newCounter makes the counter of a session's table, which feeds the page numbers too. The follower
 // hears of the changes; nil for none.
 func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.Counter {

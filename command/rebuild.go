@@ -39,6 +39,11 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 		if only && pages.store != nil {
 			return rebuildPages(ctx, session, pages, term)
 		}
+		if !only {
+			if err := pages.leaveTable(ctx, session); err != nil {
+				return err
+			}
+		}
 		return c.rebuild(ctx, session, pages, term)
 	})
 }

@@ -362,6 +362,32 @@ func TestPagesFlagWithoutValue(t *testing.T) {
 	}
 }
 
+// A command that was not told of the store of the servers neither misses an index in the table nor
+// makes one.
+func TestPagesAreInAnotherStore(t *testing.T) {
+	a := newAPI(t, dynamotest.Dynoxide(t))
+	a.load(commenttest.Many(commenttest.Rand(t), "kettle", 300)...)
+	file := "sqlite:" + filepath.Join(t.TempDir(), "pages.db")
+	t.Setenv("TALKBACK_PAGES", file)
+	for _, arguments := range [][]string{{"rebuild"}, {"rebuild", "--pages"}} {
+		if status, said, wrong := a.talkback(arguments...); status != 0 {
+			t.Fatal(said, wrong)
+		}
+	}
+	if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // put back by Setenv
+		t.Fatal(err)
+	}
+	for _, command := range []string{"verify", "rebuild"} {
+		status, said, wrong := a.talkback(command)
+		if warned := strings.Contains(wrong, "TALKBACK_PAGES") && strings.Contains(wrong, "store="+file); status != 0 || !warned {
+			t.Errorf("%s: status %d, warned %t: %s%s", command, status, warned, said, wrong)
+		}
+	}
+	if _, said, wrong := a.talkback("verify", "--pages", "table"); !strings.Contains(wrong, "has no page numbers yet") {
+		t.Errorf("the index in the table: %s%s", said, wrong)
+	}
+}
+
 // A table whose folder is put back to an older copy does not fit its store any more. verify, doctor
 // and stream --status say so, each with the store that is configured, and a server builds it anew.
 func TestFolderIsPutBack(t *testing.T) {

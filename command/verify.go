@@ -44,6 +44,9 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 		if only {
 			return verifyPages(ctx, session, pages, term)
 		}
+		if err := pages.leaveTable(ctx, session); err != nil {
+			return err
+		}
 		return c.verify(ctx, session, pages, term)
 	})
 }
