@@ -50,5 +50,5 @@ func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx con
 }
 
 func (h *Hub) newSubscription(product string) *Subscription {
-	return &Subscription{product: product, wake: make(chan struct{}, 1), hub: h}
+	return &Subscription{product: product, wake: make(chan struct{}, 1), leave: h.leave, upTo: h.upTo, drop: func() { h.dropped.Add(1) }}
 }

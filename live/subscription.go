@@ -56,7 +56,9 @@ func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
 
 // Subscription is one subscriber's queue. One goroutine calls Next and Offer.
 type Subscription struct {
-	hub     *Hub
+	leave   func(*Subscription)
+	upTo    func(*Subscription) string
+	drop    func()
 	product string
 	filter  comment.Filter
 	from    outbox.Position // what is up to here was told before
@@ -122,7 +124,7 @@ func (s *Subscription) Position() string {
 	if s.counts != nil || len(s.backlog) > 0 {
 		return ""
 	}
-	return s.hub.upTo(s)
+	return s.upTo(s)
 }
 
 // waits reports whether something is still to be told, be it that nothing more comes.
@@ -133,7 +135,7 @@ func (s *Subscription) waits() bool {
 }
 
 // Close ends the subscription.
-func (s *Subscription) Close() { s.hub.leave(s) }
+func (s *Subscription) Close() { s.leave(s) }
 
 // push adds a delivery. Of statistics, only the latest wait.
 func (s *Subscription) push(d Delivery) {
@@ -146,7 +148,7 @@ func (s *Subscription) push(d Delivery) {
 		s.queue[0] = d
 	case len(s.queue) == queueSize:
 		s.end(ErrSlow)
-		s.hub.dropped.Add(1)
+		s.drop()
 	default:
 		s.queue = append(s.queue, d)
 	}

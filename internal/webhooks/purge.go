@@ -32,24 +32,24 @@ var cdns = map[string]func(token string, tags []string) (header map[string]strin
 // errAddress does not tell the address, whose query may hold a secret.
 var errAddress = errors.New("the address of the hook cannot be read")
 
-// purge returns the request that has a CDN forget all answers with the tags of the products of events.
-func (s *Sender) purge(ctx context.Context, h Hook, events []outbox.Event) (*http.Request, error) {
-	token, err := s.token(h)
-	if err != nil {
-		return nil, err
-	}
-	var tags []string
+// tagsOf returns the tags of the products of events, each once.
+func tagsOf(events []outbox.Event) (tags []string) {
 	for _, e := range events {
 		if tag := edge.Tag(e.Product); !slices.Contains(tags, tag) {
 			tags = append(tags, tag)
 		}
 	}
-	header, content := cdns[h.Purge](token, tags)
+	return tags
+}
+
+// purgeRequest returns the request that has a CDN forget all answers with some tags.
+func purgeRequest(ctx context.Context, cdn, address, token string, tags []string) (*http.Request, error) {
+	header, content := cdns[cdn](token, tags)
 	var body []byte
 	if content != nil {
 		body, _ = json.Marshal(content) // texts only
 	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, h.URL, bytes.NewReader(body))
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
 	if err != nil {
 		return nil, errAddress
 	}

@@ -106,7 +106,10 @@ func (s *Sender) signer(h Hook) (*standardwebhooks.Webhook, error) {
 func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err error) {
 	var request *http.Request
 	if h.Purge != "" {
-		request, err = s.purge(ctx, h, events)
+		var token string
+		if token, err = s.token(h); err == nil {
+			request, err = purgeRequest(ctx, h.Purge, h.URL, token, tagsOf(events))
+		}
 	} else {
 		request, err = s.post(ctx, h, events[0])
 	}
