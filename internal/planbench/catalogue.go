@@ -27,24 +27,18 @@ func Catalogue(products int, seed uint64) [][]comment.Comment {
 	out := make([][]comment.Comment, products)
 	for i := range out {
 		r := rand.New(rand.NewPCG(seed, uint64(i)))
-		k := anyKind(r, fmt.Sprintf("product-%05d", i+1))
+		k := kind{product: fmt.Sprintf("product-%05d", i+1)}
+		for star, weight := range starWeights {
+			k.stars[star] = weight * math.Exp(spread*r.NormFloat64())
+		}
+		for _, t := range tongues {
+			t.weight *= math.Exp(spread * r.NormFloat64())
+			k.tongues = append(k.tongues, t)
+		}
 		count := max(1, int(math.Round(meanComments*float64(products)/harmonic/float64(i+1))))
 		for range count {
 			out[i] = append(out[i], k.generated(r))
 		}
 	}
 	return out
-}
-
-// anyKind draws what the comments of a product are like.
-func anyKind(r *rand.Rand, product string) kind {
-	k := kind{product: product}
-	for i := range k.stars {
-		k.stars[i] = starWeights[i] * math.Exp(spread*r.NormFloat64())
-	}
-	for _, t := range tongues {
-		t.weight *= math.Exp(spread * r.NormFloat64())
-		k.tongues = append(k.tongues, t)
-	}
-	return k
 }

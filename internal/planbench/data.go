@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
 	"slices"
 
@@ -77,30 +78,21 @@ func ReadFile(name string, options reviewfile.Options, least int) ([][]comment.C
 	seen := map[comment.ID]bool{}
 	for {
 		row, err := reader.Next()
+		if err == io.EOF {
+			break
+		}
 		var bad *reviewfile.RowError
-		switch {
-		case err == io.EOF:
-			return largest(byProduct, least), nil
-		case errors.As(err, &bad) || err == nil && seen[row.Comment.ID]:
+		if errors.As(err, &bad) || err == nil && seen[row.Comment.ID] {
 			continue
-		case err != nil:
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 		seen[row.Comment.ID] = true
 		byProduct[row.Comment.ProductID] = append(byProduct[row.Comment.ProductID], row.Comment)
 	}
-}
-
-// largest returns the products with at least the given number of comments.
-func largest(byProduct map[string][]comment.Comment, least int) [][]comment.Comment {
-	var out [][]comment.Comment
-	for _, comments := range byProduct {
-		if len(comments) >= least {
-			out = append(out, comments)
-		}
-	}
-	slices.SortFunc(out, func(a, b []comment.Comment) int {
+	maps.DeleteFunc(byProduct, func(_ string, comments []comment.Comment) bool { return len(comments) < least })
+	return slices.SortedFunc(maps.Values(byProduct), func(a, b []comment.Comment) int {
 		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a[0].ProductID, b[0].ProductID))
-	})
-	return out
+	}), nil
 }

@@ -2,6 +2,7 @@ package planbench
 
 import (
 	"math"
+	"slices"
 
 	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/dynamo/layout"
@@ -115,11 +116,5 @@ func choices(cells []cellPrice, price func(cellPrice) float64) []float64 {
 
 // beyond returns the cells that are not covered.
 func beyond(cells []cellPrice, had func(cellPrice) bool) []cellPrice {
-	var out []cellPrice
-	for _, c := range cells {
-		if !had(c) {
-			out = append(out, c)
-		}
-	}
-	return out
+	return slices.DeleteFunc(slices.Clone(cells), had)
 }

@@ -155,15 +155,6 @@ func (p *Product) voted() []int {
 	return list
 }
 
-// needed returns what has to be read of the list for the page: its comments, one more, and that of the cursor.
-func (v visit) needed() []int {
-	first := v.first
-	if v.query.Slice.After != nil {
-		first--
-	}
-	return v.list[first:min(first+wanted(v.query), len(v.list))]
-}
-
 // along returns the least read units with which comments, newest first, can be read along the product, or
 // along its languages.
 func (p *Product) along(languages []comment.Language, numbers []int) float64 {
@@ -185,14 +176,9 @@ func (p *Product) along(languages []comment.Language, numbers []int) float64 {
 // foreseeTrait returns the least read units with which a page of comments with a trait can be read: along
 // the product, along its languages, or by their ids. What it takes to know the ids is left out.
 func (p *Product) foreseeTrait(v visit) float64 {
-	from, to := v.window()
-	var window []int
-	ids := 0.0
-	for _, number := range v.list {
-		if number >= from && number <= to {
-			window = append(window, number)
-			ids += units(p.table.comments[text(layout.CommentKey(p.comments[number].ID)["PK"])].bytes)
-		}
+	page, ids := v.needed(), 0.0
+	for _, number := range page {
+		ids += units(p.table.comments[text(layout.CommentKey(p.comments[number].ID)["PK"])].bytes)
 	}
-	return min(ids, p.along(v.query.Filter.Languages, window))
+	return min(ids, p.along(v.query.Filter.Languages, page))
 }

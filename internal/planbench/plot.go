@@ -33,25 +33,21 @@ func Plot(averages []Average) []byte {
 	}
 	panels := append(catalogueOf(averages, many), productOf(averages, one)...)
 	panels = slices.DeleteFunc(panels, func(p plot.Panel) bool { return len(p.Ticks) < 2 })
+	var measured []string
+	if many.Products > 0 {
+		measured = append(measured, fmt.Sprintf("a catalogue of %s products with %s comments",
+			plot.Grouped(many.Products), plot.Grouped(many.Comments)))
+	}
+	if one.Products > 0 {
+		measured = append(measured, fmt.Sprintf("a product of %s comments", plot.Grouped(one.Comments)))
+	}
 	return plot.Figure{
 		Title:  "What a page of 20 comments costs",
-		Note:   "read units per page on a logarithmic scale; " + noteOf(many, one),
+		Note:   "read units per page on a logarithmic scale; " + strings.Join(measured, ", "),
 		Label:  "Read units per page by way of reading",
 		Legend: labels,
 		Panels: panels,
 	}.SVG()
-}
-
-// noteOf says what was measured.
-func noteOf(many, one Set) string {
-	var parts []string
-	if many.Products > 0 {
-		parts = append(parts, fmt.Sprintf("a catalogue of %s products with %s comments", plot.Grouped(many.Products), plot.Grouped(many.Comments)))
-	}
-	if one.Products > 0 {
-		parts = append(parts, fmt.Sprintf("a product of %s comments", plot.Grouped(one.Comments)))
-	}
-	return strings.Join(parts, ", ")
 }
 
 // catalogueOf are the panels of several products.

@@ -61,7 +61,25 @@ func (t *Table) Query(ctx context.Context, in *dynamodb.QueryInput) (*dynamodb.Q
 	if err != nil {
 		return nil, err
 	}
-	return q.answer(), nil
+	out, bytes := &dynamodb.QueryOutput{}, 0
+	span := q.span()
+	for n, e := range span {
+		if !q.ascending {
+			e = span[len(span)-1-n]
+		}
+		bytes += e.bytes
+		out.ScannedCount++
+		if q.keeps(e.item) {
+			out.Items = append(out.Items, pick(e.item, q.shown...))
+		}
+		if n+1 == q.limit || bytes >= answerBytes {
+			out.LastEvaluatedKey = pick(e.item, q.index.partitionKey, q.index.sortKey, "PK", "SK")
+			break
+		}
+	}
+	out.Count = int32(len(out.Items))
+	out.ConsumedCapacity = consumed(units(bytes))
+	return out, nil
 }
 
 func (t *Table) understand(in *dynamodb.QueryInput) (q question, err error) {
@@ -135,29 +153,6 @@ func (q question) span() []entry {
 func firstFrom(entries []entry, sort string) int {
 	i, _ := slices.BinarySearchFunc(entries, sort, func(e entry, sort string) int { return strings.Compare(e.sort, sort) })
 	return i
-}
-
-func (q question) answer() *dynamodb.QueryOutput {
-	out, bytes := &dynamodb.QueryOutput{}, 0
-	span := q.span()
-	for n := 0; n < len(span); n++ {
-		e := span[n]
-		if !q.ascending {
-			e = span[len(span)-1-n]
-		}
-		bytes += e.bytes
-		out.ScannedCount++
-		if q.keeps(e.item) {
-			out.Items = append(out.Items, pick(e.item, q.shown...))
-		}
-		if n+1 == q.limit || bytes >= answerBytes {
-			out.LastEvaluatedKey = pick(e.item, q.index.partitionKey, q.index.sortKey, "PK", "SK")
-			break
-		}
-	}
-	out.Count = int32(len(out.Items))
-	out.ConsumedCapacity = consumed(units(bytes))
-	return out
 }
 
 func (q question) keeps(it item) bool {

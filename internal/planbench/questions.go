@@ -145,14 +145,19 @@ func (p *Product) visit(filter comment.Filter, list []int, page, size int) visit
 	return v
 }
 
-// window returns what must be read for a page, as numbers of the product's comments: the first and
-// the last one, both included.
+// window returns the first and the last of what is needed for a page.
 func (v visit) window() (from, to int) {
+	needed := v.needed()
+	return needed[0], needed[len(needed)-1]
+}
+
+// needed returns what has to be read of the list for the page: its comments, one more, and that of the cursor.
+func (v visit) needed() []int {
 	first := v.first
 	if v.query.Slice.After != nil {
 		first-- // the comment at the cursor proves that a page precedes it
 	}
-	return v.list[first], v.list[min(first+wanted(v.query), len(v.list))-1]
+	return v.list[first:min(first+wanted(v.query), len(v.list))]
 }
 
 // ratingsOf returns the ratings that a filter allows.

@@ -114,15 +114,25 @@ func (s *Summary) Add(set Set, rows []Row) {
 	s.by(set, paged(set, rows), func(r Row) Group { return Group{Languages: anyLanguages, Page: r.Page} })
 }
 
-// paged are the pages to compare by their number: those of walks, and of a lone product the deepest.
+// paged are the pages to compare by their number: those of walks, and of a lone product the numbered pages
+// of those lists that reach the deepest of them which any of its lists reaches: every one of these pages
+// has the same lists behind it.
 func paged(set Set, rows []Row) []Row {
-	switch {
-	case len(rows) > 0 && rows[0].Walk == PageAfterPage:
+	if len(rows) > 0 && rows[0].Walk == PageAfterPage {
 		return rows
-	case set.Products == 1:
-		return deepest(rows)
 	}
-	return nil
+	if set.Products != 1 {
+		return nil
+	}
+	reach := 0
+	for _, r := range rows {
+		if slices.Contains(numberedPages, r.Page) {
+			reach = max(reach, r.Page)
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r Row) bool {
+		return !slices.Contains(numberedPages, r.Page) || r.Reach < reach
+	})
 }
 
 // by adds pages to their groups, whose set, walk and weight are added.
@@ -182,51 +192,27 @@ func (s *sum) add(weight float64, r Row, cost Cost) {
 	}
 }
 
-// deepest are the numbered pages of those lists of a product that reach the deepest of them which
-// any of its lists reaches: every one of these pages has the same lists behind it.
-func deepest(rows []Row) []Row {
-	reach := 0
-	for _, r := range rows {
-		if slices.Contains(numberedPages, r.Page) {
-			reach = max(reach, r.Page)
-		}
-	}
-	var out []Row
-	for _, r := range rows {
-		if slices.Contains(numberedPages, r.Page) && r.Reach >= reach {
-			out = append(out, r)
-		}
-	}
-	return out
-}
-
-// Averages returns the averages of every group in every way, in the order of the groups.
+// Averages returns the averages of every group in every way, in the order in which tables show them.
 func (s *Summary) Averages() []Average {
 	var out []Average
 	for group, sums := range s.sums {
 		for way, sum := range sums {
 			if sum.pages > 0 {
-				out = append(out, sum.average(group, Way(way)))
+				out = append(out, Average{
+					Group: group, Way: Way(way), Pages: sum.pages,
+					ItemsPerShown: sum.items / sum.shown, UnitsPerPage: sum.units / sum.weight, QueriesPerPage: sum.queries / sum.weight,
+					OneWave: sum.oneWave / sum.weight, MostWaves: sum.mostWaves, OverForesight: sum.units / sum.least,
+				})
 			}
 		}
 	}
-	slices.SortFunc(out, func(a, b Average) int { return cmp.Or(a.Group.compare(b.Group), cmp.Compare(a.Way, b.Way)) })
+	slices.SortFunc(out, func(a, b Average) int {
+		return cmp.Or(
+			cmp.Compare(b.Products, a.Products), cmp.Compare(a.Comments, b.Comments), cmp.Compare(b.Weight, a.Weight),
+			cmp.Compare(a.Walk, b.Walk), cmp.Compare(a.Most, b.Most), cmp.Compare(a.Languages, b.Languages),
+			cmp.Compare(min(a.Page, 1), min(b.Page, 1)), cmp.Compare(a.Ratings, b.Ratings), cmp.Compare(a.Page, b.Page),
+			cmp.Compare(a.Way, b.Way),
+		)
+	})
 	return out
-}
-
-// compare orders groups as tables show them.
-func (g Group) compare(other Group) int {
-	return cmp.Or(
-		cmp.Compare(other.Products, g.Products), cmp.Compare(g.Comments, other.Comments), cmp.Compare(other.Weight, g.Weight),
-		cmp.Compare(g.Walk, other.Walk), cmp.Compare(g.Most, other.Most), cmp.Compare(g.Languages, other.Languages),
-		cmp.Compare(min(g.Page, 1), min(other.Page, 1)), cmp.Compare(g.Ratings, other.Ratings), cmp.Compare(g.Page, other.Page),
-	)
-}
-
-func (s sum) average(group Group, way Way) Average {
-	return Average{
-		Group: group, Way: way, Pages: s.pages,
-		ItemsPerShown: s.items / s.shown, UnitsPerPage: s.units / s.weight, QueriesPerPage: s.queries / s.weight,
-		OneWave: s.oneWave / s.weight, MostWaves: s.mostWaves, OverForesight: s.units / s.least,
-	}
 }

@@ -158,47 +158,34 @@ func oneIndex(filter comment.Filter) []source {
 // simply reads every source until it has enough comments for the page by itself, or ends, and
 // merges them.
 func (p *Product) simply(ctx context.Context, q comment.Query, sources []source) ([]comment.ID, Cost, error) {
-	var found []string
-	var cost Cost
-	for _, s := range sources {
-		sorts, one, err := p.readOn(ctx, q, s)
-		if err != nil {
-			return nil, Cost{}, err
-		}
-		found = append(found, sorts...)
-		cost.Items += one.Items
-		cost.Units += one.Units
-		cost.Queries += one.Queries
-		cost.Waves = max(cost.Waves, one.Queries)
-	}
-	return shownOf(q, found), cost, nil
-}
-
-// readOn reads a source, a page at a time, and returns sort keys.
-func (p *Product) readOn(ctx context.Context, q comment.Query, s source) ([]string, Cost, error) {
-	var found []string
+	var found []string // sort keys
 	var cost Cost
 	want := wanted(q)
 	var from *comment.Position
 	if after := q.Slice.After; after != nil {
 		from = &after.Position
 	}
-	for in := plainInput(s.partition, q.Product, s.keep, from, want); ; {
-		out, err := p.table.Query(ctx, in)
-		if err != nil {
-			return nil, cost, err
+	for _, s := range sources {
+		in := plainInput(s.partition, q.Product, s.keep, from, want)
+		for calls, enough := 1, len(found)+want; ; calls++ {
+			out, err := p.table.Query(ctx, in)
+			if err != nil {
+				return nil, Cost{}, err
+			}
+			cost.Queries++
+			cost.Waves = max(cost.Waves, calls)
+			cost.Items += int(out.ScannedCount)
+			cost.Units += *out.ConsumedCapacity.CapacityUnits
+			for _, it := range out.Items {
+				found = append(found, text(it[attrSort]))
+			}
+			if len(found) >= enough || out.LastEvaluatedKey == nil {
+				break
+			}
+			in.ExclusiveStartKey = out.LastEvaluatedKey
 		}
-		cost.Queries++
-		cost.Items += int(out.ScannedCount)
-		cost.Units += *out.ConsumedCapacity.CapacityUnits
-		for _, it := range out.Items {
-			found = append(found, text(it[attrSort]))
-		}
-		if len(found) >= want || out.LastEvaluatedKey == nil {
-			return found, cost, nil
-		}
-		in.ExclusiveStartKey = out.LastEvaluatedKey
 	}
+	return shownOf(q, found), cost, nil
 }
 
 // shownOf returns the page out of all sort keys that were found.
@@ -243,8 +230,23 @@ func plainInput(partition layout.Partition, product string, keep comment.Filter,
 		Limit:                     aws.Int32(int32(limit)),
 		ReturnConsumedCapacity:    types.ReturnConsumedCapacityTotal,
 	}
-	if expression := keepExpression(keep, values); expression != "" {
-		in.FilterExpression = aws.String(expression)
+	var conditions, languages, ratings []string
+	for i, language := range keep.Languages {
+		languages = append(languages, fmt.Sprint(":language", i))
+		values[languages[i]] = &types.AttributeValueMemberS{Value: string(language)}
+	}
+	if len(languages) > 0 {
+		conditions = append(conditions, attrLanguage+" IN ("+strings.Join(languages, ",")+")")
+	}
+	for i, rating := range keep.Ratings {
+		ratings = append(ratings, fmt.Sprint(":rating", i))
+		values[ratings[i]] = &types.AttributeValueMemberN{Value: strconv.Itoa(rating)}
+	}
+	if len(ratings) > 0 {
+		conditions = append(conditions, attrRating+" IN ("+strings.Join(ratings, ",")+")")
+	}
+	if len(conditions) > 0 {
+		in.FilterExpression = aws.String(strings.Join(conditions, " AND "))
 	}
 	return in
 }
@@ -257,24 +259,3 @@ var partitionKeys = func() map[layout.Index]string {
 	}
 	return keys
 }()
-
-// keepExpression returns the expression of a filter, and adds its values to values.
-func keepExpression(keep comment.Filter, values item) string {
-	var conditions, names []string
-	for i, language := range keep.Languages {
-		names = append(names, fmt.Sprint(":language", i))
-		values[names[i]] = &types.AttributeValueMemberS{Value: string(language)}
-	}
-	if len(names) > 0 {
-		conditions = append(conditions, attrLanguage+" IN ("+strings.Join(names, ",")+")")
-	}
-	names = nil
-	for i, rating := range keep.Ratings {
-		names = append(names, fmt.Sprint(":rating", i))
-		values[names[i]] = &types.AttributeValueMemberN{Value: strconv.Itoa(rating)}
-	}
-	if len(names) > 0 {
-		conditions = append(conditions, attrRating+" IN ("+strings.Join(names, ",")+")")
-	}
-	return strings.Join(conditions, " AND ")
-}

@@ -98,7 +98,18 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 // sets returns the products to measure, by the sets that averages are taken over.
 func (s settings) sets(out io.Writer) ([][][]comment.Comment, error) {
 	if s.file.File == "" {
-		return s.generated()
+		var sets [][][]comment.Comment // a catalogue, and lone products
+		if s.products > 0 {
+			sets = append(sets, planbench.Catalogue(s.products, s.seed))
+		}
+		for text := range strings.FieldsFuncSeq(s.counts, func(r rune) bool { return r == ',' }) {
+			count, err := strconv.Atoi(text)
+			if err != nil || count < 1 {
+				return nil, fmt.Errorf("-counts %s: give numbers of comments, such as 1000,10000", s.counts)
+			}
+			sets = append(sets, [][]comment.Comment{planbench.Generate(count, s.seed)})
+		}
+		return sets, nil
 	}
 	options, err := s.file.Options()
 	if err != nil {
@@ -113,19 +124,4 @@ func (s settings) sets(out io.Writer) ([][][]comment.Comment, error) {
 	}
 	fmt.Fprintf(out, "%d products of at least %d comments, %d in all\n", len(products), s.least, planbench.SetOf(products).Comments)
 	return [][][]comment.Comment{products}, nil
-}
-
-// generated returns a catalogue, and lone products.
-func (s settings) generated() (sets [][][]comment.Comment, err error) {
-	if s.products > 0 {
-		sets = append(sets, planbench.Catalogue(s.products, s.seed))
-	}
-	for text := range strings.FieldsFuncSeq(s.counts, func(r rune) bool { return r == ',' }) {
-		count, err := strconv.Atoi(text)
-		if err != nil || count < 1 {
-			return nil, fmt.Errorf("-counts %s: give numbers of comments, such as 1000,10000", s.counts)
-		}
-		sets = append(sets, [][]comment.Comment{planbench.Generate(count, s.seed)})
-	}
-	return sets, nil
 }
