@@ -38,7 +38,7 @@ func (l list) variables(size int) map[string]any {
 
 // page is what an answer has of a page.
 type page struct {
-	Edges    []edge
+	Edges    []struct{ Node shown }
 	PageInfo struct {
 		HasNextPage, HasPreviousPage bool
 		EndCursor                    *string
@@ -46,8 +46,6 @@ type page struct {
 	TotalCount int
 	Stats      stats
 }
-
-type edge struct{ Node shown }
 
 // stats are counts in an answer.
 type stats struct {

@@ -53,9 +53,6 @@ func (s *story) between(from, to time.Time) []state {
 	return s.states[first:end]
 }
 
-// begin notes that a write has begun, which leads to a state.
-func (s *story) begin(c *content) { s.states = append(s.states, state{content: c, from: time.Now()}) }
-
 // confirm notes that the last write has happened.
 func (s *story) confirm() {
 	now := time.Now()
@@ -153,7 +150,7 @@ type model struct {
 
 // write begins a write of a comment.
 func (m *model) write(s *story, c *content) {
-	s.begin(c)
+	s.states = append(s.states, state{content: c, from: time.Now()})
 	if c != nil {
 		m.byText[c.text] = s
 	}

@@ -29,7 +29,12 @@ type writer struct {
 
 // write makes one write, and repeats it until its outcome is known, if that can be known.
 func (w *writer) write(ctx context.Context) {
-	live := slices.DeleteFunc(slices.Clone(w.own), func(s *story) bool { return !w.usable(s) })
+	var live []*story // certainly there
+	w.locked(func() {
+		live = slices.DeleteFunc(slices.Clone(w.own), func(s *story) bool {
+			return s.id == "" || s.pending || s.now() == nil
+		})
+	})
 	draw := w.random.IntN(100)
 	switch {
 	case w.Import != nil && draw < 2:
@@ -39,15 +44,10 @@ func (w *writer) write(ctx context.Context) {
 	case draw < 80:
 		w.edit(ctx, live[w.random.IntN(len(live))])
 	default:
-		w.remove(ctx, live[w.random.IntN(len(live))])
+		s := live[w.random.IntN(len(live))]
+		input := map[string]any{"id": s.id}
+		w.perform(ctx, s, nil, change{mutation("deleteComment", "DeleteCommentInput"), input, true, "NOT_FOUND"})
 	}
-}
-
-// usable reports whether a comment is certainly there.
-func (w *writer) usable(s *story) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return s.id != "" && !s.pending && s.now() != nil
 }
 
 // draft draws what a comment is to say.
@@ -97,10 +97,6 @@ func (w *writer) edit(ctx context.Context, s *story) {
 		input["rating"], input["language"] = c.rating, c.language
 	}
 	w.perform(ctx, s, c, change{mutation("editComment", "EditCommentInput"), input, true, "CONFLICT"})
-}
-
-func (w *writer) remove(ctx context.Context, s *story) {
-	w.perform(ctx, s, nil, change{mutation("deleteComment", "DeleteCommentInput"), map[string]any{"id": s.id}, true, "NOT_FOUND"})
 }
 
 // change is a mutation.
@@ -169,11 +165,22 @@ func (w *Workload) Fill(ctx context.Context, comments int) {
 // anywhere in the last day.
 func (w *writer) imports(ctx context.Context, product string, comments int) {
 	var stories []*story
-	var lines []byte
+	var lines []byte // of an export
 	for range comments {
 		s, c := w.story(), w.draft(product, 1)
+		created := time.Now().Add(-time.Duration(w.random.Int64N(int64(24 * time.Hour)))).UTC().Truncate(time.Millisecond)
+		var distinct [10]byte
+		for i := range distinct {
+			distinct[i] = byte(w.random.Uint32())
+		}
+		id := string(comment.IDOf(comment.PositionAt(created, distinct)))
+		line, _ := json.Marshal(map[string]any{ // texts and numbers can always be encoded
+			"talkback": 1, "id": id, "product": c.product, "rating": c.rating, "language": c.language, "title": nil, "text": c.text,
+			"author": "importer", "authorName": "I", "createdAt": created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil, "version": 1,
+		})
+		lines = append(append(lines, line...), '\n')
 		w.locked(func() {
-			s.id, lines = importable(w.random, lines, c)
+			s.id = id
 			w.model.write(s, c)
 		})
 		stories = append(stories, s)
@@ -188,19 +195,4 @@ func (w *writer) imports(ctx context.Context, product string, comments int) {
 			s.settled = time.Now().Add(lateness)
 		}
 	})
-}
-
-// importable adds a line of an export and returns the id of its comment.
-func importable(r *rand.Rand, lines []byte, c *content) (id string, more []byte) {
-	created := time.Now().Add(-time.Duration(r.Int64N(int64(24 * time.Hour)))).UTC().Truncate(time.Millisecond)
-	var distinct [10]byte
-	for i := range distinct {
-		distinct[i] = byte(r.Uint32())
-	}
-	id = string(comment.IDOf(comment.PositionAt(created, distinct)))
-	line, _ := json.Marshal(map[string]any{ // texts and numbers can always be encoded
-		"talkback": 1, "id": id, "product": c.product, "rating": c.rating, "language": c.language, "title": nil, "text": c.text,
-		"author": "importer", "authorName": "I", "createdAt": created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil, "version": 1,
-	})
-	return id, append(append(lines, line...), '\n')
 }
