@@ -176,7 +176,8 @@ func (w *writer) imports(ctx context.Context, product string, comments int) {
 		id := string(comment.IDOf(comment.PositionAt(created, distinct)))
 		line, _ := json.Marshal(map[string]any{ // texts and numbers can always be encoded
 			"talkback": 1, "id": id, "product": c.product, "rating": c.rating, "language": c.language, "title": nil, "text": c.text,
-			"author": "importer", "authorName": "I", "createdAt": created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil, "version": 1,
+			"author": "importer", "authorName": "I", "createdAt": created.Format("2006-01-02T15:04:05.000Z"), "updatedAt": nil,
+			"version": 1,
 		})
 		lines = append(append(lines, line...), '\n')
 		w.locked(func() {
