@@ -23,9 +23,19 @@ func workbench() ([]byte, error) {
 		return nil, err
 	}
 	table := layout.Definition(layout.DefaultTable)
+	var indexes []object
+	for _, index := range table.GlobalSecondaryIndexes {
+		projection := object{"ProjectionType": index.Projection.ProjectionType}
+		if carried := index.Projection.NonKeyAttributes; carried != nil {
+			projection["NonKeyAttributes"] = carried
+		}
+		indexes = append(indexes, object{
+			"IndexName": index.IndexName, "KeyAttributes": modelKey(index.KeySchema), "Projection": projection,
+		})
+	}
 	model := object{
 		"TableName": table.TableName, "BillingMode": table.BillingMode, "KeyAttributes": modelKey(table.KeySchema),
-		"NonKeyAttributes": modelAttributes(), "TableFacets": facets(items), "GlobalSecondaryIndexes": modelIndexes(table.GlobalSecondaryIndexes),
+		"NonKeyAttributes": modelAttributes(), "TableFacets": facets(items), "GlobalSecondaryIndexes": indexes,
 		"TableData": items, "DataAccess": object{"MySql": object{}},
 	}
 	const date = "Nov 26, 2026, 10:00 AM"
@@ -60,18 +70,6 @@ func modelAttributes() []object {
 				all = append(all, modelAttribute(a))
 			}
 		}
-	}
-	return all
-}
-
-func modelIndexes(indexes []types.GlobalSecondaryIndex) []object {
-	var all []object
-	for _, index := range indexes {
-		projection := object{"ProjectionType": index.Projection.ProjectionType}
-		if carried := index.Projection.NonKeyAttributes; carried != nil {
-			projection["NonKeyAttributes"] = carried
-		}
-		all = append(all, object{"IndexName": index.IndexName, "KeyAttributes": modelKey(index.KeySchema), "Projection": projection})
 	}
 	return all
 }
