@@ -39,18 +39,33 @@ func startDynoxide(ctx context.Context, folder string) (process, string, error) 
 	return running, running.Endpoint(), nil
 }
 
-// startDynamoDBLocal runs DynamoDB Local in memory.
+// startDynamoDBLocal runs DynamoDB Local in memory. It reports its use to Amazon unless told not to. The
+// smaller collector and the first compiler alone make it start faster and leave the other tests their
+// memory and processors.
 func startDynamoDBLocal(ctx context.Context, folder string) (process, string, error) {
 	port, err := child.FreePort(netip.IPv4Unspecified()) // it listens on every address
 	if err != nil {
 		return nil, "", err
 	}
-	command, err := dynamoDBLocalCommand(port)
+	root, err := provisiontest.ModuleRoot()
 	if err != nil {
 		return nil, "", err
 	}
-	command.Log = filepath.Join(folder, "log")
-	running, err := child.Start(command)
+	programs := filepath.Join(root, ".cache", "dynamodb-local")
+	if _, err := os.Stat(programs); err != nil {
+		return nil, "", fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w",
+			provisiontest.ErrNotInstalled)
+	}
+	java, err := exec.LookPath("java")
+	if err != nil {
+		return nil, "", fmt.Errorf("the DynamoDB Local suite: java is not on PATH; %w", provisiontest.ErrNotInstalled)
+	}
+	running, err := child.Start(child.Command{Path: java, Args: []string{
+		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g",
+		"-Djava.library.path=" + programs, "-cp", filepath.Join(programs, "*"),
+		"com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
+		"-inMemory", "-sharedDb", "-disableTelemetry", "-port", fmt.Sprint(port),
+	}, Log: filepath.Join(folder, "log")})
 	if err != nil {
 		return nil, "", err
 	}
@@ -63,30 +78,6 @@ type local struct{ *child.Child }
 
 // Stop ends it.
 func (l local) Stop() error { return l.Child.Stop(stopWithin) }
-
-// dynamoDBLocalCommand says how it is run. It reports its use to Amazon unless told not to. The
-// smaller collector and the first compiler alone make it start faster and leave the other tests
-// their memory and processors.
-func dynamoDBLocalCommand(port uint16) (child.Command, error) {
-	root, err := provisiontest.ModuleRoot()
-	if err != nil {
-		return child.Command{}, err
-	}
-	folder := filepath.Join(root, ".cache", "dynamodb-local")
-	if _, err := os.Stat(folder); err != nil {
-		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: .cache/dynamodb-local does not exist; %w", provisiontest.ErrNotInstalled)
-	}
-	java, err := exec.LookPath("java")
-	if err != nil {
-		return child.Command{}, fmt.Errorf("the DynamoDB Local suite: java is not on PATH; %w", provisiontest.ErrNotInstalled)
-	}
-	return child.Command{Path: java, Args: []string{
-		"-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xmx1g",
-		"-Djava.library.path=" + folder, "-cp", filepath.Join(folder, "*"),
-		"com.amazonaws.services.dynamodbv2.local.main.ServerRunner",
-		"-inMemory", "-sharedDb", "-disableTelemetry", "-port", fmt.Sprint(port),
-	}}, nil
-}
 
 // answers says whether an engine speaks HTTP yet. DynamoDB Local answers a bare GET with an error,
 // which is an answer.
