@@ -90,7 +90,9 @@ func (n *Network) Do(request *http.Request) (*http.Response, error) {
 		return response, errors.Join(err, n.Flush())
 	}
 	if fault == Late {
-		n.hold(e)
+		n.mu.Lock()
+		n.held = append(n.held, e)
+		n.mu.Unlock()
 	}
 	return e.meet(fault)
 }
@@ -114,10 +116,4 @@ func (n *Network) Flush() error {
 		err = errors.Join(err, failed)
 	}
 	return err
-}
-
-func (n *Network) hold(e exchange) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.held = append(n.held, e)
 }
