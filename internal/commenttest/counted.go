@@ -1,6 +1,7 @@
 package commenttest
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -30,10 +31,7 @@ func (m *Model) Leaders(language comment.Language, first int) []comment.Leader {
 		leaders = append(leaders, comment.Leader{Product: product, Count: count})
 	}
 	slices.SortFunc(leaders, func(a, b comment.Leader) int {
-		if a.Count != b.Count {
-			return b.Count - a.Count
-		}
-		return strings.Compare(a.Product, b.Product)
+		return cmp.Or(b.Count-a.Count, strings.Compare(a.Product, b.Product))
 	})
 	leaders = leaders[:min(first, len(leaders))]
 	for i := range leaders {

@@ -55,8 +55,7 @@ func Moment(day int) *comment.Place {
 
 // Midnight returns the beginning of a day in May 2024.
 func Midnight(day int) *time.Time {
-	t := time.Date(2024, 5, day, 0, 0, 0, 0, time.UTC)
-	return &t
+	return new(time.Date(2024, 5, day, 0, 0, 0, 0, time.UTC))
 }
 
 // AnyStats draws random counts, perhaps none, for some of 42 languages. Some counts are impossible,

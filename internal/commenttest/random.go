@@ -40,13 +40,8 @@ func Random(r *rand.Rand, product string) comment.Comment {
 		updated := created.Add(time.Duration(r.IntN(1e6)) * time.Millisecond)
 		c.UpdatedAt, c.Version = &updated, 2
 	}
-	c.Verified, c.Media = r.IntN(3) == 0, randomMedia(r)
-	return c
-}
-
-// randomMedia returns the media of a comment; most have none.
-func randomMedia(r *rand.Rand) (all []comment.Media) {
-	for range max(0, r.IntN(comment.MaxMedia*3)-2*comment.MaxMedia) {
+	c.Verified = r.IntN(3) == 0
+	for range max(0, r.IntN(comment.MaxMedia*3)-2*comment.MaxMedia) { // most have none
 		m := comment.Media{Path: fmt.Sprintf("%d/a~b@2x.%s", r.IntN(1000), skewed(r, "jpg", "PNG", "mp4"))}
 		if r.IntN(2) == 0 {
 			m.Width, m.Height = 1+r.IntN(4000), 1+r.IntN(4000)
@@ -54,9 +49,9 @@ func randomMedia(r *rand.Rand) (all []comment.Media) {
 		if r.IntN(2) == 0 {
 			m.Alt = skewed(r, "a kettle", " ☕ 3x4 <&> \"", "0x0", "日本語\u2028")
 		}
-		all = append(all, m)
+		c.Media = append(c.Media, m)
 	}
-	return all
+	return c
 }
 
 // randomText returns a random text. One in four is long enough to be stored compressed.
