@@ -79,7 +79,13 @@ func (f Figure) SVG() []byte {
 	for i, p := range f.Panels {
 		p.draw(&b, scale, marginLeft+i%columns*columnStep, marginTop+i/columns*rowStep)
 	}
-	drawLegend(&b, f.Legend, marginLeft+len(f.Panels)%columns*columnStep, marginTop+len(f.Panels)/columns*rowStep)
+	left, top := marginLeft+len(f.Panels)%columns*columnStep, marginTop+len(f.Panels)/columns*rowStep
+	for i, label := range f.Legend {
+		y := top + 14 + 27*i
+		fmt.Fprintf(&b, `<line class="line w%d" x1="%d" y1="%d" x2="%d" y2="%[3]d"/><circle class="dot w%[1]d" cx="%[5]d" cy="%[3]d" r="3"/>`+"\n",
+			i, left-20, y, left+12, left-4)
+		write(&b, "", "start", left+22, y+4, label)
+	}
 	b.WriteString("</svg>\n")
 	return b.Bytes()
 }
@@ -119,8 +125,14 @@ func (p Panel) draw(b *bytes.Buffer, s scale, left, top int) {
 		write(b, "soft", "middle", int(p.x(i, left)), top+panelHeight+18, tick)
 	}
 	write(b, "soft", "middle", left+panelWidth/2, top+panelHeight+38, p.Axis)
-	for i, line := range p.Lines {
-		p.drawLine(b, s, i, line, left, top)
+	for class, line := range p.Lines {
+		var points, dots strings.Builder
+		for i, value := range line {
+			x, y := p.x(i, left), float64(top)+s.y(value)
+			fmt.Fprintf(&points, "%.1f,%.1f ", x, y)
+			fmt.Fprintf(&dots, `<circle class="dot w%d" cx="%.1f" cy="%.1f" r="3"/>`, class, x, y)
+		}
+		fmt.Fprintf(b, `<polyline class="line w%d" points="%s"/>%s`+"\n", class, strings.TrimSpace(points.String()), dots.String())
 	}
 }
 
@@ -136,24 +148,6 @@ func label(value float64) string {
 func (p Panel) x(i, left int) float64 {
 	const inset = 18
 	return float64(left+inset) + float64(i)*float64(panelWidth-2*inset)/float64(len(p.Ticks)-1)
-}
-
-func (p Panel) drawLine(b *bytes.Buffer, s scale, class int, line []float64, left, top int) {
-	var points, dots strings.Builder
-	for i, value := range line {
-		x, y := p.x(i, left), float64(top)+s.y(value)
-		fmt.Fprintf(&points, "%.1f,%.1f ", x, y)
-		fmt.Fprintf(&dots, `<circle class="dot w%d" cx="%.1f" cy="%.1f" r="3"/>`, class, x, y)
-	}
-	fmt.Fprintf(b, `<polyline class="line w%d" points="%s"/>%s`+"\n", class, strings.TrimSpace(points.String()), dots.String())
-}
-
-func drawLegend(b *bytes.Buffer, legend []string, left, top int) {
-	for i, label := range legend {
-		y := top + 14 + 27*i
-		fmt.Fprintf(b, `<line class="line w%d" x1="%d" y1="%d" x2="%d" y2="%[3]d"/><circle class="dot w%[1]d" cx="%[5]d" cy="%[3]d" r="3"/>`+"\n", i, left-20, y, left+12, left-4)
-		write(b, "", "start", left+22, y+4, label)
-	}
 }
 
 // write puts text somewhere, anchored at its start, middle or end.
