@@ -4,12 +4,10 @@ package nginxtest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
@@ -41,13 +39,18 @@ func start(tb testing.TB, name string, changes [][2]string, more string) (url st
 			tb.Logf("nginx says\n%s", text)
 		}
 	})
+	// These a service manager would give. Workers run as the user who tests.
+	settings := fmt.Sprintf("daemon off; pid %s;", filepath.Join(folder, "pid"))
+	if os.Getuid() == 0 {
+		settings += " user root;"
+	}
 	server := servertest.Start(tb, path, func(port uint16) []string {
 		configuration := filepath.Join(folder, "nginx.conf")
 		if err := os.WriteFile(configuration, configure(tb, name, append(changes, [2]string{"listen 80;", fmt.Sprintf("listen 127.0.0.1:%d;\n%s", port, more)})), 0o600); err != nil {
 			tb.Fatal(err)
 		}
-		return []string{"-p", folder, "-c", configuration, "-e", errors, "-g", settings(folder)}
-	}, answers)
+		return []string{"-p", folder, "-c", configuration, "-e", errors, "-g", settings}
+	}, servertest.Connects)
 	return "http://" + server.Address()
 }
 
@@ -83,22 +86,3 @@ proxy_temp_path proxy;
 
 // own is what only a test needs.
 const own = files + "add_header " + AnsweredBy + " $upstream_addr always;\n"
-
-// settings are those that a service manager would give. Workers run as the user who tests.
-func settings(folder string) string {
-	user := ""
-	if os.Getuid() == 0 {
-		user = " user root;"
-	}
-	return fmt.Sprintf("daemon off; pid %s;%s", filepath.Join(folder, "pid"), user)
-}
-
-// answers reports whether nginx takes connections yet.
-func answers(address string) bool {
-	conn, err := net.DialTimeout("tcp", address, time.Second)
-	if err != nil {
-		return false
-	}
-	_ = conn.Close()
-	return true
-}

@@ -4,12 +4,10 @@ package s3test
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/talkback/talkback/internal/provisiontest"
 	"github.com/talkback/talkback/internal/servertest"
@@ -42,7 +40,9 @@ func Start(tb testing.TB) *Server {
 	}
 	s := &Server{folder: tb.TempDir()}
 	s.Empty(tb)
-	s.Server = servertest.Start(tb, path, func(port uint16) []string { return []string{fmt.Sprintf("127.0.0.1:%d", port), s.folder} }, answers)
+	s.Server = servertest.Start(tb, path, func(port uint16) []string {
+		return []string{fmt.Sprintf("127.0.0.1:%d", port), s.folder}
+	}, servertest.Connects)
 	return s
 }
 
@@ -87,13 +87,4 @@ func (s *Server) Empty(tb testing.TB) {
 // Path is where the object of a name is kept.
 func (s *Server) Path(name string) string {
 	return filepath.Join(s.folder, Bucket, filepath.FromSlash(name))
-}
-
-// answers reports whether the server takes connections yet.
-func answers(address string) bool {
-	conn, err := net.DialTimeout("tcp", address, time.Second)
-	if err != nil {
-		return false
-	}
-	return conn.Close() == nil
 }

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -49,6 +50,15 @@ func Start(tb testing.TB, program string, args func(port uint16) []string, answe
 	s.Restart(tb)
 	tb.Cleanup(func() { s.Stop(tb) })
 	return s
+}
+
+// Connects reports whether a server takes connections yet: for Start.
+func Connects(address string) bool {
+	conn, err := net.DialTimeout("tcp", address, time.Second)
+	if err != nil {
+		return false
+	}
+	return conn.Close() == nil
 }
 
 // Address is the host and the port of the server.
