@@ -78,7 +78,19 @@ func (s *Server) create() error {
 		return err
 	}
 	if os.Geteuid() == 0 {
-		if err := giveAway(s.folder); err != nil {
+		postgres, err := user.Lookup("postgres")
+		if err != nil {
+			return err
+		}
+		uid, err := strconv.Atoi(postgres.Uid)
+		if err != nil {
+			return err
+		}
+		gid, err := strconv.Atoi(postgres.Gid)
+		if err != nil {
+			return err
+		}
+		if err := os.Chown(s.folder, uid, gid); err != nil {
 			return err
 		}
 	}
@@ -90,23 +102,6 @@ func (s *Server) create() error {
 		return fmt.Errorf("%w: %s", err, output)
 	}
 	return nil
-}
-
-// giveAway makes a folder that of the user postgres.
-func giveAway(folder string) error {
-	postgres, err := user.Lookup("postgres")
-	if err != nil {
-		return err
-	}
-	uid, err := strconv.Atoi(postgres.Uid)
-	if err != nil {
-		return err
-	}
-	gid, err := strconv.Atoi(postgres.Gid)
-	if err != nil {
-		return err
-	}
-	return os.Chown(folder, uid, gid)
 }
 
 // command says how a program of PostgreSQL is run. setpriv becomes the program, so that signals

@@ -26,13 +26,6 @@ func StartTLS(tb testing.TB) (*Server, uint16) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	key, certificate := certify(tb)
-	return Start(tb, "--tls-port", fmt.Sprint(port), "--tls-key-file", key, "--tls-cert-file", certificate, "--tls-auth-clients", "no"), port
-}
-
-// certify writes a key and a certificate that it signs itself.
-func certify(tb testing.TB) (keyFile, certificateFile string) {
-	tb.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		tb.Fatal(err)
@@ -48,7 +41,8 @@ func certify(tb testing.TB) (keyFile, certificateFile string) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return writePEM(tb, "PRIVATE KEY", private), writePEM(tb, "CERTIFICATE", certificate)
+	return Start(tb, "--tls-port", fmt.Sprint(port), "--tls-key-file", writePEM(tb, "PRIVATE KEY", private),
+		"--tls-cert-file", writePEM(tb, "CERTIFICATE", certificate), "--tls-auth-clients", "no"), port
 }
 
 func writePEM(tb testing.TB, kind string, bytes []byte) string {
