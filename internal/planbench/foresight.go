@@ -20,15 +20,21 @@ type cellPrice struct {
 // foresee returns the least read units with which the page can be read in any way.
 func (p *Product) foresee(v visit) float64 {
 	from, to := v.window()
+	return p.least(v.query.Filter.Languages, ratingsOf(v.query.Filter), from, to)
+}
+
+// least returns the least read units with which the comments of some languages, or of any, and of some
+// ratings can be read, from one number of the product's comments to another, both included.
+func (p *Product) least(languages []comment.Language, ratings []int, from, to int) float64 {
 	var cells []cellPrice
-	for _, rating := range ratingsOf(v.query.Filter) {
-		for _, language := range orAny(v.query.Filter.Languages) {
+	for _, rating := range ratings {
+		for _, language := range orAny(languages) {
 			if c, holds := p.ledger.cell(language, rating, from, to); holds {
 				cells = append(cells, c)
 			}
 		}
 	}
-	return cheapest(cells, v.query.Filter.Languages)
+	return cheapest(cells, languages)
 }
 
 // orAny returns the languages of a filter, or one empty language that stands for any.

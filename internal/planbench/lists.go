@@ -97,31 +97,16 @@ func (p *Product) foreseeOrder(v visit) float64 {
 	links, page := 0.0, v.needed()
 	for rating := 1; rating <= comment.MaxRating; rating++ {
 		of := slices.DeleteFunc(slices.Clone(page), func(number int) bool { return p.comments[number].Rating != rating })
-		var cells []cellPrice
-		for _, language := range orAny(v.query.Filter.Languages) {
-			if len(of) == 0 {
-				continue
-			}
-			if c, holds := p.ledger.cell(language, rating, of[0], of[len(of)-1]); holds {
-				cells = append(cells, c)
-			}
+		if len(of) > 0 {
+			links += p.least(v.query.Filter.Languages, []int{rating}, of[0], of[len(of)-1])
 		}
-		links += cheapest(cells, v.query.Filter.Languages)
 	}
 	return min(links, p.whole(v.query.Filter.Languages))
 }
 
 // whole returns the least read units with which all comments of some languages can be read.
 func (p *Product) whole(languages []comment.Language) float64 {
-	var cells []cellPrice
-	for rating := 1; rating <= comment.MaxRating; rating++ {
-		for _, language := range orAny(languages) {
-			if c, holds := p.ledger.cell(language, rating, 0, len(p.comments)-1); holds {
-				cells = append(cells, c)
-			}
-		}
-	}
-	return cheapest(cells, languages)
+	return p.least(languages, ratingsOf(comment.Filter{}), 0, len(p.comments)-1)
 }
 
 // foreseeVotes returns the least read units with which a page in the order of votes can be read: the
