@@ -180,10 +180,15 @@ func (d Document) Table(column string) []map[string]string {
 	var rows []map[string]string
 	var names []string
 	for _, line := range d.Prose() {
-		cells := cellsOf(line)
-		switch {
-		case cells == nil:
+		if !strings.HasPrefix(line, "|") {
 			names = nil
+			continue
+		}
+		cells := strings.Split(strings.Trim(line, "|"), "|")
+		for i := range cells {
+			cells[i] = strings.TrimSpace(cells[i])
+		}
+		switch {
 		case names == nil:
 			names = cells
 		case slices.Contains(names, column) && !strings.HasPrefix(line, "|--"):
@@ -195,16 +200,4 @@ func (d Document) Table(column string) []map[string]string {
 		}
 	}
 	return rows
-}
-
-// cellsOf are the cells of a row of a table, nil for any other line.
-func cellsOf(line string) []string {
-	if !strings.HasPrefix(line, "|") {
-		return nil
-	}
-	cells := strings.Split(strings.Trim(line, "|"), "|")
-	for i := range cells {
-		cells[i] = strings.TrimSpace(cells[i])
-	}
-	return cells
 }
