@@ -23,6 +23,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"sync/atomic"
@@ -54,11 +55,19 @@ type Child struct {
 // Start runs the command. The child runs until it ends by itself, Stop is called, or this process
 // ends.
 func Start(c Command) (*Child, error) {
-	out, file, err := openOutput(c.Log)
-	if err != nil {
+	if err := Shorten(c.Log); err != nil {
 		return nil, err
 	}
+	// The child writes to the file itself, so nothing is lost when we are killed.
+	file, err := os.OpenFile(c.Log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the log file: %w", err)
+	}
 	defer file.Close()
+	end, err := file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return nil, fmt.Errorf("cannot write the log file: %w", err)
+	}
 	dog, err := startWatchdog()
 	if err != nil {
 		return nil, err
@@ -74,7 +83,7 @@ func Start(c Command) (*Child, error) {
 		dog.dismiss()
 		return nil, errors.Join(fmt.Errorf("cannot tie %s to this process: %w", c.Path, err), cmd.Process.Kill(), cmd.Wait())
 	}
-	child := &Child{cmd: cmd, watchdog: dog, output: out, done: make(chan struct{})}
+	child := &Child{cmd: cmd, watchdog: dog, output: output{path: c.Log, start: end}, done: make(chan struct{})}
 	go child.wait()
 	return child, nil
 }

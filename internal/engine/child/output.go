@@ -21,30 +21,12 @@ type output struct {
 	start int64
 }
 
-// openOutput opens the log file to add to. The child writes to the file itself, so nothing is lost
-// when we are killed.
-func openOutput(path string) (output, *os.File, error) {
-	if err := Shorten(path); err != nil {
-		return output{}, nil, err
-	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
-	if err != nil {
-		return output{}, nil, fmt.Errorf("cannot write the log file: %w", err)
-	}
-	end, err := file.Seek(0, io.SeekEnd)
-	if err != nil {
-		file.Close()
-		return output{}, nil, fmt.Errorf("cannot write the log file: %w", err)
-	}
-	return output{path: path, start: end}, file, nil
-}
-
 // Shorten empties a log file that has grown large. It may be called while a child writes to the
 // file: children append, so the next line goes to the new end.
 func Shorten(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= largestLog {
-		return nil // no file yet, or one that openOutput will complain about in better words
+		return nil // no file yet, or one that Start will complain about in better words
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		return fmt.Errorf("cannot empty the log file: %w", err)
