@@ -72,7 +72,11 @@ func (p *Product) read(ctx context.Context, way Way, q comment.Query) ([]comment
 	case OneIndex:
 		return p.simply(ctx, q, oneIndex(q.Filter))
 	case Narrowest:
-		return p.simply(ctx, q, narrowest(q.Filter))
+		sources := fullPages(q.Filter)
+		if len(q.Filter.Ratings) == 0 {
+			sources = oneIndex(q.Filter)
+		}
+		return p.simply(ctx, q, sources)
 	case Cold:
 		return ask(ctx, p.table.Store(p.options(planner.Knowledge{}, q)), q)
 	case Planned:
@@ -133,14 +137,6 @@ func fullPages(filter comment.Filter) []source {
 		}
 	}
 	return out
-}
-
-// narrowest returns the partitions that hold nothing but what the filter allows.
-func narrowest(filter comment.Filter) []source {
-	if len(filter.Ratings) == 0 {
-		return oneIndex(filter)
-	}
-	return fullPages(filter)
 }
 
 func oneIndex(filter comment.Filter) []source {
