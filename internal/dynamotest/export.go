@@ -45,9 +45,16 @@ func WriteExport(tb testing.TB, folder, prefix, table string, items []map[string
 	var manifest bytes.Buffer
 	for i, part := range [][]map[string]types.AttributeValue{items[:half], items[half:], nil} {
 		name := fmt.Sprintf("data/file%d.json.gz", i)
-		stored := compressed(tb, part)
-		put(tb, filepath.Join(dir, name), stored)
-		sum := md5.Sum(stored)
+		var stored bytes.Buffer
+		zip := gzip.NewWriter(&stored)
+		for _, it := range part {
+			_, _ = zip.Write(line(tb, map[string]any{"Item": JSON(it)})) // a buffer takes all
+		}
+		if err := zip.Close(); err != nil {
+			tb.Fatal(err)
+		}
+		put(tb, filepath.Join(dir, name), stored.Bytes())
+		sum := md5.Sum(stored.Bytes())
 		tag := md5.Sum(sum[:]) // of an upload in one part
 		manifest.Write(line(tb, map[string]any{
 			"itemCount": len(part), "md5Checksum": base64.StdEncoding.EncodeToString(sum[:]), "etag": hex.EncodeToString(tag[:]) + "-1",
@@ -65,19 +72,6 @@ func WriteExport(tb testing.TB, folder, prefix, table string, items []map[string
 	}))
 	put(tb, filepath.Join(dir, "_started"), nil)
 	return dir
-}
-
-func compressed(tb testing.TB, items []map[string]types.AttributeValue) []byte {
-	tb.Helper()
-	var stored bytes.Buffer
-	zip := gzip.NewWriter(&stored)
-	for _, it := range items {
-		_, _ = zip.Write(line(tb, map[string]any{"Item": JSON(it)})) // a buffer takes all
-	}
-	if err := zip.Close(); err != nil {
-		tb.Fatal(err)
-	}
-	return stored.Bytes()
 }
 
 func line(tb testing.TB, value any) []byte {

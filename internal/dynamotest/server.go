@@ -43,7 +43,11 @@ func (s *server) endpoint(tb testing.TB) string {
 	defer s.mu.Unlock()
 	if !s.started {
 		s.started = true
-		s.err = s.start()
+		if s.folder, s.err = os.MkdirTemp("", "talkback-engine-"); s.err == nil {
+			ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
+			defer cancel()
+			s.running, s.url, s.err = s.run(ctx, s.folder)
+		}
 	}
 	switch {
 	case errors.Is(s.err, provisiontest.ErrNotInstalled):
@@ -54,16 +58,6 @@ func (s *server) endpoint(tb testing.TB) string {
 		tb.Fatal(s.running.Err())
 	}
 	return s.url
-}
-
-func (s *server) start() (err error) {
-	if s.folder, err = os.MkdirTemp("", "talkback-engine-"); err != nil {
-		return err
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), readyWithin)
-	defer cancel()
-	s.running, s.url, err = s.run(ctx, s.folder)
-	return err
 }
 
 // stop ends the engine, if it was started. Errors are ignored: the tests are over, and the end of
