@@ -98,29 +98,23 @@ func (i Invoke) front(event func(r *http.Request, source, body string, inBase64 
 			http.Error(w, err.Error(), http.StatusBadGateway)
 			return
 		}
-		answer.write(w)
-	})
-}
-
-func (a response) write(w http.ResponseWriter) {
-	for name, value := range a.Headers {
-		w.Header().Set(name, value)
-	}
-	for name, values := range a.MultiValueHeaders {
-		w.Header()[name] = values
-	}
-	for _, cookie := range a.Cookies {
-		w.Header().Add("Set-Cookie", cookie)
-	}
-	body := []byte(a.Body)
-	if a.IsBase64Encoded {
-		decoded, err := base64.StdEncoding.DecodeString(a.Body)
-		if err != nil {
-			http.Error(w, err.Error(), http.StatusBadGateway)
-			return
+		for name, value := range answer.Headers {
+			w.Header().Set(name, value)
 		}
-		body = decoded
-	}
-	w.WriteHeader(a.StatusCode)
-	_, _ = w.Write(body) // its client may be gone
+		for name, values := range answer.MultiValueHeaders {
+			w.Header()[name] = values
+		}
+		for _, cookie := range answer.Cookies {
+			w.Header().Add("Set-Cookie", cookie)
+		}
+		content := []byte(answer.Body)
+		if answer.IsBase64Encoded {
+			if content, err = base64.StdEncoding.DecodeString(answer.Body); err != nil {
+				http.Error(w, err.Error(), http.StatusBadGateway)
+				return
+			}
+		}
+		w.WriteHeader(answer.StatusCode)
+		_, _ = w.Write(content) // its client may be gone
+	})
 }
