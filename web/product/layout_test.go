@@ -34,18 +34,25 @@ func TestLayouts(t *testing.T) {
 		shopPage:                               "",
 		in(`<script src="/shop.js"></script>`): "",
 		in(`<script type="application/ld+json">{"name": {{.Name}}}</script>`): "",
-		in("{{.Foo}}"):                                "shop.html:5:2: executing \"shop.html\" at <.Foo>",
-		in("{{if}}"):                                  "shop.html:5: missing value for if; a template may use {{.Head}}",
-		in("{{end}}"):                                 "shop.html:5: unexpected {{end}}",
-		in("<a href=\"{{if .Product}}'\">"):           "shop.html:6: unexpected EOF",
-		in(`<style>`):                                 "shop.html:5: browsers will refuse the element <style>",
-		in("\n<p\n onclick=\"x()\">"):                 "shop.html:6: browsers will refuse the attribute onclick",
-		in(`<p style="color: {{.Lang}}">`):            "shop.html:5: browsers will refuse the attribute style",
-		in(`<script>x()</script>`):                    "shop.html:5: browsers will refuse a <script> without src",
-		in(`<a href="javascript:x()">`):               "shop.html:5: browsers will refuse an address",
-		in("{{.Content}}"):                            "shop.html: {{.Content}} stands there 2 times",
-		in("{{slice .Name 0 2}}"):                     "shop.html:5", // fails for the page of an address where nothing is
-		strings.Replace(shopPage, "{{.Head}}", "", 1): "shop.html: {{.Head}} stands there 0 times",
+		in("{{.Foo}}"):                                 "shop.html:5:2: executing \"shop.html\" at <.Foo>",
+		in("{{if}}"):                                   "shop.html:5: missing value for if; a template may use {{.Head}}",
+		in("{{end}}"):                                  "shop.html:5: unexpected {{end}}",
+		in("<a href=\"{{if .Product}}'\">"):            "shop.html:6: unexpected EOF",
+		in(`<style>`):                                  "shop.html:5: browsers will refuse the element <style>",
+		in("\n<p\n onclick=\"x()\">"):                  "shop.html:6: browsers will refuse the attribute onclick",
+		in(`<p style="color: {{.Lang}}">`):             "shop.html:5: browsers will refuse the attribute style",
+		in(`<script>x()</script>`):                     "shop.html:5: browsers will refuse a <script> without src",
+		in(`<a href="javascript:x()">`):                "shop.html:5: browsers will refuse an address",
+		in(`<img src="data:image/png;base64,AA">`):     "shop.html:5: browsers will refuse an address that begins with data:",
+		in(`<iframe src="/menu">`):                     "shop.html:5: browsers will refuse the element <iframe>",
+		in(`<script src="https://cdn.example/a.js">`):  "shop.html:5: browsers will refuse a <script> of another host",
+		in(`<LINK REL="preload StyleSheet" href=//x>`): "shop.html:5: browsers will refuse a <link> of another host",
+		in(`<link rel="canonical" href="https://x">`):  "", // loads nothing
+		in(`<a href="https://other.example/">`):        "",
+		in(`<img src="https://media.example/a.png">`):  "", // pictures may come from the host of --media-base
+		in("{{.Content}}"):                             "shop.html: {{.Content}} stands there 2 times",
+		in("{{slice .Name 0 2}}"):                      "shop.html:5", // fails for the page of an address where nothing is
+		strings.Replace(shopPage, "{{.Head}}", "", 1):  "shop.html: {{.Head}} stands there 0 times",
 		strings.Replace(shopPage, "<main>{{.Content}}", `<main title="{{.Content}}">`, 1): "shop.html: {{.Content}} stands there 0 times",
 	} {
 		if _, err := layoutOf(t, source); (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) {

@@ -144,8 +144,8 @@ func located(err error) error {
 	return errors.New(text + "; " + places)
 }
 
-// allowed returns what a browser would refuse in silence, by the Content-Security-Policy of product
-// pages: code and style within the page.
+// allowed returns an error for what a browser would refuse in silence, by the Content-Security-Policy of
+// product pages: code and style within the page or of another host, frames, sound and moving pictures.
 func allowed(name string, source []byte) error {
 	line := 1
 	for z := html.NewTokenizer(bytes.NewReader(source)); z.Next() != html.ErrorToken; {
@@ -162,6 +162,14 @@ func allowed(name string, source []byte) error {
 	return nil
 }
 
+// neverAllowed are elements for which the policy allows no address at all.
+var neverAllowed = []string{"style", "base", "iframe", "frame", "object", "embed", "audio", "video"}
+
+// namesHost reports whether an address names a host, and is no path alone.
+func namesHost(address string) bool {
+	return strings.HasPrefix(address, "//") || strings.HasPrefix(address, "http:") || strings.HasPrefix(address, "https:")
+}
+
 // refused names what browsers refuse of a tag, empty if that is nothing.
 func refused(tag html.Token) string {
 	value := func(name string) string {
@@ -170,13 +178,19 @@ func refused(tag html.Token) string {
 		}
 		return ""
 	}
+	href, src := strings.TrimSpace(value("href")), strings.TrimSpace(value("src"))
+	sheet := tag.Data == "link" && slices.Contains(strings.Fields(value("rel")), "stylesheet")
 	switch {
-	case tag.Data == "style":
-		return "the element <style>"
-	case tag.Data == "script" && value("src") == "" && !strings.Contains(value("type"), "json"):
+	case slices.Contains(neverAllowed, tag.Data):
+		return "the element <" + tag.Data + ">"
+	case tag.Data == "script" && src == "" && !strings.Contains(value("type"), "json"):
 		return "a <script> without src"
-	case strings.HasPrefix(strings.TrimSpace(value("href")), "javascript:"):
+	case tag.Data == "script" && namesHost(src), sheet && namesHost(href):
+		return "a <" + tag.Data + "> of another host, and those of the page's own have no host in their address"
+	case strings.HasPrefix(href, "javascript:"):
 		return "an address that begins with javascript:"
+	case strings.HasPrefix(href, "data:"), strings.HasPrefix(src, "data:"):
+		return "an address that begins with data:"
 	}
 	for _, a := range tag.Attr {
 		if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
