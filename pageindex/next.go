@@ -39,7 +39,14 @@ const nextTries = 4
 // the last one on. It reads nothing of what stands between comments of the list.
 func Next(ctx context.Context, index Index, list List, from *comment.Position, n int) (Neighbours, error) {
 	var out Neighbours
-	before := behind(from, list.Order)
+	var before *comment.Position // the last one in front of from, nil if there is none
+	switch descends := list.Order.Descends(); {
+	case from == nil, descends && *from == comment.MaxPosition, !descends && *from == comment.Position{}:
+	case descends:
+		before = new(from.Next())
+	default:
+		before = new(from.Previous())
+	}
 	for range nextTries {
 		rank, left := 0, n
 		if before != nil {
@@ -59,17 +66,6 @@ func Next(ctx context.Context, index Index, list List, from *comment.Position, n
 		}
 	}
 	return out, comment.Errorf(comment.Unavailable, "the comments of product %q change too quickly to find them by their ranks: ask again in a moment", list.Product)
-}
-
-// behind returns the last position before another, in an order; nil if there is none.
-func behind(from *comment.Position, order comment.Order) *comment.Position {
-	switch {
-	case from == nil, order.Descends() && *from == comment.MaxPosition, !order.Descends() && *from == comment.Position{}:
-		return nil
-	case order.Descends():
-		return new(from.Next())
-	}
-	return new(from.Previous())
 }
 
 // from asks for n comments from a rank on, and for the one before them. If that one is not before the

@@ -73,7 +73,13 @@ func (l *Numbers) Begin(ctx context.Context) error {
 		l.askCursors(&b)
 	}
 	if page := w.Slice.KnownNumber(); w.Numbering.Links && page > 0 {
-		pages := l.likely(page)
+		var pages []int // to be linked, as far as that is known before the number of pages is
+		if around := w.Numbering.Around; w.Total > 0 {
+			pages = comment.LinkedPages(page, comment.Pages(w.Total, w.Slice.Size), around)
+		} else {
+			linked := comment.LinkedPages(page, page+around+2, around)
+			pages = linked[:len(linked)-1] // all but the last, which is made up
+		}
 		if w.Place {
 			pages = append(pages, page) // also if it is believed to be beyond the end
 		}
@@ -190,16 +196,6 @@ func (l *Numbers) count(total int) {
 			delete(l.numbered.Starts, page) // there is no such page: what was found is the end of the list
 		}
 	}
-}
-
-// likely returns the pages to ask for before the number of pages is known.
-func (l *Numbers) likely(page int) []int {
-	around := l.wanted.Numbering.Around
-	if total := l.wanted.Total; total > 0 {
-		return comment.LinkedPages(page, comment.Pages(total, l.wanted.Slice.Size), around)
-	}
-	linked := comment.LinkedPages(page, page+around+2, around)
-	return linked[:len(linked)-1] // all but the last, which is made up
 }
 
 // askCursors asks for the ranks of the cursors of a page that was reached by them.

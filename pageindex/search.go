@@ -202,8 +202,23 @@ func (p *picking) take(read map[Probe]comment.Position) bool {
 	if !sorted {
 		return false
 	}
-	before := size(p.candidates)
-	p.narrow(elements)
+	least, most := p.ranks(elements)
+	before, candidates := size(p.candidates), slices.Clone(p.candidates)
+	for i, e := range elements {
+		c := &candidates[e.Cell]
+		switch {
+		case least[i] == p.below && most[i] == p.below:
+			p.found = &e.position
+		case most[i] < p.below:
+			c.Low = e.Index + 1
+		case least[i] > p.below:
+			c.High = min(c.High, e.Index)
+		}
+	}
+	for i := range candidates {
+		p.below -= candidates[i].Low - p.candidates[i].Low
+	}
+	p.candidates = candidates
 	p.cutEnds()
 	after := size(p.candidates)
 	return p.found != nil || after < before && after > 0 && p.below >= 0 && p.below < after
@@ -222,27 +237,6 @@ func (p *picking) elements(read map[Probe]comment.Position) (elements []element,
 		return cmp.Or(a.position.Compare(b.position), cmp.Compare(a.Cell, b.Cell))
 	})
 	return elements, true
-}
-
-// narrow removes what is known to be below the element, or above it.
-func (p *picking) narrow(elements []element) {
-	least, most := p.ranks(elements)
-	candidates := slices.Clone(p.candidates)
-	for i, e := range elements {
-		c := &candidates[e.Cell]
-		switch {
-		case least[i] == p.below && most[i] == p.below:
-			p.found = &e.position
-		case most[i] < p.below:
-			c.Low = e.Index + 1
-		case least[i] > p.below:
-			c.High = min(c.High, e.Index)
-		}
-	}
-	for i := range candidates {
-		p.below -= candidates[i].Low - p.candidates[i].Low
-	}
-	p.candidates = candidates
 }
 
 // ranks returns for each element how many candidates are below it, at least and at most.

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
 )
 
@@ -71,25 +70,4 @@ func (w whole) wrong(target pageindex.Target, got pageindex.Boundary) string {
 		return "the beginning of the list has no position before it"
 	}
 	return ""
-}
-
-// checkPages reads a list page by page, as an API would, and compares it with the whole list.
-func (w whole) checkPages(t *testing.T, store pageindex.Index, list pageindex.List, size int) {
-	t.Helper()
-	var got []comment.Position
-	for page := 0; page*size < len(w.positions); page++ {
-		found, err := store.Find(t.Context(), list, []pageindex.Target{{Rank: page * size}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		from, rest := found.Boundaries[0], w.positions
-		if from.After != nil {
-			rest = slices.DeleteFunc(slices.Clone(rest), func(p comment.Position) bool { return w.compare(p, *from.After) <= 0 })
-		}
-		rest = rest[min(page*size-from.Rank, len(rest)):] // those between the boundary and the page
-		got = append(got, rest[:min(size, len(rest))]...)
-	}
-	if !slices.Equal(got, w.positions) {
-		t.Errorf("%+v: its pages of %d hold %d comments, the list %d; they differ", list, size, len(got), len(w.positions))
-	}
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// testPages reads pages of a large product, most of whose comments have the same millisecond.
+// testPages reads lists page by page, as an API would, of a large product most of whose comments have the
+// same millisecond.
 func testPages(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	h.checkAll(t, store, want, 1)
@@ -22,7 +23,23 @@ func testPages(t *testing.T, h *history, p Place) {
 		list := h.list(products[0])
 		list.Order = order
 		w := want.read(list)
-		w.checkPages(t, store, list, 1+len(w.positions)/20+h.r.IntN(10))
+		size := 1 + len(w.positions)/20 + h.r.IntN(10)
+		var got []comment.Position
+		for page := 0; page*size < len(w.positions); page++ {
+			found, err := store.Find(t.Context(), list, []pageindex.Target{{Rank: page * size}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			from, rest := found.Boundaries[0], w.positions
+			if from.After != nil {
+				rest = slices.DeleteFunc(slices.Clone(rest), func(p comment.Position) bool { return w.compare(p, *from.After) <= 0 })
+			}
+			rest = rest[min(page*size-from.Rank, len(rest)):] // those between the boundary and the page
+			got = append(got, rest[:min(size, len(rest))]...)
+		}
+		if !slices.Equal(got, w.positions) {
+			t.Errorf("%+v: its pages of %d hold %d comments, the list %d; they differ", list, size, len(got), len(w.positions))
+		}
 	}
 	h.checkAll(t, store, want, 1) // the others are still empty
 }
