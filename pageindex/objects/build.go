@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"slices"
 	"sync"
 
 	"github.com/talkback/talkback/pageindex"
@@ -21,10 +22,10 @@ type build struct {
 	ended  bool // its files are deleted
 }
 
-// newBuild begins a build. An earlier one ends.
-func newBuild(ctx context.Context, c *core) (*build, error) {
-	b := &build{core: c, id: uniqueName()}
-	err := c.update(ctx, func(now snapshot) (*Root, error) {
+// Build implements pageindex.Store. An earlier build ends.
+func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
+	b := &build{core: s.core, id: uniqueName()}
+	err := s.core.update(ctx, func(now snapshot) (*Root, error) {
 		root := *now.root
 		if now.damage != nil {
 			root = Root{Merged: now.last, Generation: now.root.Generation + 1}
@@ -33,14 +34,17 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 		root.Build, root.BuildAfter = b.id, b.after
 		return &root, nil
 	})
-	if err != nil {
-		return nil, err
+	var folder string
+	if err == nil {
+		folder, err = os.MkdirTemp(s.core.scratch, "talkback-pages-")
 	}
-	folder, err := os.MkdirTemp(c.scratch, "talkback-pages-")
 	if err != nil {
-		return nil, err
+		return nil, s.core.unavailable(err)
 	}
-	b.sorter = &Sorter{Folder: folder, Items: c.settings.run}
+	b.sorter = &Sorter{Folder: folder, Items: s.core.settings.run}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.builds = append(slices.DeleteFunc(s.builds, (*build).removeIdle), b) // who gives up a build says nothing
 	return b, nil
 }
 
@@ -108,7 +112,18 @@ func (b *build) finish(ctx context.Context, covers string) error {
 	}
 	through := was.last
 	for number := b.after + 1; number <= through; number++ {
-		if err := b.addLog(ctx, number); err != nil {
+		log, err := b.core.storage.get(ctx, logName(number), "")
+		if errors.Is(err, errMissing) {
+			return errOvertaken // the build was taken for one that has ended
+		}
+		if err != nil {
+			return err
+		}
+		items, err := decodeFrame(log.data)
+		if err == nil {
+			err = b.sorter.Add(items)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -124,19 +139,4 @@ func (b *build) finish(ctx context.Context, covers string) error {
 			Generation: now.root.Generation + 1, Origin: now.root.Origin, Merged: through, Covers: covers, Chunks: made,
 		}, nil
 	})
-}
-
-func (b *build) addLog(ctx context.Context, number uint64) error {
-	log, err := b.core.storage.get(ctx, logName(number), "")
-	if errors.Is(err, errMissing) {
-		return errOvertaken // the build was taken for one that has ended
-	}
-	if err != nil {
-		return err
-	}
-	items, err := decodeFrame(log.data)
-	if err != nil {
-		return err
-	}
-	return b.sorter.Add(items)
 }

@@ -41,7 +41,6 @@ type Head struct {
 	Length int
 	// Products are those of the file, sorted by id.
 	Products []Product
-	checksum uint32
 }
 
 // Product are the records of one product in a file, sorted by position.
@@ -122,8 +121,10 @@ func (h *Head) decodeGuards(data []byte) []Guard {
 	return out
 }
 
-// decodeHead reads the head that a file begins with. There may be more bytes behind it.
-func decodeHead(data []byte) (*Head, error) {
+// Decode reads the head that the file begins with. It must be the very one. There may be more bytes
+// behind it.
+func (f FileInfo) Decode(data []byte) (*Head, error) {
+	data = data[:min(f.Head, len(data))]
 	p := &parser{rest: data}
 	magic, crc := string(p.take(len(fileMagic))), p.u32()
 	kind, prefix, size, length, products := Kind(p.u8()), p.u8(), p.u16(), int(p.u32()), int(p.u32())
@@ -134,15 +135,18 @@ func decodeHead(data []byte) (*Head, error) {
 		return nil, damaged("the checksum of a head does not match")
 	}
 	p.rest = data[fixedHead:length]
-	h := &Head{Kind: kind, Prefix: string(p.take(prefix)), RecordSize: size, Length: length, checksum: crc}
-	first := 0
+	h := &Head{Kind: kind, Prefix: string(p.take(prefix)), RecordSize: size, Length: length}
+	records := 0
 	h.Products = list(p, products, func() Product {
-		product := p.product(first)
-		first += product.Records
+		product := p.product(records)
+		records += product.Records
 		return product
 	})
 	if p.short || len(p.rest) > 0 {
 		return nil, damaged("a head is not as long as it says")
+	}
+	if crc != f.CRC || records != f.Count {
+		return nil, damaged("a file is another than the one that the root names")
 	}
 	return h, nil
 }

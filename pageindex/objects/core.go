@@ -140,9 +140,16 @@ func (c *core) fetch(ctx context.Context, more int, withRoot bool) (found int, o
 		return more, overtaken, err // other logs have to be read
 	}
 	for found < more && errs[found] == nil {
-		if err := c.takeLog(ctx, was, was.last+1+uint64(found), logs[found].data); err != nil {
-			return found, false, err
+		number := was.last + 1 + uint64(found)
+		last := number
+		items, err := decodeFrame(logs[found].data)
+		if err != nil {
+			_ = c.noteDamage(c.current(), err)
+			if last, err = c.lastLog(ctx); err != nil {
+				return found, false, err
+			}
 		}
+		c.putLog(was, number, last, items)
 		found++
 	}
 	return found, false, nil
@@ -181,20 +188,6 @@ func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) 
 	}
 	now.state, now.last = newState(root), last
 	return false, false, nil
-}
-
-// takeLog takes a log that was read from this state on.
-func (c *core) takeLog(ctx context.Context, was snapshot, number uint64, data []byte) error {
-	items, err := decodeFrame(data)
-	last := number
-	if err != nil {
-		_ = c.noteDamage(c.current(), err)
-		if last, err = c.lastLog(ctx); err != nil {
-			return err
-		}
-	}
-	c.putLog(was, number, last, items)
-	return nil
 }
 
 // putLog brings a log into the state, which has the logs up to last then.

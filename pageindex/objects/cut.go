@@ -84,7 +84,19 @@ func (c *cutter) endProduct() {
 	case c.single || n > c.size/2:
 		c.cutProduct(n)
 	default:
-		c.share()
+		// It shares a chunk with others, which is cut first if it would become too large.
+		cells := map[comment.Cell]bool{}
+		for _, item := range c.product {
+			cells[item.Cell] = true
+		}
+		blocks := (n + blockRecords - 1) / blockRecords
+		head := 24 + len(c.id) + 5*len(cells) + blocks*(20+2*len(cells))
+		if len(c.shared) > 0 && (len(c.shared)+n > c.size || c.head+head > headBytes) {
+			c.cutShared()
+		}
+		c.shared = append(c.shared, c.product...)
+		c.head += head
+		c.product = c.product[:0]
 	}
 }
 
@@ -107,22 +119,6 @@ func (c *cutter) cutProduct(n int) {
 	if len(c.product) > 0 {
 		c.first = c.product[0].Position
 	}
-}
-
-// share puts the product with others, whose chunk is cut first if it would become too large.
-func (c *cutter) share() {
-	cells := map[comment.Cell]bool{}
-	for _, item := range c.product {
-		cells[item.Cell] = true
-	}
-	blocks := (len(c.product) + blockRecords - 1) / blockRecords
-	head := 24 + len(c.id) + 5*len(cells) + blocks*(20+2*len(cells))
-	if len(c.shared) > 0 && (len(c.shared)+len(c.product) > c.size || c.head+head > headBytes) {
-		c.cutShared()
-	}
-	c.shared = append(c.shared, c.product...)
-	c.head += head
-	c.product = c.product[:0]
 }
 
 func (c *cutter) cutShared() {

@@ -1,11 +1,24 @@
 package objects
 
-import "slices"
+import (
+	"context"
+	"slices"
+)
 
-// decodeItems returns the items of a chunk, sorted by key, of its whole files; nil is a file that the
-// chunk does not have.
-func decodeItems(c *Chunk, records, guards []byte) ([]Item, error) {
-	there, err := decodeFile(c.Records, records, func(h *Head, p *Product, data []byte) []Item {
+// readChunk returns the items of a chunk, sorted by key.
+func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
+	var files [2][]byte // nil for one that the chunk does not have
+	for i, kind := range []Kind{Records, Guards} {
+		if c.File(kind).Count == 0 {
+			continue
+		}
+		file, err := s.get(ctx, c.objectName(kind), "")
+		if err != nil {
+			return nil, err
+		}
+		files[i] = file.data
+	}
+	there, err := decodeFile(c.Records, files[0], func(_ *Head, p *Product, data []byte) []Item {
 		var out []Item
 		for _, r := range decodeRecords(data) {
 			item := Item{Key: Key{p.ID, r.Position}}
@@ -19,7 +32,7 @@ func decodeItems(c *Chunk, records, guards []byte) ([]Item, error) {
 	if err != nil {
 		return nil, err
 	}
-	guarded, err := decodeFile(c.Guards, guards, func(h *Head, p *Product, data []byte) []Item {
+	guarded, err := decodeFile(c.Guards, files[1], func(h *Head, p *Product, data []byte) []Item {
 		var out []Item
 		for _, g := range h.decodeGuards(data) {
 			out = append(out, Item{Key: Key{p.ID, g.Position}, Follows: g.Follows, Seen: g.Seen})
@@ -76,20 +89,4 @@ func join(there, guarded []Item) []Item {
 		out = append(out, item)
 	}
 	return append(out, guarded...)
-}
-
-// Decode reads the head that the part's file begins with. It must be the very one.
-func (p FileInfo) Decode(data []byte) (*Head, error) {
-	h, err := decodeHead(data[:min(p.Head, len(data))])
-	if err != nil {
-		return nil, err
-	}
-	records := 0
-	for i := range h.Products {
-		records += h.Products[i].Records
-	}
-	if h.checksum != p.CRC || records != p.Count {
-		return nil, damaged("a file is another than the one that the root names")
-	}
-	return h, nil
 }

@@ -41,7 +41,21 @@ func encodeRecords(items []Item) File {
 
 // encodeGuards makes the file of guards of a chunk. Items must be sorted by key, without duplicates.
 func encodeGuards(items []Item) File {
-	prefix, longest := followsOf(items)
+	// Prefix is what all guards begin with, and longest the length of the longest.
+	prefix, longest, first := "", 0, true
+	for _, i := range items {
+		if !i.Guarded() {
+			continue
+		}
+		if first {
+			prefix, first = string(i.Follows), false
+		}
+		for !strings.HasPrefix(string(i.Follows), prefix) {
+			prefix = prefix[:len(prefix)-1]
+		}
+		longest = max(longest, len(i.Follows))
+	}
+	prefix = prefix[:min(len(prefix), 255)]
 	e := encoder{kind: Guards, prefix: prefix, size: guardFixed + longest - len(prefix)}
 	for of := range byProduct(items) {
 		guarded := slices.DeleteFunc(slices.Clone(of), func(i Item) bool { return !i.Guarded() })
@@ -71,24 +85,6 @@ func byProduct(items []Item) func(yield func([]Item) bool) {
 			items = items[n:]
 		}
 	}
-}
-
-// followsOf returns what all guards begin with, and the length of the longest.
-func followsOf(items []Item) (prefix string, longest int) {
-	first := true
-	for _, i := range items {
-		if !i.Guarded() {
-			continue
-		}
-		if first {
-			prefix, first = string(i.Follows), false
-		}
-		for !strings.HasPrefix(string(i.Follows), prefix) {
-			prefix = prefix[:len(prefix)-1]
-		}
-		longest = max(longest, len(i.Follows))
-	}
-	return prefix[:min(len(prefix), 255)], longest
 }
 
 // encoder puts together a file.

@@ -68,7 +68,8 @@ type finder struct {
 	from, to comment.Counts
 }
 
-// measure counts the part, and finds the ranks of positions.
+// measure counts the part, and finds the ranks of positions: how many comments of the part are at or
+// before each, in the list's order.
 func (f *finder) measure() {
 	f.from, _ = f.line.before(f.low)
 	f.to = f.from
@@ -79,8 +80,15 @@ func (f *finder) measure() {
 		if t.At == nil {
 			continue
 		}
-		after := *t.At
-		f.boundaries[i] = pageindex.Boundary{Rank: f.rankOf(after), After: &after}
+		after, rank := *t.At, 0
+		if f.order.Descends() {
+			below, _ := f.line.before(after)
+			rank = f.to.Total() - f.clip(below.Total())
+		} else {
+			upTo, _ := f.through(after)
+			rank = f.clip(upTo.Total()) - f.from.Total()
+		}
+		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: &after}
 	}
 }
 
@@ -90,16 +98,6 @@ func (f *finder) through(p comment.Position) (comment.Counts, bool) {
 		return f.line.all(), true
 	}
 	return f.line.before(p.Next())
-}
-
-// rankOf returns how many comments of the part are at or before a position, in the list's order.
-func (f *finder) rankOf(p comment.Position) int {
-	if !f.order.Descends() {
-		upTo, _ := f.through(p)
-		return f.clip(upTo.Total()) - f.from.Total()
-	}
-	below, _ := f.line.before(p)
-	return f.to.Total() - f.clip(below.Total())
 }
 
 // clip returns a number of comments of the line as one between those of the part's ends.

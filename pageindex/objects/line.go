@@ -200,11 +200,7 @@ func (l *line) at(n int) (comment.Position, bool) {
 		return comment.Position{}, false
 	}
 	changes := l.changes[l.changeAt(pieces[j].start):]
-	return l.pick(records, changes, n-first(pieces[j].start, pieces[j].before)), true
-}
-
-// pick returns the position of the comment before which there are n others, of records with changes.
-func (l *line) pick(records []Record, changes []change, n int) comment.Position {
+	n -= first(pieces[j].start, pieces[j].before)
 	for len(records)+len(changes) > 0 {
 		var at comment.Position
 		there := true
@@ -220,10 +216,10 @@ func (l *line) pick(records []Record, changes []change, n int) comment.Position 
 		}
 		if there {
 			if n == 0 {
-				return at
+				return at, true
 			}
 			n--
 		}
 	}
-	return comment.MaxPosition
+	return comment.MaxPosition, true
 }

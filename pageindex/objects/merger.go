@@ -176,18 +176,3 @@ func sorted(items []Item) []Item {
 	}
 	return out
 }
-
-func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
-	var files [2][]byte
-	for i, kind := range []Kind{Records, Guards} {
-		if c.File(kind).Count == 0 {
-			continue
-		}
-		file, err := s.get(ctx, c.objectName(kind), "")
-		if err != nil {
-			return nil, err
-		}
-		files[i] = file.data
-	}
-	return decodeItems(c, files[0], files[1])
-}
