@@ -54,7 +54,7 @@ type row struct {
 
 // Apply implements pageindex.Store. Each batch of entries is one transaction.
 func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
-	err := s.inBatches(ctx, entries, func(ctx context.Context, tx *sql.Tx, g generations) ([]int, error) {
+	err := s.inBatches(ctx, entries, func(g generations) ([]int, error) {
 		if g.building != 0 {
 			return []int{g.current, g.building}, nil
 		}
@@ -67,19 +67,23 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 }
 
 // inBatches brings entries in to the generations that a function picks for each batch.
-func (s *Store) inBatches(
-	ctx context.Context, entries []pageindex.Entry, pick func(context.Context, *sql.Tx, generations) ([]int, error),
-) error {
+func (s *Store) inBatches(ctx context.Context, entries []pageindex.Entry, pick func(generations) ([]int, error)) error {
 	for part := range slices.Chunk(latest(entries), batch) {
+		var locks []int
+		for _, e := range part {
+			locks = append(locks, int(hashOf(e.Product)%buckets))
+		}
+		slices.Sort(locks)
+		locks = slices.Compact(locks)
 		err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
-			if err := s.db.Lock(ctx, tx, bucketsOf(part)); err != nil {
+			if err := s.db.Lock(ctx, tx, locks); err != nil {
 				return err
 			}
 			g, err := s.generations(ctx, tx)
 			if err != nil {
 				return err
 			}
-			into, err := pick(ctx, tx, g)
+			into, err := pick(g)
 			if err != nil {
 				return err
 			}
@@ -148,7 +152,11 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 	if len(changes) == 0 {
 		return nil
 	}
-	argument, err := encodeChanges(changes)
+	incoming := make([]row, len(changes))
+	for i, c := range changes {
+		incoming[i] = row{Number: i, Product: c.product, Language: string(c.cell.Language), Rating: c.cell.Code(), Block: c.block, N: c.n}
+	}
+	argument, err := encode(incoming)
 	if err != nil {
 		return err
 	}
@@ -192,14 +200,6 @@ func encodeEntries(entries []pageindex.Entry) (string, error) {
 	return encode(rows)
 }
 
-func encodeChanges(changes []change) (string, error) {
-	rows := make([]row, len(changes))
-	for i, c := range changes {
-		rows[i] = row{Number: i, Product: c.product, Language: string(c.cell.Language), Rating: c.cell.Code(), Block: c.block, N: c.n}
-	}
-	return encode(rows)
-}
-
 func encode(rows []row) (string, error) {
 	text, err := json.Marshal(rows)
 	if err != nil {
@@ -212,14 +212,4 @@ func hashOf(text string) uint32 {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(text)) // never fails
 	return hash.Sum32()
-}
-
-// bucketsOf returns the locks of some products, sorted.
-func bucketsOf(entries []pageindex.Entry) []int {
-	var locks []int
-	for _, e := range entries {
-		locks = append(locks, int(hashOf(e.Product)%buckets))
-	}
-	slices.Sort(locks)
-	return slices.Compact(locks)
 }

@@ -45,7 +45,7 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 
 // Add implements pageindex.Build.
 func (b *build) Add(ctx context.Context, entries []pageindex.Entry) error {
-	return b.store.inBatches(ctx, entries, func(_ context.Context, _ *sql.Tx, g generations) ([]int, error) {
+	return b.store.inBatches(ctx, entries, func(g generations) ([]int, error) {
 		return []int{b.generation}, b.check(g)
 	})
 }

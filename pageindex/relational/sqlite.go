@@ -52,19 +52,7 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 		return nil, errors.Join(unusable(file, err), lock.Close())
 	}
 	write, read := connect(path, 1), connect(path, readers)
-	s := newStore(sqliteDatabase(file, read, write))
-	s.close = func() error { return errors.Join(read.Close(), write.Close(), lock.Close()) }
-	if err := created.Close(); err != nil {
-		return nil, errors.Join(unusable(file, err), s.Close())
-	}
-	if _, err := s.Covers(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-func sqliteDatabase(file string, read, write *sql.DB) database {
-	return database{
+	s := newStore(database{
 		Name: file, Read: read, Write: write,
 		ReadOnce:  &sql.TxOptions{ReadOnly: true},
 		WriteOnce: &sql.TxOptions{},
@@ -76,7 +64,15 @@ func sqliteDatabase(file string, read, write *sql.DB) database {
 		Tables:  `SELECT COUNT(*) FROM sqlite_master WHERE type = 'table' AND name IN ('store', 'entries', 'blocks')`,
 		Lock:    func(context.Context, *sql.Tx, []int) error { return nil }, // there is one writer
 		Explain: explainSQLite,
+	})
+	s.close = func() error { return errors.Join(read.Close(), write.Close(), lock.Close()) }
+	if err := created.Close(); err != nil {
+		return nil, errors.Join(unusable(file, err), s.Close())
 	}
+	if _, err := s.Covers(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
 }
 
 // sqliteIncoming reads a batch.
