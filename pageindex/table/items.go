@@ -27,19 +27,6 @@ func chunkKeys(product string, keys []runs.Key) []layout.Item {
 	return out
 }
 
-func chunkItem(product string, key runs.Key, chunk runs.Chunk) layout.Item {
-	out := layout.PagesKey(product, chunkSK(key))
-	out[layout.AttrPages] = layout.Binary(chunk.Encode())
-	return out
-}
-
-func directoryItem(product string, d runs.Directory) layout.Item {
-	out := layout.PagesKey(product, layout.DirectorySK)
-	out[layout.AttrPages] = layout.Binary(d.Encode())
-	out[attrVersion] = layout.Number(int64(d.Version))
-	return out
-}
-
 // content returns the bytes of an attribute, nil if it is missing or of another type.
 func content(it layout.Item, attr string) []byte {
 	if value, ok := it[attr].(*types.AttributeValueMemberB); ok {
@@ -52,28 +39,6 @@ func content(it layout.Item, attr string) []byte {
 type stored struct {
 	directory runs.Directory
 	log       []runs.Entry
-}
-
-// decodeStored reads the items of a product from the directory on, in the order of their keys.
-func decodeStored(items []layout.Item) (s stored, err error) {
-	for _, it := range items {
-		sortKey := layout.NewReader(it).Text(layout.AttrSK)
-		if sortKey == layout.DirectorySK {
-			if s.directory, err = runs.DecodeDirectory(content(it, layout.AttrPages)); err != nil {
-				return s, err
-			}
-		}
-		number, ok := layout.LogEntryOfSK(sortKey)
-		if !ok {
-			continue
-		}
-		entry, err := runs.DecodeEntry(number, content(it, layout.AttrPages))
-		if err != nil {
-			return s, err
-		}
-		s.log = append(s.log, entry)
-	}
-	return s, nil
 }
 
 // decodeMarkers reads the markers of comments that are counted.

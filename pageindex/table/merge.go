@@ -46,34 +46,6 @@ func (m *merging) merge(ctx context.Context) error {
 	if err != nil || merge.Empty() || merge.Postponed() {
 		return err
 	}
-	if err := m.load(ctx, merge); err != nil {
-		return err
-	}
-	if err := m.split(ctx, merge, head.Last); err != nil {
-		return err
-	}
-	if err := m.tidy(ctx, merge, stored.directory.Version); err != nil {
-		return err
-	}
-	return m.write(ctx, stored, merge.Result(rand.Uint32()))
-}
-
-// tidy deletes chunks that earlier merges replaced or left.
-func (m *merging) tidy(ctx context.Context, merge *runs.Merge, version uint64) error {
-	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: version}.String()[:16])
-	if err != nil {
-		return err
-	}
-	var made []runs.Key
-	for _, it := range items {
-		if key, ok := runs.ParseKey(layout.NewReader(it).Text(layout.AttrSK)[len(chunkPrefix):]); ok {
-			made = append(made, key)
-		}
-	}
-	return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, merge.Leftover(made)))
-}
-
-func (m *merging) load(ctx context.Context, merge *runs.Merge) error {
 	for keys := range slices.Chunk(merge.Chunks(), call.MaxKeysPerGet) {
 		chunks, err := m.chunks(ctx, keys)
 		if err != nil {
@@ -85,7 +57,23 @@ func (m *merging) load(ctx context.Context, merge *runs.Merge) error {
 			}
 		}
 	}
-	return nil
+	if err := m.split(ctx, merge, head.Last); err != nil {
+		return err
+	}
+	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: stored.directory.Version}.String()[:16])
+	if err != nil {
+		return err
+	}
+	var made []runs.Key
+	for _, it := range items {
+		if key, ok := runs.ParseKey(layout.NewReader(it).Text(layout.AttrSK)[len(chunkPrefix):]); ok {
+			made = append(made, key)
+		}
+	}
+	if err := call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, merge.Leftover(made))); err != nil {
+		return err
+	}
+	return m.write(ctx, stored, merge.Result(rand.Uint32()))
 }
 
 // split reads the markers of runs that are too large, and after that the head and the entries that
@@ -143,17 +131,27 @@ func (m *merging) headAfterwards(ctx context.Context) (head runs.Head, err error
 func (m *merging) write(ctx context.Context, before stored, result runs.Result) error {
 	var chunks []types.WriteRequest
 	for key, chunk := range result.Chunks {
-		chunks = append(chunks, types.WriteRequest{PutRequest: &types.PutRequest{Item: chunkItem(m.product, key, chunk)}})
+		item := layout.PagesKey(m.product, chunkSK(key))
+		item[layout.AttrPages] = layout.Binary(chunk.Encode())
+		chunks = append(chunks, types.WriteRequest{PutRequest: &types.PutRequest{Item: item}})
 	}
 	if err := call.WriteAll(ctx, m.client, m.table, chunks); err != nil {
 		return err
 	}
-	replaced, err := m.replace(ctx, before.directory.Version, result.Directory)
-	if err != nil {
-		return err
+	directory := layout.PagesKey(m.product, layout.DirectorySK)
+	directory[layout.AttrPages] = layout.Binary(result.Directory.Encode())
+	directory[attrVersion] = layout.Number(int64(result.Directory.Version))
+	input := &dynamodb.PutItemInput{TableName: aws.String(m.table), Item: directory, ConditionExpression: aws.String(layout.IfAbsent)}
+	if version := before.directory.Version; version > 0 {
+		input.ConditionExpression = aws.String(attrVersion + " = :version")
+		input.ExpressionAttributeValues = layout.Item{":version": layout.Number(int64(version))}
 	}
-	if !replaced {
+	_, err := m.client.PutItem(ctx, input)
+	if call.Refused(err) {
 		return call.DeleteAll(ctx, m.client, m.table, chunkKeys(m.product, slices.Collect(maps.Keys(result.Chunks))))
+	}
+	if err != nil {
+		return call.Wrap(err, "PutItem of the directory")
 	}
 	var merged []layout.Item
 	for _, entry := range before.log {
@@ -162,24 +160,6 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 		}
 	}
 	return call.DeleteAll(ctx, m.client, m.table, merged)
-}
-
-// replace puts a directory in place of that of a version, and reports whether it was still there.
-func (m *merging) replace(ctx context.Context, version uint64, d runs.Directory) (bool, error) {
-	input := &dynamodb.PutItemInput{
-		TableName:           aws.String(m.table),
-		Item:                directoryItem(m.product, d),
-		ConditionExpression: aws.String(layout.IfAbsent),
-	}
-	if version > 0 {
-		input.ConditionExpression = aws.String(attrVersion + " = :version")
-		input.ExpressionAttributeValues = layout.Item{":version": layout.Number(int64(version))}
-	}
-	_, err := m.client.PutItem(ctx, input)
-	if call.Refused(err) {
-		return false, nil
-	}
-	return err == nil, call.Wrap(err, "PutItem of the directory")
 }
 
 // keys returns the keys of the items of the product's index whose sort keys have a prefix, with the
@@ -209,28 +189,17 @@ func (m *merging) sweep(ctx context.Context) error {
 	if head, err := m.headAfterwards(ctx); err != nil || head.Exists() {
 		return err
 	}
-	for i, key := range keys {
-		if key[attrVersion] != nil {
-			keys = slices.Delete(keys, i, i+1)
-			if err := m.deleteDirectory(ctx, key); err != nil {
-				return err
-			}
-			break
+	if i := slices.IndexFunc(keys, func(key layout.Item) bool { return key[attrVersion] != nil }); i >= 0 {
+		_, err := m.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
+			TableName:                 aws.String(m.table),
+			Key:                       layout.PagesKey(m.product, layout.DirectorySK),
+			ConditionExpression:       aws.String(attrVersion + " = :version"),
+			ExpressionAttributeValues: layout.Item{":version": keys[i][attrVersion]},
+		})
+		if err != nil && !call.Refused(err) { // it was replaced since its version was read
+			return call.Wrap(err, "DeleteItem of the directory")
 		}
+		keys = slices.Delete(keys, i, i+1)
 	}
 	return call.DeleteAll(ctx, m.client, m.table, keys)
-}
-
-// deleteDirectory deletes a directory, unless it was replaced since its key and version were read.
-func (m *merging) deleteDirectory(ctx context.Context, read layout.Item) error {
-	_, err := m.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{
-		TableName:                 aws.String(m.table),
-		Key:                       layout.PagesKey(m.product, layout.DirectorySK),
-		ConditionExpression:       aws.String(attrVersion + " = :version"),
-		ExpressionAttributeValues: layout.Item{":version": read[attrVersion]},
-	})
-	if call.Refused(err) {
-		return nil
-	}
-	return call.Wrap(err, "DeleteItem of the directory")
 }

@@ -124,17 +124,35 @@ func (r *reading) logAfter(ctx context.Context, number uint64) ([]runs.Entry, er
 	return s.log, err
 }
 
-func (r *reading) from(ctx context.Context, what, condition, sortKey string) (stored, error) {
+// from reads items of the product's index by their sort keys, in the order of these.
+func (r *reading) from(ctx context.Context, what, condition, sortKey string) (s stored, err error) {
 	values := layout.Item{":key": layout.PagesKey(r.product, "")[layout.AttrPK], ":from": layout.Text(sortKey)}
 	var items []layout.Item
-	err := r.query(ctx, what, condition, values, layout.AttrSK+","+layout.AttrPages, 0, func(page []layout.Item) error {
+	err = r.query(ctx, what, condition, values, layout.AttrSK+","+layout.AttrPages, 0, func(page []layout.Item) error {
 		items = append(items, page...)
 		return nil
 	})
 	if err != nil {
-		return stored{}, err
+		return s, err
 	}
-	return decodeStored(items)
+	for _, it := range items {
+		sortKey := layout.NewReader(it).Text(layout.AttrSK)
+		if sortKey == layout.DirectorySK {
+			if s.directory, err = runs.DecodeDirectory(content(it, layout.AttrPages)); err != nil {
+				return s, err
+			}
+		}
+		number, ok := layout.LogEntryOfSK(sortKey)
+		if !ok {
+			continue
+		}
+		entry, err := runs.DecodeEntry(number, content(it, layout.AttrPages))
+		if err != nil {
+			return s, err
+		}
+		s.log = append(s.log, entry)
+	}
+	return s, nil
 }
 
 // chunks reads at most MaxKeysPerGet chunks. The error wraps ErrTorn if some do not exist.
