@@ -48,7 +48,15 @@ func DecodeHead(in []byte) (Head, error) {
 
 // Encode returns the entry as its item holds it, without the number.
 func (e Entry) Encode() []byte {
-	languages, split := languagesOf(e.Changes), e.split()
+	set := map[comment.Language]bool{}
+	for _, c := range e.Changes {
+		for _, cell := range []*comment.Cell{c.From, c.To} {
+			if cell != nil {
+				set[cell.Language] = true
+			}
+		}
+	}
+	languages, split := slices.Sorted(maps.Keys(set)), e.split()
 	out := appendLanguages([]byte{formatOf(split)}, languages)
 	out = binary.AppendUvarint(out, uint64(len(e.Changes)))
 	last := comment.Position{}
@@ -93,18 +101,6 @@ func DecodeEntry(number uint64, in []byte) (Entry, error) {
 		return Entry{}, fmt.Errorf("entry %d of the page index: %w", number, d.err)
 	}
 	return e, nil
-}
-
-func languagesOf(changes []Change) []comment.Language {
-	set := map[comment.Language]bool{}
-	for _, c := range changes {
-		for _, cell := range []*comment.Cell{c.From, c.To} {
-			if cell != nil {
-				set[cell.Language] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(set))
 }
 
 // codesOf returns how many codes each language has.

@@ -18,7 +18,13 @@ import (
 // sets, in that order, until none of its comments is left. What is left for the last set follows.
 
 func appendGrids(out []byte, split bool, grids ...comment.Stats) []byte {
-	languages := languagesIn(grids)
+	set := map[comment.Language]bool{}
+	for _, grid := range grids {
+		for language := range grid {
+			set[language] = true
+		}
+	}
+	languages := slices.Sorted(maps.Keys(set))
 	w := gridWriter{bitWriter: bitWriter{out: appendLanguages(out, languages)}}
 	if split {
 		w.begin(grids)
@@ -29,16 +35,6 @@ func appendGrids(out []byte, split bool, grids ...comment.Stats) []byte {
 		}
 	}
 	return w.out
-}
-
-func languagesIn(grids []comment.Stats) []comment.Language {
-	all := map[comment.Language]bool{}
-	for _, grid := range grids {
-		for language := range grid {
-			all[language] = true
-		}
-	}
-	return slices.Sorted(maps.Keys(all))
 }
 
 // split reports whether counts are split by traits.

@@ -27,10 +27,40 @@ const MaxReadable = 1024
 // Locate finds targets in a list. If it needs further parts for that, it returns these instead.
 func (v *View) Locate(list pageindex.List, targets []pageindex.Target) (pageindex.Found, Needs) {
 	l := v.locator(list)
-	if needs := l.needs(targets); !needs.None() {
-		return pageindex.Found{}, needs
+	var needs Needs
+	for _, p := range l.parts {
+		switch {
+		case !l.wants(p, targets):
+		case p.chunk != nil:
+			needs.Chunks = append(needs.Chunks, p.chunk.Key)
+		case p.tooLarge():
+			needs.Unsplit = true
+		default:
+			needs.Markers = append(needs.Markers, Range{From: p.segment.from, Last: p.segment.last})
+		}
 	}
-	return l.answer(targets), Needs{}
+	var found pageindex.Found
+	if !needs.None() {
+		return found, needs
+	}
+	for _, p := range l.parts {
+		found.Counts = found.Counts.Plus(l.counts(p))
+	}
+	total := found.Counts.Total()
+	for _, t := range targets {
+		var b pageindex.Boundary
+		switch {
+		case t.At != nil:
+			b = l.rankOf(*t.At)
+		case t.AtComment && t.Rank > 0 && t.Rank <= total:
+			p := l.parts[slices.IndexFunc(l.parts, func(p segmentRange) bool { return t.Rank <= p.mostBefore+p.most })]
+			b = pageindex.Boundary{Rank: t.Rank, After: &l.selected(p)[t.Rank-p.mostBefore-1].Position}
+		default:
+			b = l.nearest(t, total)
+		}
+		found.Boundaries = append(found.Boundaries, b)
+	}
+	return found, needs
 }
 
 // locator finds targets of one list in a view.
@@ -188,44 +218,6 @@ func (l *locator) wants(p segmentRange, targets []pageindex.Target) bool {
 		}
 	}
 	return false
-}
-
-func (l *locator) needs(targets []pageindex.Target) Needs {
-	var n Needs
-	for _, p := range l.parts {
-		switch {
-		case !l.wants(p, targets):
-		case p.chunk != nil:
-			n.Chunks = append(n.Chunks, p.chunk.Key)
-		case p.tooLarge():
-			n.Unsplit = true
-		default:
-			n.Markers = append(n.Markers, Range{From: p.segment.from, Last: p.segment.last})
-		}
-	}
-	return n
-}
-
-func (l *locator) answer(targets []pageindex.Target) pageindex.Found {
-	var found pageindex.Found
-	for _, p := range l.parts {
-		found.Counts = found.Counts.Plus(l.counts(p))
-	}
-	total := found.Counts.Total()
-	for _, t := range targets {
-		var b pageindex.Boundary
-		switch {
-		case t.At != nil:
-			b = l.rankOf(*t.At)
-		case t.AtComment && t.Rank > 0 && t.Rank <= total:
-			p := l.parts[slices.IndexFunc(l.parts, func(p segmentRange) bool { return t.Rank <= p.mostBefore+p.most })]
-			b = pageindex.Boundary{Rank: t.Rank, After: &l.selected(p)[t.Rank-p.mostBefore-1].Position}
-		default:
-			b = l.nearest(t, total)
-		}
-		found.Boundaries = append(found.Boundaries, b)
-	}
-	return found
 }
 
 // fewSkipped is how many comments may be left out rather than to read from the middle. That takes two

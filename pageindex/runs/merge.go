@@ -164,7 +164,15 @@ func (m *Merge) Result(random uint32) Result {
 			}
 		}
 	}
-	d.Replaced = notNamed(m.before.References, d.References)
+	named := map[Key]bool{}
+	for _, ref := range d.References {
+		named[ref.Key] = true
+	}
+	for _, ref := range m.before.References {
+		if !named[ref.Key] {
+			d.Replaced = append(d.Replaced, ref.Key)
+		}
+	}
 	out.Directory = d
 	return out
 }
@@ -251,21 +259,6 @@ func pack(runs []Run, atEnd bool) [][]Run {
 	var out [][]Run
 	for part := range slices.Chunk(runs, min(each, len(runs)-1)) {
 		out = append(out, pack(part, false)...)
-	}
-	return out
-}
-
-// notNamed returns the keys of references that are not among others.
-func notNamed(before, after []Reference) []Key {
-	named := map[Key]bool{}
-	for _, ref := range after {
-		named[ref.Key] = true
-	}
-	var out []Key
-	for _, ref := range before {
-		if !named[ref.Key] {
-			out = append(out, ref.Key)
-		}
 	}
 	return out
 }
