@@ -49,10 +49,32 @@ type attempt struct {
 }
 
 func (l *attempt) find(ctx context.Context, targets []pageindex.Target) (pageindex.Found, error) {
+	none := pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}
+	l.calls += 2
+	g, err := l.store.generations(ctx)
+	if err != nil {
+		return none, err
+	}
+	l.of = l.store.keys.of(l.list.Product, g.current)
+	state, err := l.store.client.HGetAll(ctx, l.of+stateName).Result()
+	if err != nil {
+		return none, err
+	}
+	l.version = state[fieldVersion]
+	for _, field := range slices.Sorted(maps.Keys(state)) {
+		cell, ok := parseCell(field)
+		if !ok || !l.list.Filter.AllowsCell(cell) {
+			continue
+		}
+		n, err := strconv.Atoi(state[field])
+		if err != nil {
+			return none, fmt.Errorf("%s%s: %w", l.of, stateName, err)
+		}
+		l.cells, l.sizes = append(l.cells, cell), append(l.sizes, n)
+	}
 	low, high := l.list.Filter.Range()
-	any, err := l.open(ctx)
-	if err != nil || !any || low.Compare(high) > 0 {
-		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, err
+	if len(l.cells) == 0 || low.Compare(high) > 0 {
+		return none, nil
 	}
 	ranges, wanted, err := l.bounds(ctx, low, high, targets)
 	if err != nil {
@@ -64,33 +86,6 @@ func (l *attempt) find(ctx context.Context, targets []pageindex.Target) (pageind
 	}
 	found.Boundaries, _, err = pageindex.Search(ctx, ranges, l.list.Order, wanted, pageindex.Evenly, l.read)
 	return found, err
-}
-
-// open reads which cells the product has, and whether it has any that the filter selects.
-func (l *attempt) open(ctx context.Context) (any bool, err error) {
-	l.calls += 2
-	g, err := l.store.generations(ctx)
-	if err != nil {
-		return false, err
-	}
-	l.of = l.store.keys.of(l.list.Product, g.current)
-	state, err := l.store.client.HGetAll(ctx, l.of+stateName).Result()
-	if err != nil {
-		return false, err
-	}
-	l.version = state[fieldVersion]
-	for _, field := range slices.Sorted(maps.Keys(state)) {
-		cell, ok := parseCell(field)
-		if !ok || !l.list.Filter.AllowsCell(cell) {
-			continue
-		}
-		n, err := strconv.Atoi(state[field])
-		if err != nil {
-			return false, fmt.Errorf("%s%s: %w", l.of, stateName, err)
-		}
-		l.cells, l.sizes = append(l.cells, cell), append(l.sizes, n)
-	}
-	return len(l.cells) > 0, nil
 }
 
 // key returns the sorted set of a cell.
