@@ -41,7 +41,13 @@ func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)
 	defer k.registry.forget()
 	defer k.seen.forget()
 	err = b.whileOurs(ctx)
-	b.release(ctx)
+	// Now others may build the store. If they are not told, they notice the missing heartbeats.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+	defer cancel()
+	_, _ = b.update(ctx, func(s Registration) Registration {
+		s.Work = Work{Heartbeat: s.Work.Heartbeat}
+		return s
+	})
 	return b.read.Load(), err
 }
 
@@ -177,7 +183,8 @@ func (b *build) work(ctx context.Context) error {
 	return err
 }
 
-// begin gives the store an identity if it has none, and notes that the build begins.
+// begin gives the store an identity and empties it, unless it has that of the table, and notes that the
+// build begins.
 func (b *build) begin(ctx context.Context) (Registration, error) {
 	s, err := b.update(ctx, func(s Registration) Registration { return s })
 	if err != nil {
@@ -188,7 +195,26 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 		return s, err
 	}
 	if known := identityOf(covers); known == "" || known != s.Identity {
-		if err := b.claim(ctx, s, known); err != nil {
+		reason := errNotOurs.Message
+		switch {
+		case known != "":
+			b.Logger.Warn("a store of page numbers holds comments of another table and is taken from it: give each table a store of its own", "store", b.Name)
+		case s.Identity == "":
+			reason = "it was never built"
+		}
+		emptied, err := b.anew(ctx)
+		if err != nil {
+			return s, err
+		}
+		identity := newIdentity()
+		if err := b.finish(ctx, emptied, identity+"/"); err != nil {
+			return s, err
+		}
+		_, err = b.update(ctx, func(s Registration) Registration {
+			s.Identity, s.Built = identity, ""
+			return s.withGap(reason, time.Now().UTC())
+		})
+		if err != nil {
 			return s, err
 		}
 	}
@@ -198,30 +224,6 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 	})
 	b.begun.Store(err == nil)
 	return s, err
-}
-
-// claim empties the store and gives it a new identity.
-func (b *build) claim(ctx context.Context, s Registration, known string) error {
-	reason := errNotOurs.Message
-	switch {
-	case known != "":
-		b.Logger.Warn("a store of page numbers holds comments of another table and is taken from it: give each table a store of its own", "store", b.Name)
-	case s.Identity == "":
-		reason = "it was never built"
-	}
-	identity := newIdentity()
-	emptied, err := b.anew(ctx)
-	if err != nil {
-		return err
-	}
-	if err := b.finish(ctx, emptied, identity+"/"); err != nil {
-		return err
-	}
-	_, err = b.update(ctx, func(s Registration) Registration {
-		s.Identity, s.Built = identity, ""
-		return s.withGap(reason, time.Now().UTC())
-	})
-	return err
 }
 
 // fill brings all entries of the table into the store.
@@ -271,14 +273,4 @@ func (b *build) check(ctx context.Context, right func(covers string) bool) error
 		return errGone
 	}
 	return err
-}
-
-// release lets others build the store. If that fails, they notice the missing heartbeats.
-func (b *build) release(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
-	defer cancel()
-	_, _ = b.update(ctx, func(s Registration) Registration {
-		s.Work = Work{Heartbeat: s.Work.Heartbeat}
-		return s
-	})
 }

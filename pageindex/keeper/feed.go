@@ -98,7 +98,11 @@ func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause erro
 		}
 		err = k.Table.SwapRegistry(ctx, registry, registry.with(name, s.withGap(reason, time.Now().UTC())))
 		if err == nil {
-			k.tellGap(name, reason, cause)
+			if cause == nil {
+				k.Logger.Warn("comments are counted here without telling a store of page numbers, which is not complete any more: give all processes that count the same --pages", "store", name)
+			} else {
+				k.Logger.Warn("a store of page numbers missed comments and will be built anew; until then page numbers are unavailable", "store", name, "reason", reason, "error", cause)
+			}
 			break
 		}
 		if comment.KindOf(err) != comment.Conflict {
@@ -108,14 +112,6 @@ func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause erro
 	k.registry.forget()
 	k.awake()
 	return nil
-}
-
-func (k *Keeper) tellGap(name, reason string, cause error) {
-	if cause == nil {
-		k.Logger.Warn("comments are counted here without telling a store of page numbers, which is not complete any more: give all processes that count the same --pages", "store", name)
-		return
-	}
-	k.Logger.Warn("a store of page numbers missed comments and will be built anew; until then page numbers are unavailable", "store", name, "reason", reason, "error", cause)
 }
 
 // advance moves table and store on to another moment, and returns the identity of the store. It

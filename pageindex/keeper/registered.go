@@ -127,32 +127,30 @@ func decodeRegistry(it layout.Item) Registry {
 		return out
 	}
 	for name, value := range stores.Value {
-		if store, ok := value.(*types.AttributeValueMemberM); ok {
-			if s, err := decodeStore(store.Value); err == nil {
-				out.Stores[name] = s
-			}
+		store, ok := value.(*types.AttributeValueMemberM)
+		if !ok {
+			continue
+		}
+		r := layout.NewReader(store.Value)
+		s := Registration{
+			Identity: r.Text(attrIdentity),
+			Gaps:     r.Number(attrGaps),
+			Begun:    r.Number(attrBegun),
+			Since:    r.OptionalTime(attrSince),
+			Reason:   r.Text(attrReason),
+			Built:    r.Text(attrBuilt),
+			Moments:  r.OptionalText(attrMoments),
+			Work: Work{
+				Owner:     r.Text(attrOwner),
+				Who:       r.Text(attrWho),
+				Engine:    r.Text(attrEngine),
+				Heartbeat: r.Number(attrHeartbeat),
+				Entries:   r.Number(attrEntries),
+			},
+		}
+		if r.Err() == nil {
+			out.Stores[name] = s
 		}
 	}
 	return out
-}
-
-func decodeStore(it layout.Item) (Registration, error) {
-	r := layout.NewReader(it)
-	s := Registration{
-		Identity: r.Text(attrIdentity),
-		Gaps:     r.Number(attrGaps),
-		Begun:    r.Number(attrBegun),
-		Since:    r.OptionalTime(attrSince),
-		Reason:   r.Text(attrReason),
-		Built:    r.Text(attrBuilt),
-		Moments:  r.OptionalText(attrMoments),
-		Work: Work{
-			Owner:     r.Text(attrOwner),
-			Who:       r.Text(attrWho),
-			Engine:    r.Text(attrEngine),
-			Heartbeat: r.Number(attrHeartbeat),
-			Entries:   r.Number(attrEntries),
-		},
-	}
-	return s, r.Err()
 }

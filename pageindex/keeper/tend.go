@@ -68,16 +68,21 @@ func (k *Keeper) Run(ctx context.Context) {
 		if err != nil {
 			now.away = err
 		}
-		k.tellAway(&t, now)
-		if now.needs() == building {
+		switch {
+		case now.away != nil && !t.away:
+			k.Logger.Warn("a store of page numbers does not answer; until it does, page numbers are unavailable", "store", k.Name, "error", now.away)
+		case now.away == nil && t.away:
+			k.Logger.Info("a store of page numbers answers again", "store", k.Name)
+		}
+		t.away = now.away != nil
+		switch now.needs() {
+		case building:
 			k.rebuild(ctx, &t, now)
-			continue
-		}
-		if now.needs() == presence {
+		case presence:
 			k.probe(ctx)
-			continue
+		default:
+			k.sleep(ctx, now.store)
 		}
-		k.sleep(ctx, now.store)
 	}
 }
 
@@ -156,17 +161,6 @@ func (k *Keeper) lastAdvance(ctx context.Context) {
 	defer cancel()
 	k.fed.forget()
 	_, _ = k.fed.getBy(ctx, k.advance) // without it, only a copy of the last seconds goes unnoticed
-}
-
-// tellAway logs that the store does not answer, and that it does again.
-func (k *Keeper) tellAway(t *tending, now storeStatus) {
-	switch {
-	case now.away != nil && !t.away:
-		k.Logger.Warn("a store of page numbers does not answer; until it does, page numbers are unavailable", "store", k.Name, "error", now.away)
-	case now.away == nil && t.away:
-		k.Logger.Info("a store of page numbers answers again", "store", k.Name)
-	}
-	t.away = now.away != nil
 }
 
 // rebuild builds the store after a pause.
