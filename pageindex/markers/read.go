@@ -35,30 +35,28 @@ type attempt struct {
 // are there only while a cell is stamped again.
 const readThrough = 4
 
-// stamps reads a chunk of stamps of a cell, once for all that search it, also at the same time.
+// stamps reads a chunk of stamps of a cell, once for all that search it, also at the same time. Wrong ones
+// are left out.
 func (l *attempt) stamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
 	at := [2]int{cell, chunk}
 	l.mu.Lock()
 	read := l.chunks[at]
 	if read == nil {
-		read = sync.OnceValues(func() ([]comment.Position, error) { return l.readStamps(ctx, cell, chunk) })
+		read = sync.OnceValues(func() ([]comment.Position, error) {
+			stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk, l.meter)
+			if err != nil {
+				return nil, err
+			}
+			right := l.cells[cell].stamped - chunk*l.store.perChunk
+			if len(stamps) < min(right, l.store.perChunk) {
+				return nil, pageindex.ErrMoved
+			}
+			return stamps[:min(len(stamps), right)], nil
+		})
 		l.chunks[at] = read
 	}
 	l.mu.Unlock()
 	return read()
-}
-
-// readStamps reads a chunk of stamps of a cell. Wrong ones are left out.
-func (l *attempt) readStamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
-	stamps, err := l.store.stamps(ctx, l.part, l.names[cell], chunk, l.meter)
-	if err != nil {
-		return nil, err
-	}
-	right := l.cells[cell].stamped - chunk*l.store.perChunk
-	if len(stamps) < min(right, l.store.perChunk) {
-		return nil, pageindex.ErrMoved
-	}
-	return stamps[:min(len(stamps), right)], nil
 }
 
 // stamp returns the position of stamp number n of a cell, from 0.
@@ -119,7 +117,18 @@ func (l *attempt) sample(ranges []pageindex.Range) []pageindex.Probe {
 
 // read is a pageindex.ReadProbes: a wave for stamps and one for comments between them.
 func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
-	runs := runsOf(probes)
+	sorted := slices.Clone(probes)
+	slices.SortFunc(sorted, func(a, b pageindex.Probe) int {
+		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Index, b.Index))
+	})
+	var runs []run
+	for i, probe := range sorted {
+		if i == 0 || sorted[i-1].Cell != probe.Cell || sorted[i-1].Index+1 < probe.Index {
+			runs = append(runs, run{cell: probe.Cell})
+		}
+		last := &runs[len(runs)-1]
+		last.indexes = append(last.indexes, probe.Index)
+	}
 	read := make([][]comment.Position, len(runs))
 	l.waves += 2
 	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) (err error) {
@@ -146,22 +155,6 @@ func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment
 type run struct {
 	cell    int
 	indexes []int // ascending
-}
-
-// runsOf parts probes into runs.
-func runsOf(probes []pageindex.Probe) (runs []run) {
-	probes = slices.Clone(probes)
-	slices.SortFunc(probes, func(a, b pageindex.Probe) int {
-		return cmp.Or(cmp.Compare(a.Cell, b.Cell), cmp.Compare(a.Index, b.Index))
-	})
-	for i, probe := range probes {
-		if i == 0 || probes[i-1].Cell != probe.Cell || probes[i-1].Index+1 < probe.Index {
-			runs = append(runs, run{cell: probe.Cell})
-		}
-		last := &runs[len(runs)-1]
-		last.indexes = append(last.indexes, probe.Index)
-	}
-	return runs
 }
 
 // readRun reads a run: a single stamp from its item, and otherwise all comments from the stamp

@@ -2,6 +2,7 @@ package markers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 
@@ -26,28 +27,21 @@ func (s *Store) restamp(ctx context.Context, p generationProduct) error {
 			if err != nil {
 				return false, err
 			}
-			var cell string
-			if cell, done = s.unstamped(h); done {
+			cells := h.names()
+			next := slices.IndexFunc(cells, func(cell string) bool {
+				c := h.cells[cell]
+				return c.stamped < c.count/s.perStamp || c.chunks > s.chunksFor(c.stamped)
+			})
+			if done = next < 0; done {
 				return false, nil
 			}
-			return false, s.stampSome(ctx, p, h, cell)
+			return false, s.stampSome(ctx, p, h, cells[next])
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// unstamped returns a cell that has to be stamped; done if there is none.
-func (s *Store) unstamped(h header) (cell string, done bool) {
-	for _, cell := range h.names() {
-		c := h.cells[cell]
-		if c.stamped < c.count/s.perStamp || c.chunks > s.chunksFor(c.stamped) {
-			return cell, false
-		}
-	}
-	return "", true
 }
 
 // chunksFor returns how many chunks some stamps take.
