@@ -198,10 +198,17 @@ func (p *picking) take(read map[Probe]comment.Position) bool {
 	if p.rank == 0 || p.found != nil {
 		return true
 	}
-	elements, sorted := p.elements(read)
-	if !sorted {
-		return false
+	var elements []element // what was read of the candidates, ascending
+	for _, probe := range p.probes() {
+		e := element{probe, read[probe]}
+		if last := len(elements) - 1; last >= 0 && elements[last].Cell == e.Cell && elements[last].position.Compare(e.position) >= 0 {
+			return false
+		}
+		elements = append(elements, e)
 	}
+	slices.SortFunc(elements, func(a, b element) int {
+		return cmp.Or(a.position.Compare(b.position), cmp.Compare(a.Cell, b.Cell))
+	})
 	least, most := p.ranks(elements)
 	before, candidates := size(p.candidates), slices.Clone(p.candidates)
 	for i, e := range elements {
@@ -222,21 +229,6 @@ func (p *picking) take(read map[Probe]comment.Position) bool {
 	p.cutEnds()
 	after := size(p.candidates)
 	return p.found != nil || after < before && after > 0 && p.below >= 0 && p.below < after
-}
-
-// elements returns what was read of the candidates, ascending. sorted is false if a cell is not.
-func (p *picking) elements(read map[Probe]comment.Position) (elements []element, sorted bool) {
-	for _, probe := range p.probes() {
-		e := element{probe, read[probe]}
-		if last := len(elements) - 1; last >= 0 && elements[last].Cell == e.Cell && elements[last].position.Compare(e.position) >= 0 {
-			return nil, false
-		}
-		elements = append(elements, e)
-	}
-	slices.SortFunc(elements, func(a, b element) int {
-		return cmp.Or(a.position.Compare(b.position), cmp.Compare(a.Cell, b.Cell))
-	})
-	return elements, true
 }
 
 // ranks returns for each element how many candidates are below it, at least and at most.

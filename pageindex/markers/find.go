@@ -29,9 +29,29 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 }
 
 func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageindex.Target, m *meter) (pageindex.Found, int, error) {
-	l, err := s.attempt(ctx, list, m)
-	if err != nil || len(l.cells) == 0 {
-		return pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}, l.waves, err
+	none := pageindex.Found{Boundaries: make([]pageindex.Boundary, len(targets))}
+	l := &attempt{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, meter: m, waves: 2}
+	g, err := s.get(ctx, generationsKey(), m)
+	if err != nil {
+		return none, l.waves, err
+	}
+	l.part = generationProduct{s.table, layout.NewReader(g).OptionalText(attrCurrent), list.Product}
+	h, err := s.header(ctx, l.part, m)
+	if err != nil {
+		return none, l.waves, err
+	}
+	l.version = h.version
+	for _, name := range h.names() {
+		cell, err := layout.ParseCell(name)
+		if err != nil {
+			return none, l.waves, err
+		}
+		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell) {
+			l.cells, l.names, l.ratings = append(l.cells, h.cells[name]), append(l.names, name), append(l.ratings, cell.Rating)
+		}
+	}
+	if len(l.cells) == 0 {
+		return none, l.waves, nil
 	}
 	found, err := l.answer(ctx, targets)
 	if err == nil || comment.KindOf(err) == comment.Internal {
@@ -43,31 +63,6 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 		err = errors.Join(again, err)
 	}
 	return found, l.waves, err
-}
-
-// attempt begins an attempt: it reads the header.
-func (s *Store) attempt(ctx context.Context, list pageindex.List, m *meter) (*attempt, error) {
-	l := &attempt{store: s, list: list, chunks: map[[2]int]func() ([]comment.Position, error){}, meter: m, waves: 2}
-	g, err := s.get(ctx, generationsKey(), m)
-	if err != nil {
-		return l, err
-	}
-	l.part = generationProduct{s.table, layout.NewReader(g).OptionalText(attrCurrent), list.Product}
-	h, err := s.header(ctx, l.part, m)
-	if err != nil {
-		return l, err
-	}
-	l.version = h.version
-	for _, name := range h.names() {
-		cell, err := layout.ParseCell(name)
-		if err != nil {
-			return l, err
-		}
-		if h.cells[name].count > 0 && list.Filter.AllowsCell(cell) {
-			l.cells, l.names, l.ratings = append(l.cells, h.cells[name]), append(l.names, name), append(l.ratings, cell.Rating)
-		}
-	}
-	return l, nil
 }
 
 // answer finds the targets. What is at a position is found in each cell by itself; a rank is found

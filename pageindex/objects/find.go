@@ -7,26 +7,6 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// products tells all products of the chunks and of the state.
-func products(ctx context.Context, r *reads, state *State, tell func(product string)) error {
-	root := state.Root()
-	for _, product := range state.pendingProducts() {
-		tell(product)
-	}
-	for i := range root.Chunks {
-		c := &root.Chunks[i]
-		var head *Head
-		if err := r.until(ctx, func() { head = r.head(c, Records) }); err != nil {
-			return err
-		}
-		for _, p := range head.Products {
-			tell(p.ID)
-		}
-		clear(r.heads)
-	}
-	return nil
-}
-
 // find finds targets in a list of a state. What it needs of files that are gone by now, because a
 // merge has replaced them, is errMissing.
 func find(ctx context.Context, r *reads, state *State, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
@@ -71,10 +51,10 @@ type finder struct {
 // measure counts the part, and finds the ranks of positions: how many comments of the part are at or
 // before each, in the list's order.
 func (f *finder) measure() {
-	f.from, _ = f.line.before(f.low)
+	f.from = f.line.before(f.low)
 	f.to = f.from
 	if f.low.Compare(f.high) <= 0 {
-		f.to, _ = f.through(f.high)
+		f.to = f.through(f.high)
 	}
 	for i, t := range f.targets {
 		if t.At == nil {
@@ -82,20 +62,18 @@ func (f *finder) measure() {
 		}
 		after, rank := *t.At, 0
 		if f.order.Descends() {
-			below, _ := f.line.before(after)
-			rank = f.to.Total() - f.clip(below.Total())
+			rank = f.to.Total() - f.clip(f.line.before(after).Total())
 		} else {
-			upTo, _ := f.through(after)
-			rank = f.clip(upTo.Total()) - f.from.Total()
+			rank = f.clip(f.through(after).Total()) - f.from.Total()
 		}
 		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: &after}
 	}
 }
 
 // through returns the counts of the comments up to a position.
-func (f *finder) through(p comment.Position) (comment.Counts, bool) {
+func (f *finder) through(p comment.Position) comment.Counts {
 	if p == comment.MaxPosition {
-		return f.line.all(), true
+		return f.line.all()
 	}
 	return f.line.before(p.Next())
 }
@@ -118,7 +96,7 @@ func (f *finder) place() {
 		if !f.order.Descends() {
 			n = from + rank - 1
 		}
-		at, _ := f.line.at(n)
+		at := f.line.at(n)
 		f.boundaries[i] = pageindex.Boundary{Rank: rank, After: &at}
 	}
 }

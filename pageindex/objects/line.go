@@ -8,7 +8,7 @@ import (
 )
 
 // line is the list of a product's comments that a filter's languages and ratings allow, from the
-// lowest position on. Its methods return false if something has to be read first.
+// lowest position on. What its methods return means nothing if they want something to be read first.
 type line struct {
 	reads    *reads
 	product  string
@@ -58,7 +58,7 @@ func (l *line) setChanges(changes []change) {
 }
 
 // open finds the sections. There is always one.
-func (l *line) open(root *Root) bool {
+func (l *line) open(root *Root) {
 	var before comment.Counts
 	l.sections = nil
 	for _, c := range root.Of(l.product) {
@@ -70,7 +70,7 @@ func (l *line) open(root *Root) bool {
 		} else {
 			h := l.reads.head(&c, Records)
 			if h == nil {
-				return false
+				return
 			}
 			if n, found := h.Find(l.product); found {
 				for _, b := range h.Products[n].Blocks {
@@ -85,7 +85,6 @@ func (l *line) open(root *Root) bool {
 		l.sections = []section{{}}
 	}
 	l.sections[0].start = comment.Position{}
-	return true
 }
 
 func (l *line) count(counts *comment.Counts, cell comment.Cell, n int) {
@@ -112,19 +111,19 @@ func (l *line) changeAt(p comment.Position) int {
 	return sort.Search(len(l.changes), func(i int) bool { return l.changes[i].position.Compare(p) >= 0 })
 }
 
-// pieces returns the pieces of a section.
-func (l *line) pieces(s *section) ([]piece, *Head, int, bool) {
+// pieces returns the pieces of a section, nil if something has to be read first, and where the product is.
+func (l *line) pieces(s *section) ([]piece, *Head, int) {
 	whole := []piece{{start: s.start, before: s.before}}
 	if s.counts.Total() == 0 {
-		return whole, nil, 0, true
+		return whole, nil, 0
 	}
 	h := l.reads.head(s.chunk, Records)
 	if h == nil {
-		return nil, nil, 0, false
+		return nil, nil, 0
 	}
 	n, found := h.Find(l.product)
 	if !found {
-		return whole, nil, 0, true
+		return whole, nil, 0
 	}
 	out := make([]piece, 0, len(h.Products[n].Blocks))
 	before := s.before
@@ -134,71 +133,64 @@ func (l *line) pieces(s *section) ([]piece, *Head, int, bool) {
 		out = append(out, p)
 	}
 	out[0].start = s.start
-	return out, h, n, true
+	return out, h, n
 }
 
 // records returns the records of a piece that are in the line.
-func (l *line) records(s *section, p piece, h *Head, product int) ([]Record, bool) {
+func (l *line) records(s *section, p piece, h *Head, product int) []Record {
 	if p.counts.Total() == 0 {
-		return nil, true
+		return nil
 	}
 	data := l.reads.block(s.chunk.objectName(Records), h, product, p.number)
-	if data == nil {
-		return nil, false
-	}
 	cells := h.Products[product].Cells
-	return slices.DeleteFunc(decodeRecords(data), func(r Record) bool { return !l.allows(cells[r.Cell]) }), true
+	return slices.DeleteFunc(decodeRecords(data), func(r Record) bool { return !l.allows(cells[r.Cell]) })
 }
 
 // before returns the counts of the comments below a position.
-func (l *line) before(at comment.Position) (comment.Counts, bool) {
+func (l *line) before(at comment.Position) comment.Counts {
 	n := sort.Search(len(l.sections), func(i int) bool { return l.sections[i].start.Compare(at) > 0 }) - 1
 	s := &l.sections[n]
 	changed := l.sums[l.changeAt(at)]
 	switch c := s.chunk; {
 	case at == s.start:
-		return s.before.Plus(changed), true
+		return s.before.Plus(changed)
 	case c != nil && c.Single && at.Compare(c.Last) > 0:
-		return s.before.Plus(s.counts).Plus(changed), true
+		return s.before.Plus(s.counts).Plus(changed)
 	}
-	pieces, h, product, ok := l.pieces(s)
-	if !ok {
-		return comment.Counts{}, false
+	pieces, h, product := l.pieces(s)
+	if pieces == nil {
+		return comment.Counts{}
 	}
 	p := pieces[sort.Search(len(pieces), func(i int) bool { return pieces[i].start.Compare(at) > 0 })-1]
 	counts := p.before.Plus(changed)
 	if p.counts.Total() == 0 {
-		return counts, true
+		return counts
 	}
 	if last := &h.Products[product]; at.Compare(last.Last) > 0 {
-		return counts.Plus(p.counts), true
+		return counts.Plus(p.counts)
 	}
-	records, ok := l.records(s, p, h, product)
 	cells := h.Products[product].Cells
-	for _, r := range records {
+	for _, r := range l.records(s, p, h, product) {
 		if r.Position.Compare(at) < 0 {
 			counts.Add(cells[r.Cell], 1)
 		}
 	}
-	return counts, ok
+	return counts
 }
 
 // at returns the position of the comment before which there are n others. There must be one.
-func (l *line) at(n int) (comment.Position, bool) {
+func (l *line) at(n int) comment.Position {
 	first := func(start comment.Position, before comment.Counts) int {
 		return before.Total() + l.sums[l.changeAt(start)].Total()
 	}
 	i := sort.Search(len(l.sections), func(i int) bool { return first(l.sections[i].start, l.sections[i].before) > n }) - 1
 	s := &l.sections[i]
-	pieces, h, product, ok := l.pieces(s)
-	if !ok {
-		return comment.Position{}, false
+	pieces, h, product := l.pieces(s)
+	if pieces == nil {
+		return comment.Position{}
 	}
 	j := sort.Search(len(pieces), func(j int) bool { return first(pieces[j].start, pieces[j].before) > n }) - 1
-	records, ok := l.records(s, pieces[j], h, product)
-	if !ok {
-		return comment.Position{}, false
-	}
+	records := l.records(s, pieces[j], h, product)
 	changes := l.changes[l.changeAt(pieces[j].start):]
 	n -= first(pieces[j].start, pieces[j].before)
 	for len(records)+len(changes) > 0 {
@@ -216,10 +208,10 @@ func (l *line) at(n int) (comment.Position, bool) {
 		}
 		if there {
 			if n == 0 {
-				return at, true
+				return at
 			}
 			n--
 		}
 	}
-	return comment.MaxPosition, true
+	return comment.MaxPosition
 }

@@ -146,7 +146,24 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 
 // Products implements pageindex.Store.
 func (s *Store) Products(ctx context.Context, tell func(product string)) error {
-	_, err := s.read(ctx, func(r *reads, state *State) error { return products(ctx, r, state, tell) })
+	_, err := s.read(ctx, func(r *reads, state *State) error {
+		root := state.Root()
+		for _, product := range state.pendingProducts() {
+			tell(product)
+		}
+		for i := range root.Chunks {
+			c := &root.Chunks[i]
+			var head *Head
+			if err := r.until(ctx, func() { head = r.head(c, Records) }); err != nil {
+				return err
+			}
+			for _, p := range head.Products {
+				tell(p.ID)
+			}
+			clear(r.heads)
+		}
+		return nil
+	})
 	return err
 }
 

@@ -41,9 +41,7 @@ func explainPostgres(err error) (fault, string) {
 	}
 	var network net.Error
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		return faultSlow, ""
-	case pgconn.Timeout(err):
+	case errors.Is(err, context.DeadlineExceeded), pgconn.Timeout(err):
 		return faultSlow, ""
 	case errors.As(err, &network):
 		return faultAway, network.Error()

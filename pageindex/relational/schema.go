@@ -73,8 +73,14 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	if err := s.db.Lock(ctx, tx, []int{exclusive}); err != nil {
 		return err
 	}
-	if complete, err := s.complete(ctx, tx); complete || err != nil {
+	var count int
+	if err := tx.QueryRowContext(ctx, s.sql.Replace(s.db.Tables)).Scan(&count); err != nil {
 		return err
+	}
+	if count >= tables {
+		if _, err := s.generations(ctx, tx); !errors.Is(err, sql.ErrNoRows) && !errors.Is(err, errOlder) {
+			return err // nil if it is complete, or that it is a newer one
+		}
 	}
 	for _, text := range slices.Concat(s.db.Before, drops, schema) {
 		if err := s.exec(ctx, tx, text); err != nil {
@@ -82,19 +88,6 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 		}
 	}
 	return s.exec(ctx, tx, `INSERT INTO {store} (id, version, current, building, last, covers) VALUES (1, ?1, 1, 0, 1, '')`, version)
-}
-
-// complete says whether the whole schema is there, and refuses a newer one.
-func (s *Store) complete(ctx context.Context, tx *sql.Tx) (bool, error) {
-	var count int
-	if err := tx.QueryRowContext(ctx, s.sql.Replace(s.db.Tables)).Scan(&count); err != nil || count < tables {
-		return false, err
-	}
-	_, err := s.generations(ctx, tx)
-	if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
-		return false, nil
-	}
-	return err == nil, err
 }
 
 // generations are those that exist besides what is being removed.

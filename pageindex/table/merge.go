@@ -60,6 +60,7 @@ func (m *merging) merge(ctx context.Context) error {
 	if err := m.split(ctx, merge, head.Last); err != nil {
 		return err
 	}
+	// Chunks that earlier merges replaced or left are deleted.
 	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: stored.directory.Version}.String()[:16])
 	if err != nil {
 		return err
