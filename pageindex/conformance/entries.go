@@ -32,13 +32,14 @@ func testPages(t *testing.T, h *history, p Place) {
 			}
 			from, rest := found.Boundaries[0], w.positions
 			if from.After != nil {
-				rest = slices.DeleteFunc(slices.Clone(rest), func(p comment.Position) bool { return w.compare(p, *from.After) <= 0 })
+				rest = rest[w.through(*from.After):]
 			}
 			rest = rest[min(page*size-from.Rank, len(rest)):] // those between the boundary and the page
 			got = append(got, rest[:min(size, len(rest))]...)
 		}
 		if !slices.Equal(got, w.positions) {
-			t.Errorf("%+v: its pages of %d hold %d comments, the list %d; they differ", list, size, len(got), len(w.positions))
+			t.Errorf("%+v: its pages of %d hold %d comments, the list %d; they differ",
+				list, size, len(got), len(w.positions))
 		}
 	}
 	h.checkAll(t, store, want, 1) // the others are still empty

@@ -154,7 +154,8 @@ func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generat
 	}
 	incoming := make([]row, len(changes))
 	for i, c := range changes {
-		incoming[i] = row{Number: i, Product: c.product, Language: string(c.cell.Language), Rating: c.cell.Code(), Block: c.block, N: c.n}
+		language, code := string(c.cell.Language), c.cell.Code()
+		incoming[i] = row{Number: i, Product: c.product, Language: language, Rating: code, Block: c.block, N: c.n}
 	}
 	argument, err := encode(incoming)
 	if err != nil {

@@ -142,7 +142,11 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 	directory := layout.PagesKey(m.product, layout.DirectorySK)
 	directory[layout.AttrPages] = layout.Binary(result.Directory.Encode())
 	directory[attrVersion] = layout.Number(int64(result.Directory.Version))
-	input := &dynamodb.PutItemInput{TableName: aws.String(m.table), Item: directory, ConditionExpression: aws.String(layout.IfAbsent)}
+	input := &dynamodb.PutItemInput{
+		TableName:           aws.String(m.table),
+		Item:                directory,
+		ConditionExpression: aws.String(layout.IfAbsent),
+	}
 	if version := before.directory.Version; version > 0 {
 		input.ConditionExpression = aws.String(attrVersion + " = :version")
 		input.ExpressionAttributeValues = layout.Item{":version": layout.Number(int64(version))}

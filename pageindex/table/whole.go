@@ -14,35 +14,32 @@ import (
 // that parts of the index are missing, cannot be read or do not fit together.
 func (x *Index) Runs(ctx context.Context, product string) (all []runs.Run, err error) {
 	r := &reading{client: x.client, table: x.table, product: product, consistent: true}
-	all, err = untorn(ctx, func() ([]runs.Run, error) { return r.whole(ctx) })
+	all, err = untorn(ctx, func() ([]runs.Run, error) {
+		head, _, err := r.statistics(ctx)
+		if err != nil || !head.Exists() {
+			return nil, err
+		}
+		stored, err := r.stored(ctx)
+		if err != nil {
+			return nil, err
+		}
+		view, err := runs.NewView(head, stored.directory, stored.log)
+		if err != nil {
+			return nil, err
+		}
+		for keys := range slices.Chunk(view.Unloaded(), call.MaxKeysPerGet) {
+			chunks, err := r.chunks(ctx, keys)
+			if err != nil {
+				return nil, err
+			}
+			for key, chunk := range chunks {
+				err = errors.Join(err, view.Load(key, chunk))
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		return view.Runs(), nil
+	})
 	return all, call.Wrap(err, "page index of product %q", product)
-}
-
-// whole reads the whole index.
-func (r *reading) whole(ctx context.Context) ([]runs.Run, error) {
-	head, _, err := r.statistics(ctx)
-	if err != nil || !head.Exists() {
-		return nil, err
-	}
-	stored, err := r.stored(ctx)
-	if err != nil {
-		return nil, err
-	}
-	view, err := runs.NewView(head, stored.directory, stored.log)
-	if err != nil {
-		return nil, err
-	}
-	for keys := range slices.Chunk(view.Unloaded(), call.MaxKeysPerGet) {
-		chunks, err := r.chunks(ctx, keys)
-		if err != nil {
-			return nil, err
-		}
-		for key, chunk := range chunks {
-			err = errors.Join(err, view.Load(key, chunk))
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	return view.Runs(), nil
 }
