@@ -72,8 +72,11 @@ func (b *bucket) getRange(ctx context.Context, name string, offset, length int) 
 	return o.data, err
 }
 
-// mostListed is how many pages of 1,000 objects are listed at most.
+// mostListed is how many pages of 1,000 objects are listed at most, the first by name.
 const mostListed = 50
+
+// errMore is for a folder with more objects than are listed.
+var errMore = fmt.Errorf("a folder of the index has more than %d objects", 1000*mostListed)
 
 func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
 	var out []listed
@@ -92,11 +95,11 @@ func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
 			out = append(out, one)
 		}
 		if !aws.ToBool(page.IsTruncated) {
-			break
+			return out, nil
 		}
 		in.ContinuationToken = page.NextContinuationToken
 	}
-	return out, nil
+	return out, errMore
 }
 
 func (b *bucket) remove(ctx context.Context, name string) error {

@@ -1,8 +1,11 @@
 package objects
 
 import (
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -57,4 +60,25 @@ func TestConformanceOfBuckets(t *testing.T) {
 			Held: func(t *testing.T, product string) []string { return objectsOf(t, store, product) },
 		}
 	})
+}
+
+// endless answers every call with a page of a listing that goes on.
+type endless struct{}
+
+func (endless) RoundTrip(r *http.Request) (*http.Response, error) {
+	const page = `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>more</NextContinuationToken>` +
+		`<Contents><Key>logs/00000000000000000007</Key></Contents></ListBucketResult>`
+	return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(page)), Request: r}, nil
+}
+
+// Of a listing that was given up, nobody takes the last log for the newest.
+func TestListingIsGivenUp(t *testing.T) {
+	t.Parallel()
+	c := newCore(&bucket{s3.New(s3.Options{HTTPClient: &http.Client{Transport: endless{}}, Region: "us-east-1"}), "b", ""}, small)
+	if listed, err := c.storage.list(t.Context(), logFolder); len(listed) != mostListed || !errors.Is(err, errMore) {
+		t.Errorf("%d objects, error %v", len(listed), err)
+	}
+	if _, err := c.lastLog(t.Context()); !errors.Is(err, errMore) {
+		t.Errorf("the last log: error %v", err)
+	}
 }

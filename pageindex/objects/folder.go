@@ -41,8 +41,8 @@ type folder struct {
 // kind Unavailable if another process uses it, and BadInput if it holds files of someone else.
 func openFolder(path string) (*folder, error) {
 	root, err := filepath.Abs(path)
-	if err != nil {
-		return nil, err
+	if err != nil { // the folder that this process works in is gone
+		return &folder{root: path}, err
 	}
 	f := &folder{root: root}
 	return f, f.claim()

@@ -1,8 +1,12 @@
 package objects
 
 import (
+	"errors"
+	"os"
+	"strings"
 	"testing"
 
+	"github.com/talkback/talkback/comment"
 	"github.com/talkback/talkback/pageindex"
 	"github.com/talkback/talkback/pageindex/conformance"
 )
@@ -44,5 +48,21 @@ func inFolder(t *testing.T, set settings) conformance.Place {
 			return store
 		},
 		Held: func(t *testing.T, product string) []string { return objectsOf(t, store, product) },
+	}
+}
+
+// The folder in which a process works may be deleted under it.
+func TestWorkingFolderIsGone(t *testing.T) {
+	gone := t.TempDir()
+	t.Chdir(gone)
+	if err := os.Remove(gone); err != nil {
+		t.Fatal(err)
+	}
+	store, err := OpenFolder(t.Context(), "pages")
+	if err == nil {
+		t.Fatal(errors.Join(errors.New("it was opened"), store.Close()))
+	}
+	if comment.KindOf(err) != comment.Unavailable || !strings.Contains(err.Error(), "files:pages") {
+		t.Error(err)
 	}
 }

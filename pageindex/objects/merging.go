@@ -142,10 +142,7 @@ func (m *merger) collect(ctx context.Context) error {
 	if root.Build != "" {
 		keep = min(keep, root.BuildAfter)
 	}
-	logs, err := m.storage.list(ctx, logFolder)
-	if err != nil {
-		return err
-	}
+	logs, err := m.storage.list(ctx, logFolder) // perhaps the first of too many: they can go
 	for _, o := range logs {
 		if number, ok := logNumber(o.name); ok && number <= keep && o.age >= m.settings.logGrace {
 			err = errors.Join(err, m.storage.remove(ctx, o.name))

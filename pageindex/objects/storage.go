@@ -22,7 +22,8 @@ type storage interface {
 	// put writes an object if it is as it was: with a tag, or missing if the tag is empty. Else it
 	// returns errTaken. The new tag differs from all earlier ones of the name.
 	put(ctx context.Context, name string, data []byte, was string) (tag string, err error)
-	// list returns the objects whose names begin with the name of a folder.
+	// list returns the objects whose names begin with the name of a folder, sorted by name. With the error
+	// errMore, they are the first.
 	list(ctx context.Context, folder string) ([]listed, error)
 	// remove deletes an object. One that is missing is no error.
 	remove(ctx context.Context, name string) error
