@@ -46,30 +46,27 @@ func addTraits(chance *rand.Rand, kind string, c *comment.Comment) {
 	}
 }
 
-// photograph returns some of the pictures of a kind of product. alts say what they show.
+// photograph returns some of the pictures of a kind of product, with the width and the height in the
+// head of each. alts say what they show.
+// https://developers.google.com/speed/webp/docs/riff_container
 func photograph(chance *rand.Rand, kind string, alts []string) []comment.Media {
+	const at, mask = 26, 1<<14 - 1
 	taken := chance.Perm(len(alts))[:1+chance.IntN(len(alts))]
 	out := make([]comment.Media, len(taken))
-	for i, at := range taken {
-		m := comment.Media{Path: fmt.Sprintf("%s-%d.webp", kind, 1+at)}
-		m.Width, m.Height = sizeOf(m.Path)
+	for i, number := range taken {
+		m := comment.Media{Path: fmt.Sprintf("%s-%d.webp", kind, 1+number)}
+		file, err := pictures.ReadFile("pictures/" + m.Path)
+		if err != nil {
+			panic(err) // each alternative text has its picture, as tests see
+		}
+		m.Width = int(binary.LittleEndian.Uint16(file[at:]) & mask)
+		m.Height = int(binary.LittleEndian.Uint16(file[at+2:]) & mask)
 		if chance.IntN(4) > 0 { // many write no text for a picture
-			m.Alt = alts[at]
+			m.Alt = alts[number]
 		}
 		out[i] = m
 	}
 	return out
-}
-
-// sizeOf returns the width and the height in the head of a picture:
-// https://developers.google.com/speed/webp/docs/riff_container
-func sizeOf(name string) (width, height int) {
-	file, err := pictures.ReadFile("pictures/" + name)
-	if err != nil {
-		panic(err) // each alternative text has its picture, as tests see
-	}
-	const at, mask = 26, 1<<14 - 1
-	return int(binary.LittleEndian.Uint16(file[at:]) & mask), int(binary.LittleEndian.Uint16(file[at+2:]) & mask)
 }
 
 // vote returns votes about a comment: mostly a few, seldom more than a hundred. Blame divides people
