@@ -48,14 +48,6 @@ const (
 	hourUnit            = "hours"
 )
 
-// unitPrices are dollars for each unit.
-func (p Prices) unitPrices() map[string]float64 {
-	return map[string]float64{
-		readUnit: p.Reads / 1e6, writeUnit: p.Writes / 1e6, storedUnit: p.Storage, streamUnit: p.StreamReads / 1e6,
-		requestUnit: p.FunctionRequests / 1e6, timeUnit: p.FunctionTime / 1e6,
-	}
-}
-
 // sheet is a bill that is being written.
 type sheet struct {
 	bill          Bill
@@ -65,7 +57,12 @@ type sheet struct {
 
 // add adds a line at the price of its unit.
 func (s *sheet) add(what string, number, each float64, unit string) {
-	s.priced(what, number, each, unit, s.prices.unitPrices()[unit])
+	p := s.prices
+	dollars := map[string]float64{
+		readUnit: p.Reads / 1e6, writeUnit: p.Writes / 1e6, storedUnit: p.Storage, streamUnit: p.StreamReads / 1e6,
+		requestUnit: p.FunctionRequests / 1e6, timeUnit: p.FunctionTime / 1e6,
+	}
+	s.priced(what, number, each, unit, dollars[unit])
 }
 
 func (s *sheet) priced(what string, number, each float64, unit string, price float64) {
