@@ -115,7 +115,7 @@ func (r *release) config(image v1.Image, b build) *v1.ConfigFile {
 	return file
 }
 
-// baseFiles are the certificates of authorities, time zones and a name for the user.
+// baseFiles are the certificates of authorities, the time zones that come with Go, and a name for the user.
 func (r *release) baseFiles() ([]file, error) {
 	var certificates bytes.Buffer
 	for root := range bundle.Roots() {
@@ -126,7 +126,11 @@ func (r *release) baseFiles() ([]file, error) {
 			return nil, err
 		}
 	}
-	zones, err := timeZones()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	if err != nil {
+		return nil, err
+	}
+	zones, err := os.ReadFile(filepath.Join(string(bytes.TrimSpace(root)), "lib", "time", "zoneinfo.zip"))
 	if err != nil {
 		return nil, err
 	}
@@ -166,13 +170,4 @@ func checkImage(image v1.Image, b build) error {
 		return fmt.Errorf("for %s/%s it has %.1f MB, and may have %.0f", b.os, b.arch, float64(all)/1e6, maxImage/1e6)
 	}
 	return nil
-}
-
-// timeZones returns those that come with Go.
-func timeZones() ([]byte, error) {
-	root, err := exec.Command("go", "env", "GOROOT").Output()
-	if err != nil {
-		return nil, err
-	}
-	return os.ReadFile(filepath.Join(string(bytes.TrimSpace(root)), "lib", "time", "zoneinfo.zip"))
 }
