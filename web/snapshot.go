@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"html/template"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -104,11 +105,7 @@ func languagesOf(entries []entry) []string {
 			total[l.Language] += l.Count
 		}
 	}
-	var tags []string
-	for tag := range total {
-		tags = append(tags, tag)
-	}
-	slices.SortFunc(tags, func(a, b string) int {
+	tags := slices.SortedFunc(maps.Keys(total), func(a, b string) int {
 		return cmp.Or(cmp.Compare(total[b], total[a]), cmp.Compare(a, b))
 	})
 	return tags[:min(len(tags), boards)]
