@@ -47,8 +47,11 @@ func run(arguments []string, in io.Reader, out io.Writer) error {
 		if err := json.Unmarshal(lines.Bytes(), &text); err != nil {
 			return fmt.Errorf("a line is not a JSON string: %w", err)
 		}
+		if len(text) > enough {
+			text = strings.ToValidUTF8(text[:enough], "") // it ends between two characters
+		}
 		answer := "und"
-		if found, sure := detector.DetectLanguageOf(beginning(text)); sure {
+		if found, sure := detector.DetectLanguageOf(text); sure {
 			answer = strings.ToLower(found.IsoCode639_1().String())
 		}
 		fmt.Fprintln(answers, answer)
@@ -62,14 +65,6 @@ func run(arguments []string, in io.Reader, out io.Writer) error {
 // surety is by how much the best language must be likelier than the second, from 0 to 0.99. Measured on
 // reviews: docs/measurements.md, "Languages of reviews".
 const surety = 0.2
-
-// beginning returns enough of a text, ending between two characters.
-func beginning(text string) string {
-	if len(text) <= enough {
-		return text
-	}
-	return strings.ToValidUTF8(text[:enough], "")
-}
 
 // languages returns the languages of a list of tags.
 func languages(list string) (among []lingua.Language, err error) {
