@@ -772,10 +772,11 @@ func moreThanIsServed(t *testing.T, ctx context.Context, s shop) {
 	)
 }
 
-// A text of more than twelve lines is folded until its reader asks for all, with any view of it. Paper
-// has all of it.
+// A text of more than twelve lines, and of more than four above the list, is folded until its reader asks
+// for all, with any view of it. Paper has all of it.
 func longTexts(t *testing.T, ctx context.Context, s shop) {
 	const (
+		above = "[..." + root + ".querySelectorAll('.highlight .comment > .text')]"
 		texts = "[..." + root + ".querySelectorAll('.list .comment > .text')]"
 		text  = root + ".querySelector('.list .unfold').previousElementSibling"
 		whole = text + ".clientHeight >= " + text + ".scrollHeight"
@@ -784,17 +785,20 @@ func longTexts(t *testing.T, ctx context.Context, s shop) {
 		holds(idle),
 		holds(texts+".map((text) => text.nextElementSibling.className === 'unfold' ? 1 : 0).join('') === '01010101'.repeat(2) + '0101'"),
 		holds(texts+".every((text, i) => i % 2 === 0 || text.clientHeight < text.scrollHeight)"),
-		holds(root+".querySelector('.highlight .unfold') === null"),
+		holds(above+".map((text) => text.nextElementSibling.className === 'unfold' && text.clientHeight < text.scrollHeight).join() === 'false,true'"),
+		focus(".highlight .unfold summary"),
+		chromedp.KeyEvent(kb.Enter),
+		holds(above+".every((text) => text.clientHeight >= text.scrollHeight)"),
 		focus(".list .unfold summary"),
 		chromedp.KeyEvent(kb.Enter),
 		holds(whole),
-		holds(root+".querySelector('.unfold summary').innerText === 'Show less'"),
+		holds(root+".querySelector('.list .unfold summary').innerText === 'Show less'"),
 		chromedp.Evaluate("document.querySelector('talkback-comments').refresh()", nil, awaited),
 		holds(whole),
 		focused(".list .unfold summary"),
 		chromedp.KeyEvent(kb.Enter),
 		holds("!("+whole+")"),
-		holds(root+".querySelector('.unfold summary').innerText === 'Read more'"),
+		holds(root+".querySelector('.list .unfold summary').innerText === 'Read more'"),
 		emulation.SetEmulatedMedia().WithMedia("print"),
 		holds(whole+" && "+root+".querySelector('.unfold').offsetHeight === 0"),
 		emulation.SetEmulatedMedia().WithMedia(""),

@@ -362,6 +362,10 @@ func answer(v variables) object {
 				product["complaint"] = commentOf(v.ID, c)
 			}
 		}
+		if v.ID == "long" { // above the list, a text of four lines is shown whole
+			product["praise"].(object)["text"] = "line" + strings.Repeat("\nline", 3)
+			product["complaint"].(object)["text"] = "line" + strings.Repeat("\nline", 4)
+		}
 	}
 	if v.Own {
 		product["viewerComment"] = ownOf(v.ID, all)

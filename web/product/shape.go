@@ -86,7 +86,7 @@ type commentView struct {
 	Autonym  string
 	Title    string
 	Text     string
-	Folded   bool // the text is long, and shown in part until its reader asks for all; never in a highlight
+	Folded   bool // the text is long, and shown in part until its reader asks for all
 	Author   string
 	DateTime string
 	Date     string

@@ -49,7 +49,7 @@ func (t *texts) highlights(p *product) []highlightView {
 				heading += ".helpful"
 			}
 			shown := t.comment(*c)
-			shown.ID, shown.Media, shown.Reply = "", nil, nil
+			shown.ID, shown.Media, shown.Reply, shown.Folded = "", nil, nil, linesOf(c.Text) > mostOfHighlight
 			all = append(all, highlightView{class, t.say(heading), shown})
 		}
 	}
@@ -66,7 +66,7 @@ func (t *texts) list(l *list, voting bool) *listView {
 	}
 	for _, c := range l.Nodes {
 		shown := t.comment(c)
-		shown.Voting, shown.Folded = voting, isLong(c.Text)
+		shown.Voting, shown.Folded = voting, linesOf(c.Text) > mostLines
 		v.Comments = append(v.Comments, shown)
 	}
 	return v
@@ -76,17 +76,19 @@ const (
 	// mostLines is how many lines of a text are shown whole. The style sheet shows fewer of a longer
 	// one, so that it is worth unfolding.
 	mostLines = 12
+	// mostOfHighlight is the same of a text above the list.
+	mostOfHighlight = 4
 	// widestLine is how many characters a line has on a wide screen. Few lines have more.
 	widestLine = 85
 )
 
-// isLong reports whether a text takes more than mostLines. The component counts in the same way.
-func isLong(text string) bool {
+// linesOf returns how many lines a text takes on a wide screen. The component counts in the same way.
+func linesOf(text string) int {
 	lines := 0
 	for line := range strings.SplitSeq(text, "\n") {
 		lines += max(1, (utf8.RuneCountInString(line)+widestLine-1)/widestLine)
 	}
-	return lines > mostLines
+	return lines
 }
 
 func (t *texts) comment(c comment) commentView {

@@ -24,7 +24,7 @@ function Highlight({ view, kind, comment }: Props & { kind: 'praise' | 'complain
   return (
     <div class={`highlight ${kind}`}>
       <h3>{view.texts.say((kind === 'praise' || kind === 'complaint') && comment.votes.helpful > (comment.votes.notHelpful ?? 0) ? `${kind}.helpful` : kind)}</h3>
-      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: kind.startsWith('own') ? comment.media : [] }} /></article>
+      <article class="comment" part="comment"><Content view={view} comment={{ ...comment, reply: null, media: kind.startsWith('own') ? comment.media : [] }} most={4} /></article>
     </div>
   );
 }
@@ -83,7 +83,7 @@ export function List({ view }: Props) {
             texts={view.texts}
             viewer={viewerOf(view)}
             comment={comment}
-            content={(actions) => <Content view={view} comment={comment} actions={actions} votes={voteOn(view, comment)} folded={isLong(comment.text)} />}
+            content={(actions) => <Content view={view} comment={comment} actions={actions} votes={voteOn(view, comment)} />}
           />
         </li>
       ))}
@@ -110,28 +110,16 @@ interface Parts {
   readonly actions?: ComponentChildren;
   /** In place of the number of votes. */
   readonly votes?: ComponentChildren;
-  /** Whether the text is shown in part until the reader asks for all. */
-  readonly folded?: boolean;
-}
-
-/** Whether a text takes more than 12 lines of 85 characters: few lines of a wide screen have more. The server counts in the same way. */
-function isLong(text: string): boolean {
-  return text.match(/[^\n]{1,85}|(?<![^\n])(?![^\n])/gu)!.length > 12; // one at least: an empty line matches too
-}
-
-/** Unfolds the text before it, by the style sheet alone. */
-function Unfold({ view: { texts } }: Props) {
-  return (
-    <details class="unfold" part="unfold">
-      <summary><span class="more">{texts.say('text.more')}</span><span class="less">{texts.say('text.less')}</span></summary>
-    </details>
-  );
+  /** Of a text that takes more lines, a part is shown until the reader asks for all. */
+  readonly most?: number;
 }
 
 /** A comment. Its texts are text nodes, whatever they look like. */
-function Content({ view, comment, actions, votes, folded }: Props & Parts) {
+function Content({ view, comment, actions, votes, most = 12 }: Props & Parts) {
   const { texts } = view;
   const { title, text, language, author, rating, media } = comment;
+  // Few lines of a wide screen have more than 85 characters. The server counts in the same way. The style sheet alone unfolds.
+  const lines = `${text}\n`.match(/[^\n]{1,85}\n?|\n/gu)!.length;
   return (
     <>
       <header>
@@ -139,7 +127,11 @@ function Content({ view, comment, actions, votes, folded }: Props & Parts) {
         {title && <h3 class="title" lang={language} dir="auto">{title}</h3>}
       </header>
       {text && <p class="text" lang={language} dir="auto">{text}</p>}
-      {folded && <Unfold view={view} />}
+      {lines > most && (
+        <details class="unfold" part="unfold">
+          <summary><span class="more">{texts.say('text.more')}</span><span class="less">{texts.say('text.less')}</span></summary>
+        </details>
+      )}
       {media?.length ? <Pictures texts={texts} media={media} /> : null}
       <footer>
         {author.name && <span class="author" dir="auto">{author.name}</span>}
