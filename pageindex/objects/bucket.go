@@ -107,9 +107,8 @@ func (b *bucket) remove(ctx context.Context, name string) error {
 	return err
 }
 
-// OpenBucket opens the index at s3://BUCKET/PREFIX. Region, credentials and the address of the
-// service are those of the SDK's default chain; AWS_ENDPOINT_URL_S3 names another service.
-func OpenBucket(ctx context.Context, target string) (*Store, error) {
+// openBucket returns the storage at s3://BUCKET/PREFIX.
+func openBucket(ctx context.Context, target string) (*bucket, error) {
 	name, prefix, err := parse(target)
 	if err != nil {
 		return nil, err
@@ -120,7 +119,7 @@ func OpenBucket(ctx context.Context, target string) (*Store, error) {
 	if err != nil {
 		return nil, &comment.Error{Kind: comment.Unavailable, Cause: err, Message: "the AWS configuration for the page index cannot be used: see AWS_PROFILE and AWS_REGION"}
 	}
-	return openAt(ctx, &bucket{s3.NewFromConfig(cfg, clientOptions), name, prefix}, bucketSettings)
+	return &bucket{s3.NewFromConfig(cfg, clientOptions), name, prefix}, nil
 }
 
 // idleConnections is how many connections are kept for the next calls.

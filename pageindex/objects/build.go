@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"os"
-	"slices"
 	"sync"
 
 	"github.com/talkback/talkback/pageindex"
@@ -22,10 +21,10 @@ type build struct {
 	ended  bool // its files are deleted
 }
 
-// Build implements pageindex.Store. An earlier build ends.
-func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
-	b := &build{core: s.core, id: uniqueName()}
-	err := s.core.update(ctx, func(now snapshot) (*Root, error) {
+// newBuild begins a build. An earlier one ends.
+func newBuild(ctx context.Context, c *core) (*build, error) {
+	b := &build{core: c, id: uniqueName()}
+	err := c.update(ctx, func(now snapshot) (*Root, error) {
 		root := *now.root
 		if now.damage != nil {
 			root = Root{Merged: now.last, Generation: now.root.Generation + 1}
@@ -34,17 +33,14 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 		root.Build, root.BuildAfter = b.id, b.after
 		return &root, nil
 	})
-	var folder string
-	if err == nil {
-		folder, err = os.MkdirTemp(s.core.scratch, "talkback-pages-")
-	}
 	if err != nil {
-		return nil, s.core.unavailable(err)
+		return nil, err
 	}
-	b.sorter = &Sorter{Folder: folder, Items: s.core.settings.run}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.builds = append(slices.DeleteFunc(s.builds, (*build).removeIdle), b) // who gives up a build says nothing
+	folder, err := os.MkdirTemp(c.scratch, "talkback-pages-")
+	if err != nil {
+		return nil, err
+	}
+	b.sorter = &Sorter{Folder: folder, Items: c.settings.run}
 	return b, nil
 }
 

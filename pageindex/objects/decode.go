@@ -90,3 +90,33 @@ func join(there, guarded []Item) []Item {
 	}
 	return append(out, guarded...)
 }
+
+// Decode reads the head that the file begins with. It must be the very one. There may be more bytes
+// behind it.
+func (f FileInfo) Decode(data []byte) (*Head, error) {
+	data = data[:min(f.Head, len(data))]
+	p := &parser{rest: data}
+	magic, crc := string(p.take(len(fileMagic))), p.u32()
+	kind, prefix, size, length, products := Kind(p.u8()), p.u8(), p.u16(), int(p.u32()), int(p.u32())
+	if p.short || magic != fileMagic || length < fixedHead || length > len(data) || size < recordSize {
+		return nil, damaged("a file does not begin with a head")
+	}
+	if crcOf(data[checked:length]) != crc {
+		return nil, damaged("the checksum of a head does not match")
+	}
+	p.rest = data[fixedHead:length]
+	h := &Head{Kind: kind, Prefix: string(p.take(prefix)), RecordSize: size, Length: length}
+	records := 0
+	h.Products = list(p, products, func() Product {
+		product := p.product(records)
+		records += product.Records
+		return product
+	})
+	if p.short || len(p.rest) > 0 {
+		return nil, damaged("a head is not as long as it says")
+	}
+	if crc != f.CRC || records != f.Count {
+		return nil, damaged("a file is another than the one that the root names")
+	}
+	return h, nil
+}

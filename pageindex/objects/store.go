@@ -16,6 +16,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 
@@ -49,6 +50,16 @@ func openIn(ctx context.Context, path string, set settings) (*Store, error) {
 		return nil, c.unavailable(err)
 	}
 	return open(ctx, c)
+}
+
+// OpenBucket opens the index at s3://BUCKET/PREFIX. Region, credentials and the address of the
+// service are those of the SDK's default chain; AWS_ENDPOINT_URL_S3 names another service.
+func OpenBucket(ctx context.Context, target string) (*Store, error) {
+	b, err := openBucket(ctx, target)
+	if err != nil {
+		return nil, err
+	}
+	return openAt(ctx, b, bucketSettings)
 }
 
 func openAt(ctx context.Context, b *bucket, set settings) (*Store, error) {
@@ -127,6 +138,18 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 		}
 	}
 	return nil
+}
+
+// Build implements pageindex.Store.
+func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
+	b, err := newBuild(ctx, s.core)
+	if err != nil {
+		return nil, s.core.unavailable(err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.builds = append(slices.DeleteFunc(s.builds, (*build).removeIdle), b) // who gives up a build says nothing
+	return b, nil
 }
 
 // tries is how often a lookup begins again because objects that it needs are gone.
