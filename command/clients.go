@@ -7,11 +7,8 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
-	"net/url"
 	"slices"
 	"sync"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/auth"
 	"github.com/talkback/talkback/comment"
@@ -36,19 +33,6 @@ const (
 	defaultWrites    = 60
 	burstSeconds     = 10
 )
-
-// AfterApply refuses a password on the command line, which everyone on the machine sees.
-func (f *ClientFlags) AfterApply(line *kong.Context) error {
-	for _, p := range line.Path {
-		if p.Flag == nil || p.Flag.Name != "client-limits-redis" {
-			continue
-		}
-		if u, err := url.Parse(f.Redis); err != nil || u.User != nil {
-			return usagef("--client-limits-redis holds a password, which everyone on this machine could see: set TALKBACK_CLIENT_LIMITS_REDIS instead")
-		}
-	}
-	return nil
-}
 
 // policies returns what each client may use, with a rate of 0 for any number. Visitors vote through
 // proxies on this machine too.

@@ -4,6 +4,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -82,7 +83,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 		return finish(unparsed(err, parser.Model, arguments), term)
 	}
 	warnOfMisspelt(term.Err, parser.Model, os.Environ())
-	if err := refuseBlank(chosen); err != nil {
+	if err := cmp.Or(refuseBlank(chosen), refusePassword(chosen)); err != nil {
 		return finish(err, term)
 	}
 	term = l.Log.apply(term)

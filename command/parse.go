@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"reflect"
 	"regexp"
@@ -178,6 +179,27 @@ func refuseBlankVariable(flag *kong.Flag) error {
 	for _, name := range flag.Envs {
 		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {
 			return usagef("%s is set but empty: give it a value (if a command or a secret fills it in, find out why that is empty), or unset it", name)
+		}
+	}
+	return nil
+}
+
+// stores are the flags that name a store by its URL.
+var stores = []string{"pages", "client-limits-redis"}
+
+// refusePassword refuses the URL of a store with a password on the command line, which everyone on the
+// machine sees. A flag without a value has that of its variable.
+func refusePassword(chosen *kong.Context) error {
+	for _, p := range chosen.Path {
+		if p.Flag == nil || !slices.Contains(stores, p.Flag.Name) || p.Flag.Target.String() == variableOf(p.Flag) {
+			continue
+		}
+		address, err := url.Parse(p.Flag.Target.String())
+		if err != nil {
+			continue // it is refused later, without what it says
+		}
+		if _, secret := address.User.Password(); secret || address.Query().Has("password") {
+			return usagef("--%s holds a password, which everyone on this machine could see: set %s instead", p.Flag.Name, p.Flag.Envs[0])
 		}
 	}
 	return nil
