@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,13 +36,16 @@ type PagesFlag struct {
 // OnlyPagesFlag says where page numbers are kept, and, if it is given on the command line, that the
 // command is about these alone.
 type OnlyPagesFlag struct {
-	Pages string `help:"Do so with page numbers only, and those that are kept there: ${pages}. Without a value, where the variable says; it alone does not restrict the command (default: ${default})." placeholder:"STORE" default:"table" type:"store"`
+	Pages string `help:"Do so with page numbers only, and those that are kept there: ${pages}. Without a value, where the variable says; it alone does not restrict the command (default: table)." placeholder:"STORE" type:"store"`
 }
+
+// told reports whether the flag or its variable says where page numbers are kept.
+func (f OnlyPagesFlag) told() bool { return f.Pages != "" }
 
 // target returns what the flag names. only says that it is on the command line.
 func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bool, err error) {
 	only = slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "pages" })
-	target, err = PagesFlag(f).target()
+	target, err = PagesFlag{cmp.Or(f.Pages, keeper.InTable)}.target()
 	if err == nil && only && target.Name == keeper.Nowhere {
 		err = usagef("--pages none keeps no page numbers: name the place where they are kept")
 	}
@@ -117,22 +121,18 @@ func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, comma
 	return use(session, pages)
 }
 
-// leaveTable leaves out the index in the table if another store is complete: then the processes that
-// count keep page numbers there, and this one was not told.
-func (p *pages) leaveTable(ctx context.Context, session *Session) error {
-	if p.table == nil {
-		return nil
-	}
+// elsewhere returns the name of another store than the table that is complete, empty if there is none.
+// The processes that count keep page numbers there then, or did until now.
+func (p *pages) elsewhere(ctx context.Context, session *Session) (string, error) {
 	state, _, err := newLeases(session).Current(ctx)
 	if err != nil {
-		return err
+		return "", err
 	}
 	stores, err := p.status(ctx, state)
 	if i := slices.IndexFunc(stores, func(s keeper.Status) bool { return s.Complete }); i >= 0 {
-		p.log.Warn("page numbers are in another store than the table, and are left out: name it by TALKBACK_PAGES", "store", stores[i].Name)
-		p.table = nil
+		return stores[i].Name, nil
 	}
-	return err
+	return "", err
 }
 
 // newCounter makes the counter of a session's table, which feeds the page numbers too. The follower

@@ -19,6 +19,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/talkback/talkback/internal/output"
+	"github.com/talkback/talkback/pageindex/keeper"
 )
 
 // unparsed says what is wrong with a command line, and where to find help.
@@ -315,8 +316,7 @@ func checkCalls(calls int) error {
 	return nil
 }
 
-// decodeStore takes the value of a flag that needs none: then it is that of the variable, or the
-// default.
+// decodeStore takes the value of a flag that needs none: then it is that of the variable, or the table.
 func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 	next := ctx.Scan.Peek()
 	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {
@@ -324,6 +324,6 @@ func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 		ctx.Scan.Pop()
 		return nil
 	}
-	target.SetString(cmp.Or(variableOf(ctx.Value.Flag), ctx.Value.Default))
+	target.SetString(cmp.Or(variableOf(ctx.Value.Flag), keeper.InTable))
 	return nil
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -39,9 +40,9 @@ func (c *Rebuild) Run(ctx context.Context, flags *EngineFlags, term Terminal, li
 		if only && pages.store != nil {
 			return rebuildPages(ctx, session, pages, term)
 		}
-		if !only {
-			if err := pages.leaveTable(ctx, session); err != nil {
-				return err
+		if !c.told() {
+			if store, err := pages.elsewhere(ctx, session); err != nil || store != "" {
+				return cmp.Or(err, usagef("page numbers are in %s, not in the table: set TALKBACK_PAGES to that store, or to table if you leave it", output.Printable(store)))
 			}
 		}
 		return c.rebuild(ctx, session, pages, term)

@@ -44,8 +44,15 @@ func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, lin
 		if only {
 			return verifyPages(ctx, session, pages, term)
 		}
-		if err := pages.leaveTable(ctx, session); err != nil {
-			return err
+		if !c.told() {
+			store, err := pages.elsewhere(ctx, session)
+			if err != nil {
+				return err
+			}
+			if store != "" {
+				term.Logger.Warn("page numbers are in another store than the table, and are left out: name it by TALKBACK_PAGES", "store", store)
+				pages.table = nil
+			}
 		}
 		return c.verify(ctx, session, pages, term)
 	})
