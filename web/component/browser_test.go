@@ -45,6 +45,7 @@ func TestInABrowser(t *testing.T) {
 		{"pages that change what is under way", pagesThatInterfere},
 		{"what others left in the storage", foreignStorage},
 		{"more than is served", moreThanIsServed},
+		{"nothing moves meanwhile", nothingMovesMeanwhile},
 		{"for everyone", forEveryone},
 		{"another origin", anotherOrigin},
 		{"takes over what the server rendered", takesOver},
@@ -802,6 +803,20 @@ func longTexts(t *testing.T, ctx context.Context, s shop) {
 		emulation.SetEmulatedMedia().WithMedia("print"),
 		holds(whole+" && "+root+".querySelector('.unfold').offsetHeight === 0"),
 		emulation.SetEmulatedMedia().WithMedia(""),
+	)
+}
+
+// The bar that runs while an answer is awaited moves nothing, itself included: browsers count what a
+// property of the layout moves.
+func nothingMovesMeanwhile(t *testing.T, ctx context.Context, s shop) {
+	const moved = `window.moved = []; new PerformanceObserver((list) => moved.push(...list.getEntries().map(({ value }) => value))).observe({ type: 'layout-shift' })`
+	s.forgive("slow")
+	run(t, ctx,
+		chromedp.Navigate(s.address+"/shop/slow"),
+		holds(root+"?.querySelector('.skeleton')"),
+		chromedp.Evaluate(moved, nil),
+		holds(root+".getAnimations().some((running) => running.animationName === 'talkback-run' && running.currentTime > 1000)"),
+		holds("moved.length === 0"),
 	)
 }
 
