@@ -303,6 +303,7 @@ func TestPasswordOnTheCommandLine(t *testing.T) {
 		variable  string
 	}{
 		{"a Redis", []string{"serve", "--client-limits-redis", "redis://user:hush@cache:6379"}, "TALKBACK_CLIENT_LIMITS_REDIS"},
+		{"a Redis, without a colon", []string{"serve", "--client-limits-redis", "redis://hush@cache:6379"}, "TALKBACK_CLIENT_LIMITS_REDIS"},
 		{"a store of page numbers", []string{"serve", "--pages", "rediss://:hush@cache:6379"}, "TALKBACK_PAGES"},
 		{"a command that is about them alone", []string{"verify", "--pages=postgres://user:hush@base/pages"}, "TALKBACK_PAGES"},
 		{"behind the address", []string{"import", "-", "--pages", "postgres://base/pages?password=hush"}, "TALKBACK_PAGES"},

@@ -199,7 +199,9 @@ func refusePassword(chosen *kong.Context) error {
 		if err != nil {
 			continue // it is refused later, without what it says
 		}
-		if _, secret := address.User.Password(); secret || address.Query().Has("password") {
+		_, secret := address.User.Password()
+		mistaken := address.User != nil && strings.HasPrefix(address.Scheme, "redis") // the user of a Redis is often its password
+		if secret || mistaken || address.Query().Has("password") {
 			return usagef("--%s holds a password, which everyone on this machine could see: set %s instead", p.Flag.Name, p.Flag.Envs[0])
 		}
 	}
