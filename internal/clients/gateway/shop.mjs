@@ -48,6 +48,7 @@ const customers = {
 async function start({ name, sdl, resolvers }) {
   const schema = buildSubgraphSchema({ typeDefs: parse(sdl), resolvers });
   const server = createServer(createYoga({ schema, logging: false }));
+  server.keepAliveTimeout = 0; // else it closes a connection after 5 idle seconds, perhaps while the next gateway sends by it
   await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
   return { name, sdl, url: `http://127.0.0.1:${server.address().port}/graphql`, close: () => server.close() };
 }
