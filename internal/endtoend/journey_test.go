@@ -53,6 +53,7 @@ func TestPages(t *testing.T) {
 		{"valid HTML", validHTML},
 		{"accessible", accessible},
 		{"still and small", stillAndSmall},
+		{"in pieces", inPieces},
 		{"structured data", structuredData},
 		{"load more", loadMore},
 		{"own comment", ownComment},
