@@ -82,7 +82,7 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 		return unless(ok, condition, value)
 	case anything:
 		keys, ok := value.(map[string]any)
-		return unless(ok, keys, value)
+		return unless(ok, withIDs(keys), value)
 	}
 	// The value of a custom scalar, which checks it. None of them but anything is a list or an object.
 	switch kind := kindOf(value); kind {
@@ -103,6 +103,22 @@ func unless(ok bool, read, value any) (any, wrong) {
 
 // anything is the scalar of Apollo Federation for representations, which are objects.
 const anything = "_Any"
+
+// withIDs returns a representation whose whole numbers have the digits of the IDs that they are: -0 is 0,
+// and 100.0 is 100. Nothing says which keys are IDs, so other numbers stay as they are.
+func withIDs(keys map[string]any) map[string]any {
+	written := make(map[string]any, len(keys))
+	for key, value := range keys {
+		written[key] = value
+		if _, isNumber := value.(json.Number); !isNumber {
+			continue
+		}
+		if digits, problem := id(value); problem == "" {
+			written[key] = json.Number(digits.(string))
+		}
+	}
+	return written
+}
 
 // integer accepts whole numbers of 32 bits in any notation: 1, 1.0 and 1e0 are the same number in
 // JSON.

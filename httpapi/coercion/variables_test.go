@@ -23,14 +23,15 @@ var schema = gqlparser.MustLoadSchema(&ast.Source{Input: `
 	enum Order { NEWEST OLDEST }
 	input Author { id: ID!, name: String! = "nobody" }
 	input Draft { language: String!, rating: Int, tags: [String!], author: Author, order: Order, at: Moment, inner: Draft }
-	type Query { f(int: Int, float: Float, id: ID, text: String, flag: Boolean, order: Order, at: Moment, draft: Draft, list: [Int!], lists: [[Int]], drafts: [Draft!]): Int }`})
+	type Query { f(int: Int, float: Float, id: ID, text: String, flag: Boolean, order: Order, at: Moment, draft: Draft, list: [Int!], lists: [[Int]], drafts: [Draft!], thing: _Any): Int }
+	scalar _Any`})
 
 // operation returns an operation that declares the variable $v, of a type with or without a
 // default.
 func operation(t testing.TB, declared string) *ast.OperationDefinition {
 	t.Helper()
 	argument := map[string]string{
-		"Int": "int", "Float": "float", "ID": "id", "String": "text", "Boolean": "flag", "Order": "order", "Moment": "at",
+		"Int": "int", "Float": "float", "ID": "id", "String": "text", "Boolean": "flag", "Order": "order", "Moment": "at", "_Any": "thing",
 		"Draft": "draft", "[Int!]": "list", "[[Int]]": "lists", "[Draft!]": "drafts",
 	}[strings.TrimSuffix(strings.TrimSpace(strings.SplitN(declared, "=", 2)[0]), "!")]
 	document, err := gqlparser.LoadQueryWithRules(schema, "\nquery ($v: "+declared+") { f("+argument+": $v) }", coercion.ValidationRules(rules.NewDefaultRules()))
@@ -75,6 +76,11 @@ func TestVariables(t *testing.T) {
 		{"ID", `{"v": 5}`, "5", "a database's number"},
 		{"ID", `{"v": 5.0}`, "5", "likewise"},
 		{"ID", `{"v": -9007199254740993}`, "-9007199254740993", "with all of its digits"},
+		{
+			"_Any", `{"v": {"id": 100.0, "key": -0, "of": "5", "price": 1.5, "far": 99999999999999999999}}`,
+			map[string]any{"id": json.Number("100"), "key": json.Number("0"), "of": "5", "price": json.Number("1.5"), "far": json.Number("99999999999999999999")},
+			"a whole number of a representation may be an ID",
+		},
 		{"ID = 5", `{}`, "5", "a default is read as well"},
 		{"String", `{"v": "5"}`, "5", "a string"},
 		{"Boolean", `{"v": false}`, false, "a boolean"},
