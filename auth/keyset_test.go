@@ -150,20 +150,21 @@ func TestWhatIsNoSetOfKeys(t *testing.T) {
 	for range 65 {
 		many = append(many, jwk(t, s.public, "hush", nil))
 	}
-	for why, text := range map[string]string{
-		"nothing":               "",
-		"a page":                "<html>hush</html>",
-		"no keys":               `{"keys":[]}`,
-		"null":                  `null`,
-		"another object":        `{"error":"hush"}`,
-		"a list":                `[]`,
-		"a name twice":          `{"keys":[],` + good[1:],
-		"something after":       good + good,
-		"more keys than can be": setOf(t, many...),
-		"more than can be read": good + strings.Repeat(" ", 256<<10),
+	for why, row := range map[string]struct{ text, err string }{
+		"nothing":               {"", "no set of keys in JSON"},
+		"a page":                {"<html>hush</html>", "no set of keys in JSON"},
+		"no keys":               {`{"keys":[]}`, "there are no keys in the set that is there\n"},
+		"null":                  {`null`, "there are no keys in the set that is there\n"},
+		"another object":        {`{"error":"hush"}`, "there are no keys in the set that is there\n"},
+		"a list":                {`[]`, "no set of keys in JSON"},
+		"a name twice":          {`{"keys":[],` + good[1:], "no set of keys in JSON"},
+		"something after":       {good + good, "no set of keys in JSON"},
+		"keys for other ends":   {setOf(t, jwk(t, s.public, "hush", map[string]any{"use": "enc"})), "of 1 keys there, none is of use for ES256: one is for something else"},
+		"more keys than can be": {setOf(t, many...), "there are 65 keys"},
+		"more than can be read": {good + strings.Repeat(" ", 256<<10), "the answer has more than 262144 bytes"},
 	} {
 		log.Reset()
-		shown.Store(text)
+		shown.Store(row.text)
 		c.advance(time.Minute)
 		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "hush")); got != comment.Unauthenticated {
 			t.Errorf("%s: %d", why, got)
@@ -171,7 +172,8 @@ func TestWhatIsNoSetOfKeys(t *testing.T) {
 		if got := mayWrite(t, g, "Bearer "+s.token(t, claims(nil), "old")); got != allowed {
 			t.Errorf("%s: the key known from before: %d", why, got)
 		}
-		if strings.Count(log.String(), "those known from before count") != 1 || strings.Contains(log.String(), "hush") {
+		said := strings.ReplaceAll(log.String(), `"`, "")
+		if strings.Count(said, "those known from before count") != 1 || !strings.Contains(said, row.err) || strings.Contains(said, "hush") {
 			t.Errorf("%s: the log: %s", why, log)
 		}
 	}

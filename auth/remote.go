@@ -142,8 +142,12 @@ func (r *remoteKeys) refetchLocked(age time.Duration) {
 	if err == nil {
 		keys, err = readKeys(r.settings.Algorithm, answer.Body)
 	}
-	if err != nil { // not with the address, which can hold a password
-		r.settings.Logger.Warn("the keys at --jwks-url could not be fetched; those known from before count", "error", err)
+	switch log := r.settings.Logger; { // not with the address, which can hold a password
+	case err != nil && len(r.known.Load().all) == 0:
+		log.Warn("the keys at --jwks-url could not be fetched; no signed token is valid before they are", "error", err)
+		return
+	case err != nil:
+		log.Warn("the keys at --jwks-url could not be fetched; those known from before count", "error", err)
 		return
 	}
 	keys.fetched = r.fetched
@@ -186,6 +190,8 @@ func readKeys(algorithm string, text []byte) (*keySet, error) {
 		keys.all = append(keys.all, key)
 	}
 	switch {
+	case len(set.Keys) == 0:
+		return nil, errors.New("there are no keys in the set that is there")
 	case len(keys.all) == 0:
 		slices.Sort(reasons)
 		return nil, fmt.Errorf("of %d keys there, none is of use for %s: %s", len(set.Keys), algorithm, strings.Join(slices.Compact(reasons), "; "))

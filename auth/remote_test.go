@@ -232,6 +232,9 @@ func TestKeyHostIsDown(t *testing.T) {
 		if got := mayWrite(t, g, right); got != comment.Unauthenticated {
 			t.Errorf("before there are keys: %d", got)
 		}
+		if said := log.String(); strings.Count(said, "no signed token is valid before they are") != 1 || strings.Contains(said, "known from before") {
+			t.Errorf("the log before there are keys:\n%s", said)
+		}
 		host.set(map[string]any{"k1": s.public}, false)
 		c.advance(time.Minute)
 		if got := mayWrite(t, g, right); got != allowed {

@@ -98,6 +98,9 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 		return Answer{}, fmt.Errorf("the answer is %d", response.StatusCode)
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(nil, response.Body, c.MaxBytes))
+	if _, large := errors.AsType[*http.MaxBytesError](err); large {
+		return Answer{}, fmt.Errorf("the answer has more than %d bytes, which is all that is read", c.MaxBytes)
+	}
 	if err != nil {
 		return Answer{}, err
 	}
