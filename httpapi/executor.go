@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime/debug"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/talkback/talkback/httpapi/coercion"
 	"github.com/talkback/talkback/httpapi/limits"
+	"github.com/talkback/talkback/loaders"
 )
 
 // documents is how many validated documents are cached: a client that sends the same ones has them
@@ -33,10 +35,20 @@ func newExecutor(o Options) *executor.Executor {
 	e.Use(&named{o.Trusted, o.Automatic})
 	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
 	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
+	e.AroundRootFields(o.reread)
 	if o.Fields != nil {
 		e.AroundFields(o.Fields)
 	}
 	return e
+}
+
+// reread gives each field of a mutation loaders of its own: the fields run one after the other, and what one
+// of them wrote is to be read again by the next.
+func (o Options) reread(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
+		ctx = loaders.With(ctx, o.Loaders)
+	}
+	return next(ctx)
 }
 
 // validationRules are the rules that documents are validated by.

@@ -89,8 +89,8 @@ type Options struct {
 	Batches func(what string, keys int)
 }
 
-// Loaders are the loaders of one request. Requests never share them: what they have found is kept
-// as it was at that moment.
+// Loaders are the loaders of one request, or of one field of a mutation. These never share them: what
+// they have found is kept as it was at that moment.
 type Loaders struct {
 	options  Options
 	comments loader[comment.ID, comment.Comment]
