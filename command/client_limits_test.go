@@ -152,6 +152,15 @@ func TestClientLimits(t *testing.T) {
 	checkSecrets(t, s.said.String(), "")
 }
 
+// refusedPages asks for pages of products by a wrong cursor. Each is refused while statistics are being read.
+func refusedPages(products int) string {
+	var ids strings.Builder
+	for i := range products {
+		fmt.Fprintf(&ids, "%q ", fmt.Sprint("pan-", i))
+	}
+	return `{ products(ids: [` + ids.String() + `]) { comments(first: 1, after: "x") { totalCount } } }`
+}
+
 func (s running) checkReads(t *testing.T) {
 	t.Helper()
 	for range 8 { // each is estimated at 13 units
@@ -171,6 +180,10 @@ func (s running) checkReads(t *testing.T) {
 	got := s.ask(t, "", "198.51.100.7, 203.0.113.1", hundred).left(t)
 	if again := 1 + int(time.Since(begun).Seconds()); got > before+again {
 		t.Errorf("with an invented address before its own, a client has %d units left, after %d", got, before)
+	}
+	refused := s.ask(t, "", "203.0.113.40", refusedPages(40))
+	if refused.cost.UsedReadUnits != 20 || refused.left(t) > 42 || strings.Count(refused.body, "BAD_CURSOR") != 20 {
+		t.Errorf("the statistics of 40 products, which no field shows, are not charged: %s, %s", refused.limit, refused.body)
 	}
 	if got := s.ask(t, "", "203.0.113.2", hundred).left(t); got < 58 {
 		t.Errorf("another address has %d units left", got)

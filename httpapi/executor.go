@@ -35,19 +35,21 @@ func newExecutor(o Options) *executor.Executor {
 	e.Use(&named{o.Trusted, o.Automatic})
 	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
 	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
-	e.AroundRootFields(o.reread)
+	e.AroundRootFields(o.loading)
 	if o.Fields != nil {
 		e.AroundFields(o.Fields)
 	}
 	return e
 }
 
-// reread gives each field of a mutation loaders of its own: the fields run one after the other, and what one
-// of them wrote is to be read again by the next.
-func (o Options) reread(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
+// loading gives each field of a mutation loaders of its own: the fields run one after the other, and what one of
+// them wrote is to be read again by the next. A root field ends when all that was begun for it is read, for its
+// client is told, and pays, what an operation has read by its end.
+func (o Options) loading(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
 	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
 		ctx = loaders.With(ctx, o.Loaders)
 	}
+	defer loaders.Await(ctx)
 	return next(ctx)
 }
 

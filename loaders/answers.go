@@ -2,6 +2,8 @@ package loaders
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 
 	"github.com/graph-gophers/dataloader/v7"
@@ -37,6 +39,16 @@ func (c *answers[K, V]) of(key K) *answer[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.known[key]
+}
+
+// await waits for the answers that are under way, until the context ends.
+func (c *answers[K, V]) await(ctx context.Context) {
+	c.mu.Lock()
+	known := slices.Collect(maps.Values(c.known))
+	c.mu.Unlock()
+	for _, a := range known {
+		_, _ = a.wait(ctx)
+	}
 }
 
 // Get implements [dataloader.Cache].

@@ -237,18 +237,41 @@ func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Conte
 
 type contextKey struct{}
 
-// With puts the loaders of a request into its context. They are made when the first field asks for
-// them: most requests for a page need none.
+// holder holds the loaders of a request once a field asked for them: most requests for a page need none.
+type holder struct {
+	options Options
+	once    sync.Once
+	made    atomic.Pointer[Loaders]
+}
+
+// With puts the loaders of a request, or of a field of a mutation, into its context.
 func With(ctx context.Context, o Options) context.Context {
-	return context.WithValue(ctx, contextKey{}, sync.OnceValue(func() *Loaders { return New(o) }))
+	return context.WithValue(ctx, contextKey{}, &holder{options: o})
 }
 
 // From returns the loaders in the context of a request. It panics if there are none, which is a
 // bug: every request passes through With.
 func From(ctx context.Context) *Loaders {
-	made, ok := ctx.Value(contextKey{}).(func() *Loaders)
+	h, ok := ctx.Value(contextKey{}).(*holder)
 	if !ok {
 		panic("loaders: the context has none; every request passes through loaders.With")
 	}
-	return made()
+	h.once.Do(func() { h.made.Store(New(h.options)) })
+	return h.made.Load()
+}
+
+// Await waits until all that was asked for in the context of a request is fetched, or the context ends. A field
+// that fails waits for nothing that was begun for it, and yet that is read, and counts.
+func Await(ctx context.Context) {
+	h, ok := ctx.Value(contextKey{}).(*holder)
+	if !ok || h.made.Load() == nil {
+		return
+	}
+	l := h.made.Load()
+	for _, await := range []func(context.Context){
+		l.stats.answers.await, l.rows.answers.await, l.own.answers.await, l.votes.answers.await,
+		l.comments.answers.await, l.textless.answers.await, l.latest.answers.await, l.textlessLatest.answers.await,
+	} {
+		await(ctx)
+	}
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -281,4 +282,31 @@ func (f statsFunc) StatsOf(ctx context.Context, products []string) (map[string]c
 
 func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.ProductLanguage]comment.Row, map[comment.ProductLanguage]error, error) {
 	return nil, nil, nil // no product has that many languages
+}
+
+// What was begun is waited for, and nothing where no field asked for anything, or when time is over.
+func TestAwait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx := loaders.With(t.Context(), loaders.Options{Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {
+			time.Sleep(time.Second)
+			return nil, nil, errors.New("the table is away")
+		})})
+		began := time.Now()
+		loaders.Await(ctx)
+		loaders.Await(t.Context())
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it took %v to wait for nothing", took)
+		}
+		loaders.From(ctx).ExpectStats(ctx, "pan", "pot")
+		short, cancel := context.WithTimeout(ctx, 10*time.Millisecond)
+		defer cancel()
+		loaders.Await(short)
+		if took := time.Since(began); took != 10*time.Millisecond {
+			t.Errorf("it was waited for %v", took)
+		}
+		loaders.Await(ctx)
+		if took := time.Since(began); took < time.Second {
+			t.Errorf("it was waited for %v", took)
+		}
+	})
 }
