@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -112,6 +113,9 @@ func TestExplorer(t *testing.T) {
 		{"links", explorer.links},
 		{"sharing", explorer.sharing},
 		{"plan", explorer.plan},
+		{"other plans", explorer.otherPlans},
+		{"what a browser keeps", explorer.kept},
+		{"no answers", explorer.noAnswers},
 		{"narrow", explorer.narrow},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(e.newcomer(t), t) })
@@ -163,12 +167,14 @@ func (e explorer) ownTabs(t *testing.T) {
 // What comes by a link is shown in a tab of its own, with what is wrong with it, and never run.
 func (e explorer) links(t *testing.T) {
 	before := len(e.asked())
+	first := strings.TrimSpace(examples(t)[0].query)
 	const both, markup = "query A { __typename }\nquery B { __typename }", "<img src=x onerror=alert(1)>"
 	for _, test := range []struct {
 		reason, query, variables, name string
 		holds                          string // the variables, once shown
 		says                           []string
 	}{
+		{"what runs for a newcomer", first, `{"first":100}`, "", "{\n  \"first\": 100\n}", []string{"This query came with the link and was not run"}},
 		{"one of two queries", both, `{"a":1}`, "B", "{\n  \"a\": 1\n}", []string{"This query came with the link and was not run"}},
 		{"a mutation", "mutation M { __typename }", "[1]", "C", "[1]", []string{"It changes data when you press", "are not a JSON object", "“C”, which its query does not have"}},
 		{"not a query", markup, markup, "", markup, []string{"The query of the link has an error: Syntax Error", "The variables of the link are not JSON"}},
@@ -247,6 +253,70 @@ func (e explorer) plan(t *testing.T) {
 		browsertest.Example("Newest comments", &answer), until(`!document.querySelector('.plan').open`),
 		browsertest.Example("Add a comment", &answer),
 		has(`document.querySelector('.plan')?.textContent`, "Only lists of comments have a plan"))
+}
+
+// answering has the page get an answer of the API, or fail to, by a statement in JavaScript; no schema comes then.
+func answering(statement string) chromedp.Action {
+	return chromedp.Evaluate(`window.fetch = async () => { `+statement+` }`, nil)
+}
+
+// before runs a script in each page before its own.
+func before(script string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(script).Do(ctx)
+		return err
+	})
+}
+
+// An alias gives any field the name of a plan or of a part of one. The strip shows what it can of that, and of many
+// plans the first.
+func (e explorer) otherPlans(t *testing.T) {
+	const text = `"<img src=x onerror=alert(1)>"`
+	var answer string
+	actions := chromedp.Tasks{browsertest.Answer(&answer)}
+	for _, test := range []struct{ data, shows string }{
+		{`{"plan": {"summary": {"total": 1}, "reads": ` + text + `, "candidates": {"length": 1}, "position": 1}}`, "A plan can say more"},
+		{`{"plan": {"skipped": [null, 5, {"index": {}, "limit": ` + text + `}], "readUnits": {}}}`, "<img src=x"},
+		{`{"list": [` + strings.Repeat(`{"plan": {"summary": "one"}}, `, 60) + `null]}`, "The other 10 are in the answer alone."},
+	} {
+		actions = append(actions,
+			answering(fmt.Sprintf("return Response.json({ data: %s })", test.data)),
+			browsertest.Click(".graphiql-execute-button"), has(planShown, test.shows), until(`!!document.querySelector('.graphiql-container')`))
+	}
+	e.visit(t, "", actions...)
+}
+
+// The page works in a browser that lets it keep nothing, and with what it did not keep in this form.
+func (e explorer) kept(t *testing.T) {
+	for _, script := range []string{
+		`Object.defineProperty(window, 'localStorage', { get() { throw new DOMException('no', 'SecurityError'); } })`,
+		`if (window === top) for (const [key, value] of Object.entries({ tabState: '{"tabs":null}', queries: '5', favorites: '{"favorites":[null]}' })) localStorage.setItem('graphiql:' + key, value)`,
+	} {
+		var answer string
+		ctx := e.newcomer(t).ctx
+		if err := chromedp.Run(ctx, before(script)); err != nil {
+			t.Fatal(err)
+		}
+		explorer{ctx: ctx, address: e.address}.visit(t, "", browsertest.Answer(&answer), has(planShown, "P#1/5"))
+	}
+}
+
+// Where there is no answer of the API, what came is shown, or what to do.
+func (e explorer) noAnswers(t *testing.T) {
+	headers, result := fmt.Sprintf(shown, "request-headers.json"), fmt.Sprintf(shown, "response.json")
+	var answer string
+	actions := chromedp.Tasks{browsertest.Answer(&answer)}
+	for statement, says := range map[string]string{
+		`return Response.json(null)`: "HTTP 200: null",
+		`return new Response('{"data', { headers: { 'content-type': 'application/json' } })`: `HTTP 200: {\"data`,
+		`return new Response('<p>Bad gateway</p>', { status: 502 })`:                         "HTTP 502: <p>Bad gateway</p>",
+		`return new Response(null, { status: 204 })`:                                         "HTTP 204: nothing else came",
+		`throw new TypeError('Failed to fetch')`:                                             "Failed to fetch. Look whether it runs",
+	} {
+		actions = append(actions, answering(statement), browsertest.Click(".graphiql-execute-button"), has(result, says), until(`!document.querySelector('.graphiql-spinner')`))
+	}
+	e.visit(t, "", append(actions, browsertest.Click(`//button[text()="Headers"]`), set(headers, `{"a b": "c"}`),
+		browsertest.Click(".graphiql-execute-button"), has(result, "Correct it in the pane of headers"))...)
 }
 
 // fits is whether nothing on the page is beyond its edges but what scrolls, and every button that

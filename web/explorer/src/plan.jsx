@@ -3,6 +3,9 @@ import { pick, useGraphiQL } from '@graphiql/react';
 import { useMemo, useState } from 'react';
 import { plansIn, withPlans } from './plans.js';
 
+// mostPlans is how many plans are shown: thousands would keep the page busy for long.
+const mostPlans = 50;
+
 export function PlanStrip() {
   const { storage, queryEditor, isFetching } = useGraphiQL(pick('storage', 'queryEditor', 'isFetching'));
   const { response, query } = useGraphiQL(({ tabs, activeTabIndex }) => pick('response', 'query')(tabs[activeTabIndex] ?? {}));
@@ -20,7 +23,8 @@ export function PlanStrip() {
     <details className="plan" open={open}>
       <summary onClick={fold}>Plan <span>{plans.length === 1 ? cost(plans[0].plan) : `${plans.length || 'none'} in this answer`}</span></summary>
       <div className="plan-body">
-        {plans.map(({ where, plan }) => <Plan key={where} where={plans.length > 1 && where} plan={plan} />)}
+        {plans.slice(0, mostPlans).map(({ where, plan }) => <Plan key={where} where={plans.length > 1 && where} plan={plan} />)}
+        {plans.length > mostPlans && <p className="plan-hint">The other {plans.length - mostPlans} are in the answer alone.</p>}
         <Hint asked={plans.length > 0} fuller={fuller === query ? null : () => queryEditor.setValue(fuller)} />
       </div>
     </details>
@@ -72,8 +76,8 @@ function Plan({ where, plan }) {
       <Table title="Reads" rows={plan.reads} columns={readColumns} />
       <Table title="Candidates" rows={plan.candidates} columns={candidateColumns} />
       <Table title="Not read" rows={plan.skipped} columns={readColumns} />
-      <Table title="Page numbers" rows={plan.position && [plan.position]} columns={positionColumns} />
-      {plan.summary && <p className="plan-summary">{plan.summary}</p>}
+      <Table title="Page numbers" rows={[plan.position]} columns={positionColumns} />
+      {typeof plan.summary === 'string' && <p className="plan-summary">{plan.summary}</p>}
     </section>
   );
 }
@@ -98,9 +102,11 @@ const readColumns = {
 const candidateColumns = { name: 'Way', reads: 'Reads', estimatedUnits: 'Estimated units', price: 'Price', chosen: 'Chosen' };
 const positionColumns = { by: 'Found by', rank: 'Comments before', skipped: 'Left out', counted: 'Counted by the index', calls: 'Calls', waves: 'Waves', readUnits: 'Units' };
 
-// Table shows the columns that the query asked for.
-function Table({ title, rows, columns }) {
-  if (!rows?.length) return null;
+// Table shows the columns that the query asked for. What has another form than the rows of a plan is left out: an alias
+// gives any field any name.
+function Table({ title, rows: given, columns }) {
+  const rows = Array.isArray(given) ? given.filter((row) => row !== null && typeof row === 'object') : [];
+  if (rows.length === 0) return null;
   const shown = Object.keys(columns).filter((field) => rows.some((row) => field in row));
   return (
     <table>
@@ -120,7 +126,7 @@ function Table({ title, rows, columns }) {
 }
 
 function cell(value) {
-  if (value === null || value === undefined) return '–';
+  if (value === null || value === undefined || (typeof value === 'object' && !Array.isArray(value))) return '–';
   if (typeof value === 'number') return number.format(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
   return Array.isArray(value) ? value.join(', ') : value;

@@ -5,7 +5,7 @@ import { hush, say } from './notice.jsx';
 
 export function Session({ link, firstQuery }) {
   useLink(link);
-  useFirstAnswer(firstQuery);
+  useFirstAnswer(link?.operation ? null : firstQuery);
   useOneTab();
   useSystemColours();
   return null;
@@ -14,7 +14,8 @@ export function Session({ link, firstQuery }) {
 const useReady = () =>
   useGraphiQL(({ queryEditor, variableEditor, responseEditor }) => Boolean(queryEditor && variableEditor && responseEditor));
 
-// A new visitor finds an answer. Tabs of their own, and what a link brought, run when they say so.
+// A new visitor finds an answer. Tabs of their own, and what a link brought, run when they say so: also a first query,
+// for its variables would be the link's.
 function useFirstAnswer(firstQuery) {
   const { run } = useGraphiQLActions();
   const ready = useReady();
