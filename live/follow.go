@@ -1,6 +1,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/talkback/talkback/comment"
@@ -19,9 +20,12 @@ func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statis
 	s := h.newSubscription(product)
 	s.counts = make(chan *comment.Statistics, 1)
 	return s.counts, h.subscribe(ctx, s, func(ctx context.Context, _ outbox.Position) error {
-		counts, err := h.readStats(ctx, []string{product})
+		counts, failed, err := h.readStats(ctx, []string{product})
+		if err = cmp.Or(err, failed[product]); err != nil {
+			return err
+		}
 		s.backlog = []Delivery{{value: counts[product], made: &made{}}}
-		return err
+		return nil
 	})
 }
 

@@ -340,52 +340,80 @@ func (h *Hub) read(ctx context.Context, ids []comment.ID, products []string, fou
 		return err
 	}
 	maps.Copy(found.comments, comments)
-	counts, err := h.readStats(ctx, products)
+	counts, failed, err := h.readStats(ctx, products)
+	for _, err := range failed {
+		h.warnOfDamage(err)
+	}
 	maps.Copy(found.counts, counts)
 	return err
 }
 
-// readComments reads comments as everyone sees them. One that is damaged is as good as gone.
+// readComments reads comments as everyone sees them. One that is damaged is as good as gone. Those that a
+// call leaves out, since the table is busy or the others were large, are read by further ones.
 func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.ID]*comment.Comment, error) {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
 	for some := range slices.Chunk(ids, readKeys) {
-		found, failed, err := h.reader.CommentsByID(ctx, some, false)
-		if err != nil {
-			return nil, err
-		}
-		for _, id := range some {
-			out[id] = nil
-			if c, there := found[id]; there && c.Status == comment.Approved {
-				c.Moderation = nil
-				out[id] = &c
+		for len(some) > 0 {
+			found, failed, err := h.reader.CommentsByID(ctx, some, false)
+			if err != nil {
+				return nil, err
 			}
-			if err := failed[id]; err != nil {
-				h.warn(err)
+			var left []comment.ID
+			for _, id := range some {
+				err = failed[id]
+				if err != nil && !damaged(err) {
+					left = append(left, id)
+					continue
+				}
+				if err != nil {
+					h.warnOfDamage(err)
+				}
+				out[id] = nil
+				if c, there := found[id]; there && c.Status == comment.Approved {
+					c.Moderation = nil
+					out[id] = &c
+				}
 			}
+			if len(left) == len(some) {
+				return nil, failed[left[0]]
+			}
+			some = left
 		}
 	}
 	return out, nil
 }
 
-func (h *Hub) readStats(ctx context.Context, products []string) (map[string]*comment.Statistics, error) {
-	out := make(map[string]*comment.Statistics, len(products))
+// readStats reads the statistics of products. Those that are damaged are nil, and failed says why.
+func (h *Hub) readStats(ctx context.Context, products []string) (out map[string]*comment.Statistics, failed map[string]error, err error) {
+	out, failed = make(map[string]*comment.Statistics, len(products)), map[string]error{}
 	for some := range slices.Chunk(products, readKeys) {
 		var asOf *time.Time
 		if upTo, known := h.countedUpTo(ctx); known {
 			asOf = &upTo
 		}
-		found, failed, err := h.reader.CurrentStatsOf(ctx, some)
+		found, wrong, err := h.reader.CurrentStatsOf(ctx, some)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, product := range some {
-			if err := failed[product]; err != nil {
-				return nil, err
+			switch err := wrong[product]; {
+			case err != nil && !damaged(err):
+				return nil, nil, err
+			case err != nil:
+				out[product], failed[product] = nil, err
+				continue
 			}
 			counts := found[product].Statistics(comment.Filter{})
 			counts.AsOf = asOf
 			out[product] = &counts
 		}
 	}
-	return out, nil
+	return out, failed, nil
+}
+
+// damaged reports whether the error of an item stays, however often it is read.
+func damaged(err error) bool { return comment.KindOf(err) == comment.Internal }
+
+func (h *Hub) warnOfDamage(err error) {
+	h.logger.Warn("subscribers are not shown an item that is damaged", "error", err)
 }
