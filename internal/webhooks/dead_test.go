@@ -1,0 +1,63 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/webhooks"
+)
+
+// A dead letter is kept for 30 days from when its event was given up, as the guide says, and then expires: an
+// operator who comes back from a holiday can still redeliver it.
+func TestDeadLettersAreKeptFor30Days(t *testing.T) {
+	tab := newTable(t)
+	h := tab.add("http://127.0.0.1:1")
+	began := time.Now().Truncate(time.Second)
+	want := tab.edit(1, 1, time.Now().Add(-2*time.Hour)) // the hook gives up after one
+	stop := tab.deliver(tab.client, func(o *webhooks.Options) {
+		o.Send = func(context.Context, webhooks.Hook, ...outbox.Event) error { return errors.New("refused") }
+	})
+	var dead []string
+	tab.await("the event is given up", func() bool {
+		for letter, err := range tab.store.DeadLetters(t.Context(), h.ID) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			dead = append(dead, letter.ID)
+		}
+		return len(dead) > 0
+	})
+	stop()
+	for _, ids := range want {
+		if len(dead) != len(ids) {
+			t.Errorf("%v are given up, want %v", dead, ids)
+		}
+	}
+	output, err := tab.client.GetItem(t.Context(), &dynamodb.GetItemInput{
+		TableName: aws.String(tab.name), Key: layout.DeadEventKey(h.ID, dead[0]), ConsistentRead: aws.Bool(true),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	number, ok := output.Item[layout.AttrTTL].(*types.AttributeValueMemberN)
+	if !ok {
+		t.Fatal("it never expires")
+	}
+	seconds, err := strconv.ParseInt(number.Value, 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const kept = 30 * 24 * time.Hour
+	if expires := time.Unix(seconds, 0); expires.Before(began.Add(kept)) || expires.After(time.Now().Add(kept)) {
+		t.Errorf("it is kept until %v, for %v", expires, expires.Sub(began))
+	}
+}
