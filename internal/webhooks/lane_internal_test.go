@@ -23,6 +23,13 @@ func TestNextTryByAClockThatWasAhead(t *testing.T) {
 	})
 }
 
+// Who names no pace has the one that the guide states, not tries without a pause.
+func TestDefaultPace(t *testing.T) {
+	if got := NewDeliverer(Options{}).options.Pace; got != DefaultPace {
+		t.Errorf("%v", got)
+	}
+}
+
 // answers answers requests, in place of a network.
 type answers func() *http.Response
 

@@ -1,0 +1,53 @@
+package webhooks_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/webhooks"
+)
+
+// items counts the items that are read one by one, and refuses them while it is away.
+type items struct {
+	outbox.Client
+	read atomic.Int64
+	away atomic.Bool
+}
+
+func (i *items) GetItem(ctx context.Context, input *dynamodb.GetItemInput, options ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error) {
+	i.read.Add(1)
+	if i.away.Load() {
+		return nil, errors.New("away")
+	}
+	return i.Client.GetItem(ctx, input, options...)
+}
+
+// A process that leaves a hook to another one says nothing of it, however often it looks. It says so when it
+// cannot look, since then nobody may deliver the hook.
+func TestHookOfAnotherProcessIsNotLogged(t *testing.T) {
+	const failed = "a hook is not delivered for now"
+	tab := newTable(t)
+	r := newReceiver(t, nil)
+	tab.add(r.URL)
+	tab.deliver(tab.client)
+	want := tab.edit(1, 1, time.Now())
+	tab.await("the first process delivers", func() bool { return r.has(want) })
+	second, logged := &items{Client: tab.client}, &said{}
+	tab.deliver(second, func(o *webhooks.Options) {
+		o.Logger, o.Heartbeat = slog.New(slog.NewTextHandler(logged, nil)), time.Second // patient: the first is alive
+	})
+	tab.await("the second process looks for what to do", func() bool { return second.read.Load() > 4 })
+	if strings.Contains(logged.String(), failed) {
+		t.Errorf("the hook is the other's, and yet:\n%s", logged)
+	}
+	second.away.Store(true)
+	tab.await("the second process says that it cannot look", func() bool { return strings.Contains(logged.String(), failed) })
+}
