@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/internal/commenttest"
 	"github.com/talkback/talkback/internal/dynamotest"
 	"github.com/talkback/talkback/stream"
 )
@@ -21,6 +22,36 @@ func TestNothingIsInAnIndex(t *testing.T) {
 	} {
 		if got := dynamotest.IndexAttributes(layout.Definition("t"), it); len(got) > 0 {
 			t.Errorf("%s has %v", kind, got)
+		}
+	}
+}
+
+// A heartbeat is known by its item as it was written. Its expiry shows none, nor do leases, states and comments, whose
+// shards would be taken for proven.
+func TestHeartbeatsAmongRecords(t *testing.T) {
+	sent := stream.Heartbeat{Key: "17", Label: "label", Shard: "s", Counter: 3, Sent: time.Now().UTC().Truncate(time.Millisecond)}
+	it, now := heartbeatItem(sent), time.Now()
+	lease := leaseItem("label", stream.Lease{Shard: "s", CaughtUp: now}, now)
+	written := layout.Encode(commenttest.Many(commenttest.Rand(t), "pan", 1)[0])
+	for what, row := range map[string]struct {
+		before, after layout.Item
+		shows         bool
+	}{
+		"a heartbeat":           {nil, it, true},
+		"another on the same":   {it, it, true},
+		"its expiry":            {it, nil, false},
+		"a lease":               {nil, lease, false},
+		"a comment":             {nil, written, false},
+		"a comment was removed": {written, nil, false},
+	} {
+		of := row.after
+		if of == nil {
+			of = row.before
+		}
+		keys := layout.Item{layout.AttrPK: of[layout.AttrPK], layout.AttrSK: of[layout.AttrSK]}
+		got, shows := (&Leases{}).HeartbeatOf(stream.Record{Keys: keys, Old: row.before, New: row.after})
+		if want := map[bool]stream.Heartbeat{true: sent}[row.shows]; shows != row.shows || got != want {
+			t.Errorf("%s: %+v, %t", what, got, shows)
 		}
 	}
 }
