@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"runtime/debug"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/executor"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -33,24 +32,12 @@ func newExecutor(o Options) *executor.Executor {
 	e.SetDefaultRulesFn(o.validationRules)
 	e.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
 	e.Use(&named{o.Trusted, o.Automatic})
-	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}})
+	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}, Await: loaders.Await})
 	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
-	e.AroundRootFields(o.loading)
 	if o.Fields != nil {
 		e.AroundFields(o.Fields)
 	}
 	return e
-}
-
-// loading gives each field of a mutation loaders of its own: the fields run one after the other, and what one of
-// them wrote is to be read again by the next. A root field ends when all that was begun for it is read, for its
-// client is told, and pays, what an operation has read by its end.
-func (o Options) loading(ctx context.Context, next graphql.RootResolver) graphql.Marshaler {
-	if graphql.GetOperationContext(ctx).Operation.Operation == ast.Mutation {
-		ctx = loaders.With(ctx, o.Loaders)
-	}
-	defer loaders.Await(ctx)
-	return next(ctx)
 }
 
 // validationRules are the rules that documents are validated by.

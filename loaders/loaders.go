@@ -89,8 +89,8 @@ type Options struct {
 	Batches func(what string, keys int)
 }
 
-// Loaders are the loaders of one request, or of one field of a mutation. These never share them: what
-// they have found is kept as it was at that moment.
+// Loaders are the loaders of one request. Requests never share them: what they have found is kept
+// as it was at that moment.
 type Loaders struct {
 	options  Options
 	comments loader[comment.ID, comment.Comment]
@@ -240,11 +240,12 @@ type contextKey struct{}
 // holder holds the loaders of a request once a field asked for them: most requests for a page need none.
 type holder struct {
 	options Options
-	once    sync.Once
-	made    atomic.Pointer[Loaders]
+
+	mu   sync.Mutex
+	made *Loaders
 }
 
-// With puts the loaders of a request, or of a field of a mutation, into its context.
+// With puts the loaders of a request into its context.
 func With(ctx context.Context, o Options) context.Context {
 	return context.WithValue(ctx, contextKey{}, &holder{options: o})
 }
@@ -256,22 +257,42 @@ func From(ctx context.Context) *Loaders {
 	if !ok {
 		panic("loaders: the context has none; every request passes through loaders.With")
 	}
-	h.once.Do(func() { h.made.Store(New(h.options)) })
-	return h.made.Load()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.made == nil {
+		h.made = New(h.options)
+	}
+	return h.made
 }
 
 // Await waits until all that was asked for in the context of a request is fetched, or the context ends. A field
 // that fails waits for nothing that was begun for it, and yet that is read, and counts.
 func Await(ctx context.Context) {
 	h, ok := ctx.Value(contextKey{}).(*holder)
-	if !ok || h.made.Load() == nil {
+	if !ok {
 		return
 	}
-	l := h.made.Load()
+	h.mu.Lock()
+	l := h.made
+	h.mu.Unlock()
+	if l == nil {
+		return
+	}
 	for _, await := range []func(context.Context){
 		l.stats.answers.await, l.rows.answers.await, l.own.answers.await, l.votes.answers.await,
 		l.comments.answers.await, l.textless.answers.await, l.latest.answers.await, l.textlessLatest.answers.await,
 	} {
 		await(ctx)
+	}
+}
+
+// Forget has what is asked for from now on read again. The fields of a mutation run one after the other, and
+// one shows what it wrote, also of what the one before it has read.
+func Forget(ctx context.Context) {
+	Await(ctx)
+	if h, ok := ctx.Value(contextKey{}).(*holder); ok {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		h.made = nil
 	}
 }

@@ -151,17 +151,20 @@ func (r mutationResolver) EraseAuthor(ctx context.Context, input graph.EraseAuth
 
 // WithdrawComment takes a comment back, for its author.
 func (r mutationResolver) WithdrawComment(ctx context.Context, input graph.WithdrawCommentInput) (*graph.ModerateCommentPayload, error) {
-	return moderated(r.Judge.Withdraw(ctx, input.ID, input.Version))
+	c, problems, err := r.Judge.Withdraw(ctx, input.ID, input.Version)
+	return moderated(ctx, c, problems, err)
 }
 
 // ApproveComment shows a comment, or puts an edit that waits in its place.
 func (r mutationResolver) ApproveComment(ctx context.Context, input graph.ApproveCommentInput) (*graph.ModerateCommentPayload, error) {
-	return moderated(r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: text(input.Note.Value())}))
+	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Note: text(input.Note.Value())})
+	return moderated(ctx, c, problems, err)
 }
 
 // RejectComment takes a comment from all lists, or drops an edit that waits.
 func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectCommentInput) (*graph.ModerateCommentPayload, error) {
-	return moderated(r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: text(input.Note.Value())}))
+	c, problems, err := r.Judge.Decide(ctx, comment.Verdict{ID: input.ID, Version: input.Version, Reason: &input.Reason, Note: text(input.Note.Value())})
+	return moderated(ctx, c, problems, err)
 }
 
 // DecideComments decides about several comments, each by itself. The first error that is no problem
@@ -178,8 +181,9 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 	group, within := errgroup.WithContext(ctx)
 	group.SetLimit(decideAtOnce)
 	for i, d := range input.Decisions {
-		group.Go(func() (err error) {
-			out.Results[i], err = moderated(r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: text(d.Note.Value())}))
+		group.Go(func() error {
+			c, problems, err := r.Judge.Decide(within, comment.Verdict{ID: d.ID, Version: d.Version, Reason: d.Reason.Value(), Note: text(d.Note.Value())})
+			out.Results[i], err = moderated(ctx, c, problems, err)
 			if errors.Is(err, comment.ErrImproper) {
 				out.Results[i], err = &graph.ModerateCommentPayload{UserErrors: []*comment.Problem{{
 					Code: comment.ProblemNotFound, Path: []string{"id"}, Message: "the comment's item is damaged, so nothing can be decided about it: delete the comment, or have talkback show say what is wrong",
@@ -210,13 +214,14 @@ func wrongDecisions(decisions []*graph.DecisionInput) *comment.Problem {
 	return nil
 }
 
-// moderated returns the payload of a decision.
-func moderated(c comment.Comment, problems []comment.Problem, err error) (*graph.ModerateCommentPayload, error) {
+// moderated returns the payload of a decision. What was read before it is forgotten.
+func moderated(ctx context.Context, c comment.Comment, problems []comment.Problem, err error) (*graph.ModerateCommentPayload, error) {
 	if err != nil {
 		return nil, err
 	}
 	payload := &graph.ModerateCommentPayload{UserErrors: pointers(problems)}
 	if len(problems) == 0 {
+		loaders.Forget(ctx)
 		payload.Comment = &c
 	}
 	return payload, nil

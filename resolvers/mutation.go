@@ -98,11 +98,12 @@ func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnC
 	if err != nil {
 		return nil, err
 	}
+	payload := &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: pointers(problems)}
 	if len(problems) == 0 {
 		key := comment.VoteKey{Customer: r.Author.Viewer(ctx).VoterID(), Comment: voted.ID}
 		loaders.From(ctx).Voted(ctx, key, input.Vote)
 	}
-	return &graph.VoteOnCommentPayload{Comment: written(ctx, voted, problems), UserErrors: pointers(problems)}, nil
+	return payload, nil
 }
 
 // CreateVisitorToken makes a token for a visitor.
@@ -143,11 +144,13 @@ func mediaDrafts(inputs []*graph.MediaInput) []comment.MediaDraft {
 	return drafts
 }
 
-// written returns the comment, nil if problems kept it from being written, or if it is not known.
+// written returns the comment, nil if problems kept it from being written, or if it is not known. What was read
+// before it was written is forgotten.
 func written(ctx context.Context, c comment.Comment, problems []comment.Problem) *comment.Comment {
 	if len(problems) > 0 || c.Version == 0 {
 		return nil
 	}
+	loaders.Forget(ctx)
 	expectStats(ctx, c.ProductID)
 	return &c
 }

@@ -77,6 +77,9 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	if response == nil {
 		return nil // the time of the operation is over
 	}
+	if g.Await != nil {
+		g.Await(ctx)
+	}
 	if a != nil {
 		if size := max(int(a.bytes.Load()), len(response.Data)); size > g.Limits.AnswerBytes {
 			response.Data = []byte("null")

@@ -27,6 +27,8 @@ type Guard struct {
 	NoIntrospection bool
 	// Quota bounds what clients may use over time. Optional.
 	Quota Quota
+	// Await waits until all is read that the operation in the context began to read. Optional.
+	Await func(context.Context)
 
 	reader   *lookahead.Reader
 	averages map[*ast.FieldDefinition]float64
