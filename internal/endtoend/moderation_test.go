@@ -14,6 +14,7 @@ import (
 
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 	"github.com/golang-jwt/jwt/v5"
@@ -146,6 +147,19 @@ func (d *desk) countMutations() {
 	}`, nil))
 }
 
+// unhurried has the pages that come keep decisions for as long as a test may take before they send them by
+// themselves: a busy machine may need more than the 10 seconds after which nothing can be undone.
+func (d *desk) unhurried() {
+	d.t.Helper()
+	d.do(chromedp.ActionFunc(func(ctx context.Context) error {
+		_, err := page.AddScriptToEvaluateOnNewDocument(`{
+			const set = setTimeout;
+			globalThis.setTimeout = (what, after, ...more) => set(what, after === 10_000 ? 3_600_000 : after, ...more);
+		}`).Do(ctx)
+		return err
+	}))
+}
+
 // decided waits until the API has a comment in a state.
 func (d *desk) decided(id, status string) {
 	d.t.Helper()
@@ -225,6 +239,7 @@ func undoDecisions(t *testing.T, d *desk) {
 }
 
 func severalAtOnce(t *testing.T, d *desk) {
+	d.unhurried()
 	ids := []string{d.write("en", "a", ""), d.write("en", "b", ""), d.write("en", "c", ""), d.write("en", "d", "")}
 	d.visit(d.site.address)
 	d.countMutations()
@@ -288,6 +303,7 @@ func leaveWithMuch(t *testing.T, d *desk) {
 }
 
 func moderateByKeyboard(t *testing.T, d *desk) {
+	d.unhurried()
 	ids := []string{d.write("en", "a", ""), d.write("en", "b", ""), d.write("en", "c", ""), d.write("en", "d", "")}
 	d.visit(d.site.address)
 	d.press("?")
@@ -542,6 +558,7 @@ func decisionConflicts(t *testing.T, d *desk) {
 func moderateInTrouble(t *testing.T, d *desk) {
 	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
 	d.site.meet(answers(500, "oh no"))
+	d.unhurried()
 	d.do(chromedp.Navigate(d.site.troubled + "/moderation"))
 	d.says("#trouble span", "The server could not answer. Try again in a moment.")
 	d.site.meet(nil)
@@ -610,6 +627,7 @@ func moderateLongTexts(t *testing.T, d *desk) {
 
 // The page keeps the rules of accessibility in both languages, light and dark, narrow and wide.
 func deskIsAccessible(t *testing.T, d *desk) {
+	d.unhurried()
 	id := d.write("ar", "كوب", "الكوب جميل")
 	for i := range 4 {
 		d.write("en", fmt.Sprint(i), "text")
