@@ -352,33 +352,32 @@ func (h *Hub) read(ctx context.Context, ids []comment.ID, products []string, fou
 // call leaves out, since the table is busy or the others were large, are read by further ones.
 func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.ID]*comment.Comment, error) {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
-	for some := range slices.Chunk(ids, readKeys) {
-		for len(some) > 0 {
-			found, failed, err := h.reader.CommentsByID(ctx, some, false)
-			if err != nil {
-				return nil, err
-			}
-			var left []comment.ID
-			for _, id := range some {
-				err = failed[id]
-				if err != nil && !damaged(err) {
-					left = append(left, id)
-					continue
-				}
-				if err != nil {
-					h.warnOfDamage(err)
-				}
-				out[id] = nil
-				if c, there := found[id]; there && c.Status == comment.Approved {
-					c.Moderation = nil
-					out[id] = &c
-				}
-			}
-			if len(left) == len(some) {
-				return nil, failed[left[0]]
-			}
-			some = left
+	for len(ids) > 0 {
+		some := ids[:min(len(ids), readKeys)]
+		found, failed, err := h.reader.CommentsByID(ctx, some, false)
+		if err != nil {
+			return nil, err
 		}
+		var left []comment.ID
+		for _, id := range some {
+			err := failed[id]
+			if err != nil && !damaged(err) {
+				left = append(left, id)
+				continue
+			}
+			if err != nil {
+				h.warnOfDamage(err)
+			}
+			out[id] = nil
+			if c, there := found[id]; there && c.Status == comment.Approved {
+				c.Moderation = nil
+				out[id] = &c
+			}
+		}
+		if len(left) == len(some) {
+			return nil, failed[left[0]]
+		}
+		ids = append(left, ids[len(some):]...)
 	}
 	return out, nil
 }
