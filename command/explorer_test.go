@@ -1,7 +1,9 @@
 package command_test
 
 import (
+	"context"
 	"encoding/json"
+	"net/url"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -39,7 +41,7 @@ var promises = []struct{ title, shows string }{
 func TestExamplesOfTheExplorer(t *testing.T) {
 	t.Parallel()
 	browser := browsertest.Open(t)
-	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--sample-data")
+	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"), "--sample-data", "--max-subscriptions", "2")
 	answers := make([]string, len(promises))
 	var clicks chromedp.Tasks
 	for i, promise := range promises {
@@ -47,6 +49,7 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 	}
 	browsertest.Visit(t, browser, s.address+"/playground", clicks...)
 	t.Run("Bruno", func(t *testing.T) { runBruno(t, s) })
+	t.Run("subscriptions", func(t *testing.T) { subscribeInExplorer(t, browser, s) })
 	for i, promise := range promises {
 		t.Run(promise.title, func(t *testing.T) {
 			var parsed struct{ Errors []any }
@@ -58,6 +61,27 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 			}
 		})
 	}
+}
+
+// subscribeInExplorer looks at the events of a subscription, each in place of the one before, until it is stopped; and at
+// why the server refuses one.
+func subscribeInExplorer(t *testing.T, browser context.Context, s *server) {
+	press := browsertest.Click(".graphiql-execute-button")
+	shows := func(part string) chromedp.Action {
+		return browsertest.Until(`globalThis.__MONACO?.editor.getModels().some((model) => model.uri.path.endsWith('response.json') && model.getValue().includes('`+part+`'))`, nil)
+	}
+	button := func(label string) chromedp.Action {
+		return browsertest.Until(`document.querySelector('.graphiql-execute-button')?.ariaLabel.startsWith('`+label+`')`, nil)
+	}
+	visit := func(query string, actions ...chromedp.Action) {
+		address := s.address + "/playground?" + url.Values{"query": {query}}.Encode()
+		browsertest.Visit(t, browser, address, append([]chromedp.Action{browsertest.SchemaKnown(), press}, actions...)...)
+	}
+	adds := chromedp.ActionFunc(func(context.Context) error { s.added(t); return nil })
+	visit(`subscription { stats(productId: "kettle") { total } }`,
+		shows(`"total": 0`), button("Stop"), adds, shows(`"total": 1`), press, button("Execute"), shows(`"total": 1`))
+	visit(`subscription { commentEvents(productId: "kettle") { comment { product { stats { total } } } } }`,
+		shows("EVENT_READS"), button("Execute"))
 }
 
 // Every comment and product that an example names is in the sample, but one that says by its name

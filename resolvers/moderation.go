@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -202,7 +203,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 func wrongDecisions(decisions []*graph.DecisionInput) *comment.Problem {
 	path := []string{"decisions"}
 	if len(decisions) < 1 || len(decisions) > comment.MaxDecisions {
-		return &comment.Problem{Code: comment.ProblemOutOfRange, Path: path, Message: "give 1 to 50 decisions at once, not " + strconv.Itoa(len(decisions))}
+		return &comment.Problem{Code: comment.ProblemOutOfRange, Path: path, Message: fmt.Sprintf("give 1 to %d decisions at once, not %d", comment.MaxDecisions, len(decisions))}
 	}
 	seen := map[string]bool{}
 	for i, d := range decisions {

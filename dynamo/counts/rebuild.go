@@ -1,7 +1,6 @@
 package counts
 
 import (
-	"cmp"
 	"context"
 	"crypto/rand"
 	"log/slog"
@@ -263,7 +262,10 @@ func (r *rebuilding) scan(ctx context.Context) error {
 		group.Go(task.Guarded(func() error {
 			return r.eachPage(ctx, i, len(segments), s.start, func(page scanPage) error {
 				r.report(page.improper...)
-				if err := cmp.Or(r.refile(ctx, page.misfiled), r.recountVotes(ctx, page.voted)); err != nil {
+				if err := r.refile(ctx, page.misfiled); err != nil {
+					return err
+				}
+				if err := r.recountVotes(ctx, page.voted); err != nil {
 					return err
 				}
 				fresh, ours, others := r.seen.fresh(page.products)

@@ -35,7 +35,7 @@ function operationsOf(query) {
   try {
     const operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
     const writes = operations.some(({ operation }) => operation === 'mutation');
-    const note = `This ${writes ? 'mutation' : 'query'} came with the link and was not run. ${writes ? 'It changes data when you press the run button.' : 'Press the run button to send it.'}`;
+    const note = `This ${writes ? 'mutation' : (operations[0]?.operation ?? 'query')} came with the link and was not run. ${writes ? 'It changes data when you press the run button.' : 'Press the run button to send it.'}`;
     return { operations, note };
   } catch (error) {
     return { operations: [], note: `The query of the link has an error: ${error.message}` };
