@@ -2,14 +2,13 @@ package comment
 
 import "cmp"
 
-// Cell is what a comment is counted as: a cell of the grid of languages, ratings and sets of
-// traits.
+// Cell identifies a cell of the statistics: the comments of one language, rating and set of traits.
 type Cell struct {
 	// Language is canonical.
 	Language Language
 	// Rating is 1 to MaxRating.
 	Rating int
-	// Traits are those of the comment.
+	// Traits is the set of traits.
 	Traits Traits
 }
 
@@ -23,15 +22,15 @@ func (c Cell) Compare(other Cell) int {
 	return cmp.Or(cmp.Compare(c.Language, other.Language), cmp.Compare(c.Code(), other.Code()))
 }
 
-// traitsShift is by how many bits the traits stand above the rating in the code of a cell.
+// traitsShift is the number of bits below the traits in the code of a cell. They hold the rating.
 const traitsShift = 3
 
 // MaxCellCode is the highest code of a cell; the lowest is 1. Codes of cells without traits are at
 // most MaxRating.
 const MaxCellCode = MaxRating + (TraitSets-1)<<traitsShift
 
-// Code returns what the cell is beside its language, as one number. What is stored of a cell is its
-// language and this number.
+// Code returns the rating and the traits as one number. A cell is stored as its language and this
+// number.
 func (c Cell) Code() int { return c.Rating | int(c.Traits)<<traitsShift }
 
 // CellOf returns the cell of a language with a code, and false if no cell has that code.

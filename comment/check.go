@@ -6,8 +6,8 @@ import (
 	"unicode/utf8"
 )
 
-// maxHeldBytes bounds the texts of a comment and of its held edit together, which are in one item
-// of at most 400 KB.
+// maxHeldBytes bounds the text of a comment plus that of its held edit. One item, of at most 400
+// KB, holds both.
 const maxHeldBytes = MaxTextBytes + 128<<10
 
 // Check returns a BadInput error that names the first field which cannot be stored, and why.
@@ -53,7 +53,7 @@ func (c Comment) Check() error {
 	return c.checkModeration()
 }
 
-// check checks a reply; there may be none.
+// check checks a reply. A nil reply is valid.
 func (r *Reply) check() error {
 	if r == nil {
 		return nil
@@ -80,8 +80,7 @@ func (r *Reply) check() error {
 // valid UTF-8 without control characters.
 func (a Author) CheckID() error { return checkText("author's id", a.ID, 1, MaxIDBytes) }
 
-// checkModeration checks that the state of a comment and what only moderators see of it fit
-// together.
+// checkModeration checks that a comment's state and its Moderation are consistent.
 func (c Comment) checkModeration() error {
 	m := Moderation{}
 	if c.Moderation != nil {
@@ -102,7 +101,7 @@ func (c Comment) checkModeration() error {
 	if err := c.checkHeldEdit(m.HeldEdit); err != nil {
 		return err
 	}
-	// It waits while it is pending or has an edit that is not decided on, and may wait if people reported it.
+	// A comment waits while it is pending or has an undecided edit. It may wait if people reported it.
 	must, may := c.Status == Pending || m.HeldEdit != nil, c.Status == Approved && slices.Contains(m.Held, HeldReported)
 	switch {
 	case must && len(m.Held) == 0:
@@ -120,7 +119,7 @@ func (c Comment) checkModeration() error {
 	return nil
 }
 
-// checkHeldEdit checks an edit that waits; there may be none.
+// checkHeldEdit checks a held edit. A nil edit is valid.
 func (c Comment) checkHeldEdit(edit *HeldEdit) error {
 	if edit == nil {
 		return nil
@@ -141,7 +140,8 @@ func (c Comment) checkHeldEdit(edit *HeldEdit) error {
 	return nil
 }
 
-// HeldProblems returns what keeps an edit from waiting beside the comment: one item holds both.
+// HeldProblems returns the problems of a held edit. One item must hold both the edit and the
+// comment.
 func (c Comment) HeldProblems() []Problem {
 	var p problems
 	if edit := c.HeldEdit(); edit != nil && len(c.Text)+len(edit.Text) > maxHeldBytes {
@@ -150,8 +150,8 @@ func (c Comment) HeldProblems() []Problem {
 	return p
 }
 
-// InQueue returns the comment with a reason to wait for a moderator if it waits and none is known:
-// the policy, since it was written, or the edit that waits, since that.
+// InQueue fills in the reason to a comment that waits for a moderator without one: HeldAlways since
+// it was written, or HeldEdited since the edit.
 func (c Comment) InQueue() Comment {
 	m := Moderation{}
 	if c.Moderation != nil {

@@ -47,14 +47,14 @@ const authorIDPrefix = "author:"
 
 // Author is the author of a comment.
 type Author struct {
-	// ID is the shop's own id of the customer, or what a file of reviews calls an Imported author;
-	// 1 to MaxIDBytes bytes.
+	// ID is the shop's own id of the customer or, for an Imported author, the id in the file of
+	// reviews; 1 to MaxIDBytes bytes.
 	ID string
 	// Name is the name to show, 1 to maxNameBytes bytes.
 	Name string
-	// Imported says that the author came with a file of reviews and is not known to be a customer
-	// of the shop. An imported author is never the customer with the same ID, and no token speaks
-	// for one.
+	// Imported says that the author came with a file of reviews and is not known to be a customer of
+	// the shop. An imported author is never the customer with the same ID, and no token authenticates
+	// one.
 	Imported bool
 }
 
@@ -100,7 +100,7 @@ type Comment struct {
 	Version int
 	// Status says whether the comment is shown.
 	Status Status
-	// Reply is what the shop answers, nil if it does not.
+	// Reply is the shop's reply, nil if there is none.
 	Reply *Reply
 	// ReplyDeletion is the version that the deletion of a reply took, 0 if none was deleted since the
 	// last reply. Only writers of replies need it, to tell a first reply from a later one.
@@ -109,13 +109,13 @@ type Comment struct {
 	Verified bool
 	// Media are pictures and videos, at most MaxMedia.
 	Media []Media
-	// Votes are how many people find the comment helpful, and how many do not: those that it was
-	// imported with, and those that were counted here.
+	// Votes counts the people who find the comment helpful and those who do not, including imported
+	// votes.
 	Votes VoteCounts
 	// ImportedVotes are the votes that the comment was imported with. Lists do not read them.
 	ImportedVotes VoteCounts
-	// Moderation is what only the author and moderators see, nil if there is nothing. Lists do not
-	// read it.
+	// Moderation holds the fields that only the author and moderators see, nil if there are none.
+	// Lists do not read it.
 	Moderation *Moderation
 }
 
@@ -145,14 +145,15 @@ type Votes struct {
 // ShownVotes returns the votes about the comment.
 func (c Comment) ShownVotes() *Votes { return &Votes{c.Votes, c.ID} }
 
-// AllVotes are the votes about the comment, those that it was imported with at least.
+// AllVotes returns the votes about the comment, at least as many as it was imported with.
 func (c Comment) AllVotes() VoteCounts { return c.Votes.AtLeast(c.ImportedVotes) }
 
-// NoComment returns the NotFound error for the id of no comment. It is the same for a comment that
-// the caller may not see.
+// NoComment returns the NotFound error for an unknown id. A comment that the caller may not see
+// gets the same error.
 func NoComment(id ID) *Error { return Errorf(NotFound, "there is no comment %s, or no longer", id) }
 
-// RejectionReason returns why the comment is rejected, nil if it is not or that was not read.
+// RejectionReason returns why the comment is rejected, nil if it is not or its Moderation was not
+// read.
 func (c Comment) RejectionReason() *RejectionReason {
 	if c.Moderation == nil {
 		return nil
@@ -160,7 +161,8 @@ func (c Comment) RejectionReason() *RejectionReason {
 	return c.Moderation.Reason
 }
 
-// HeldEdit returns the edit that waits for a moderator, nil if none does or that was not read.
+// HeldEdit returns the edit that waits for a moderator, nil if none does or Moderation was not
+// read.
 func (c Comment) HeldEdit() *HeldEdit {
 	if c.Moderation == nil {
 		return nil
@@ -169,7 +171,7 @@ func (c Comment) HeldEdit() *HeldEdit {
 }
 
 // RejectedEdit returns the version of the latest edit that was rejected beside the comment, 0 if
-// none was or that was not read.
+// none was or Moderation was not read.
 func (c Comment) RejectedEdit() int {
 	if c.Moderation == nil {
 		return 0

@@ -20,8 +20,8 @@ const (
 	OfMedia Attribute = "withMedia"
 	// OfVotes is whether more people found the comment helpful than not: the text True or False.
 	OfVotes Attribute = "helpful"
-	// OfDates is when the comment was written, where no sort key tells it: the positions of the
-	// earliest and of the latest that is allowed.
+	// OfDates is when the comment was written, for an index whose sort key does not begin with the
+	// date. The values are the earliest and the latest allowed position.
 	OfDates Attribute = "created"
 )
 
@@ -31,13 +31,13 @@ const (
 	False = "false"
 )
 
-// Attributes returns the attributes of a filter's conditions, in their order. A filter bounds dates
-// apart from these.
+// Attributes returns the attributes of a filter's conditions, in their order. Dates are not among
+// them: a filter bounds them separately.
 func Attributes() []Attribute {
 	return []Attribute{OfLanguage, OfRating, OfVerified, OfMedia, OfVotes}
 }
 
-// Trait returns the trait that a condition on the attribute is about; 0 if it is about none.
+// Trait returns the trait that a condition on the attribute tests, 0 if it tests none.
 func (a Attribute) Trait() Traits {
 	switch a {
 	case OfVerified:
@@ -142,7 +142,7 @@ func (f Filter) Conditions() (conditions []Condition) {
 // Dated reports whether the filter restricts dates.
 func (f Filter) Dated() bool { return f.CreatedAfter != nil || f.CreatedBefore != nil }
 
-// OfCells reports whether all conditions of a filter are about what is part of a cell.
+// OfCells reports whether a comment's cell alone decides all conditions of the filter.
 func (f Filter) OfCells() bool {
 	return !slices.ContainsFunc(f.Conditions(), func(c Condition) bool {
 		_, one := c.Attribute.OfCell(Cell{})
@@ -150,10 +150,10 @@ func (f Filter) OfCells() bool {
 	})
 }
 
-// Counted reports whether Stats have the exact counts of what the filter allows.
+// Counted reports whether Stats have exact counts of the comments that the filter allows.
 func (f Filter) Counted() bool { return !f.Dated() && f.OfCells() }
 
-// RestrictsOnly reports whether a filter allows all comments, but for a condition on one attribute.
+// RestrictsOnly reports whether the filter has no conditions except on the attribute.
 func (f Filter) RestrictsOnly(attribute Attribute) bool {
 	return !f.Dated() && !slices.ContainsFunc(f.Conditions(), func(c Condition) bool { return c.Attribute != attribute })
 }

@@ -28,7 +28,7 @@ func (c Counts) Plus(other Counts) Counts {
 	return c
 }
 
-// Of returns the number of comments of some ratings, of all if there are none.
+// Of returns the number of comments with any of the ratings, of all comments if ratings is empty.
 func (c Counts) Of(ratings []int) (total int) {
 	if len(ratings) == 0 {
 		return c.Total()
@@ -98,7 +98,7 @@ const splitBytes = 128
 // Sets are the counts of a row by set of traits. Those of the empty set come first.
 type Sets [TraitSets]Counts
 
-// RowOf returns the row with some counts.
+// RowOf returns the row that holds the counts.
 func RowOf(sets Sets) (r Row) {
 	out, traited := make([]byte, 0, splitBytes), false
 	for i := range sets {
@@ -159,8 +159,8 @@ func (r Row) Plus(other Row) Row {
 	return RowOf(sets)
 }
 
-// Allowed returns how many comments of each rating have a set of traits that a filter allows,
-// whatever their ratings.
+// Allowed returns, for each rating, how many comments have traits that the filter allows. It
+// ignores the filter's ratings.
 func (r *Row) Allowed(filter Filter) (sum Counts) {
 	if !filter.OfTraits() {
 		return r.Counts

@@ -2,20 +2,20 @@ package comment
 
 import "time"
 
-// Decision is what a moderator decided about a comment, or its author by taking it back: an entry
-// of the comment's audit.
+// Decision is an entry of a comment's audit: what a moderator decided, or that the author took the
+// comment back.
 type Decision struct {
 	// CommentID is the comment.
 	CommentID ID
-	// Position is when it was decided, and what tells it from others of the same millisecond. A
-	// decision that is tried again keeps it, so that it is in the audit once.
+	// Position is the time of the decision, made unique within its millisecond. A retry keeps it, so
+	// that the audit has the decision once.
 	Position Position
-	// By is the shop's own id of who decided, nil for the holder of the moderators' token.
+	// By is the shop's own id of the person who decided, nil for the holder of the moderators' token.
 	By *string
 	// From and To are the states before and after. They are equal if the decision was about an edit or
 	// about reports.
 	From, To Status
-	// Version is the version that was decided about: the comment's, or that of an edit beside it.
+	// Version is the version that the decision is about: the comment's, or that of an edit beside it.
 	Version int
 	// Reason is why the comment or the edit was rejected, nil if it was not.
 	Reason *RejectionReason
@@ -46,10 +46,10 @@ const (
 	MaxDecisions = 50
 	// MaxQueuePage bounds the comments of a page of the queue.
 	MaxQueuePage = 50
-	// MaxQueueScan bounds how many places of the queue one page looks at when it is filtered, and how
-	// many are counted.
+	// MaxQueueScan bounds the places of the queue that a filtered page scans, and those that are
+	// counted.
 	MaxQueueScan = 1000
-	// MaxAudit bounds the decisions that are read of a comment, which are the latest, and its reports.
+	// MaxAudit bounds the decisions and the reports that are read for a comment, the latest ones.
 	MaxAudit = 100
 )
 
@@ -76,7 +76,7 @@ type Queued struct {
 // Reasons returns why the comment waits.
 func (q Queued) Reasons() []HoldReason { return q.Waiting.Reasons }
 
-// Since returns since when it waits.
+// Since returns when it began to wait.
 func (q Queued) Since() time.Time { return q.Waiting.Since }
 
 // NoteOrNil returns the note, nil if there is none.
@@ -87,7 +87,7 @@ func (d Decision) NoteOrNil() *string {
 	return &d.Note
 }
 
-// ModeratorView is the type Moderation of the schema. Its fields are read one by one.
+// ModeratorView is the type Moderation of the schema. Each field has its own resolver.
 type ModeratorView struct{}
 
 // QueueFilter says which comments of the queue to list. An empty field does not restrict.
@@ -120,20 +120,20 @@ type QueueQuery struct {
 type QueuePage struct {
 	// Queued are the comments.
 	Queued []Queued
-	// Last is the place after which the next page begins: that of the last comment that was looked at,
-	// whether or not it passed the filter.
+	// Last is the place after which the next page begins: the last one scanned, whether or not it
+	// passed the filter.
 	Last Waiting
 	// HasNext says whether more places follow, which may not pass the filter.
 	HasNext bool
 }
 
-// NextVersion returns the version of the next edit: one that nothing the author wrote has had.
+// NextVersion returns the version of the next edit, higher than any that an edit of the author had.
 func (c Comment) NextVersion() int {
 	return max(c.WithHeldEdit().Version, c.RejectedEdit()) + 1
 }
 
-// WithHeldEdit returns the comment as it is once the edit that waits beside it is approved, and
-// unchanged if none does.
+// WithHeldEdit returns the comment as approval of its held edit would make it, unchanged if it has
+// none.
 func (c Comment) WithHeldEdit() Comment {
 	edit := c.HeldEdit()
 	if edit == nil {

@@ -35,7 +35,8 @@ type Draft struct {
 	// Media are pictures and videos below MediaBase.
 	Media     []MediaDraft
 	MediaBase MediaBase
-	// Verified says whether the author is known to have bought the product, nil if nobody said so.
+	// Verified says whether the author is known to have bought the product, nil if the input does not
+	// say.
 	Verified *bool
 }
 
@@ -90,7 +91,7 @@ type Problem struct {
 	Message string
 	// Path leads to the field of the input, from its root.
 	Path []string
-	// CommentID is the comment that the customer has already, with ProblemAlreadyWritten alone.
+	// CommentID is the comment that the customer already has. Only ProblemAlreadyWritten sets it.
 	CommentID *ID
 }
 
@@ -236,7 +237,7 @@ func (p *problems) author(a Author) Author {
 	return a
 }
 
-// IsCustomerID reports whether the author of a draft may have an ID.
+// IsCustomerID reports whether id is valid for the author of a draft.
 func IsCustomerID(id string) bool {
 	var p problems
 	p.customerID(id)

@@ -7,15 +7,14 @@ import (
 	"time"
 )
 
-// ErasureState says how far the erasure of an author came.
+// ErasureState says how far the erasure of an author has come.
 type ErasureState int
 
 // The states of an erasure: a closed list.
 const (
-	// ErasureWaiting is an erasure that no process does yet, or that was interrupted. Any server takes
-	// it over.
+	// ErasureWaiting is an erasure that has not started, or was interrupted. Any server picks it up.
 	ErasureWaiting ErasureState = iota
-	// ErasureRunning is an erasure that a process does.
+	// ErasureRunning is an erasure in progress.
 	ErasureRunning
 	// ErasureDone is an erasure that has ended.
 	ErasureDone
@@ -32,15 +31,16 @@ func (s *ErasureState) UnmarshalGQL(value any) error {
 	return fmt.Errorf("%v is not given by clients", value)
 }
 
-// Erasure is what became of everything that was held about an author.
+// Erasure is the progress of the erasure of an author, with the number of items of each kind that
+// it erased.
 type Erasure struct {
-	// State says how far it came.
+	// State says how far it has come.
 	State ErasureState
 	// RequestedAt is when it was asked for, and FinishedAt when it ended, nil before that; to the
 	// millisecond.
 	RequestedAt time.Time
 	FinishedAt  *time.Time
-	// Comments were made tombstones. HeldEdits and Replies went with them.
+	// Comments became tombstones. HeldEdits and Replies were erased with them.
 	Comments, HeldEdits, Replies int
 	// Decisions are entries of the audit of these comments, and ReportsAbout reports of them.
 	Decisions, ReportsAbout int
@@ -50,6 +50,6 @@ type Erasure struct {
 	Votes int
 	// Keys are idempotency keys of the comments.
 	Keys int
-	// ReadUnits and WriteUnits are what it consumed.
+	// ReadUnits and WriteUnits are the capacity units that it consumed.
 	ReadUnits, WriteUnits float64
 }

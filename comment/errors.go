@@ -53,7 +53,7 @@ type Error struct {
 	Kind Kind
 	// Message is a sentence for people.
 	Message string
-	// Earlier is the ID of the comment that the customer has already, with AlreadyWritten alone.
+	// Earlier is the ID of the comment that the customer already has. Only AlreadyWritten sets it.
 	Earlier string
 	// Cause is the underlying error, nil if there is none. It is for the log only.
 	Cause error

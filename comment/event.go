@@ -1,6 +1,6 @@
 package comment
 
-// Event is something that happened to a comment that is shown, or was.
+// Event is a change of a comment that is or was shown.
 type Event struct {
 	// Kind is what happened.
 	Kind EventKind
@@ -10,7 +10,7 @@ type Event struct {
 	Comment *Comment
 }
 
-// EventKind is what happened to a comment, for those who follow a list.
+// EventKind is what happened to a comment, for clients that follow a list.
 type EventKind string
 
 // The kinds: a closed list.

@@ -20,8 +20,7 @@ type Filter struct {
 	// WithMedia selects comments with pictures or videos, or all others; nil selects both.
 	WithMedia *bool
 	// Helpful selects comments that more people found helpful than not, or all others; nil selects
-	// both. It is the condition of a link of a list in the order MostHelpful, or of such a list,
-	// and no client asks for it.
+	// both. Lists in the order MostHelpful and their links use it; clients cannot set it.
 	Helpful *bool
 	// CreatedAfter is the earliest selected time, inclusive.
 	CreatedAfter *time.Time
@@ -69,15 +68,15 @@ func (f Filter) Allows(c Comment) bool {
 		(f.CreatedBefore == nil || created.Before(*f.CreatedBefore))
 }
 
-// AllowsCell reports whether comments of a cell can pass the filter, regardless of its dates. It
-// must be normalized.
+// AllowsCell reports whether comments of a cell can pass the filter, regardless of its dates. The
+// filter must be normalized.
 func (f Filter) AllowsCell(cell Cell) bool {
 	return (len(f.Languages) == 0 || slices.Contains(f.Languages, cell.Language)) &&
 		(len(f.Ratings) == 0 || slices.Contains(f.Ratings, cell.Rating)) &&
 		f.AllowsTraits(cell.Traits)
 }
 
-// wants returns the field that says whether a trait is wanted, nil if there is none.
+// wants returns a pointer to the filter's field for a trait, nil if there is none.
 func (f *Filter) wants(trait Traits) **bool {
 	switch trait {
 	case IsVerified:
@@ -93,15 +92,15 @@ func (f *Filter) wants(trait Traits) **bool {
 // OfTraits reports whether the filter restricts traits.
 func (f *Filter) OfTraits() bool { return f.Verified != nil || f.WithMedia != nil || f.Helpful != nil }
 
-// AllowsTraits reports whether comments with a set of traits, and no others, can pass the filter.
+// AllowsTraits reports whether comments with exactly these traits can pass the filter.
 func (f *Filter) AllowsTraits(traits Traits) bool {
 	return (f.Verified == nil || *f.Verified == (traits&IsVerified != 0)) &&
 		(f.WithMedia == nil || *f.WithMedia == (traits&HasMedia != 0)) &&
 		(f.Helpful == nil || *f.Helpful == (traits&IsHelpful != 0))
 }
 
-// CellCodes returns the codes of the cells that the filter allows in any language that it allows,
-// nil for all.
+// CellCodes returns the codes of the cells that the filter allows, whatever their language; nil for
+// all.
 func (f Filter) CellCodes() (codes []int) {
 	if len(f.Ratings) == 0 && !f.OfTraits() {
 		return nil

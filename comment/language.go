@@ -8,12 +8,12 @@ import (
 
 // Bounds of language tags, in bytes.
 const (
-	// maxLanguageBytes is the length that RFC 5646, section 4.4.1, tells everyone to have room for.
+	// maxLanguageBytes is the length that RFC 5646, section 4.4.1, recommends to support.
 	maxLanguageBytes = 35
-	// maxStoredLanguageBytes is more: the canonical form of a tag of that length can be longer.
+	// maxStoredLanguageBytes is higher because a canonical form can be longer than its tag.
 	maxStoredLanguageBytes = 64
-	// canonicalSteps is how often a tag is put into canonical form until that changes nothing. No
-	// tag is known that takes more than two.
+	// canonicalSteps bounds how often a tag is canonicalized until it no longer changes. No known tag
+	// takes more than two.
 	canonicalSteps = 4
 )
 
@@ -22,9 +22,9 @@ const (
 type Language string
 
 // ParseLanguage puts a BCP 47 tag into canonical form, as x/text does it, or returns a BadInput
-// error. The result is its own canonical form, so that it can be read again wherever a language is
-// read. x/text makes forms of some improper tags that it refuses itself, such as und-biske-1994-gb
-// of und-1994-biske-gb: these have no canonical form.
+// error. The result is its own canonical form: ParseLanguage returns it unchanged. x/text turns
+// some improper tags into forms that it then refuses, such as und-1994-biske-gb into
+// und-biske-1994-gb: these have no canonical form.
 func ParseLanguage(text string) (Language, error) {
 	form := text
 	for range canonicalSteps {
@@ -81,8 +81,8 @@ func storable(tag string) bool {
 	return true
 }
 
-// IsTag reports whether a text is as short as a stored tag, and made of the letters, digits and
-// hyphens that tags are made of. Every stored language is, whether its subtags are known or not.
+// IsTag reports whether text has 1 to maxStoredLanguageBytes bytes, all of them letters, digits and
+// hyphens. Every stored language does, even with unknown subtags.
 func IsTag(text string) bool {
 	for i := range len(text) {
 		c := text[i]

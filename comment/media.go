@@ -40,14 +40,14 @@ const (
 	Video MediaKind = "VIDEO"
 )
 
-// kindOfExtension has the extensions of files that browsers show everywhere. None is of a file that
-// can hold scripts, as SVG can.
+// kindOfExtension lists the extensions of formats that every browser shows. None of them can hold
+// scripts, as SVG can.
 var kindOfExtension = map[string]MediaKind{
 	".jpg": Picture, ".jpeg": Picture, ".png": Picture, ".webp": Picture, ".gif": Picture, ".avif": Picture,
 	".mp4": Video, ".webm": Video,
 }
 
-// Kind returns the kind by the extension of the path, empty for one that is not known.
+// Kind returns the kind by the extension of the path, empty for an unknown extension.
 func (m Media) Kind() MediaKind { return kindOfExtension[strings.ToLower(path.Ext(m.Path))] }
 
 // WidthOrNil returns the width, nil if it is not known.
@@ -82,8 +82,8 @@ func (m Media) Check() error {
 	return checkText("alternative text", m.Alt, 0, 4*maxMediaAlt)
 }
 
-// isMediaPath reports whether a path leads below a MediaBase in whatever way programs read
-// addresses: it has no character that is escaped or has a meaning, and no part that leads upwards.
+// isMediaPath reports whether every program resolves the path to an address below a MediaBase. It
+// has no character that is escaped or separates parts of a URL, and no part that leads upwards.
 func isMediaPath(path string) bool {
 	for part := range strings.SplitSeq(path, "/") {
 		if part == "" || part == "." || part == ".." || strings.ContainsFunc(part, isNoMediaRune) {
@@ -111,10 +111,10 @@ func CheckMedia(all []Media) error {
 }
 
 // MediaBase is the prefix of the addresses of media, such as "https://media.shop.example/reviews/".
-// The empty one allows none.
+// An empty MediaBase allows no media.
 type MediaBase string
 
-// ParseMediaBase returns the prefix in a text. A slash at its end is added if it is missing.
+// ParseMediaBase parses a prefix. It adds the slash at the end if that is missing.
 func ParseMediaBase(text string) (MediaBase, error) {
 	base := strings.TrimSuffix(text, "/") + "/"
 	u, err := url.Parse(base)
@@ -140,7 +140,7 @@ func (b *MediaBase) UnmarshalText(text []byte) (err error) {
 // Address returns the address of media.
 func (b MediaBase) Address(m Media) string { return string(b) + m.Path }
 
-// Origin returns the scheme and the host, as policies of browsers name them; empty without a
+// Origin returns the scheme and the host, as a Content-Security-Policy names them; empty without a
 // prefix.
 func (b MediaBase) Origin() string {
 	u, err := url.Parse(string(b))
@@ -150,8 +150,8 @@ func (b MediaBase) Origin() string {
 	return u.Scheme + "://" + u.Host
 }
 
-// Below returns the media at an address. It returns a BadInput error unless that begins with the
-// prefix, character by character.
+// Below returns the media at an address. It returns a BadInput error unless the address begins with
+// the prefix, character by character.
 func (b MediaBase) Below(address string) (Media, error) {
 	below, found := strings.CutPrefix(address, string(b))
 	switch {

@@ -1,6 +1,6 @@
 package comment
 
-// The number of pages on either side of a page that links can be asked for.
+// The number of pages on either side of a page that it links to.
 const (
 	// DefaultAround is the number of pages on either side unless another is requested.
 	DefaultAround = 2
@@ -8,11 +8,11 @@ const (
 	MaxAround = 10
 )
 
-// MaxVotedRank is how many comments with helpful votes are read at most to find a page by its
-// number, or the number of a page, among them.
+// MaxVotedRank bounds the comments with helpful votes that are read to find a page by its number,
+// or the number of a page.
 const MaxVotedRank = 1024
 
-// Numbering says what to tell of the numbers of pages along with a page.
+// Numbering says which page numbers and links to look up along with a page.
 type Numbering struct {
 	// Count asks how many pages the list has.
 	Count bool
@@ -24,7 +24,7 @@ type Numbering struct {
 	Around int
 }
 
-// Asks reports whether anything about page numbers is asked for.
+// Asks reports whether any page number or link is requested.
 func (n Numbering) Asks() bool { return n.Count || n.Number || n.Links }
 
 // Numbered has the page numbers of a list, as far as they are known.
@@ -35,12 +35,12 @@ type Numbered struct {
 	Total, Pages int
 	// Page is the number of the page itself, from 1; 0 unless it was requested.
 	Page int
-	// Starts are places by number of a page, from 2: the page begins behind its place. Page 1 begins
-	// with the list.
+	// Starts maps the number of a page, from 2, to the place behind which the page begins. Page 1
+	// begins with the list.
 	Starts map[int]Place
 	// Unknown is why Page and Starts alone are unknown, nil if they are known.
 	Unknown error
-	// Unlinked is why the start of a page beside this one is unknown, nil if there is none such.
+	// Unlinked is why the start of a neighbouring page is unknown, nil if all are known.
 	Unlinked error
 	// Err is why all of this is unknown, nil if it is known.
 	Err error

@@ -33,8 +33,9 @@ func Orders() []Order {
 	return []Order{NewestFirst, OldestFirst, HighestRated, LowestRated, MostHelpful}
 }
 
-// Place is where a comment stands in a list: by the key that the order of the list gives it, and
-// among comments of one key by its position. It outlives the comment, its rating and its votes.
+// Place is where a comment stands in a list: by its key in the order of the list, and among
+// comments of one key by its position. A place stays valid when the comment is deleted, or its
+// rating or votes change.
 type Place struct {
 	// Key is the rating in orders by rating, the net votes in MostHelpful if they are above 0, and
 	// else 0.
@@ -70,10 +71,10 @@ func (p Place) Previous() Place {
 // Keyed reports whether the order gives comments different keys.
 func (o Order) Keyed() bool { return o == HighestRated || o == LowestRated || o == MostHelpful }
 
-// Descends reports whether positions fall along comments of one key, rather than rise.
+// Descends reports whether comments of one key are listed by descending position.
 func (o Order) Descends() bool { return o == NewestFirst || o.Keyed() }
 
-// Dated returns the order of comments of one key, which is one by date.
+// Dated returns the order among comments of one key: NewestFirst or OldestFirst.
 func (o Order) Dated() Order {
 	if o.Descends() {
 		return NewestFirst
@@ -134,9 +135,10 @@ func (l Link) Has(key int32) bool { return l.Low <= key && key <= l.High }
 // ByVotes reports whether comments of the link have different keys, which are their net votes.
 func (l Link) ByVotes() bool { return l.Low < l.High }
 
-// Links returns the parts of a list, in the order of the list: one for each rating that the filter
-// allows if the order is by rating, those with helpful votes and the others if it is by these, and
-// else the list itself. The filter must be normalized.
+// Links returns the parts of a list, in the order of the list. An order by rating has a link for
+// each rating that the filter allows. MostHelpful has one for comments with helpful votes and one
+// for the others, unless the filter selects the former. An order by date has the list itself. The
+// filter must be normalized.
 func (o Order) Links(filter Filter) []Link {
 	switch {
 	case o == MostHelpful && filter.Helpful != nil && *filter.Helpful:

@@ -5,9 +5,9 @@ import "fmt"
 // MaxLatest bounds the latest comments of CustomerComments.
 const MaxLatest = 6
 
-// CustomerComments is what moderators see of a customer's comments.
+// CustomerComments is a summary of a customer's comments for moderators.
 type CustomerComments struct {
-	// Total is how many there are, in every state, at most MaxPageSize: that many or more.
+	// Total is the number of comments in every state. MaxPageSize means that many or more.
 	Total int
 	// Latest are at most MaxLatest, newest first.
 	Latest []Comment
@@ -19,9 +19,9 @@ type OwnQuery struct {
 	Customer string
 	// After is the position that the page follows, nil for the first page.
 	After *Position
-	// Size is how many comments are wanted, 1 to MaxPageSize.
+	// Size is the size of the page, 1 to MaxPageSize.
 	Size int
-	// Status is the state of the comments that are wanted, nil for all.
+	// Status selects the comments in this state; nil selects all.
 	Status *Status
 	// WithoutText leaves out the texts.
 	WithoutText bool
@@ -47,10 +47,10 @@ type CustomerProduct struct {
 
 // OwnPage is a page of the comments of one customer.
 type OwnPage struct {
-	// Comments are newest first. They may be fewer than the query wants, though more follow.
+	// Comments are newest first. They may be fewer than the query's Size although more follow.
 	Comments []Comment
-	// End is the position that the next page follows. It is nil if no comment was looked at.
+	// End is the position that the next page follows. It is nil if no comment was scanned.
 	End *Position
-	// HasNext says that older comments were not looked at.
+	// HasNext says that older comments were not scanned.
 	HasNext bool
 }

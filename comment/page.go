@@ -10,9 +10,9 @@ const (
 	MaxPageSize = 100
 )
 
-// SettleTime is the age from which on no other comment can be added before a comment, except by an
-// import. It is the sum of 15 s for which a write is tried after its ID was made, 2 s by which
-// clocks of servers differ, and 10 s by which an index may lag, rounded up.
+// SettleTime is the age from which only an import can add another comment before a comment. It is
+// the sum of 15 s of attempts to write after the ID was made, 2 s of difference between servers'
+// clocks and 10 s of index lag, rounded up.
 const SettleTime = 30 * time.Second
 
 // Query asks for one page of the comments of a product.
@@ -35,27 +35,30 @@ type Query struct {
 	// WithoutNeighbours does not look for a comment after the page: HasNext and HasPrevious mean
 	// nothing then.
 	WithoutNeighbours bool
-	// Numbering says what to tell of the numbers of pages.
+	// Numbering says which page numbers and links to look up.
 	Numbering Numbering
 }
 
-// Latest says which newest comments of products are going to be asked for.
+// Latest says which of the newest comments of products a request will ask for.
 type Latest struct {
-	// Ratings are sets of ratings. The newest comment with a rating of each set is wanted.
+	// Ratings are sets of ratings. For each set, the request asks for the newest comment with one of
+	// its ratings.
 	Ratings [][]int
-	// Among is how many of the newest comments of each product are read anyway. Only what is not
-	// among them has to be found.
+	// Among is how many of the newest comments of each product are read anyway. Only comments that are
+	// not among them have to be found.
 	Among int
 	// WithoutText leaves the texts of the comments empty.
 	WithoutText bool
 }
 
-// StatsAndLatest is what was fetched of the statistics of products, and of their newest comments.
+// StatsAndLatest is the result of fetching statistics of products together with their newest
+// comments.
 type StatsAndLatest struct {
-	// Found has the statistics of products that have comments, Failed why others could not be fetched.
+	// Found has the statistics of products that have comments, Failed the errors of those that could
+	// not be fetched.
 	Found  map[string]Stats
 	Failed map[string]error
-	// AsOf is a time up to which all changes are in what was found, zero if that is unknown.
+	// AsOf is a time up to which Found includes all changes, zero if that is unknown.
 	AsOf time.Time
 	// Comments were fetched in the same call; nil for the id of a comment that does not exist.
 	Comments map[ID]*Comment
@@ -85,16 +88,16 @@ type Slice struct {
 	After *Place
 	// Before excludes this place and all after it in the list; nil excludes none.
 	Before *Place
-	// Page is the number of the page, from 1: the pages before it have Size comments each. 0 is for
-	// a page that is not asked for by number.
+	// Page is the number of the page, from 1: the pages before it have Size comments each. 0 requests
+	// a page without a number.
 	Page int
 }
 
-// Rank returns how many comments of the list come before a page that is asked for by number.
+// Rank returns how many comments of the list come before a page requested by number.
 func (s Slice) Rank() int { return max(0, s.Page-1) * s.Size }
 
 // LooksUp reports whether page numbers of a query depend on where comments are in the list. If not,
-// they follow from how many there are, which statistics tell.
+// they follow from the length of the list, which statistics have.
 func (q Query) LooksUp() bool {
 	n, atCursor := q.Numbering, q.Slice.KnownNumber() == 0 && (q.Slice.After != nil || q.Slice.Before != nil)
 	return n.Links || n.Asks() && (!q.Filter.Counted() || n.Number && atCursor)
@@ -126,13 +129,13 @@ func (s Slice) Number(after, end, total int) int {
 	}
 	page := (first+s.Size/2)/s.Size + 1
 	if first < total {
-		page = min(page, Pages(total, s.Size)) // what is left of the last page may be close to one that is not there
+		page = min(page, Pages(total, s.Size)) // past the middle of the last page, rounding goes one too far
 	}
 	return page
 }
 
-// Check returns a BadInput error for a size out of range, for cursors between which nothing can
-// stand, and for a page by number that is asked for in another way as well.
+// Check returns a BadInput error for a size out of range, for cursors with no place between them,
+// and for a page number combined with a cursor or FromEnd.
 func (s Slice) Check(order Order) error {
 	if s.Size < 0 || s.Size > MaxPageSize {
 		return Errorf(BadInput, "a page has 0 to %d comments, not %d", MaxPageSize, s.Size)
@@ -149,7 +152,7 @@ func (s Slice) Check(order Order) error {
 	return nil
 }
 
-// CheckPage returns what Check does for a page by number, which must be at least 1.
+// CheckPage is Check for a page by number, which must be at least 1.
 func (s Slice) CheckPage() error {
 	switch {
 	case s.Page < 1:
@@ -174,7 +177,7 @@ type Page struct {
 	Counted *Counted
 	// Numbered are the numbers of the pages, nil if they were not looked up: see Query.LooksUp.
 	Numbered *Numbered
-	// Explain is what Plan calls; nil for a page that was not read.
+	// Explain makes the QueryPlan that Plan returns; nil for a page that was not read.
 	Explain func() QueryPlan
 }
 
@@ -186,7 +189,7 @@ func (p Page) Plan() QueryPlan {
 	return p.Explain()
 }
 
-// Incomplete reports whether part of what was asked for along with the page is missing.
+// Incomplete reports whether requested counts or page numbers are missing.
 func (p Page) Incomplete() bool {
 	return p.Counted != nil && p.Counted.Err != nil || p.Numbered != nil && p.Numbered.Err != nil
 }
@@ -219,8 +222,8 @@ type QueryPlan struct {
 	Waves int
 	// ItemsRead is how many comments the table scanned, ItemsReturned how many the page shows.
 	ItemsRead, ItemsReturned int
-	// Position says how the page was found, and what was asked of the index of page numbers; nil if
-	// nothing was and the page has no number.
+	// Position says how the page was found, and how the index of page numbers was used. It is nil if
+	// the index was not used and the page was not requested by number.
 	Position *PagePosition
 	// Lookups is how many comments were fetched by ID: an edit had just moved them, or the index of
 	// page numbers found them.
@@ -262,21 +265,21 @@ type PlanCandidate struct {
 	// EstimatedUnits is what its first wave of reads was expected to cost in read capacity units, by
 	// the statistics of the product or by what is likely; nil if there was no choice.
 	EstimatedUnits *float64
-	// Price is what candidates are compared by: EstimatedUnits, a tenth for each read beyond the
-	// first, and the price of a further wave times its probability for each read; nil like
+	// Price decides between candidates. It is the sum of EstimatedUnits, a tenth for each read beyond
+	// the first, and the price of a further wave times its probability for each read; nil like
 	// EstimatedUnits.
 	Price *float64
-	// Chosen is whether the page was read so.
+	// Chosen is whether the page was read this way.
 	Chosen bool
 }
 
 // PagePosition says how the first comment of a page was found.
 type PagePosition struct {
-	// By is the way.
+	// By is the way it was found.
 	By PositionSource
 	// Rank is how many comments of the list come before the page, nil if that is not known.
 	Rank *int
-	// Skipped is how many comments were read and left out to get to the page.
+	// Skipped is how many comments were read and skipped to get to the page.
 	Skipped int
 	// Counted is whether TotalCount and stats of a range of dates come from the index.
 	Counted bool
@@ -295,7 +298,7 @@ const (
 	ByReading PositionSource = "READ_THROUGH"
 	// ByIndex looks the page up in an index.
 	ByIndex PositionSource = "INDEX"
-	// ByCursor finds a page that was not asked for by number.
+	// ByCursor finds a page that was not requested by number.
 	ByCursor PositionSource = "CURSOR"
 )
 
@@ -311,8 +314,8 @@ type PlanRead struct {
 	Descending bool
 	// Limit is that of the first call: how many items to scan; 0 for all.
 	Limit int
-	// Conditions are the residual filter: what the table returned of a partition that holds others
-	// too; none for all.
+	// Conditions are the residual filter, by which the table returned only some items of the
+	// partition; empty for all.
 	Conditions []Condition
 	// Queries is the number of calls, ItemsRead how many items they scanned, ItemsKept how many of
 	// these they returned.
@@ -337,13 +340,13 @@ func (r PlanRead) ResidualLanguages() (languages []Language) {
 	return languages
 }
 
-// PlanSkip is one partition of one index that was known to hold no wanted comment.
+// PlanSkip is one partition of one index that was known to hold no matching comment.
 type PlanSkip struct {
 	// Purpose is why it would have been read.
 	Purpose ReadPurpose
-	// Index and PartitionKey say what was left out.
+	// Index and PartitionKey say what was skipped.
 	Index, PartitionKey string
-	// AsOf is the moment up to which all changes had been counted when nothing was there.
+	// AsOf is the time up to which the counts that showed the partition empty include all changes.
 	AsOf time.Time
 }
 

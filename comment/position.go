@@ -21,14 +21,15 @@ var MaxPosition = Position{
 const (
 	positionLength = 26
 	timeBytes      = 6
-	timeDigits     = 10 // 2 bits more than timeBytes, those that are always zero
-	// digits are those of a ULID, each 5 bits. Of the first one, 2 bits are over and always zero.
+	timeDigits     = 10 // 50 bits, 2 more than timeBytes; these are always zero
+	// digits are the digits of a ULID, 5 bits each. The highest 2 bits of the first digit are always
+	// zero.
 	digits     = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 	digitBits  = 5
 	firstDigit = 7 // at most
 )
 
-// digitValues are the values of the digits, and noDigit for other characters.
+// digitValues maps each digit to its value, and other characters to noDigit.
 var digitValues = func() (values [256]byte) {
 	for c := range values {
 		values[c] = noDigit
@@ -74,8 +75,8 @@ func ParsePosition(text string) (Position, error) {
 	return p, nil
 }
 
-// number returns the lowest 64 bits of what digits mean. That is all of the first 13 of a ULID, but
-// for the highest bit of the last 13.
+// number returns the lowest 64 bits of the number that text spells. The first 13 digits of a ULID
+// fit; of the last 13, the highest bit is dropped.
 func number(text string) (value uint64) {
 	for i := range len(text) {
 		value = value<<digitBits | uint64(digitValues[text[i]])
@@ -185,8 +186,8 @@ func (id ID) Position() Position {
 	return p
 }
 
-// time returns the time of the Position, and does not look at the digits behind it. For a malformed
-// ID it is any time.
+// time returns the time of the Position without reading the digits behind it. For a malformed ID
+// the time is arbitrary.
 func (id ID) time() time.Time {
 	text := strings.TrimPrefix(string(id), IDPrefix)
 	if len(text) != positionLength {

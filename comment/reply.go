@@ -8,7 +8,7 @@ type ReplyDraft struct {
 	Version int
 	// Text is the text.
 	Text string
-	// Name is the name to show. If it is nil, the reply keeps its name; a first one has the shop's.
+	// Name is the name to show. If it is nil, the reply keeps its name; a first reply gets the shop's.
 	Name *string
 }
 

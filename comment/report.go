@@ -5,7 +5,7 @@ import "time"
 // ReportReason says what a customer finds wrong with a comment.
 type ReportReason string
 
-// ReportReasons returns all reasons: those of rejections that a customer can tell.
+// ReportReasons returns all reasons: the reasons of rejections except NotAReview.
 func ReportReasons() (all []ReportReason) {
 	for _, reason := range RejectionReasons() {
 		if reason != NotAReview {
@@ -25,7 +25,7 @@ type ReportDraft struct {
 	Note string
 }
 
-// Report is what a customer reported. A customer reports a comment once.
+// Report is a customer's report of a comment. Each customer can report a comment once.
 type Report struct {
 	// By is the customer.
 	By string

@@ -13,11 +13,11 @@ type Statistics struct {
 	// AsOf is a time up to which the counts include all changes of comments, nil if unknown.
 	AsOf *time.Time
 
-	of *counted // nil if it is unknown which of these comments have traits
+	of *selection // nil if it is unknown which of these comments have traits
 }
 
-// counted are the comments that were counted.
-type counted struct {
+// selection is the Stats that were counted, with the filter.
+type selection struct {
 	stats  Stats
 	filter Filter
 }
@@ -71,7 +71,7 @@ func (s Stats) Others(languages []Language) []Language {
 
 // Statistics returns how many comments a filter allows, regardless of its dates, like Counts.
 func (s Stats) Statistics(filter Filter) Statistics {
-	return Statistics{Counts: s.Counts(filter), of: &counted{s, filter}}
+	return Statistics{Counts: s.Counts(filter), of: &selection{s, filter}}
 }
 
 // AtMost returns upper bounds of the numbers of comments that a filter allows, like Counts. It

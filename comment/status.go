@@ -52,7 +52,7 @@ type RejectionReason string
 
 // The reasons: a closed list.
 const (
-	// Spam is advertising, or text made to be found.
+	// Spam is advertising, or text written for search engines.
 	Spam RejectionReason = "SPAM"
 	// Offensive is a text that insults or threatens.
 	Offensive RejectionReason = "OFFENSIVE"
@@ -101,18 +101,18 @@ func HoldReasons() []HoldReason {
 	return []HoldReason{HeldAlways, HeldEdited, HeldReported, HeldLink, HeldRating, HeldWord, HeldLanguage, HeldUnverified, HeldFirst}
 }
 
-// Reply is what the shop answers below a comment.
+// Reply is the shop's reply to a comment.
 type Reply struct {
 	// Text is plain text, 1 to MaxReply characters.
 	Text string
-	// Name is the name of the shop or of who replied, 1 to maxNameBytes bytes.
+	// Name is the name of the shop or of the person who replied, 1 to maxNameBytes bytes.
 	Name string
 	// CreatedAt is when it was written, and UpdatedAt when it was last edited, nil if it never was; to
 	// the millisecond.
 	CreatedAt time.Time
 	UpdatedAt *time.Time
 	// Version is 1 for a first reply, and increases by one with each edit. A deletion takes a version
-	// too, so that a reply after it has a version that no earlier one had.
+	// too, so that a later reply never has the version of an earlier one.
 	Version int
 }
 
@@ -129,12 +129,12 @@ type HeldEdit struct {
 	Media    []Media
 	// At is the time of the edit, to the millisecond.
 	At time.Time
-	// Version is the version that the comment has once the edit is approved. A further edit in place
-	// of this one has a higher one.
+	// Version is the version that the comment has once the edit is approved. An edit that replaces
+	// this one has a higher version.
 	Version int
 }
 
-// Moderation is what only the author of a comment and moderators see of it.
+// Moderation holds the fields of a comment that only its author and moderators see.
 type Moderation struct {
 	// Reason is why the comment is rejected, nil if it is not.
 	Reason *RejectionReason
@@ -144,8 +144,8 @@ type Moderation struct {
 	Held []HoldReason
 	// Since is when it began to wait, zero if it does not.
 	Since time.Time
-	// RejectedEdit is the version of the latest edit that was rejected beside the comment, 0 for
-	// none. No later edit has it: a decision that was made about it in vain must not meet another
+	// RejectedEdit is the version of the latest edit that was rejected beside the comment, 0 for none.
+	// No later edit reuses it, so that a late decision about the rejected edit cannot apply to another
 	// text.
 	RejectedEdit int
 	// Reports is how many people reported the comment since the last decision. Its author does not

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// Traits is a set of what a comment may be beside its language and rating: a bit for each trait.
-// The numbers are stored.
+// Traits is the set of a comment's traits, a bit for each. The numbers are stored: never change
+// them.
 type Traits uint8
 
 // The traits.
@@ -19,13 +19,13 @@ const (
 	IsHelpful
 )
 
-// TraitSets is how many sets of traits there are: all of them are below it.
+// TraitSets is the number of sets of traits. Every set is below it.
 const TraitSets = 8
 
 // AllTraits returns all traits.
 func AllTraits() []Traits { return []Traits{IsVerified, HasMedia, IsHelpful} }
 
-// traitLetters has the letter of each trait, that of the lowest bit first.
+// traitLetters has the letter of each trait, lowest bit first.
 const traitLetters = "vmh"
 
 // Traits returns the traits of the comment.
@@ -55,7 +55,7 @@ func (t Traits) String() string {
 	return string(letters)
 }
 
-// ParseTraits returns the traits of some letters. It ignores letters of no trait.
+// ParseTraits returns the traits of the letters. It ignores unknown letters.
 func ParseTraits(letters string) (t Traits) {
 	for i := range traitLetters {
 		if strings.IndexByte(letters, traitLetters[i]) >= 0 {

@@ -15,8 +15,8 @@ type Viewer struct {
 	// VisitorID is the ID of a visitor without an account, whose token was sent. It is no
 	// customer's, and empty for everyone else.
 	VisitorID string
-	// VisitorsVote says that the server gives visitors tokens to vote with, and the sender sent no
-	// other.
+	// VisitorsVote says that the server gives visitors tokens to vote with, and that the sender sent
+	// no other token.
 	VisitorsVote bool
 	// CannotWriteReason says why the sender may not write anything, nil if it may.
 	CannotWriteReason *CannotWriteReason
@@ -73,7 +73,7 @@ func (v Viewer) CannotVoteReason() *CannotVoteReason {
 func (v Viewer) may(role Roles) bool { return v.Open || v.Roles&role != 0 }
 
 // CheckAuthor returns a Forbidden error if a sender that may write may not add comments as the
-// author. No sender is an imported one.
+// author. No sender is an imported author.
 func (v Viewer) CheckAuthor(author Author) error {
 	if !author.Imported && (v.MayWriteAsAnyCustomer() || v.CustomerID != nil && *v.CustomerID == author.ID) {
 		return nil
@@ -102,8 +102,8 @@ func (v Viewer) CheckChange(author Author) error {
 	return v.CheckAuthor(author)
 }
 
-// Sees reports whether the sender may see a comment: everyone sees approved ones, and who may
-// change it sees it in every state.
+// Sees reports whether the sender may see a comment: everyone sees approved ones, and those who may
+// change a comment see it in every state.
 func (v Viewer) Sees(c Comment) bool { return c.Status == Approved || v.SeesModeration(c) }
 
 // SeesModeration reports whether the sender may see why a comment is rejected, and an edit that

@@ -9,7 +9,7 @@ type Vote string
 const (
 	Helpful    Vote = "HELPFUL"
 	NotHelpful Vote = "NOT_HELPFUL"
-	// NoVote takes a vote back, and stands for none.
+	// NoVote takes a vote back. It is also the vote of a customer who cast none.
 	NoVote Vote = "NONE"
 )
 
@@ -52,7 +52,7 @@ func (n VoteCounts) Plus(more VoteCounts) VoteCounts {
 	return VoteCounts{n.Helpful + more.Helpful, n.NotHelpful + more.NotHelpful}
 }
 
-// AtLeast returns the larger of both counts, each by itself.
+// AtLeast returns the counts, each raised to that of least if it is lower.
 func (n VoteCounts) AtLeast(least VoteCounts) VoteCounts {
 	return VoteCounts{max(n.Helpful, least.Helpful), max(n.NotHelpful, least.NotHelpful)}
 }
