@@ -9,9 +9,9 @@ import (
 	"github.com/graph-gophers/dataloader/v7"
 )
 
-// answers is a cache of the library. The library's thunks know no context, and keep failures. So one
-// goroutine waits for each thunk, any number of callers wait for its answer until their contexts
-// end, and a failure is forgotten.
+// answers is the dataloader's cache. The dataloader's thunks take no context and keep failures. So
+// one goroutine waits for each thunk, any number of callers wait for its answer until their
+// contexts end, and failures are dropped.
 type answers[K comparable, V any] struct {
 	mu    sync.Mutex
 	known map[K]*answer[V]
@@ -34,7 +34,7 @@ func (a *answer[V]) wait(ctx context.Context) (V, error) {
 	}
 }
 
-// of returns the answer of a key, nil if it was never asked for, or failed.
+// of returns the answer of a key, nil if nobody loaded the key or loading failed.
 func (c *answers[K, V]) of(key K) *answer[V] {
 	c.mu.Lock()
 	defer c.mu.Unlock()

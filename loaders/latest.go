@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// NewestComment is what statistics tell of the newest comment with one of some ratings.
+// NewestComment is the newest comment with one of some ratings, as far as the statistics tell.
 type NewestComment struct {
 	// Comment is nil if there is none.
 	Comment *comment.Comment
@@ -15,8 +15,8 @@ type NewestComment struct {
 	Known bool
 }
 
-// WantLatest says which newest comments will be asked for of the products whose statistics are
-// expected. Call it before they are.
+// WantLatest announces which newest comments will be asked for. Call it before ExpectStats for the
+// products.
 func (l *Loaders) WantLatest(want comment.Latest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -32,15 +32,15 @@ func (l *Loaders) WantLatest(want comment.Latest) {
 	l.want.WithoutText = l.want.WithoutText && want.WithoutText
 }
 
-// Newest returns what the statistics of a product tell of the newest comment with one of each set
-// of ratings. It waits for statistics that are being fetched, and fetches the comments together.
+// Newest returns the newest comment of a product for each set of ratings, as far as the statistics
+// tell. It waits for statistics that are being fetched, and fetches the comments together.
 func (l *Loaders) Newest(ctx context.Context, product string, want comment.Latest) []NewestComment {
 	out := make([]NewestComment, len(want.Ratings))
 	if l.options.Latest == nil {
 		return out
 	}
 	if a := l.stats.answers.of(product); a != nil {
-		_, _ = a.wait(ctx) // the fields that show the value tell its error
+		_, _ = a.wait(ctx) // fields that show the statistics report the error
 	}
 	latest := l.latest
 	if want.WithoutText {
@@ -59,7 +59,7 @@ func (l *Loaders) Newest(ctx context.Context, product string, want comment.Lates
 		}
 		c, err := a.wait(ctx)
 		if err != nil || c == nil || c.ProductID != product || !(comment.Filter{Ratings: want.Ratings[i]}).Allows(*c) {
-			out[i].Known = false // it was changed since it was counted, or cannot be had
+			out[i].Known = false // it changed since it was counted, or could not be fetched
 			continue
 		}
 		out[i].Comment = c

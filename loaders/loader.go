@@ -24,21 +24,21 @@ const (
 // not exist are in neither result; those that could not be fetched are in failed.
 type get[K comparable, V any] func(ctx context.Context, keys []K) (found map[K]V, failed map[K]error, err error)
 
-// loader batches the keys of one kind that are asked for within a millisecond, and caches what was
-// found: nil for a key without a value.
+// loader batches the keys of one kind that are asked for within a millisecond, and caches their
+// values: nil for a key without one.
 type loader[K comparable, V any] struct {
 	*dataloader.Loader[K, *V]
 	answers *answers[K, *V]
 }
 
-// newLoader returns a loader of what is named in the plural. The function observes the size of each
-// batch; it may be nil.
+// newLoader returns a loader. what names its values, in the plural. observe, if not nil, is called
+// with the size of each batch.
 func newLoader[K comparable, V any](what string, get get[K, V], observe func(what string, keys int)) loader[K, V] {
 	fetch := func(ctx context.Context, keys []K) []*dataloader.Result[*V] {
 		if observe != nil {
 			observe(what, len(keys))
 		}
-		// The context is that of the first caller, whose end must not fail the keys of the others.
+		// The context is the first caller's. Its end must not fail the keys of other callers.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), batchTimeout)
 		defer cancel()
 		found, failed, err := recovered(ctx, what, get, keys)
@@ -63,7 +63,7 @@ func newLoader[K comparable, V any](what string, get get[K, V], observe func(wha
 	}
 }
 
-// recovered turns a panic into an error. The library would write it to its own log.
+// recovered turns a panic of get into an error, which the dataloader would write to its own log.
 func recovered[K comparable, V any](ctx context.Context, what string, get get[K, V], keys []K) (found map[K]V, failed map[K]error, err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -73,16 +73,16 @@ func recovered[K comparable, V any](ctx context.Context, what string, get get[K,
 	return get(ctx, keys)
 }
 
-// ask fetches a key, unless that is under way or done.
+// ask starts to fetch a key unless it is cached or on its way, and returns its answer.
 func (l loader[K, V]) ask(ctx context.Context, key K) *answer[*V] {
 	for {
 		if a := l.answers.of(key); a != nil {
 			return a
 		}
-		l.Load(ctx, key) // it may fail before it is looked for, and is then fetched again
+		l.Load(ctx, key) // the loop fetches again if it fails before of finds it
 	}
 }
 
-// load returns the value of a key, nil if there is none. A failure is not kept: the next call makes
-// a new attempt.
+// load returns the value of a key, nil if there is none. A failure is not cached: the next call
+// tries again.
 func (l loader[K, V]) load(ctx context.Context, key K) (*V, error) { return l.ask(ctx, key).wait(ctx) }

@@ -42,8 +42,8 @@ type OwnGetter interface {
 	)
 }
 
-// VoteGetter fetches votes of customers about comments. The keys are distinct and at most 100. Votes that
-// there are not are in neither result.
+// VoteGetter fetches votes of customers about comments. The keys are distinct and at most 100. Votes that do not exist
+// are in neither result.
 type VoteGetter interface {
 	VotesBy(ctx context.Context, keys []comment.VoteKey) (
 		found map[comment.VoteKey]comment.CastVote, failed map[comment.VoteKey]error, err error,
@@ -52,23 +52,22 @@ type VoteGetter interface {
 
 // LatestGetter knows the newest comments of products from their statistics.
 type LatestGetter interface {
-	// StatsAndLatest returns statistics of a StatsGetter, or those that it read lately. Newest can
-	// rely on them. upTo is a time up to which all changes are counted, zero if that is unknown. Some
-	// of the wanted comments come along.
+	// StatsAndLatest returns statistics like a StatsGetter, but may reuse recent ones. Newest relies on them afterwards.
+	// upTo is a time up to which they must count all changes, zero if that is unknown. The result includes some of the
+	// wanted comments.
 	StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (comment.StatsAndLatest, error)
 	// LatestByID fetches comments that Newest named, as CommentsByID does, but eventually consistently.
 	LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (
 		found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error,
 	)
-	// Newest returns the id of the newest comment of a product with one of some ratings, empty if
-	// there is none. It is false if the statistics of the product are not known, or too old. among is
-	// how many of the newest comments do not have such a rating.
+	// Newest returns the id of the newest comment of a product with one of some ratings, empty if there is none. known is
+	// false if the statistics of the product are unknown or too old. among is how many of the newest comments are known to
+	// have no such rating.
 	Newest(product string, ratings []int, among int) (id comment.ID, known bool)
 }
 
-// Freshness returns a time up to which every change is in the statistics that are read from now on.
-// It reports false when that is unknown. Each request calls it before it fetches its first
-// statistics, so it must be quick.
+// Freshness returns a time up to which statistics that are read from now on include every change. known is false if
+// there is no such time yet. Each request calls it before it fetches its first statistics, so it must be quick.
 type Freshness func(ctx context.Context) (upTo time.Time, known bool)
 
 // Options are what the loaders of a request call.
@@ -81,16 +80,16 @@ type Options struct {
 	Own OwnGetter
 	// Votes fetches votes of the customer who asks. Required if a customer asks for them.
 	Votes VoteGetter
-	// Latest knows newest comments. Without it, none are known.
+	// Latest knows newest comments. Without it, all newest comments are unknown.
 	Latest LatestGetter
-	// Freshness tells how fresh statistics are. Without it, that is unknown.
+	// Freshness returns how fresh statistics are. Optional; without it, StatsAsOf returns nil.
 	Freshness Freshness
-	// Batches observes what each batch fetches, and how many keys it has. Optional.
+	// Batches is called with the kind and the number of the keys of each batch. Optional.
 	Batches func(what string, keys int)
 }
 
-// Loaders are the loaders of one request. Requests never share them: what they have found is kept
-// as it was at that moment.
+// Loaders are the loaders of one request. Requests never share them: they cache values as they were when they were
+// read.
 type Loaders struct {
 	options  Options
 	comments loader[comment.ID, comment.Comment]
@@ -100,16 +99,16 @@ type Loaders struct {
 	own      loader[comment.CustomerProduct, comment.Comment]
 	votes    loader[comment.VoteKey, comment.CastVote]
 
-	// Those that LatestGetter.Newest names.
+	// Comments that LatestGetter.Newest names.
 	latest, textlessLatest loader[comment.ID, comment.Comment]
 
 	fresh sync.Once
-	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products asks for it beside those who load
+	asOf  atomic.Pointer[time.Time] // set by fresh; a list of no products may read it during a batch
 
 	subject
 
 	mu    sync.Mutex
-	want  comment.Latest // no ratings if none are wanted
+	want  comment.Latest // without Ratings if no field wants newest comments
 	pages map[PageKey]*answer[comment.Page]
 }
 
@@ -142,7 +141,7 @@ func commentsOf(comments CommentGetter, withoutText bool) get[comment.ID, commen
 	}
 }
 
-// statsOf fetches statistics, and along with them newest comments that are wanted.
+// statsOf fetches statistics, together with the newest comments that WantLatest announced.
 func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
 	l.fresh.Do(func() {
 		if l.options.Freshness == nil {
@@ -167,7 +166,7 @@ func (l *Loaders) statsOf(ctx context.Context, products []string) (map[string]co
 		l.asOf.Store(&got.AsOf)
 	}
 	for id, c := range got.Comments {
-		l.textlessLatest.Prime(ctx, id, c) // with its text, if that was wanted by then, as well
+		l.textlessLatest.Prime(ctx, id, c) // the comment may have its text here; that does no harm
 		if !want.WithoutText {
 			l.latest.Prime(ctx, id, c)
 		}
@@ -200,25 +199,24 @@ func (l *Loaders) Vote(ctx context.Context, key comment.VoteKey) (comment.Vote, 
 	return cast.Vote, nil
 }
 
-// Voted says how a customer votes about a comment from now on.
+// Voted caches the vote that a customer has just cast.
 func (l *Loaders) Voted(ctx context.Context, key comment.VoteKey, vote comment.Vote) {
 	l.votes.Clear(ctx, key).Prime(ctx, key, &comment.CastVote{By: key.Customer, Vote: vote})
 }
 
-// PageKey identifies a page that several fields of an operation look at.
+// PageKey identifies a page that several fields of an operation share.
 type PageKey struct {
 	// Product is the product whose comments the page lists.
 	Product string
-	// Field is the field that asks for the page, or what stands for it if none does.
+	// Field is the field that asks for the page, or another key that is unique to the page.
 	Field any
 }
 
 // errUnread is the error of a page whose reading panicked.
 var errUnread = errors.New("the page could not be read")
 
-// Page returns a page that is read once for all fields that look at it: by the first, in its own
-// goroutine. What read returns for a key must not depend on the field. The page is shared, so do not
-// change it.
+// Page returns the page of a key. The first field that asks for it calls read, in its own goroutine, and the others
+// wait. The result of read must depend on the key only. The page is shared, so do not change it.
 func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Context) (comment.Page, error)) (comment.Page, error) {
 	l.mu.Lock()
 	page, known := l.pages[key]
@@ -237,7 +235,7 @@ func (l *Loaders) Page(ctx context.Context, key PageKey, read func(context.Conte
 
 type contextKey struct{}
 
-// holder holds the loaders of a request once a field asked for them: most requests for a page need none.
+// holder makes the loaders of a request when a field first asks for them: most requests for a page need none.
 type holder struct {
 	options Options
 
@@ -265,8 +263,8 @@ func From(ctx context.Context) *Loaders {
 	return h.made
 }
 
-// Await waits until all that was asked for in the context of a request is fetched, or the context ends. A field
-// that fails waits for nothing that was begun for it, and yet that is read, and counts.
+// Await waits until the loaders of a request have fetched everything asked of them, or the context ends. A field that
+// fails does not wait for its reads, and yet they cost read units.
 func Await(ctx context.Context) {
 	h, ok := ctx.Value(contextKey{}).(*holder)
 	if !ok {
@@ -286,8 +284,8 @@ func Await(ctx context.Context) {
 	}
 }
 
-// Forget has what is asked for from now on read again. The fields of a mutation run one after the other, and
-// one shows what it wrote, also of what the one before it has read.
+// Forget drops the values that a request has read, so that later fields read them again. The fields of a mutation run
+// one after the other, and each must show its own write although an earlier one has read the same item.
 func Forget(ctx context.Context) {
 	Await(ctx)
 	if h, ok := ctx.Value(contextKey{}).(*holder); ok {

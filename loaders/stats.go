@@ -13,7 +13,7 @@ func (l *Loaders) StatsAsOf() *time.Time { return l.asOf.Load() }
 
 // Stats returns the statistics of a product, empty if it has no comments. They are fetched once per
 // request, and together with those of other products that are asked for within a millisecond. A
-// failure is not kept: the next call makes a new attempt.
+// failure is not cached: the next call tries again.
 func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, error) {
 	stats, err := l.stats.load(ctx, product)
 	if stats == nil || err != nil {
@@ -22,8 +22,8 @@ func (l *Loaders) Stats(ctx context.Context, product string) (comment.Stats, err
 	return *stats, nil
 }
 
-// Statistics returns the numbers of a product's comments that pass a filter without dates. It looks up
-// languages that the statistics of the product do not list, all of them together.
+// Statistics returns the numbers of a product's comments that pass a filter without dates. It
+// fetches, in one batch, the counts of languages that the statistics of the product do not list.
 func (l *Loaders) Statistics(ctx context.Context, product string, filter comment.Filter) (*comment.Statistics, error) {
 	rows, err := l.Stats(ctx, product)
 	if err != nil {
@@ -49,8 +49,8 @@ func (l *Loaders) Statistics(ctx context.Context, product string, filter comment
 	return &counts, nil
 }
 
-// StatsOfAll returns the statistics of products, in their order. It reports whether all of them
-// could be fetched; if not, Stats returns the error of each.
+// StatsOfAll returns the statistics of products, in their order. whole is false if any of them
+// could not be fetched. Stats then returns the error of each.
 func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comment.Stats, whole bool) {
 	answers := make([]*answer[*comment.Stats], len(products))
 	for i, product := range products {
@@ -69,8 +69,8 @@ func (l *Loaders) StatsOfAll(ctx context.Context, products []string) (all []comm
 	return all, true
 }
 
-// ExpectStats begins to fetch the statistics of products, together with those that are asked for
-// within a millisecond. It does not wait for them.
+// ExpectStats begins to fetch the statistics of products, in one batch with others asked for within
+// a millisecond. It does not wait for them.
 func (l *Loaders) ExpectStats(ctx context.Context, products ...string) {
 	for _, product := range products {
 		l.stats.Load(ctx, product)

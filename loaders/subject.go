@@ -6,14 +6,15 @@ import (
 	"sync"
 )
 
-// subject is what the answer to a request is about, as far as its resolvers say.
+// subject collects the products that the answer to a request depends on, as its resolvers report
+// them.
 type subject struct {
 	noting    sync.Mutex
 	products  map[string]bool
 	forCaller bool
 }
 
-// About notes that the answer is about some products: it may change when one of these does.
+// About notes that the answer depends on the products: it may change when one of them does.
 func (s *subject) About(products ...string) {
 	s.noting.Lock()
 	defer s.noting.Unlock()
@@ -25,15 +26,15 @@ func (s *subject) About(products ...string) {
 	}
 }
 
-// ForCaller notes that a part of the answer depends on who asks.
+// ForCaller notes that part of the answer depends on the caller.
 func (s *subject) ForCaller() {
 	s.noting.Lock()
 	defer s.noting.Unlock()
 	s.forCaller = true
 }
 
-// Subject returns the products that the answer is about, sorted, and whether it is the same for
-// everyone who asks.
+// Subject returns the products that the answer depends on, sorted. forAll is true if the answer is
+// the same for every caller.
 func (s *subject) Subject() (products []string, forAll bool) {
 	s.noting.Lock()
 	defer s.noting.Unlock()
