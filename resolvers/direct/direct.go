@@ -1,6 +1,6 @@
 // Package direct writes the parts of an answer that need no resolver. gqlgen resolves each field of
-// each list element separately and starts a goroutine for each element. Fields that read need that;
-// for a page whose values have all been read, it is most of the work.
+// each list element separately and starts a goroutine for each element. Fields that read from the
+// table need that. For a page whose values have all been read, it is most of the work.
 //
 // What this package writes equals what gqlgen would write, byte for byte. It leaves all other
 // fields to gqlgen.
@@ -15,9 +15,9 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// Fields returns a [graphql.FieldMiddleware]. It replaces the value of a field by a [Value] if
-// everything asked of it has been read, and leaves it unchanged otherwise. base is the prefix of the
-// addresses of pictures and videos, empty to answer with none.
+// Fields returns a [graphql.FieldMiddleware]. It replaces the value of a field by a [Value] if all
+// selected fields below it have been read, and leaves it unchanged otherwise. base is the prefix of
+// the addresses of pictures and videos, empty to answer with none.
 func Fields(base comment.MediaBase) graphql.FieldMiddleware {
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		result, err := next(ctx)

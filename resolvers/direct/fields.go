@@ -7,7 +7,7 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// leaf returns a field that has no fields of its own, and no texts.
+// leaf returns a scalar field of bounded length, which texts need not count.
 func leaf[T any](typ string, write func(out []byte, of T) []byte) field[T] {
 	return field[T]{typ: typ, writer: func(operation, graphql.CollectedField) (writer[T], bool) {
 		return writer[T]{write: write}, true
@@ -128,7 +128,7 @@ func several[T, U any](inner *object[U], get func(T) []*U) field[T] {
 	}, get)
 }
 
-// within returns a field of what an object holds.
+// within returns a field whose value is get's part of an object.
 func within[T, U any](of field[U], get func(T) U) field[T] {
 	return field[T]{
 		typ: of.typ,

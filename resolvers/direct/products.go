@@ -20,7 +20,7 @@ type productStats struct {
 	asOf  *time.Time
 }
 
-// products are in the list of a shop's category page, say, with how they are rated.
+// products are lists of products with their ratings, such as a shop's category page.
 var products = &object[productStats]{
 	types: []string{"Product", "Node", "_Entity"},
 	fields: map[string]field[*productStats]{
@@ -32,7 +32,7 @@ var products = &object[productStats]{
 
 var allLanguages = several(languages, func(p *productStats) []*comment.LanguageCount { return pointers(p.stats.Languages(comment.Filter{})) })
 
-// languagesOf returns how to write the field languages. Those of a filter are left to gqlgen.
+// languagesOf returns a writer of the field languages. It leaves a field with a filter to gqlgen.
 func languagesOf(operation operation, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
 	if asked.ArgumentMap(operation.Variables)["filter"] != nil {
 		return writer[*productStats]{}, false
@@ -40,7 +40,7 @@ func languagesOf(operation operation, asked graphql.CollectedField) (p writer[*p
 	return allLanguages.writer(operation, asked)
 }
 
-// statsOf returns how to write the field stats, of all languages or of a single one.
+// statsOf returns a writer of the field stats, of all languages or of a single one.
 func statsOf(operation operation, asked graphql.CollectedField) (p writer[*productStats], plain bool) {
 	var filter comment.Filter
 	if given := asked.ArgumentMap(operation.Variables)["lang"]; given != nil {
@@ -59,8 +59,8 @@ func statsOf(operation operation, asked graphql.CollectedField) (p writer[*produ
 }
 
 // productList returns a Value of products if only their ids and statistics are asked for. It then
-// fetches the statistics of all of them together. Otherwise it returns the products themselves,
-// also if a product is missing or its statistics failed, which gqlgen reports.
+// fetches all their statistics together. Otherwise it returns the products themselves. It does so
+// too if a product is missing or its statistics failed, which gqlgen reports.
 func productList(ctx context.Context, base comment.MediaBase, list []*comment.Product) any {
 	part, plain := writerHere(ctx, base, products)
 	if !plain || slices.Contains(list, nil) {
@@ -81,7 +81,8 @@ func productList(ctx context.Context, base comment.MediaBase, list []*comment.Pr
 		}
 		asOf := loaders.From(ctx).StatsAsOf()
 		for i := range all {
-			// The rarer languages of a product in very many share a row, whose parts its resolver looks up.
+			// A product with very many languages has one row for the rarer ones. The resolver looks up their
+			// counts.
 			if _, shared := stats[i][comment.OtherLanguages]; shared {
 				return list
 			}

@@ -148,7 +148,7 @@ var (
 	}
 )
 
-// addressOf returns how to write the address of media.
+// addressOf returns a writer of the address of media.
 func addressOf(operation operation, _ graphql.CollectedField) (writer[*comment.Media], bool) {
 	return writer[*comment.Media]{
 		texts: func(m *comment.Media) int { return len(operation.base) + len(m.Path) },
@@ -156,7 +156,7 @@ func addressOf(operation operation, _ graphql.CollectedField) (writer[*comment.M
 	}, true
 }
 
-// allowed returns a field of media, which has none while there is no prefix for their addresses.
+// allowed returns the field media. It writes an empty list if no prefix of addresses is configured.
 func allowed(media field[*comment.Comment]) field[*comment.Comment] {
 	return field[*comment.Comment]{typ: media.typ, writer: func(operation operation, asked graphql.CollectedField) (writer[*comment.Comment], bool) {
 		if operation.base == "" {
@@ -189,12 +189,13 @@ type Value struct {
 	write func(out []byte) []byte
 }
 
-// valueOf returns the Value of something, as a writer writes it.
+// valueOf returns the Value that writes of with p.
 func valueOf[T any](p writer[T], of T) Value {
 	return Value{size: p.size(of), write: func(out []byte) []byte { return p.write(out, of) }}
 }
 
-// Size returns how many bytes the texts have: nearly all that is written, and never more than that.
+// Size returns the length of the texts in bytes, a lower bound of what MarshalGQL writes. Texts are
+// most of it.
 func (v Value) Size() int { return v.size }
 
 // MarshalGQL implements [graphql.Marshaler].

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// operation is what is answered, with the prefix of the addresses in the answer.
+// operation is the operation being answered, with the prefix of media addresses.
 type operation struct {
 	*graphql.OperationContext
 	base comment.MediaBase
@@ -37,10 +37,11 @@ func (p writer[T]) size(of T) int {
 type field[T any] struct {
 	// typ is the type as the schema has it, such as "String!".
 	typ string
-	// arguments are the names of those that asked reads. A field of the schema that has others is
-	// left to gqlgen.
+	// arguments are the names of the arguments that writer reads. A field with other arguments is left
+	// to gqlgen.
 	arguments []string
-	// writer returns a writer of the field as an operation selects it, and whether there is one.
+	// writer returns a writer of the field as an operation selects it, or false if the field needs a
+	// resolver.
 	writer func(operation operation, writer graphql.CollectedField) (writer[T], bool)
 }
 
@@ -54,7 +55,7 @@ type object[T any] struct {
 
 func (o *object[T]) name() string { return o.types[0] }
 
-// member is a field with what is written before it: the name under which it is asked for.
+// member is a field with the JSON before its value: a comma and its response name.
 type member[T any] struct {
 	writer[T]
 	before string
@@ -90,7 +91,7 @@ func (o *object[T]) writer(operation operation, set ast.SelectionSet) (p writer[
 	}, true
 }
 
-// member returns how to write one field of an object.
+// member returns a writer of one field of an object.
 func (o *object[T]) member(operation operation, c graphql.CollectedField) (p writer[*T], plain bool) {
 	if c.Name == "__typename" {
 		return writer[*T]{write: func(out []byte, _ *T) []byte { return appendCode(out, o.name()) }}, true
@@ -132,7 +133,7 @@ const null = "null"
 func appendText(out []byte, text string) []byte {
 	const hex = "0123456789ABCDEF"
 	out = append(out, '"')
-	plain := 0 // where the bytes begin that are not appended yet
+	plain := 0 // start of the bytes that are not appended yet
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		if c >= ' ' && c != '"' && c != '\\' {
