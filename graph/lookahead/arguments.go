@@ -8,15 +8,14 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// arguments are those of one field in one operation.
+// arguments reads the arguments of one field of an operation.
 type arguments struct {
 	field     *ast.Field
 	variables map[string]any
 }
 
-// named returns an argument, nil if neither the operation nor the schema gives it. It is what
-// [ast.Field.ArgumentMap] has under that name, without the map. In a validated operation, values can
-// be read.
+// named returns an argument, nil if neither the operation nor the schema gives it. It equals the entry of
+// [ast.Field.ArgumentMap], without the map. Errors are ignored: in a validated operation, reading a value cannot fail.
 func (a arguments) named(name string) (value any) {
 	if given := a.field.Arguments.ForName(name); given != nil {
 		if given.Value.Kind != ast.Variable {
@@ -33,10 +32,10 @@ func (a arguments) named(name string) (value any) {
 	return value
 }
 
-// NullGiven returns an argument of a field that a variable gives null where null cannot stand, and that
-// variable; both are empty if there is none. A variable whose type can be null is valid there if it or
-// the argument has a default (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads
-// such a null as "null", 0 or an empty object.
+// NullGiven returns an argument in which a variable puts null where the type is non-null, and that variable. Both are
+// empty if there is none. A variable whose type can be null is valid there if it or the argument has a default
+// (CoerceArgumentValues in section 6.4.1 of the specification). gqlgen reads such a null as "null", 0 or an empty
+// object.
 func NullGiven(field *ast.Field, variables map[string]any) (argument, variable string) {
 	for _, given := range field.Arguments {
 		if variable = nullWithin(given.Value, variables); variable != "" {
@@ -46,8 +45,7 @@ func NullGiven(field *ast.Field, variables map[string]any) (argument, variable s
 	return "", ""
 }
 
-// nullWithin returns a variable within a value that is null where null cannot stand, empty if there
-// is none.
+// nullWithin returns a variable within a value that is null where the type is non-null, empty if there is none.
 func nullWithin(value *ast.Value, variables map[string]any) (variable string) {
 	if value.Kind == ast.Variable {
 		if given, told := variables[value.Raw]; told && given == nil && value.ExpectedType != nil && value.ExpectedType.NonNull {
@@ -72,7 +70,7 @@ func (f *Field) readArguments(given arguments) {
 		f.countIDs(given.named("ids"))
 	case Entities:
 		representations := list(given.named("representations"))
-		ids := make([]any, len(representations)) // nil for one without
+		ids := make([]any, len(representations)) // nil for a representation without an id
 		for i, representation := range representations {
 			if keys, ok := representation.(map[string]any); ok {
 				ids[i] = keys["id"]
@@ -132,8 +130,8 @@ func pageOf(given arguments) *Page {
 	return page
 }
 
-// fromNewest reports whether a page begins, or from the end of its list ends, with the newest
-// comment of those with the ratings of its filter. One that its field refuses does not.
+// fromNewest reports whether a page begins, or from the end of its list ends, with the newest comment of those with the
+// ratings of its filter. A page that its field refuses does not.
 func (p *Page) fromNewest(given arguments) bool {
 	slice := comment.Slice{Size: p.Size, FromEnd: p.FromEnd, Page: p.Number}
 	refused := slice.Check(p.Order)
@@ -145,8 +143,7 @@ func (p *Page) fromNewest(given arguments) bool {
 		!p.ByCursor && !p.SettledOnly
 }
 
-// filterOf reads a filter and normalizes it. It is the one place where one becomes a
-// [comment.Filter].
+// filterOf reads a filter and normalizes it. No other code turns one into a [comment.Filter].
 func filterOf(argument any) (filter comment.Filter, err error) {
 	given, _ := argument.(map[string]any)
 	if filter.Languages, err = values(given["languages"], graph.UnmarshalLanguage); err != nil {
@@ -191,7 +188,7 @@ func optional[T any](argument any, unmarshal func(any) (T, error)) (*T, error) {
 	return &value, err
 }
 
-// list returns the elements of an argument. A single value where a list is wanted is a list of it.
+// list returns the elements of an argument. A single value is a list of one, as the GraphQL specification coerces it.
 func list(argument any) []any {
 	switch v := argument.(type) {
 	case nil:
@@ -202,8 +199,8 @@ func list(argument any) []any {
 	return []any{argument}
 }
 
-// integer returns the value of an argument of the type Int, and another one when it is null. gqlgen
-// reads the argument in the same way, and refuses the field when it cannot.
+// integer returns the value of an argument of the type Int, or otherwise if it is null. gqlgen reads the argument in
+// the same way, and refuses the field when it cannot.
 func integer(argument any, otherwise int) int {
 	if argument == nil {
 		return otherwise

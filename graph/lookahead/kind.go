@@ -1,7 +1,7 @@
 package lookahead
 
-// Kind says what has to be known of a field before it is resolved: what it reads, or how long its
-// list is.
+// Kind says what a field reads, or which list it is. The limits and the resolvers use it before the
+// field is resolved.
 type Kind int
 
 // The kinds of fields. All that are not listed in kinds are Plain.
@@ -24,7 +24,7 @@ const (
 	Leaderboard
 	// Write changes a comment.
 	Write
-	// Writes changes several comments, and WriteResults is the list of what became of them.
+	// Writes changes several comments, and WriteResults is the list of the results.
 	Writes
 	WriteResults
 	// Queue reads a page of the comments that wait. QueueElements are its comments.
@@ -36,17 +36,17 @@ const (
 	Audit
 	// CommentsBy reads the latest comments of a customer, which are QueueElements too.
 	CommentsBy
-	// ErasureStatus looks up how far an erasure came.
+	// ErasureStatus looks up how far an erasure has come.
 	ErasureStatus
 	// Comments reads a page of the comments of a product.
 	Comments
 	// OwnComments reads a page of the comments of the customer who asks.
 	OwnComments
-	// ViewerComment looks for a comment of the customer who asks among all of the customer.
+	// ViewerComment looks for the viewer's comment about a product among all of the viewer's comments.
 	ViewerComment
 	// PageElements are the comments of a page.
 	PageElements
-	// ListTotal is the number of comments in the list that a page is of.
+	// ListTotal is the number of comments in the whole list of a page.
 	ListTotal
 	// ListStats is the number of comments in that list, by rating.
 	ListStats
@@ -74,7 +74,7 @@ const (
 	Statistics
 	// Languages is the list of languages in the statistics of a product.
 	Languages
-	// AsOf is the time up to which changes are counted.
+	// AsOf is the time up to which statistics include all changes.
 	AsOf
 	// Ratings is the list of counts by rating.
 	Ratings
@@ -89,8 +89,8 @@ const (
 	PlanPartitions
 )
 
-// kinds is the one table of fields by type and name that the limits and the resolvers go by. A test
-// holds it against the schema: each field that reads or that is a list of objects is in it.
+// kinds is the table of fields by type and name. The limits and the resolvers both use it. A test
+// compares it with the schema: it must have each field that reads or is a list of objects.
 var kinds = map[string]map[string]Kind{
 	"Query": {
 		"comment":     OneNode,
@@ -114,7 +114,7 @@ var kinds = map[string]map[string]Kind{
 		"decideComments":  Writes,
 		"eraseAuthor":     Write,
 
-		"createVisitorToken": Write, // so that an address gets as many as it may write comments
+		"createVisitorToken": Write, // so that the limit on an address's writes bounds its tokens too
 	},
 	"Subscription":           {"commentEvents": CommentEvents, "stats": ChangingStats},
 	"AddCommentPayload":      {"userErrors": UserErrors},

@@ -1,6 +1,6 @@
-// Package lookahead reads what an operation asks for, once, after validation and before any of it
-// runs. The limits add up what it may cost from this reading. Resolvers look up what is asked below
-// them: the page, what to count along with it, and whether texts and statistics are wanted.
+// Package lookahead analyses an operation once, after validation and before it runs. The limits add
+// up its cost from the result. Resolvers look up what is selected below them: the page, its counts,
+// and whether texts and statistics are needed.
 package lookahead
 
 import (
@@ -19,7 +19,7 @@ type Operation struct {
 	Fields []Field
 }
 
-// Field is a field of an operation with what is asked below it.
+// Field is a field of an operation with the fields below it.
 type Field struct {
 	*ast.Field
 	// Kind says what the field reads.
@@ -36,18 +36,18 @@ type Field struct {
 	WantsStatistics bool
 
 	// Page is the page that a field of the kind Comments or OwnComments asks for, nil for other kinds.
-	// One of OwnComments has a size only.
+	// For OwnComments it has a size only.
 	Page *Page
 	// IDs is how many ids the kinds OneNode, Nodes, Products and Entities name, and CommentIDs how many of
 	// these are ids of comments.
 	IDs, CommentIDs int
-	// Leaders is how many products a Leaderboard is to list. The field refuses a number that is out
-	// of range.
+	// Leaders is how many products a Leaderboard lists. The field refuses a number that is out of
+	// range.
 	Leaders int
-	// Queued is how many comments a Queue is to list, and Decisions how many comments Writes decides
-	// about. The fields refuse numbers that are out of range.
+	// Queued is how many comments a Queue lists, and Decisions how many comments Writes decides about.
+	// The fields refuse numbers that are out of range.
 	Queued, Decisions int
-	// Around is for how many pages on either side PageLinks asks. The field refuses a number that is
+	// Around is how many pages on either side PageLinks links to. The field refuses a number that is
 	// out of range.
 	Around int
 	// OneStatus says that OwnComments are asked for in a single state.
@@ -60,14 +60,14 @@ type Field struct {
 
 // Page is what a field of the kind Comments asks for.
 type Page struct {
-	// Size is how many comments are wanted. The field refuses a size that is out of range.
+	// Size is the requested number of comments. The field refuses a size that is out of range.
 	Size int
-	// FromEnd says that the page is counted from the end of the list.
+	// FromEnd says that the page is taken from the end of the list.
 	FromEnd bool
 	// BothEnds says that sizes from both ends were given, which the field refuses.
 	BothEnds bool
-	// Filter and Order name the list of the page. The filter is normalized. It is empty if it is
-	// refused, for the reason Refused.
+	// Filter and Order name the list of the page. The filter is normalized. If it is invalid, it is
+	// empty and Refused is the error.
 	Filter  comment.Filter
 	Refused error
 	Order   comment.Order
@@ -76,23 +76,22 @@ type Page struct {
 	// Number is the number of the page, 0 if it is asked for without one. The field refuses a number
 	// below 1.
 	Number int
-	// OnlyCounts says that the page has no comments, and that only counts of its whole list are asked
-	// for which the statistics have.
+	// OnlyCounts says that the page has no comments, and only counts that the statistics have.
 	OnlyCounts bool
 	// FromNewest says that the page begins with the newest comment of its list, or ends with it if
 	// FromEnd is set, and that the list is restricted to some ratings at most.
 	FromNewest bool
 	// ByCursor says that a cursor is given.
 	ByCursor bool
-	// Numbering is what to tell of page numbers along with the page.
+	// Numbering says which page numbers and links are asked for.
 	Numbering comment.Numbering
 	// Cursors says that cursors of comments of the page are asked for.
 	Cursors bool
-	// SettledOnly says that comments of the last moments are left out.
+	// SettledOnly says that comments younger than [comment.SettleTime] are left out.
 	SettledOnly bool
 	// Plan says that the plan of the page is asked for.
 	Plan bool
-	// Count is what to count of the whole list along with the page: nothing if Counted.
+	// Count says what to count of the whole list along with the page: nothing if Counted.
 	Count comment.Counting
 }
 
@@ -102,11 +101,11 @@ func (p *Page) LooksUp() bool {
 	return n.Links || n.Count && !p.Counted || n.Number && (p.ByCursor || p.FromEnd && !p.Counted)
 }
 
-// extension is the name under which gqlgen keeps the reading with its operation.
+// extension is the key of the Operation in gqlgen's operation context.
 const extension = "Lookahead"
 
-// From returns what is asked of the field that is being resolved. It panics in an operation that
-// was not read: Reader.Read comes before the operation runs.
+// From returns the field that is being resolved. It panics in an operation that was not read:
+// Reader.Read comes before the operation runs.
 func From(ctx context.Context) *Field {
 	operation, ok := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*Operation)
 	if !ok {
@@ -121,8 +120,8 @@ func Of(operation *graphql.OperationContext) *Operation {
 	return read
 }
 
-// Beside returns the fields that are asked of the same object as the field that is being resolved,
-// that field among them.
+// Beside returns the selected fields of the object whose field is being resolved, including that
+// field.
 func Beside(ctx context.Context) []Field {
 	operation := graphql.GetOperationContext(ctx).Stats.GetExtension(extension).(*Operation)
 	return operation.fieldsBelow(graphql.GetFieldContext(ctx).Parent)

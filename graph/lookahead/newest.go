@@ -2,11 +2,11 @@ package lookahead
 
 import "slices"
 
-// SampleSize is how many of the newest comments of a product are looked at for several fields if no
-// page is asked for: with one beyond, about as many as half a read unit reads.
+// SampleSize is how many of a product's newest comments several fields share if no page is asked for. With the one
+// beyond, half a read unit reads about that many.
 const SampleSize = 7
 
-// HelpfulSize is how many of the most helpful comments of a product are looked at for several fields.
+// HelpfulSize is how many of a product's most helpful comments several fields share.
 const HelpfulSize = 10
 
 // The ratings that count as positive and as negative.
@@ -15,7 +15,7 @@ var (
 	NegativeRatings = []int{1, 2}
 )
 
-// RatingsOfLatest returns the ratings of a field that ShowsLatest: the newest comment with one of them.
+// RatingsOfLatest returns the ratings, one of which the comment of a field that ShowsLatest must have.
 func (f *Field) RatingsOfLatest() []int {
 	if f.Name == "latestPositive" || f.Name == "mostHelpfulPositive" {
 		return PositiveRatings
@@ -26,19 +26,19 @@ func (f *Field) RatingsOfLatest() []int {
 // ShowsLatest reports whether a field shows the newest comment with one of some ratings, or may.
 func (f *Field) ShowsLatest() bool { return f.Kind == LatestRated || f.OrLatest }
 
-// Newest is what fields of one product, beside each other, ask of its newest comments. They share
-// one page: the comments that the largest page of the newest lists anyway, or a sample.
+// Newest collects the sibling fields of one product that show its newest comments. They share one page: the largest
+// page of newest comments that is read anyway, or a sample.
 type Newest struct {
-	// Rated are the sets of ratings whose newest comment is asked for.
+	// Rated are the sets of ratings for which the newest comment is asked for.
 	Rated [][]int
-	// Text says that the text of one of these is.
+	// Text says that the text of one of these comments is asked for.
 	Text bool
 
 	fields []Field
 	latest int // how many newest comments are asked for, with one of some ratings or any
 }
 
-// NewestOf reads the fields that are asked of one product.
+// NewestOf reads the selected fields of one product.
 func NewestOf(fields []Field) Newest {
 	asked := Newest{fields: fields}
 	ofAll := 0
@@ -61,8 +61,8 @@ func NewestOf(fields []Field) Newest {
 // Any reports whether any newest comment is asked for.
 func (n Newest) Any() bool { return n.latest > 0 }
 
-// Page returns the field whose page is looked at for the newest comment with one of some ratings, of
-// all if ratings is nil; nil for none.
+// Page returns the field with the largest page that lists the newest comments with some ratings, or with any rating if
+// ratings is nil. It returns nil if there is none.
 func (n Newest) Page(ratings []int) *Field {
 	var largest *Field
 	for i := range n.fields {
@@ -74,11 +74,11 @@ func (n Newest) Page(ratings []int) *Field {
 	return largest
 }
 
-// Sampled reports whether a sample is read for what no page lists.
+// Sampled reports whether a sample is read for comments that no page lists.
 func (n Newest) Sampled() bool { return n.latest > 1 }
 
-// lists reports whether a page lists the newest comments of a product with some ratings, and
-// perhaps others. One of none does not tell which they are.
+// lists reports whether a page lists the newest comments of a product with some ratings, and perhaps others. An empty
+// page lists none of them.
 func (p *Page) lists(ratings []int) bool {
 	if !p.FromNewest || p.Size < 1 {
 		return false

@@ -10,8 +10,8 @@ import (
 // Reader reads the operations of one schema. It is safe for concurrent use.
 type Reader struct {
 	kinds map[*ast.FieldDefinition]Kind // of the fields that are not Plain
-	// implements has the name of each object type with the names of its interfaces and unions, in the
-	// order in which gqlgen's code has them: gqlgen then finds the fields collected that it executes.
+	// implements has the name of each object type with the names of its interfaces and unions. They
+	// are in the order of gqlgen's code, so that gqlgen reuses the collected fields.
 	implements map[string][]string
 	roots      map[ast.Operation]*ast.Definition
 }
@@ -54,8 +54,8 @@ type reading struct {
 	operation *graphql.OperationContext
 }
 
-// fields reads the fields that a selection asks of a type. The page is the nearest one above, nil if
-// there is none.
+// fields reads the fields of a selection on a type. page is the nearest page above, nil if there is
+// none.
 func (r reading) fields(set ast.SelectionSet, typeName string, page *Page) []Field {
 	if len(set) == 0 {
 		return nil
@@ -114,8 +114,8 @@ func onlyCounts(fields []Field) bool {
 	return len(fields) > 0
 }
 
-// countByIndex notes of the fields of a page which do not need statistics, because the index of page
-// numbers counts the list, or because the number of the page is known.
+// countByIndex clears WantsStatistics of the fields of a page that do not need statistics. The
+// index of page numbers counts the list, or the number of the page is known.
 func (p *Page) countByIndex(fields []Field) {
 	for i := range fields {
 		switch f := &fields[i]; f.Kind {
@@ -127,7 +127,7 @@ func (p *Page) countByIndex(fields []Field) {
 	}
 }
 
-// tell adds what the field asks for to the page: cursors, the plan or page numbers.
+// tell notes on the page that a field asks for cursors, the plan or page numbers.
 func (p *Page) tell(f *Field) {
 	if p == nil {
 		return
@@ -146,8 +146,8 @@ func (p *Page) tell(f *Field) {
 	}
 }
 
-// counts adds a count of the list to the page unless the statistics have it. It reports whether it
-// did.
+// counts adds a count of the list to the page, and reports true, unless the statistics have the
+// count.
 func (p *Page) counts(counting comment.Counting) bool {
 	if p == nil || p.Counted {
 		return false

@@ -2,16 +2,15 @@ package lookahead
 
 import "slices"
 
-// steadyKinds are the kinds of fields below a product that show what its comments and statistics are,
-// and nothing that changes without them.
+// steadyKinds are the kinds of fields below a product whose values change only when its comments or statistics change.
 var steadyKinds = []Kind{
 	Plain, Text, Media, Comments, PageElements, Cursor, ListTotal, ListStats, PageCount, PageNumber,
 	Latest, LatestRated, MostHelpful, Statistics, Languages, Ratings,
 }
 
-// Steady reports whether the answer to a query stays the same for as long as the products do not change
-// that it names. It is about products alone, and about nothing of them that depends on who asks, on the
-// time, on how it was read, or on the index of page numbers, which follows changes in its own time.
+// Steady reports whether the answer to a query stays the same until one of the products that it names changes. Such a
+// query is about products only. None of its fields depends on the caller, the time, the way it was read, or the index
+// of page numbers, which lags behind changes.
 func (o *Operation) Steady() bool {
 	for i := range o.Fields {
 		f := &o.Fields[i]
@@ -32,7 +31,7 @@ func (f *Field) steadyBelow() bool {
 	return true
 }
 
-// steady reports whether a page is found and counted without the index, at any time alike.
+// steady reports whether finding and counting a page depends neither on the index of page numbers nor on the time.
 func (p *Page) steady() bool {
 	return p == nil || !p.SettledOnly && p.Number == 0 && !p.LooksUp() && !p.Filter.Dated() && p.Filter.Verified == nil && p.Filter.WithMedia == nil
 }
