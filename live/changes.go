@@ -7,17 +7,17 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// change is what all events of a batch say of one comment.
+// change sums up the events of a batch about one comment.
 type change struct {
 	product string
 	id      comment.ID
 	number  uint64 // of the last event
-	// Whether it came into lists, whether it was edited, and whether anybody could see it at all.
+	// Whether it came into lists, was edited, and was shown before or after any event.
 	cameIn, edited, shown bool
 }
 
-// changesIn returns the changes of comments in events, in the order of the last event of each. What
-// followers do not see is left out.
+// changesIn returns the changes of comments in events, in the order of the last event of each. It
+// leaves out changes that followers do not see.
 func changesIn(events []outbox.Event) []change {
 	byID := map[comment.ID]change{}
 	for _, e := range events {
@@ -53,8 +53,8 @@ func countedIn(events []outbox.Event) []string {
 	return slices.Compact(out)
 }
 
-// eventFor returns the event that a change makes for a follower of the comments that pass a filter; nil for
-// none. The comment is as everyone sees it now, nil if nobody does.
+// eventFor returns the event that a change causes for followers of the comments that pass a filter,
+// nil for none. now is the comment as everyone sees it, nil if it is not shown.
 func (c change) eventFor(filter comment.Filter, now *comment.Comment) *comment.Event {
 	switch {
 	case now != nil && filter.Allows(*now):
@@ -63,7 +63,7 @@ func (c change) eventFor(filter comment.Filter, now *comment.Comment) *comment.E
 			kind = comment.CameIn
 		}
 		return &comment.Event{Kind: kind, CommentID: c.id, Comment: now}
-	case now != nil && !c.edited: // it passed the filter as little as before
+	case now != nil && !c.edited: // without an edit, it did not pass the filter before either
 		return nil
 	}
 	dates := comment.Filter{CreatedAfter: filter.CreatedAfter, CreatedBefore: filter.CreatedBefore}

@@ -8,14 +8,14 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// CommentEvents subscribes to what happens to the comments of a product that pass a filter.
+// CommentEvents subscribes to changes of the comments of a product that pass a filter.
 func (h *Hub) CommentEvents(ctx context.Context, product string, filter comment.Filter) (<-chan *comment.Event, error) {
 	s := h.newSubscription(product)
 	s.filter, s.events = filter, make(chan *comment.Event, 1)
 	return s.events, h.subscribe(ctx, s, func(ctx context.Context, until outbox.Position) error { return h.resume(ctx, s, until) })
 }
 
-// Stats subscribes to the statistics of a product. The first delivery is how they are now.
+// Stats subscribes to the statistics of a product. The first delivery has the current ones.
 func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statistics, error) {
 	s := h.newSubscription(product)
 	s.counts = make(chan *comment.Statistics, 1)
@@ -24,12 +24,13 @@ func (h *Hub) Stats(ctx context.Context, product string) (<-chan *comment.Statis
 		if err = cmp.Or(err, failed[product]); err != nil {
 			return err
 		}
-		s.backlog = []Delivery{{value: counts[product], made: &made{}}}
+		s.backlog = []Delivery{{value: counts[product], cache: &cache{}}}
 		return nil
 	})
 }
 
-// subscribe adds a subscription, and then calls begin with the position from which on it gets every event.
+// subscribe adds a subscription, and then calls begin with the position after which it gets every
+// event.
 func (h *Hub) subscribe(ctx context.Context, s *Subscription, begin func(ctx context.Context, until outbox.Position) error) error {
 	inlet, ok := ctx.Value(inletKey{}).(*Inlet)
 	if !ok {

@@ -16,12 +16,12 @@ import (
 )
 
 const (
-	// Use is the name under which all servers want events, and wantFor for how long each time.
+	// Use is the name under which all servers ask for events, and wantFor is how long each call of Want lasts.
 	Use     = "subscriptions"
 	wantFor = 15 * time.Minute
-	// linger is for how long events are followed after the last subscriber left, who may come back.
+	// linger is how long the hub follows events after the last subscriber left, which may come back.
 	linger = time.Minute
-	// readAgain is the time until a read that failed is tried again, and readKeys how much one reads.
+	// readAgain is the time until a failed read is retried, and readKeys bounds the keys of a read.
 	readAgain = time.Second
 	readKeys  = 100
 )
@@ -40,18 +40,18 @@ type Hub struct {
 	users     map[*Subscription]*following
 	at        outbox.Position // up to here, all events were handed out
 	products  map[string]map[*Subscription]struct{}
-	newest    time.Time // when the newest event happened that was read
+	newest    time.Time // time of the newest event that was read
 }
 
-// New returns a hub. countedUpTo tells how fresh statistics are.
+// New returns a hub. countedUpTo returns a time up to which statistics include all changes, false if that is unknown.
 func New(log Log, reader Reader, countedUpTo func(context.Context) (time.Time, bool), logger *slog.Logger) *Hub {
 	return &Hub{log: log, reader: reader, countedUpTo: countedUpTo, logger: logger, users: map[*Subscription]*following{}, products: map[string]map[*Subscription]struct{}{}}
 }
 
-// Dropped returns how many subscribers were dropped since they were too slow.
+// Dropped returns how many subscribers were dropped because they were too slow.
 func (h *Hub) Dropped() int64 { return h.dropped.Load() }
 
-// Newest returns when the newest event happened that was read; zero for none, and while nobody follows.
+// Newest returns the time of the newest event that was read; zero if there is none or nobody subscribes.
 func (h *Hub) Newest() time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -64,14 +64,14 @@ func (h *Hub) Newest() time.Time {
 // following is the reading of events for all subscribers.
 type following struct {
 	stop  context.CancelFunc
-	ready chan struct{} // closed once all from now on is read, or err is set
+	ready chan struct{} // closed once events are followed, or err is set
 	err   error
 	users int         // guarded by the hub
 	idle  *time.Timer // likewise: set while there are no users
 }
 
-// join adds a subscription, and begins to follow events if nobody did. It returns the position up to which
-// the subscription gets no events.
+// join adds a subscription, and begins to follow events if it is the first. The subscription gets all events after the
+// returned position.
 func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position, err error) {
 	h.mu.Lock()
 	f := h.following
@@ -81,7 +81,7 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 		h.following = f
 		go h.follow(ctx, f)
 	}
-	f.users++ // it goes on while it has any
+	f.users++ // following goes on while it has users
 	if f.idle != nil {
 		f.idle.Stop()
 		f.idle = nil
@@ -98,7 +98,7 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.following != f { // it has broken meanwhile
+	if h.following != f { // it failed meanwhile
 		return until, comment.Errorf(comment.Unavailable, "the events cannot be read for now: subscribe again in a moment")
 	}
 	if h.products[s.product] == nil {
@@ -108,8 +108,8 @@ func (h *Hub) join(ctx context.Context, s *Subscription) (until outbox.Position,
 	return h.at, nil
 }
 
-// leave removes a subscription, if it is there. When the last one has left, the events are followed for
-// a little while.
+// leave removes a subscription, if it is there. When the last one has left, the hub still follows events for the time
+// linger.
 func (h *Hub) leave(s *Subscription) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -134,7 +134,7 @@ func (h *Hub) leave(s *Subscription) {
 	}
 }
 
-// upTo returns the position up to which a subscription was told everything, empty if something waits.
+// upTo returns the position up to which a subscription has received all events, empty if deliveries wait.
 func (h *Hub) upTo(s *Subscription) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -144,8 +144,8 @@ func (h *Hub) upTo(s *Subscription) string {
 	return later(h.at, s.from).String()
 }
 
-// Close ends the reading of events. Subscriptions get nothing from then on. It does nothing to a nil
-// hub, which a server without subscriptions has.
+// Close ends the reading of events. Subscriptions get nothing from then on. A server without subscriptions has a nil
+// hub, which Close leaves alone.
 func (h *Hub) Close() {
 	if h == nil {
 		return
@@ -161,7 +161,7 @@ func (h *Hub) Close() {
 	}
 }
 
-// follow reads events until the context ends. If it cannot, it ends all subscriptions.
+// follow reads events until the context ends. If reading fails, it ends all subscriptions.
 func (h *Hub) follow(ctx context.Context, f *following) {
 	defer f.stop()
 	begun := false
@@ -193,7 +193,7 @@ func (h *Hub) follow(ctx context.Context, f *following) {
 	}
 }
 
-// broke ends all subscriptions, unless others than those of this reading are there by now.
+// broke ends all subscriptions, unless another following has taken the place of f.
 func (h *Hub) broke(f *following) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -220,16 +220,16 @@ func (h *Hub) warn(err error) {
 	h.logger.Warn("events for subscriptions cannot be read for now", "error", err)
 }
 
-// findings are what was read for a batch of events, each once.
+// findings are the comments and statistics that were read for a batch of events.
 type findings struct {
-	comments map[comment.ID]*comment.Comment // nil for one that nobody sees
+	comments map[comment.ID]*comment.Comment // nil for one that is not shown
 	counts   map[string]*comment.Statistics
 }
 
-// take reads what a batch is about, as far as anybody wants to know, and tells the subscribers. What is
-// wanted may become more meanwhile.
+// take reads the comments and statistics of a batch that somebody follows, and delivers them. Subscribers that join
+// meanwhile may need further ones.
 func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Batch) error {
-	if batch.Missing { // this process did not say for a long time that it wants events
+	if batch.Missing { // this process did not call Want for a long time
 		return errMissing
 	}
 	h.mu.Lock()
@@ -242,8 +242,8 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	changes, counted := changesIn(batch.Events), countedIn(batch.Events)
 	found := findings{map[comment.ID]*comment.Comment{}, map[string]*comment.Statistics{}}
 	for {
-		ids, products, told := h.tell(f, lane, batch.Last, changes, counted, found)
-		if told {
+		ids, products, done := h.deliver(f, lane, batch.Last, changes, counted, found)
+		if done {
 			return nil
 		}
 		for err := h.read(ctx, ids, products, found); err != nil; err = h.read(ctx, ids, products, found) {
@@ -257,9 +257,9 @@ func (h *Hub) take(ctx context.Context, f *following, lane int, batch outbox.Bat
 	}
 }
 
-// tell tells subscribers of changes, unless something that they want to know of them is still to be read,
-// which it returns.
-func (h *Hub) tell(f *following, lane int, last uint64, changes []change, counted []string, found findings) (ids []comment.ID, products []string, told bool) {
+// deliver sends changes to subscribers. If it lacks comments or statistics for them, it delivers nothing and returns
+// their keys.
+func (h *Hub) deliver(f *following, lane int, last uint64, changes []change, counted []string, found findings) (ids []comment.ID, products []string, done bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.following != f {
@@ -280,12 +280,12 @@ func (h *Hub) tell(f *following, lane int, last uint64, changes []change, counte
 	}
 	for _, c := range changes {
 		h.at[lane] = c.number
-		h.tellChange(lane, c, found.comments[c.id])
+		h.deliverChange(lane, c, found.comments[c.id])
 	}
 	h.at[lane] = last
 	for _, product := range counted {
 		if counts := found.counts[product]; counts != nil {
-			d := Delivery{value: counts, made: &made{}}
+			d := Delivery{value: counts, cache: &cache{}}
 			for s := range h.products[product] {
 				if s.counts != nil {
 					s.push(d)
@@ -306,9 +306,9 @@ func (h *Hub) follows(product string, such func(*Subscription) bool) bool {
 	return false
 }
 
-// tellChange tells the subscribers of a product of a change. Those that want the same get the same.
-func (h *Hub) tellChange(lane int, c change, now *comment.Comment) {
-	shared, here := &made{}, h.at.String()
+// deliverChange sends a change to the subscribers of a product. Their deliveries share one cache.
+func (h *Hub) deliverChange(lane int, c change, now *comment.Comment) {
+	shared, here := &cache{}, h.at.String()
 	for s := range h.products[c.product] {
 		if s.events == nil || c.number <= s.from[lane] {
 			continue
@@ -321,7 +321,7 @@ func (h *Hub) tellChange(lane int, c change, now *comment.Comment) {
 		if s.from != (outbox.Position{}) {
 			position = later(h.at, s.from).String()
 		}
-		s.push(Delivery{Position: position, value: event, made: shared})
+		s.push(Delivery{Position: position, value: event, cache: shared})
 	}
 }
 
@@ -348,8 +348,8 @@ func (h *Hub) read(ctx context.Context, ids []comment.ID, products []string, fou
 	return err
 }
 
-// readComments reads comments as everyone sees them. One that is damaged is as good as gone. Those that a
-// call leaves out, since the table is busy or the others were large, are read by further ones.
+// readComments reads comments as everyone sees them. A damaged comment counts as gone. Comments that a call leaves out,
+// because the table is busy or the others were large, are read by further calls.
 func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.ID]*comment.Comment, error) {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
 	for len(ids) > 0 {
@@ -382,7 +382,7 @@ func (h *Hub) readComments(ctx context.Context, ids []comment.ID) (map[comment.I
 	return out, nil
 }
 
-// readStats reads the statistics of products. Those that are damaged are nil, and failed says why.
+// readStats reads the statistics of products. Damaged ones are nil, with their errors in failed.
 func (h *Hub) readStats(ctx context.Context, products []string) (out map[string]*comment.Statistics, failed map[string]error, err error) {
 	out, failed = make(map[string]*comment.Statistics, len(products)), map[string]error{}
 	for some := range slices.Chunk(products, readKeys) {
@@ -410,7 +410,7 @@ func (h *Hub) readStats(ctx context.Context, products []string) (out map[string]
 	return out, failed, nil
 }
 
-// damaged reports whether the error of an item stays, however often it is read.
+// damaged reports whether the error of an item persists however often it is read.
 func damaged(err error) bool { return comment.KindOf(err) == comment.Internal }
 
 func (h *Hub) warnOfDamage(err error) {

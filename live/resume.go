@@ -8,17 +8,16 @@ import (
 )
 
 const (
-	// mostMissed is how many changes a subscriber that resumes gets. One that missed more reads the list
-	// again.
+	// mostMissed bounds the changes that a resuming subscriber gets. One that missed more has to read the list again.
 	mostMissed = 100
-	// mostReads bounds what is read of the log to find them, perRead items each.
+	// mostReads bounds the reads of the log that find them, of perRead items each.
 	mostReads = 40
 	perRead   = 100
 )
 
 var errMissedMuch = comment.Errorf(comment.BadInput, "too much happened since this position: subscribe to what happens now, and read again what you show")
 
-// resume finds what happened after a position, up to the one from which on the subscription gets every
+// resume fills the backlog of a subscription with the events since its position, up to until, after which it gets every
 // event.
 func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position) error {
 	if s.from == (outbox.Position{}) {
@@ -43,7 +42,7 @@ func (h *Hub) resume(ctx context.Context, s *Subscription, until outbox.Position
 	for _, c := range missed {
 		at[c.lane] = c.number
 		if event := c.eventFor(s.filter, found[c.id]); event != nil {
-			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, made: &made{}})
+			s.backlog = append(s.backlog, Delivery{Position: at.String(), value: event, cache: &cache{}})
 		}
 	}
 	return nil
@@ -55,7 +54,7 @@ type laneChange struct {
 	lane int
 }
 
-// missed returns the changes of the product that a subscription was not told, up to a position, lane by lane.
+// missed returns the changes of the product that a subscription has missed, up to a position, lane by lane.
 func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position) (out []laneChange, err error) {
 	reads := 0
 	for lane := range until {
@@ -70,7 +69,7 @@ func (h *Hub) missed(ctx context.Context, s *Subscription, until outbox.Position
 				return nil, err
 			case batch.Missing:
 				return nil, errMissing
-			case batch.Last == after: // nothing more is kept
+			case batch.Last == after: // the log has no more events
 				after = until[lane]
 				continue
 			}

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// queueSize is how many deliveries may wait for a subscriber: a batch of events comes at once. One that is
+// queueSize is how many deliveries may wait for a subscriber: a batch of events comes at once. A subscriber that is
 // further behind is dropped, and can resume.
 const queueSize = 1000
 
@@ -19,37 +19,37 @@ var (
 	ErrBroken = errors.New("the events cannot be read for now: subscribe again from the last position")
 )
 
-// errMissing is for a position that is followed by a gap in which nobody wanted events.
+// errMissing is the error of a position before a gap, in which no events were written because nobody asked for them.
 var errMissing = comment.Errorf(comment.BadInput, "not everything was kept that happened since this position: subscribe to what happens now, and read again what you show")
 
-// Delivery is what a subscriber gets at once.
+// Delivery is an event of a comment, or statistics, on its way to one subscriber.
 type Delivery struct {
 	// Position is the position after it; empty for statistics, which are delivered whole.
 	Position string
 	value    any
-	made     *made
+	cache    *cache
 }
 
-// made keeps what was made of a delivery, for all subscribers that want the same.
-type made struct {
+// cache keeps answers that were built from a delivery, for all subscribers that share them.
+type cache struct {
 	mu    sync.Mutex
 	byKey map[string]any
 }
 
-// Once returns what build returns. It is built once for all subscribers that get the same delivery and
-// give the same key, if build says that it can be kept.
+// Once returns the result of build. If build says keep, all subscribers with the same delivery and key share the
+// result, and build is not called again.
 func (d Delivery) Once(key string, build func() (built any, keep bool)) any {
-	d.made.mu.Lock()
-	defer d.made.mu.Unlock()
-	if built, known := d.made.byKey[key]; known {
+	d.cache.mu.Lock()
+	defer d.cache.mu.Unlock()
+	if built, known := d.cache.byKey[key]; known {
 		return built
 	}
 	built, keep := build()
 	if keep {
-		if d.made.byKey == nil {
-			d.made.byKey = map[string]any{}
+		if d.cache.byKey == nil {
+			d.cache.byKey = map[string]any{}
 		}
-		d.made.byKey[key] = built
+		d.cache.byKey[key] = built
 	}
 	return built
 }
@@ -61,8 +61,8 @@ type Subscription struct {
 	drop    func()
 	product string
 	filter  comment.Filter
-	from    outbox.Position // what is up to here was told before
-	backlog []Delivery      // what was missed, and comes first
+	from    outbox.Position // events up to here were delivered before
+	backlog []Delivery      // missed events, delivered first
 
 	events chan *comment.Event // one of the two is not nil
 	counts chan *comment.Statistics
@@ -118,8 +118,8 @@ func (s *Subscription) Offer(d Delivery) {
 	}
 }
 
-// Position returns the position up to which the subscriber was told everything; empty if something waits,
-// or for statistics. It is for the goroutine that calls Next.
+// Position returns the position up to which the subscriber has received all events; empty if deliveries wait, or for
+// statistics. It is for the goroutine that calls Next.
 func (s *Subscription) Position() string {
 	if s.counts != nil || len(s.backlog) > 0 {
 		return ""
@@ -127,7 +127,7 @@ func (s *Subscription) Position() string {
 	return s.upTo(s)
 }
 
-// waits reports whether something is still to be told, be it that nothing more comes.
+// waits reports whether a delivery, or the error that ends the subscription, is still waiting.
 func (s *Subscription) waits() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -167,6 +167,6 @@ func (s *Subscription) end(err error) { s.err, s.queue = err, nil }
 func (s *Subscription) signal() {
 	select {
 	case s.wake <- struct{}{}:
-	default: // it looks anyway
+	default: // a signal is already waiting
 	}
 }
