@@ -5,15 +5,15 @@ import (
 	"net/netip"
 )
 
-// Client stands for a client: a customer, or a network address. It is a hash, so all take the same
-// memory, and a store that is shared learns neither names nor addresses by reading its keys.
+// Client identifies a client: a customer, or a network address. It is a hash, so all take the same
+// memory, and the keys of a shared store reveal neither ids nor addresses.
 type Client [16]byte
 
 // Customer returns the client for a customer's ID.
 func Customer(id string) Client { return hash('c', id) }
 
-// networkBits is the part of an IPv6 address that stands for one client: a provider gives each
-// customer a /64 at least, all of whose addresses are the customer's.
+// networkBits is the length of the prefix that identifies a client by an IPv6 address: a provider
+// gives each customer at least a /64.
 const networkBits = 64
 
 // Address returns the client for an IP address. Addresses of IPv6 that share their first 64 bits are

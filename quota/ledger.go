@@ -11,19 +11,19 @@ import (
 const maxClients = 1 << 16
 
 // Ledger keeps the accounts of a policy in the memory of a process. It forgets clients that have
-// their whole burst again. If there are too many others, it forgets those that are closest to that,
-// but none that is in debt: new clients then share one account. Safe for concurrent use.
+// their whole burst again. If too many others remain, it forgets those that are closest to their
+// whole burst, but none in debt: new clients then share one account. Safe for concurrent use.
 type Ledger struct {
 	policy Policy
 	max    int
 	clock  func() time.Duration // monotonic
 
 	mu       sync.Mutex
-	read     time.Duration // the clock, when it was read last
+	read     time.Duration // the last reading of the clock
 	skipped  time.Duration // by how much the clock was set back so far
 	accounts map[Client]*account
 	soonest  accounts
-	others   time.Duration // when the account is full that new clients share
+	others   time.Duration // when the account that new clients share is full
 }
 
 // NewLedger returns a ledger without any client.
@@ -80,24 +80,25 @@ func (l *Ledger) Settle(_ context.Context, c Client, charge Charge, used float64
 	return l.policy.balance(after)
 }
 
-// note replaces what a client owes.
+// note sets what a client owes.
 func (l *Ledger) note(c Client, owed time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.owe(c, l.now(), owed)
 }
 
-// Charge is what was taken from a client before an operation.
+// Charge is the charge to a client before an operation.
 type Charge struct {
-	// Balance is what was left then. With a Wait, nothing was taken.
+	// Balance is the balance after the charge. With a Wait, nothing was taken.
 	Balance
 	// Taken is how many units were taken.
 	Taken float64
 
-	apart bool // from the account of this server alone, while the store was away
+	apart bool // taken from the account of this server alone, because the store was away
 }
 
-// now returns the time by a clock that is never set back: a virtual machine's may be, when it moves.
+// now returns the time by a clock that is never set back. A virtual machine's clock may be, when
+// the machine migrates.
 func (l *Ledger) now() time.Duration {
 	t := l.clock()
 	l.skipped += max(0, l.read-t)
@@ -105,7 +106,8 @@ func (l *Ledger) now() time.Duration {
 	return t + l.skipped
 }
 
-// account is a client's. The ledger keeps none that has its whole burst.
+// account is the account of a client. The ledger drops it some time after the client has its whole
+// burst again.
 type account struct {
 	client Client
 	full   time.Duration // when it has its whole burst again
@@ -123,13 +125,14 @@ func (l *Ledger) owed(c Client, now time.Duration) time.Duration {
 	return max(0, full-now)
 }
 
-// crowded reports whether no client can be forgotten for a new one: all are in debt.
+// crowded reports whether the ledger is full and all clients are in debt, so that none can be
+// forgotten.
 func (l *Ledger) crowded(now time.Duration) bool {
 	return len(l.accounts) >= l.max && l.soonest[0].full-now > l.policy.Window()
 }
 
-// swept is how many clients are forgotten at most when one is added: more than one, so that few are
-// kept that have their whole burst.
+// swept bounds the clients that are forgotten when one is added. It is above 1, so that few clients
+// with their whole burst are kept.
 const swept = 2
 
 // owe notes the time until a client has its whole burst again.
@@ -146,7 +149,7 @@ func (l *Ledger) owe(c Client, now, owed time.Duration) {
 	case owed <= 0:
 		return
 	}
-	// It is not known yet.
+	// The client is new.
 	for i := 0; i < swept && len(l.soonest) > 0 && l.soonest[0].full <= now; i++ {
 		l.forget(l.soonest[0])
 	}
@@ -167,7 +170,7 @@ func (l *Ledger) forget(a *account) {
 	delete(l.accounts, a.client)
 }
 
-// accounts is a heap, with the account first that has its whole burst first. It implements
+// accounts is a heap of accounts by the time at which they are full, earliest first. It implements
 // [heap.Interface].
 type accounts []*account
 

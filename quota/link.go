@@ -11,15 +11,15 @@ const (
 	// Patience is how long a store may take to answer. Redis takes less than a millisecond, and a
 	// request waits.
 	Patience = 50 * time.Millisecond
-	// pause is how long a store that did not answer is left alone. Then it is tried in the
-	// background, so that no request waits for it again.
+	// pause is the time between attempts to reach a store that did not answer. They run in the background, so that no
+	// request waits for them.
 	pause = time.Second
-	// quiet is for how long nothing is logged of a store that goes away again.
+	// quiet is the time after a warning in which no other is logged.
 	quiet = time.Minute
 )
 
-// Link is the way to a store that may be away. After a failure it asks the store nothing until that
-// answers again. Safe for concurrent use.
+// Link calls a store that may be away. After a failure it does not call the store until it answers again. Safe for
+// concurrent use.
 type Link struct {
 	ctx   context.Context // ends the attempts in the background
 	store Store
@@ -31,13 +31,13 @@ type Link struct {
 	logged time.Time // when it was last logged that the store is away
 }
 
-// NewLink returns the way to a store. Its name, for the log, holds no password. The end of the
-// context ends what it does in the background.
+// NewLink returns a link to a store. The name is for the log and must not hold a password. The end of the context ends
+// attempts in the background.
 func NewLink(ctx context.Context, store Store, name string, log *slog.Logger) *Link {
 	return &Link{ctx: ctx, store: store, name: name, log: log}
 }
 
-// Away reports whether the store did not answer, and has not done so since.
+// Away reports whether the store failed to answer, and has not answered since.
 func (l *Link) Away() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -57,16 +57,16 @@ func (l *Link) try(ctx context.Context, call func(context.Context, Store) error)
 		defer l.mu.Unlock()
 		if !l.away { // else another request noticed first
 			l.away = true
-			go l.await(l.tell(err))
+			go l.await(l.warn(err))
 		}
 		return false
 	}
 	return true
 }
 
-// tell logs that the store is away, unless that was logged a moment ago, and reports whether it did. The
+// warn logs that the store is away, unless that was logged within the time quiet, and reports whether it did. The
 // caller holds the lock.
-func (l *Link) tell(err error) bool {
+func (l *Link) warn(err error) bool {
 	if time.Since(l.logged) <= quiet {
 		return false
 	}
@@ -75,9 +75,9 @@ func (l *Link) tell(err error) bool {
 	return true
 }
 
-// await returns when the store answers again. told says that the log has it that the store is away: else
-// it is told once it may be, or the last word about it would be that it answers.
-func (l *Link) await(told bool) {
+// await returns when the store answers again. warned says whether the log already has the warning. If not, await logs
+// it when quiet is over; else the last line about a store that is away would say that it answers.
+func (l *Link) await(warned bool) {
 	tick := time.NewTicker(pause)
 	defer tick.Stop()
 	for {
@@ -92,16 +92,16 @@ func (l *Link) await(told bool) {
 		if err == nil {
 			break
 		}
-		if !told {
+		if !warned {
 			l.mu.Lock()
-			told = l.tell(err)
+			warned = l.warn(err)
 			l.mu.Unlock()
 		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.away = false
-	if told {
+	if warned {
 		l.log.Info("the store of client limits answers again", "store", l.name)
 	}
 }

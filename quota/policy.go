@@ -1,6 +1,6 @@
 // Package quota bounds what each client may use of something over time, such as read units: a burst
 // at once, and a rate each second. It decides by the generic cell rate algorithm (GCRA), the token
-// bucket that needs a single number for each client: by when all that the client used is available
+// bucket that needs a single number for each client: the time at which its whole burst is available
 // again.
 //
 // A Ledger keeps the accounts of one process in bounded memory. Shared keeps them in a store that
@@ -45,11 +45,11 @@ func (p Policy) timeOf(units float64) time.Duration {
 
 // Balance is what a client may use of a policy at a moment.
 type Balance struct {
-	// Units are those left. A client with a negative balance is in debt.
+	// Units is the number of units left. A client with a negative balance is in debt.
 	Units float64
 	// Full is the time until the whole burst is available again, if the client uses nothing.
 	Full time.Duration
-	// Wait is the time until what was asked for can be had. It is 0 if it was granted.
+	// Wait is the time until the requested units are available, 0 if they were granted.
 	Wait time.Duration
 }
 
@@ -60,7 +60,7 @@ func (p Policy) balance(owed time.Duration) Balance {
 }
 
 // take takes units from an account, and returns what it owes then. It takes none if fewer are left.
-// Units beyond a burst are taken from a client that has a whole burst, which then is in debt:
+// More units than a burst are taken from a client that has its whole burst, which puts it in debt:
 // otherwise, no wait would be long enough.
 func (p Policy) take(owed time.Duration, units float64) (after time.Duration, b Balance) {
 	if wait := p.wait(owed, units); wait > 0 {

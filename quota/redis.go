@@ -19,9 +19,8 @@ var changeText string
 
 var changeScript = goredis.NewScript(changeText)
 
-// Redis keeps what clients used in Redis, for several servers: one key for each client and policy,
-// which expires when the client has its whole burst again. It implements Store and is safe for
-// concurrent use.
+// Redis keeps accounts in Redis, for several servers: one key for each client and policy, which expires when the client
+// has its whole burst again. It implements Store and is safe for concurrent use.
 type Redis struct {
 	client goredis.UniversalClient
 	name   redisdial.ServerName
@@ -30,7 +29,7 @@ type Redis struct {
 
 var _ Store = (*Redis)(nil)
 
-// dialTimeout bounds connecting. Calls have the time of their contexts.
+// dialTimeout bounds connecting. Contexts bound the calls.
 const dialTimeout = time.Second
 
 // OpenRedis returns the store at a URL such as redis://host:6379/0. It connects when it is first used.
@@ -50,7 +49,7 @@ func (s *Redis) Name() string { return string(s.name) }
 // Close closes all connections.
 func (s *Redis) Close() error { return s.client.Close() }
 
-// Ping implements Store. It changes an account, for a server that takes no writes still answers a PING.
+// Ping implements Store. It changes an account, because a read-only server answers a PING, too.
 func (s *Redis) Ping(ctx context.Context) error {
 	_, _, err := s.Change(ctx, examined, Customer(rand.Text()), Cost{Time: time.Millisecond, Forced: true})
 	return err
@@ -77,14 +76,14 @@ func (s *Redis) Change(ctx context.Context, p Policy, c Client, cost Cost) (owed
 // examined is a policy whose whole burst is available again after a millisecond.
 var examined = Policy{Name: "examined", Rate: 1000, Burst: 1}
 
-// Examine does what Change needs to be allowed and able to do, as Ping does, with the account of a
-// client that does not exist and that expires after a millisecond. It returns the version of the server, empty
-// if that does not tell, and how long a call took, connecting apart.
+// Examine checks that the server permits all commands of Change. Like Ping, it changes the account of a made-up client,
+// which expires after a millisecond. It returns the version of the server, empty if the server does not tell, and how
+// long a call took without connecting.
 func (s *Redis) Examine(ctx context.Context) (version string, took time.Duration, err error) {
 	if err := s.client.Ping(ctx).Err(); err != nil {
 		return "", 0, s.name.Failed(err)
 	}
-	_, info, _ := strings.Cut(s.client.Info(ctx, "server").Val(), "redis_version:") // some users may not ask
+	_, info, _ := strings.Cut(s.client.Info(ctx, "server").Val(), "redis_version:") // not every user may call INFO
 	version, _, _ = strings.Cut(info, "\r")
 	began := time.Now()
 	err = s.Ping(ctx)
