@@ -43,8 +43,8 @@ func unlessFailed[T any](value *T, err error) (*T, error) {
 	return value, nil
 }
 
-// connection returns a page of the list in the shape of the schema. It has no cursors and no plan
-// that are not asked for.
+// connection returns a page of the list in the shape of the schema. It has cursors and the plan
+// only if they are asked for.
 func connection(l list, slice comment.Slice, page comment.Page, asked *lookahead.Page) *graph.CommentConnection {
 	out := &graph.CommentConnection{
 		Edges:    make([]*graph.CommentEdge, len(page.Comments)),

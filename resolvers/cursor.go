@@ -7,11 +7,10 @@ package resolvers
 //	 6 bytes  fingerprint of the list: product, filter and order
 //	 4 bytes  checksum of all before it
 //
-// In orders that give comments a key, 4 bytes with it follow the version, which is another: 31
+// In orders that give comments a key, the version is another and 4 bytes with the key follow it: 31
 // bytes in 42 characters.
 //
-// A cursor of a further kind stands before the first comment of its list: it has a version of its
-// own, and a position of zeros.
+// The cursor before the first comment of a list has a third version, and a position of zeros.
 //
 // It does not depend on how the page was read, so it stays valid when the plan changes. It grants
 // no access that its holder would not have without it, so it needs no secret. Checksum and
@@ -43,9 +42,9 @@ type fingerprint [fingerprintLength]byte
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// fingerprint returns a hash that tells lists apart. Each part is written with its end, so that it
-// cannot run into the next. Cursors outlive releases: languages, ratings and dates are written for
-// every list, in the form of the first release, and any other condition only if there is one.
+// fingerprint returns a hash that tells lists apart. Each part is delimited, so that it cannot run
+// into the next. Cursors outlive releases: languages, ratings and dates are written for every list,
+// in the form of the first release, and any other condition only if there is one.
 func (l list) fingerprint() fingerprint {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %s %q %d %d %d", l.product, l.order, l.filter.Languages, l.filter.Ratings,
@@ -98,8 +97,8 @@ func encode(version byte, place comment.Place, f fingerprint) string {
 	return base64.RawURLEncoding.EncodeToString(raw)
 }
 
-// position reads a cursor of the list from an argument. It returns nil if none was given, and for
-// the cursor before the first comment, which as after excludes nothing.
+// position reads a cursor of the list from an argument. It returns nil if cursor is nil or empty.
+// It also does for the cursor before the first comment, which excludes nothing in after.
 func (l list) position(argument string, cursor *string) (*comment.Place, error) {
 	if cursor == nil || *cursor == "" { // a client that has no cursor yet may send an empty one
 		return nil, nil

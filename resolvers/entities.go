@@ -12,9 +12,9 @@ import (
 )
 
 // Subgraph returns a [graphql.FieldMiddleware] that answers the fields of a subgraph of Apollo
-// Federation, whose schema is sdl, and leaves all others to another middleware. It stands in for
-// gqlgen's own loop over representations, which fetches statistics late and does not say which of
-// the representations an error is about.
+// Federation, whose schema is sdl, and leaves all others to another middleware. It replaces
+// gqlgen's own loop over representations, which fetches statistics late and does not say which
+// representation an error is about.
 func (r *Resolver) Subgraph(sdl string, others graphql.FieldMiddleware) graphql.FieldMiddleware {
 	return func(ctx context.Context, next graphql.Resolver) (any, error) {
 		at := graphql.GetFieldContext(ctx)
@@ -23,7 +23,7 @@ func (r *Resolver) Subgraph(sdl string, others graphql.FieldMiddleware) graphql.
 		case at.Field.Name == "_service":
 			return fedruntime.Service{SDL: sdl}, nil
 		case at.Field.Name == "_entities":
-			// One that cannot be fetched gives null and an error of its own.
+			// A representation that cannot be fetched gives null and an error of its own.
 			representations := at.Args["representations"].([]map[string]any)
 			if err := checkCount(len(representations), "representations"); err != nil {
 				return nil, err

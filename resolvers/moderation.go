@@ -21,7 +21,7 @@ const decideAtOnce = 8
 
 type moderationResolver struct{ *Resolver }
 
-// Moderation returns what moderators see, and an error for others.
+// Moderation returns the moderators' view, and an error for other callers.
 func (r queryResolver) Moderation(ctx context.Context) (*comment.ModeratorView, error) {
 	loaders.From(ctx).ForCaller()
 	if err := r.Desk.Moderate(ctx); err != nil {
@@ -78,7 +78,7 @@ func placeCursor(w comment.Waiting) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(w.Since.UnixMilli(), 10) + "#" + string(w.ID)))
 }
 
-// parsePlace reads what placeCursor returned.
+// parsePlace reads a cursor that placeCursor made.
 func parsePlace(cursor string) (comment.Waiting, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	millis, id, _ := strings.Cut(string(text), "#")
@@ -105,7 +105,7 @@ func (r moderationResolver) Audit(ctx context.Context, _ *comment.ModeratorView,
 	return pointers(decisions), err
 }
 
-// Reports returns what customers reported about a comment.
+// Reports returns the reports of a comment.
 func (r moderationResolver) Reports(ctx context.Context, _ *comment.ModeratorView, id string) ([]*comment.Report, error) {
 	parsed, err := comment.ParseID(id)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r moderationResolver) Reports(ctx context.Context, _ *comment.ModeratorVie
 	return pointers(reports), err
 }
 
-// CommentsBy returns what a customer wrote.
+// CommentsBy returns a summary of a customer's comments.
 func (r moderationResolver) CommentsBy(ctx context.Context, _ *comment.ModeratorView, customer string) (*comment.CustomerComments, error) {
 	if len(customer) < 1 || len(customer) > comment.MaxIDBytes {
 		return nil, comment.Errorf(comment.BadInput, "the id of a customer has 1 to %d bytes, not %d", comment.MaxIDBytes, len(customer))
@@ -132,7 +132,7 @@ func (r moderationResolver) CommentsBy(ctx context.Context, _ *comment.Moderator
 	return &all, nil
 }
 
-// Erasure returns the erasure of a customer that was asked for last.
+// Erasure returns the latest erasure of a customer.
 func (r moderationResolver) Erasure(ctx context.Context, _ *comment.ModeratorView, customer string) (*comment.Erasure, error) {
 	return r.Eraser.Erasure(ctx, customer)
 }
@@ -168,9 +168,9 @@ func (r mutationResolver) RejectComment(ctx context.Context, input graph.RejectC
 	return moderated(ctx, c, problems, err)
 }
 
-// DecideComments decides about several comments, each by itself. The first error that is no problem
-// of an input ends it; what was decided by then stays decided. A comment that was damaged by hand since
-// the queue had it ends nothing: the queue lists it no longer, so the others could never be decided.
+// DecideComments decides about several comments independently. The first error that is not a
+// problem of an input ends it; decisions made by then stay. A comment whose item was damaged by
+// hand does not end it but is reported as a problem, so that the others can be decided.
 func (r mutationResolver) DecideComments(ctx context.Context, input graph.DecideCommentsInput) (*graph.DecideCommentsPayload, error) {
 	if err := r.Desk.Moderate(ctx); err != nil {
 		return nil, err
@@ -199,7 +199,7 @@ func (r mutationResolver) DecideComments(ctx context.Context, input graph.Decide
 	return out, nil
 }
 
-// wrongDecisions returns what is wrong with a list of decisions, nil if nothing is.
+// wrongDecisions returns the problem of a list of decisions, nil if it has none.
 func wrongDecisions(decisions []*graph.DecisionInput) *comment.Problem {
 	path := []string{"decisions"}
 	if len(decisions) < 1 || len(decisions) > comment.MaxDecisions {
@@ -215,7 +215,7 @@ func wrongDecisions(decisions []*graph.DecisionInput) *comment.Problem {
 	return nil
 }
 
-// moderated returns the payload of a decision. What was read before it is forgotten.
+// moderated returns the payload of a decision. It drops what the loaders read before the decision.
 func moderated(ctx context.Context, c comment.Comment, problems []comment.Problem, err error) (*graph.ModerateCommentPayload, error) {
 	if err != nil {
 		return nil, err

@@ -92,7 +92,7 @@ func (r mutationResolver) ReportComment(ctx context.Context, input graph.ReportC
 	return &graph.ReportCommentPayload{UserErrors: pointers(problems)}, nil
 }
 
-// VoteOnComment takes the vote of a customer about a comment.
+// VoteOnComment records the vote of a customer or visitor about a comment.
 func (r mutationResolver) VoteOnComment(ctx context.Context, input graph.VoteOnCommentInput) (*graph.VoteOnCommentPayload, error) {
 	voted, problems, err := r.Voter.Vote(ctx, input.ID, input.Vote)
 	if err != nil {
@@ -144,8 +144,8 @@ func mediaDrafts(inputs []*graph.MediaInput) []comment.MediaDraft {
 	return drafts
 }
 
-// written returns the comment, nil if problems kept it from being written, or if it is not known. What was read
-// before it was written is forgotten.
+// written returns the comment, nil if problems prevented the write or the comment is unknown. It
+// drops what the loaders read before the write.
 func written(ctx context.Context, c comment.Comment, problems []comment.Problem) *comment.Comment {
 	if len(problems) > 0 || c.Version == 0 {
 		return nil

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// sample is a key's Field for the sample of the newest comments, which no field of the operation
+// sample is the PageKey.Field of the sample of newest comments, which no field of the operation
 // asks for.
 type sample struct{ text bool }
 
@@ -22,7 +22,8 @@ type newestPage struct {
 	query comment.Query
 }
 
-// page returns the page to look in for the newest comment with one of some ratings; false for none.
+// page returns the page that may have the newest comment with one of some ratings, false if there
+// is none.
 func (a newestFields) page(product string, ratings []int) (newestPage, bool) {
 	if field := a.Page(ratings); field != nil {
 		return a.pageOf(product, field), true
@@ -46,8 +47,8 @@ func (a newestFields) pageOf(product string, field *lookahead.Field) newestPage 
 }
 
 // newestIn returns the newest comment with one of some ratings in a page of the newest, nil if
-// there is none. It is certain if it was found, or if the page ends with the oldest comment of its
-// list.
+// there is none. certain is false if it was not found and the page does not end with the oldest
+// comment of its list.
 func newestIn(q comment.Query, page comment.Page, ratings []int) (c *comment.Comment, certain bool) {
 	older := page.HasNext
 	if q.Slice.FromEnd {
@@ -79,7 +80,7 @@ func wantLatest(to *loaders.Loaders, below *lookahead.Field) {
 	}
 }
 
-// wanted says which newest comments statistics may have to tell.
+// wanted returns the newest comments that may have to come from the statistics.
 func (a newestFields) wanted(product string) comment.Latest {
 	want := comment.Latest{Ratings: slices.Clone(a.Rated), WithoutText: !a.Text}
 	for _, ratings := range a.Rated {
@@ -90,31 +91,31 @@ func (a newestFields) wanted(product string) comment.Latest {
 	return want
 }
 
-// readShared reads a page that several fields look at, once.
+// readShared reads a page once for all fields that share it.
 func (r *Resolver) readShared(ctx context.Context, page newestPage) (comment.Page, error) {
 	return loaders.From(ctx).Page(ctx, page.key, func(ctx context.Context) (comment.Page, error) {
 		return r.Comments.Comments(ctx, page.query)
 	})
 }
 
-// latest returns the newest comment with one of some ratings, of all if ratings is nil; nil if
-// there is none. It looks in the page that is read anyway, then at what statistics tell, and then
-// in the index.
+// latest returns the newest comment with one of some ratings, or with any rating if ratings is nil;
+// nil if there is none. It looks in a page that is read anyway, then in the statistics, and then in
+// the index.
 func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings []int) (*comment.Comment, error) {
 	asked := newestFields{lookahead.NewestOf(lookahead.Beside(ctx))}
 	if c, certain := r.inPage(ctx, asked, product.ID, ratings); certain {
 		return c, nil
 	}
-	// What no page shows of this product is fetched together, as far as statistics know it.
+	// Comments that no page shows are fetched together, as far as the statistics tell their ids.
 	want := asked.wanted(product.ID)
 	want.Ratings = slices.DeleteFunc(want.Ratings, func(other []int) bool {
 		_, certain := r.inPage(ctx, asked, product.ID, other)
 		return certain
 	})
 	at := slices.IndexFunc(want.Ratings, func(other []int) bool { return slices.Equal(other, ratings) })
-	if at >= 0 { // the newest of all is in no other place than the page
-		if told := loaders.From(ctx).Newest(ctx, product.ID, want)[at]; told.Known {
-			return told.Comment, nil
+	if at >= 0 { // statistics do not tell the newest comment of any rating
+		if newest := loaders.From(ctx).Newest(ctx, product.ID, want)[at]; newest.Known {
+			return newest.Comment, nil
 		}
 	}
 	page, err := r.Comments.Comments(ctx, comment.Query{
@@ -127,8 +128,8 @@ func (r *Resolver) latest(ctx context.Context, product *comment.Product, ratings
 	return &page.Comments[0], nil
 }
 
-// inPage looks for a newest comment in the page that the fields share. It is not certain of any if
-// there is no page, or if it failed: the field then reads for itself.
+// inPage looks for a newest comment in the page that the fields share. certain is false if there is
+// no page, or reading it failed. The field then reads on its own.
 func (r *Resolver) inPage(ctx context.Context, asked newestFields, product string, ratings []int) (c *comment.Comment, certain bool) {
 	source, any := asked.page(product, ratings)
 	if !any {
@@ -141,12 +142,12 @@ func (r *Resolver) inPage(ctx context.Context, asked newestFields, product strin
 	return newestIn(source.query, page, ratings)
 }
 
-// helpfulSample stands in a key for the fields that look at the most helpful comments of a product.
+// helpfulSample is the PageKey.Field of the page of a product's most helpful comments.
 type helpfulSample struct{ text bool }
 
 // mostHelpful returns the most helpful comment of a product with one of some ratings, nil if there
-// is none. With orLatest it is then the newest one. Statistics say whether there is any, so a
-// product without votes costs nothing more.
+// is none. With orLatest, it returns the newest one instead of nil. Statistics say whether there is
+// any, so a product without votes costs nothing more.
 func (r *Resolver) mostHelpful(ctx context.Context, product *comment.Product, ratings []int, orLatest bool) (*comment.Comment, error) {
 	stats, err := loaders.From(ctx).Stats(ctx, product.ID)
 	if err != nil && !orLatest {
@@ -164,8 +165,8 @@ func (r *Resolver) mostHelpful(ctx context.Context, product *comment.Product, ra
 	return nil, nil
 }
 
-// firstHelpful returns the most helpful comment that a filter allows. It looks at the first ones of
-// the product, which several fields share, and then at those of the filter.
+// firstHelpful returns the most helpful comment that a filter allows. It looks among the first ones
+// of the product, a page that several fields share, and then reads the list of the filter.
 func (r *Resolver) firstHelpful(ctx context.Context, product string, filter comment.Filter) (*comment.Comment, error) {
 	q := comment.Query{
 		Product: product, Filter: comment.Filter{Helpful: filter.Helpful}, Order: comment.MostHelpful,

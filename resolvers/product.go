@@ -145,7 +145,7 @@ func (r productResolver) MostHelpfulCritical(ctx context.Context, product *comme
 	return r.mostHelpful(ctx, product, lookahead.NegativeRatings, orLatest)
 }
 
-// ViewerComment returns the newest comment of the customer who asks about the product.
+// ViewerComment returns the viewer's newest comment about the product.
 func (r productResolver) ViewerComment(ctx context.Context, product *comment.Product) (*comment.Comment, error) {
 	viewer := r.viewer(ctx)
 	if viewer.CustomerID == nil {

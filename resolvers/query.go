@@ -63,8 +63,8 @@ func (r queryResolver) Node(ctx context.Context, id string) (comment.Node, error
 	return node, err
 }
 
-// Nodes returns several products and comments. One that cannot be fetched gives null and an error
-// of its own.
+// Nodes returns several products and comments. An id whose node cannot be fetched gives null and an
+// error of its own.
 func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]comment.Node, error) {
 	if err := checkCount(len(ids), "ids"); err != nil {
 		return nil, err
@@ -160,8 +160,8 @@ func node[T any, P interface {
 	return found, nil
 }
 
-// each finds the node of each key, all at once. One that cannot be fetched gives nil and an error
-// of its own.
+// each finds the nodes of all keys in parallel. A node that cannot be fetched gives nil and an
+// error of its own.
 func each[K any](ctx context.Context, keys []K, find func(context.Context, K) (comment.Node, error)) []comment.Node {
 	nodes := make([]comment.Node, len(keys))
 	errs := make([]error, len(keys))
@@ -220,9 +220,9 @@ func (r subscriptionResolver) Stats(ctx context.Context, productID string) (<-ch
 }
 
 // expectStats begins to fetch the statistics of products if anything below the root field needs
-// them. They are then read beside the first page of comments, not after it, and those of many
-// products in one call. Everything below a product or a comment is about that product alone, so it
-// suffices that the root fields call this.
+// them. They are then read in parallel with the first page of comments, and those of many products
+// in one call. All fields below a product or a comment concern that product alone, so calls from
+// the root fields suffice.
 func expectStats(ctx context.Context, products ...string) {
 	loaders.From(ctx).About(products...)
 	if asked := lookahead.From(ctx); asked.WantsStatistics {
@@ -230,8 +230,8 @@ func expectStats(ctx context.Context, products ...string) {
 	}
 }
 
-// expectStatsOfNodes does so for nodes. What is asked of products may differ from what is asked of
-// the products of comments.
+// expectStatsOfNodes is expectStats for nodes. The fields selected on products may differ from
+// those selected on the products of comments.
 func expectStatsOfNodes(ctx context.Context, nodes ...comment.Node) {
 	asked := lookahead.From(ctx)
 	ofProducts, ofComments := asked.WantsStatisticsOf("Product"), asked.WantsStatisticsOf("Comment")

@@ -51,9 +51,9 @@ type Judge interface {
 	Withdraw(ctx context.Context, id string, version int) (comment.Comment, []comment.Problem, error)
 }
 
-// Desk shows moderators what waits for them, and what is known about a comment and its author.
+// Desk shows moderators the queue, and the history of a comment and of its author.
 type Desk interface {
-	// Moderate returns an error unless the caller is a moderator; so do the others.
+	// Moderate returns an error unless the caller is a moderator; so do the other methods.
 	Moderate(ctx context.Context) error
 	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
 	Pending(ctx context.Context) (int, error)
@@ -65,18 +65,18 @@ type Desk interface {
 // Eraser erases customers, for moderators.
 type Eraser interface {
 	Erase(ctx context.Context, customer string) (comment.Erasure, []comment.Problem, error)
-	// Erasure returns the erasure of a customer that was asked for last, nil if there was none.
+	// Erasure returns the latest erasure of a customer, nil if there was none.
 	Erasure(ctx context.Context, customer string) (*comment.Erasure, error)
 }
 
-// Follower streams what happens from now on. Each channel delivers until the context of its request
+// Follower streams changes from now on. Each channel delivers until the context of its request
 // ends, and is never closed.
 type Follower interface {
 	CommentEvents(ctx context.Context, product string, filter comment.Filter) (<-chan *comment.Event, error)
 	Stats(ctx context.Context, product string) (<-chan *comment.Statistics, error)
 }
 
-// Resolver is what all resolvers call.
+// Resolver holds the services that the resolvers call.
 type Resolver struct {
 	// Comments lists comments, and ranks products by them. Required.
 	Comments Lister
@@ -87,19 +87,19 @@ type Resolver struct {
 	Replier  Replier
 	Reporter Reporter
 	Voter    Voter
-	// Judge decides about comments, and Desk shows those that wait, and what is known about them.
+	// Judge decides about comments, and Desk shows moderators the queue and the history of comments.
 	// Required.
 	Judge Judge
 	Desk  Desk
 	// Eraser erases customers. Required.
 	Eraser Eraser
-	// Follower tells what happens. Required on a server that has subscriptions.
+	// Follower streams changes. Required on a server that has subscriptions.
 	Follower Follower
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to answer with none.
 	MediaBase comment.MediaBase
 }
 
-// pointers are to the elements of a list, as the schema has lists.
+// pointers returns pointers to the elements of a list, as gqlgen takes lists.
 func pointers[T any](rows []T) []*T {
 	out := make([]*T, len(rows))
 	for i := range rows {

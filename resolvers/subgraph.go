@@ -14,7 +14,7 @@ import (
 )
 
 // Schema returns the schema that a server shows: that of a subgraph of Apollo Federation 2, or the
-// schema without what gqlgen's plugin adds for one.
+// schema without the definitions that gqlgen's plugin adds for one.
 func Schema(isSubgraph bool) *ast.Schema {
 	shown := *fullSchema()
 	shown.Types, shown.Directives = maps.Clone(shown.Types), maps.Clone(shown.Directives)
@@ -33,16 +33,16 @@ func Schema(isSubgraph bool) *ast.Schema {
 // fullSchema returns the schema as gqlgen's code has it.
 func fullSchema() *ast.Schema { return graph.NewExecutableSchema(graph.Config{}).Schema() }
 
-// added reports whether gqlgen's plugin added what stands there.
+// added reports whether gqlgen's plugin added the definition at a position.
 func added(at *ast.Position) bool {
 	return at != nil && strings.Contains(at.Src.Name, "/federation/")
 }
 
-// colliding are the fields of Query that any service of products has too. A subgraph leaves them to
-// that service, whose products have its own fields and those of this subgraph.
+// colliding are the fields of Query that a product service has, too. A subgraph leaves them to that
+// service, whose products have its own fields and those of this subgraph.
 var colliding = []string{"product", "products", "node", "nodes"}
 
-// SubgraphSDL returns the text of the subgraph's schema, for those who compose a supergraph.
+// SubgraphSDL returns the text of the subgraph's schema, from which a supergraph is composed.
 func SubgraphSDL() string {
 	full := fullSchema()
 	document, err := parser.ParseSchemas(full.Query.Position.Src, full.Types["Product"].Directives.ForName("key").Position.Src)
@@ -51,7 +51,7 @@ func SubgraphSDL() string {
 	}
 	query := document.Definitions.ForName(full.Query.Name)
 	query.Fields = slices.DeleteFunc(query.Fields, func(f *ast.FieldDefinition) bool { return slices.Contains(colliding, f.Name) })
-	for _, extension := range document.Extensions { // @shareable is about the fields of the same braces only
+	for _, extension := range document.Extensions { // @shareable covers only the fields of its own definition
 		of := document.Definitions.ForName(extension.Name)
 		of.Directives = append(of.Directives, extension.Directives...)
 	}

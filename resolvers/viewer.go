@@ -11,7 +11,7 @@ import (
 
 type viewerResolver struct{ *Resolver }
 
-// errNobody is the error of what only a customer has.
+// errNobody is the error of fields that only a customer has.
 var errNobody = comment.Errorf(comment.Unauthenticated, "only a customer has comments of their own: send the customer's signed token")
 
 // Comments returns a page of the customer's own comments.
@@ -63,8 +63,8 @@ func (r viewerResolver) Comments(
 
 type votesResolver struct{ *Resolver }
 
-// ViewerVote returns the vote of the customer or visitor who asks. Nobody's vote is looked for
-// about a comment without votes.
+// ViewerVote returns the vote of the customer or visitor who asks. It looks up no vote about a
+// comment without votes.
 func (r votesResolver) ViewerVote(ctx context.Context, votes *comment.Votes) (*comment.Vote, error) {
 	voter, vote := r.viewer(ctx).VoterID(), comment.NoVote
 	switch {
