@@ -10,7 +10,7 @@ import (
 	"github.com/jub0bs/cors"
 )
 
-// preflightAge is for how long a browser may cache the answer to a preflight, in seconds. Chromium
+// preflightAge is how long a browser may cache the answer to a preflight, in seconds. Chromium
 // caches no longer than this.
 const preflightAge = 7200
 
@@ -65,10 +65,10 @@ func allow(origins []Origin) func(http.Handler) http.Handler {
 }
 
 // checkSite refuses requests that a page of another site sent, unless CORS, which comes before it,
-// allowed the page's origin. Without being asked, a browser lets any page send simple
-// requests from the network that the browser is in. They change nothing, but they cost reads, and
-// their timing leaks information. It goes by headers that browsers set and pages cannot change.
-// Clients that are no browsers do not send these headers, and pass.
+// allowed the page's origin. A browser lets any page send simple requests, without a preflight,
+// from the network that the browser is in. They change nothing, but they cost reads, and their
+// timing leaks information. checkSite relies on headers that browsers set and pages cannot change.
+// Clients other than browsers do not send these headers, and pass.
 func checkSite(w http.ResponseWriter, r *http.Request) *refusal {
 	if w.Header().Get("Access-Control-Allow-Origin") != "" {
 		return nil
@@ -90,12 +90,12 @@ func checkSite(w http.ResponseWriter, r *http.Request) *refusal {
 	return crossSite
 }
 
-// single are the headers that may occur once, by their names as net/http has them. Of two, one
-// reader may use the first and another the last: a proxy could check a different one than this
-// server uses.
+// single are the headers that may occur once, by their canonical names. Of two headers, one reader
+// may use the first and another the last: a proxy could check a different one than this server
+// uses.
 var single = []string{"Authorization", "Content-Encoding", "Content-Type", "Origin", "Sec-Fetch-Site"}
 
-// checkSingle refuses requests that have such a header more than once.
+// checkSingle refuses requests that have one of these headers more than once.
 func checkSingle(_ http.ResponseWriter, r *http.Request) *refusal {
 	for _, name := range single {
 		if len(r.Header[name]) > 1 {

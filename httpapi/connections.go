@@ -28,10 +28,10 @@ const (
 // server's buffer doubles as it grows, and each line is copied.
 const headCost = 2
 
-// Connections bounds what clients may hold of a server before it processes their requests: the open
-// connections, and the bytes of requests that are still arriving. New connections and bytes are
-// never refused. Connections that have been unused for longest are closed to make room for them.
-// Safe for concurrent use.
+// Connections bounds what clients occupy before the server processes their requests: open
+// connections, and bytes of requests that are still arriving. New connections and bytes are never
+// refused. Connections that have been unused for longest are closed to make room for them. Safe for
+// concurrent use.
 type Connections struct {
 	max      int
 	arriving *budget
@@ -46,7 +46,7 @@ type Connections struct {
 }
 
 // NewConnections bounds the number of open connections, and the bytes of requests that are still
-// arriving. Zero stands for DefaultMaxConnections and DefaultMaxArriving.
+// arriving. Zero means DefaultMaxConnections and DefaultMaxArriving.
 func NewConnections(maxOpen, maxArriving int) *Connections {
 	c := &Connections{
 		max:      cmp.Or(maxOpen, DefaultMaxConnections),
@@ -107,7 +107,7 @@ func (c *Connections) accept(conn net.Conn) *connection {
 
 // leastUsed returns the connection to close: one without a request, else one that sends or reads.
 // Among these, it is the one on which nothing has happened for longest. Connections whose requests
-// are being processed stay. If all others are such, it is the one that was just added.
+// are being processed stay. If that leaves no other, it is the one that was just added.
 func (c *Connections) leastUsed(added *connection) *connection {
 	worst := added
 	for other := range c.open {
@@ -121,8 +121,8 @@ func (c *Connections) leastUsed(added *connection) *connection {
 	return worst
 }
 
-// changed is the ConnState hook of the server. A connection is idle once an answer was sent to its
-// end. One of HTTP/2 is idle before its first request, too.
+// changed is the ConnState hook of the server. A connection is idle once its answer is completely
+// sent. An HTTP/2 connection is idle before its first request, too.
 func (c *Connections) changed(conn net.Conn, state http.ConnState) {
 	if known := connectionUnder(conn); known != nil && state == http.StateIdle {
 		known.update(func() {
@@ -179,7 +179,7 @@ type connection struct {
 
 	// Guarded by all.mu.
 	http2   bool
-	busy    bool // the head of a request has arrived, and its answer is not sent to its end
+	busy    bool // the head of a request has arrived, and its answer is not completely sent
 	working int  // requests that are being processed or wait for their turn
 	head    *held
 	since   time.Time
@@ -206,15 +206,15 @@ func (c *connection) use() use {
 	return unused
 }
 
-// lastLook is for how long a connection that has expired is read once more.
+// lastLook is how long an expired connection is read once more.
 const lastLook = 100 * time.Millisecond
 
-// Read implements [net.Conn]. When a connection has expired, it is read once more: on a busy
-// machine, bytes may have come that the server has not seen yet.
+// Read implements [net.Conn]. It reads an expired connection once more: on a busy machine, bytes
+// may have arrived that the server has not seen yet.
 //
-// Bytes count as those of a head unless there is a request. Bodies are counted where they are read. A
-// head of HTTP/2 is as small as the connection's bounds on frames and headers. The bytes of a
-// handshake of TLS count until the first request: both have the time of a head.
+// Bytes count as those of a head unless there is a request. Bodies are counted where they are read.
+// A head of HTTP/2 is as small as the connection's bounds on frames and headers. The bytes of a TLS
+// handshake count until the first request: the timeout of a head covers both.
 func (c *connection) Read(p []byte) (int, error) {
 	n, err := c.Conn.Read(p)
 	if n == 0 && errors.Is(err, os.ErrDeadlineExceeded) && c.hasExpired() {
@@ -240,7 +240,7 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// hasExpired tells the deadline of a connection that has expired from those that net/http sets.
+// hasExpired reports whether expireQuiet set the deadline of a connection, not net/http.
 func (c *connection) hasExpired() bool {
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
@@ -285,12 +285,12 @@ const (
 func (c *Connections) Stop() { c.stopping.Store(true) }
 
 // Drain waits until the connections of HTTP/1.1 have ended: after their next answer, which says so,
-// or once they are quiet. Answers over HTTP/2 end their connections by GOAWAY. It is called when no
-// connections are accepted any more: clients that are told to connect anew are refused by then, and
-// none is in the kernel's queue. It returns the context's error if that ends before.
+// or once they are quiet. Answers over HTTP/2 end their connections by GOAWAY. Call it once no
+// connections are accepted any more: clients that connect anew are refused by then, and none is in
+// the kernel's queue. It returns the context's error if that ends before.
 //
 // [http.Server.Shutdown] closes connections while a request may be arriving on them, and drops
-// requests that it has just read. So it comes after Drain, which leaves it nothing but HTTP/2.
+// requests that it has just read. So call it after Drain, which leaves it only HTTP/2.
 func (c *Connections) Drain(ctx context.Context) error {
 	c.Stop()
 	c.drain()
@@ -339,7 +339,7 @@ type client struct{ bytes int } // guarded by the budget
 // held is an answer or a request in transit.
 type held struct {
 	by     *client
-	at     int // among all that is held, -1 once it is not held any more
+	at     int // index in budget.held, -1 once removed
 	bytes  int
 	since  time.Time
 	giveUp func() // frees the bytes soon; called with the budget locked, so it must not block
@@ -395,7 +395,7 @@ func (b *budget) makeRoom(latest *held) bool {
 		if slowest == nil {
 			break
 		}
-		for _, h := range slices.Clone(b.held) { // all that this client holds
+		for _, h := range slices.Clone(b.held) { // everything that this client holds
 			if h.by == slowest {
 				b.forget(h)
 				h.giveUp()
@@ -430,8 +430,8 @@ func (h *held) cost(now time.Time) int {
 	return h.bytes * (int(now.Sub(h.since)/time.Millisecond) + 1)
 }
 
-// remove ends the counting of what was sent or received completely. It reports false when that was
-// given up before.
+// remove stops counting an answer or a request that is complete. It reports false if it was given
+// up before.
 func (b *budget) remove(h *held) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()

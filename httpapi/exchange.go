@@ -34,10 +34,9 @@ const (
 	OutcomeOK Outcome = "ok"
 	// OutcomePartial is an answer with data and with errors.
 	OutcomePartial Outcome = "partial"
-	// OutcomeFailed is an operation that ran, or would have if its time had not been over, and has no
-	// data.
+	// OutcomeFailed is an operation that ran, or timed out before it could, and has no data.
 	OutcomeFailed Outcome = "failed"
-	// OutcomeRefused is a request that did not become an operation that runs.
+	// OutcomeRefused is a request whose operation did not run.
 	OutcomeRefused Outcome = "refused"
 )
 
@@ -47,12 +46,12 @@ type Exchange struct {
 	ID string
 	// Method is the method as the client sent it, which may be any text.
 	Method string
-	// Route is the path without what differs between requests, one of a few; Scheme is http or https.
+	// Route is the pattern of the path, one of a few, such as /products/{id}. Scheme is http or https.
 	Route, Scheme string
-	// Inside says that a page of this server asked, without HTTP.
+	// Inside says that a page of this server made the request, without HTTP.
 	Inside bool
-	// Began and Took are when the request was read to the end of its head, and how long it took from
-	// there until the answer was sent, or until the stream of a subscription began.
+	// Began is when the head of the request had been read. Took is the time from then until the answer
+	// was sent, or until the stream of a subscription began.
 	Began time.Time
 	Took  time.Duration
 	// Status is the status of the answer, 0 if the connection was given up before.
@@ -64,8 +63,8 @@ type Exchange struct {
 	Name string
 	// Outcome is empty for requests that are not to the API.
 	Outcome Outcome
-	// Code is that of the first error; empty without errors. Codes are those of all errors, each
-	// once, sorted.
+	// Code is the code of the first error; empty without errors. Codes are the codes of all errors,
+	// each once, sorted.
 	Code  string
 	Codes []string
 	// Refused is a word that says which limit of the server refused the request; empty if none did.
@@ -73,11 +72,11 @@ type Exchange struct {
 	// EstimatedUnits are what the operation was charged beforehand, Units what its reads consumed, in
 	// read units.
 	EstimatedUnits, Units float64
-	// Waves and Calls are those of its reads.
+	// Waves and Calls count the waves and the calls of its reads.
 	Waves, Calls int
 	// Ran is how long the operation ran, 0 if it did not.
 	Ran time.Duration
-	// Bytes are those of the answer, as they were sent.
+	// Bytes is the size of the answer as it was sent.
 	Bytes int
 	// Plans returns the first plans by which the operation read comments, in words. It is nil if
 	// there was no operation.
@@ -98,7 +97,7 @@ func routeOf(path string) string {
 	return "/{file}"
 }
 
-// settle fills in what follows from the rest.
+// settle fills in Codes and Outcome where they follow from other fields.
 func (e *Exchange) settle() {
 	if e.Codes == nil && e.Code != "" {
 		e.Codes = []string{e.Code}
@@ -116,7 +115,7 @@ func (e *Exchange) settle() {
 	}
 }
 
-// note notes what became of an operation.
+// note records the outcome and the cost of an operation.
 func (e *Exchange) note(ctx context.Context, response *graphql.Response) {
 	account := usage.From(ctx)
 	cost, _ := response.Extensions[limits.CostExtension].(limits.Cost)
@@ -151,7 +150,7 @@ func codeOf(errs gqlerror.List) string {
 	return code
 }
 
-// observedAnswer is an answer whose status is noted.
+// observedAnswer records the status and the size of an answer.
 type observedAnswer struct {
 	http.ResponseWriter
 	exchange *Exchange

@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/loaders"
 )
 
-// documents is how many validated documents are cached: a client that sends the same ones has them
+// documents is how many validated documents are cached, so that a document that clients repeat is
 // parsed and validated once.
 const documents = 256
 
@@ -30,7 +30,7 @@ func newExecutor(o Options) *executor.Executor {
 		return fmt.Errorf("panic: %v\n%s", cause, debug.Stack())
 	})
 	e.SetDefaultRulesFn(o.validationRules)
-	e.SetDisableSuggestion(o.NoIntrospection) // or gqlgen would put suggestions back
+	e.SetDisableSuggestion(o.NoIntrospection) // otherwise gqlgen would add suggestions again
 	e.Use(&named{o.Trusted, o.Automatic})
 	e.Use(&limits.Guard{Limits: o.Limits, Documents: cache, NoIntrospection: o.NoIntrospection, Quota: charging{}, Await: loaders.Await})
 	e.Use(&coercion.Extension{Documents: cache, Rules: o.validationRules})
@@ -40,7 +40,7 @@ func newExecutor(o Options) *executor.Executor {
 	return e
 }
 
-// validationRules are the rules that documents are validated by.
+// validationRules returns the rules that validate documents.
 func (o Options) validationRules() *rules.Rules {
 	if o.NoIntrospection {
 		return coercion.ValidationRules(limits.RulesWithoutSuggestions())

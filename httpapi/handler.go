@@ -44,14 +44,14 @@ func (o Options) around(api http.Handler, sender *sender) http.Handler {
 		api,
 		allow(o.Origins),      // before everything that refuses, so that an allowed page can read why
 		negotiated,            // before everything that refuses, since it sets the type, or looks at the method
-		o.sockets(overSocket), // outside of builtFirst, as their answers are no end of them
+		o.sockets(overSocket), // outside of builtFirst, since a socket goes on after an answer
 		// Outside of everything that writes a body, and of the place, which is free again while a
 		// client reads.
 		sender.builtFirst,
 		// Inside builtFirst, which counts refusals too. The load first, since it takes no time; the
 		// site after allow, whose verdict it uses.
 		refused(checkLoad(o.Concurrency, o.Connections), checkSingle, checkSite, checkSocket, checkBody(o.MaxBody, o.Connections)),
-		o.Authenticate,      // before the limits of clients, which go by it
+		o.Authenticate,      // before the limits of clients, which depend on it
 		o.Clients.perClient, // before the place, which others wait for
 		place,               // after the body, which may arrive slowly
 		compressed,          // inside the place: it takes processor time
@@ -81,8 +81,8 @@ func withoutDefer(schema *ast.Schema) {
 }
 
 // strict tells browsers that came by HTTPS to use HTTPS only, until age has passed (RFC 6797). Zero
-// tells them nothing. Browsers ignore the header over plain HTTP, so a proxy that terminates TLS
-// has to set it.
+// sets no header. Browsers ignore the header over plain HTTP, so a proxy that terminates TLS has to
+// set it.
 func strict(age time.Duration) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		if age <= 0 {
@@ -98,8 +98,8 @@ func strict(age time.Duration) func(http.Handler) http.Handler {
 	}
 }
 
-// DocumentCheck returns a function that says why the text of a document could not run on a server
-// with these options, whatever its variables are.
+// DocumentCheck returns a function that returns an error if a document cannot run on a server with
+// these options, whatever its variables are.
 func DocumentCheck(o Options) func(text string) error {
 	o = o.withDefaults()
 	schema := o.Schema.Schema()

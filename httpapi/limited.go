@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// Quota keeps account of what clients use.
+// Quota keeps the accounts of clients.
 type Quota interface {
 	// Policy is what each client may use.
 	Policy() quota.Policy
@@ -24,19 +24,19 @@ type Quota interface {
 	Settle(ctx context.Context, c quota.Client, charge quota.Charge, used float64) quota.Balance
 }
 
-// leastUnits is what an operation costs a client at least, in read units: the smallest read. One
-// that reads nothing, or is refused, takes processor time all the same.
+// leastUnits is the lowest charge for an operation, in read units: the smallest read. An operation
+// that reads nothing, or is refused, still takes processor time.
 const leastUnits = 0.5
 
-// limitedRequest is a request whose client has quotas, and what it takes of them.
+// limitedRequest is a request of a client with quotas, and its charges to them.
 type limitedRequest struct {
 	client        quota.Client
-	kept          bool      // the client may keep the answer, so it must not change by itself
+	kept          bool      // the client may cache the answer, so it must not hold the balance
 	reads, writes *spending // nil for no limit
 	refused       *refusal  // why the operation is not run
 }
 
-// spending is what a request takes of one quota.
+// spending is the charge of a request to one quota.
 type spending struct {
 	Quota
 	charge quota.Charge
@@ -63,7 +63,8 @@ func (s *spending) take(ctx context.Context, client quota.Client, units float64)
 	return s.charge.Wait == 0
 }
 
-// charge takes what an operation may cost. It returns why the operation is refused, or nil.
+// charge takes the estimated cost of an operation. It returns a refusal if the client has too
+// little left, else nil.
 func (v *limitedRequest) charge(ctx context.Context, units float64, writes int) *refusal {
 	if v.reads != nil && !v.reads.take(ctx, v.client, max(units, leastUnits)) {
 		left := v.reads.charge.Balance
@@ -78,7 +79,7 @@ func (v *limitedRequest) charge(ctx context.Context, units float64, writes int) 
 // whole returns how many whole units are left, none in debt.
 func whole(units float64) int { return max(0, int(units)) }
 
-// settle corrects what was taken to what is due for the units that were used.
+// settle corrects the charge to the units that were used.
 func (v *limitedRequest) settle(ctx context.Context, used float64) {
 	if v == nil || v.reads == nil {
 		return
@@ -88,8 +89,8 @@ func (v *limitedRequest) settle(ctx context.Context, used float64) {
 	case v.refused != nil:
 		due = 0 // or a client that retries too early would never have enough
 	case ctx.Err() != nil:
-		// One that was cut off pays at least its estimate: calls under way are paid for, and nothing
-		// tells what they cost.
+		// An operation that was cut off pays at least its estimate: AWS bills calls under way, and their
+		// cost is unknown.
 		due = max(due, v.reads.charge.Taken)
 	}
 	left := v.reads.Settle(ctx, v.client, v.reads.charge, due)

@@ -15,11 +15,11 @@ import (
 // goroutine and its buffers, in bytes.
 const perRequest = 24 << 10
 
-// check returns why a request is refused, nil if it is not.
+// check returns the refusal of a request, nil if it passes.
 type check func(http.ResponseWriter, *http.Request) *refusal
 
-// refused refuses a request that one of the checks refuses, in their order, before anything is
-// computed for it. A body that no check has read is left to net/http, which discards it.
+// refused runs checks in order, and answers with the first refusal before anything is computed for
+// the request. A body that no check has read is left to net/http, which discards it.
 func refused(checks ...check) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -34,7 +34,8 @@ func refused(checks ...check) func(http.Handler) http.Handler {
 	}
 }
 
-// checkLoad refuses requests while others are refused. It holds those back that come again early.
+// checkLoad refuses requests while the limiter refuses others. It holds back requests of clients
+// that retry too early.
 func checkLoad(limiter *concurrency.Limiter, connections *Connections) check {
 	return func(_ http.ResponseWriter, r *http.Request) *refusal {
 		if limiter.Full() {
@@ -47,24 +48,24 @@ func checkLoad(limiter *concurrency.Limiter, connections *Connections) check {
 	}
 }
 
-// refuse notes on the connection of a request that it is refused for the load.
+// refuse returns the refusal of a request for load, and notes its time on the connection.
 func (c *Connections) refuse(r *http.Request) *refusal {
 	by := c.of(r.Context())
 	by.update(func() { by.refused = time.Now() })
 	return overloaded
 }
 
-// longestHold is for how long a request is held at most: a little less than clients wait that give
-// up after a second. Each is held for less, by chance, since many that were refused at once are not
-// to come back at once.
+// longestHold bounds how long a request is held: a little less than a second, after which some
+// clients give up. The time of each is random, so that clients refused together do not come back
+// together.
 const longestHold = retryAfter * 15 / 16
 
 // hold waits if the connection of a request was refused less than retryAfter ago. A client that
-// asks again at once gets its place or its next refusal only then: otherwise it would ask for
-// refusals as quickly as they are made, and these would take the processor from answers. Requests
-// that a proxy passed on are not held, since its clients share connections, nor those of a page
-// that is made for everyone, which have no address. As many may be held as there may be
-// connections. A server that drains holds none.
+// asks again at once gets a place or another refusal only then. Otherwise it would cause refusals
+// as fast as the server makes them, at the expense of answers. Requests from a proxy are not held,
+// since its clients share connections. Neither are those of a page that is made for everyone, which
+// have no address. At most as many are held as connections may be open. A draining server holds
+// none.
 func (c *Connections) hold(r *http.Request) {
 	by := c.of(r.Context())
 	c.mu.Lock()
@@ -102,8 +103,8 @@ func checkBody(limit int, connections *Connections) check {
 	}
 }
 
-// readBody does not begin to read a body whose announced length is above the limit. Memory of long
-// ones grows with the bytes that arrive, whatever length was announced.
+// readBody reads the body of a request. It refuses one whose announced length is above the limit
+// without reading it. Its memory grows with the bytes that arrive, whatever length was announced.
 func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Connections) ([]byte, *refusal) {
 	if r.ContentLength > int64(limit) {
 		return nil, bodyTooLarge.with(limit)
@@ -121,7 +122,7 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Co
 	if request == nil {
 		return nil, tooSlow
 	}
-	body, err := io.ReadAll(counted{http.MaxBytesReader(w, r.Body, int64(limit)), arriving, request})
+	body, err := io.ReadAll(countedBody{http.MaxBytesReader(w, r.Body, int64(limit)), arriving, request})
 	var tooLarge *http.MaxBytesError
 	switch kept := arriving.remove(request); {
 	case !kept:
@@ -134,8 +135,8 @@ func readBody(w http.ResponseWriter, r *http.Request, limit int, connections *Co
 	return body, nil
 }
 
-// counted is a body whose bytes are counted as they are read.
-type counted struct {
+// countedBody is a body whose bytes are counted as they are read.
+type countedBody struct {
 	io.Reader
 	budget  *budget
 	request *held
@@ -143,17 +144,17 @@ type counted struct {
 
 // Read implements [io.Reader]. It does not check whether the request was given up: reading from its
 // connection fails by then.
-func (c counted) Read(p []byte) (int, error) {
+func (c countedBody) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.budget.grow(c.request, n)
 	return n, err
 }
 
-// withPlace processes as many requests at a time as the limiter lets in, and refuses the others.
-// What a client takes to send or to read is outside of it. The time of an operation runs from here,
-// so a request that waits for its turn has less left. How long a request takes is compared with
-// others that read or write about as much. One that did neither, since it was refused or its answer
-// was there already, tells nothing about the server.
+// withPlace processes as many requests at a time as the limiter admits, and refuses the others. A
+// client that sends or reads slowly holds no place. The timeout of an operation runs from here, so
+// a request that waits for its turn has less time left. The limiter compares the time of a request
+// with those that read or write about as much. A request that did neither, because it was refused
+// or its answer was cached, is not measured.
 func withPlace(limiter *concurrency.Limiter, operationTimeout time.Duration, connections *Connections) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -16,14 +16,15 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// LogRequests returns an observer that logs a line for each request to the API: what was asked for
-// by type and name, what became of it, and what it took. Variables, texts, tokens and addresses of
-// clients are not in it. Observers that begin a trace come before it.
+// LogRequests returns an observer that logs a line for each request to the API: the type and the
+// name of the operation, its outcome and its cost. It never logs variables, texts, tokens or
+// addresses of clients. Observers that begin a trace must come before it.
 func LogRequests(logger *slog.Logger) Observer { return requestLog{logger} }
 
 type requestLog struct{ logger *slog.Logger }
 
-// Began implements Observer. The trace of a caller is named even if it is not recorded here.
+// Began implements Observer. The log names the caller's trace even if this server does not record
+// it.
 func (requestLog) Began(r *http.Request, _ *Exchange) context.Context {
 	if spans.TraceID(r.Context()) != "" {
 		return r.Context()
@@ -41,8 +42,8 @@ func (l requestLog) Ended(ctx context.Context, e *Exchange) {
 // maxName is how much of an operation's name is logged, in bytes.
 const maxName = 64
 
-// logName is the name of an operation as it may be logged: the client chose it. One that is no name
-// of GraphQL is left out.
+// logName returns the name of an operation for the log, cut to maxName. It returns "" for a text
+// that is no GraphQL name, since clients may send any.
 func logName(name string) string {
 	for _, c := range []byte(name) {
 		if c != '_' && (c < '0' || c > '9') && (c|0x20 < 'a' || c|0x20 > 'z') {
@@ -52,7 +53,7 @@ func logName(name string) string {
 	return name[:min(len(name), maxName)]
 }
 
-// attributes are what a line of the log tells of an exchange. What is unknown is left out.
+// attributes returns the attributes of the log line of an exchange. It leaves out unknown ones.
 func (e *Exchange) attributes(ctx context.Context) []any {
 	out := make([]any, 0, 16)
 	text := func(key, value string) {
@@ -101,7 +102,7 @@ func NewSlowLog(logger *slog.Logger, from time.Duration) *SlowLog {
 	})}
 }
 
-// Close logs how many were not logged so far.
+// Close logs how many operations were not logged so far.
 func (l *SlowLog) Close() { l.lines.close() }
 
 // Began implements Observer.
@@ -120,8 +121,8 @@ func (l *SlowLog) Ended(ctx context.Context, e *Exchange) {
 }
 
 // TraceRequests returns an observer that records requests and their operations as spans, in the
-// trace that a request names by the W3C's traceparent. Probes are not recorded. A page that asks
-// the API has one span, with that of the operation inside.
+// trace that a request names by the W3C's traceparent. Probes are not recorded. A page that calls
+// the API has one span, with the span of the operation inside.
 func TraceRequests(tracer *spans.Tracer) Observer { return requestTraces{tracer} }
 
 type requestTraces struct{ tracer *spans.Tracer }
@@ -232,7 +233,7 @@ func (l *ServerLog) Write(message []byte) (int, error) {
 	return len(message), nil
 }
 
-// Close logs what was counted and not logged yet.
+// Close logs the counts of messages that are not logged yet.
 func (l *ServerLog) Close() { l.lines.close() }
 
 // address matches a client's address with its port: IPv4, or IPv6 in brackets.
@@ -249,7 +250,7 @@ type perMinute[Kind comparable] struct {
 	begun map[Kind]*minute
 }
 
-// minute is one that has begun with a message.
+// minute counts the messages of a kind for a minute, which begins with the first.
 type minute struct {
 	passed, more int
 	end          *time.Timer

@@ -62,7 +62,7 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	case !ok:
 		err = fresh(badPersisted)
 	case known.documentID != "":
-		// A hash beside it must name the same document: what a proxy knows a request by is what runs.
+		// A hash beside it must name the same document: a proxy may know the request by either of them.
 		if text, err = n.document(known.documentID); err == nil && hash != "" {
 			if other, missing := n.document(hash); missing != nil || other != text {
 				err = fresh(otherDocument)
@@ -75,7 +75,7 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 		err = n.take(ctx, hash, text)
 	}
 	if err != nil {
-		params.Query = "" // nothing else is to look into it
+		params.Query = "" // so that nothing parses it
 		return err
 	}
 	if params.Query == "" {
@@ -84,8 +84,8 @@ func (n *named) MutateOperationParameters(ctx context.Context, params *graphql.R
 	return nil
 }
 
-// hashIn returns the hash of Apollo's protocol, empty if there is none. ok says that it can be
-// read.
+// hashIn returns the hash of Apollo's protocol, empty if there is none. ok is false if the
+// extension is malformed.
 func hashIn(extensions map[string]any) (hash string, ok bool) {
 	given := extensions[persistedQuery]
 	if given == nil {
@@ -126,8 +126,8 @@ func (n *named) query(ctx context.Context, hash string) (string, *gqlerror.Error
 	return "", fresh(unknownQuery)
 }
 
-// take checks a text that was sent. One with a hash is noted, to be remembered once it is
-// validated.
+// take checks a text that the client sent. It notes a text with a hash, for MutateOperationContext
+// to remember.
 func (n *named) take(ctx context.Context, hash, text string) *gqlerror.Error {
 	switch {
 	case n.trusted != nil && n.trusted.Only && !n.trusted.Holds(text):
@@ -143,8 +143,8 @@ func (n *named) take(ctx context.Context, hash, text string) *gqlerror.Error {
 
 type registration struct{ hash, text string }
 
-// MutateOperationContext remembers the text of an operation that can run, and no other: a client
-// that sends anything does not fill the memory with it.
+// MutateOperationContext remembers the text of an operation only if it can run, so that clients
+// cannot fill the memory with arbitrary texts.
 func (n *named) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	if noted, ok := operation.Stats.GetExtension(persistedQuery).(registration); ok {
 		n.automatic.Add(ctx, noted.hash, noted.text)

@@ -13,8 +13,8 @@ const (
 )
 
 // negotiated sets the headers of every answer, refusals included: its type, and that it may not be
-// cached. Only a good answer to a GET changes the latter. A HEAD is answered as a GET, whose body
-// net/http omits.
+// cached. Only a successful answer to a GET may override the latter. A HEAD is answered as a GET,
+// whose body net/http omits.
 func negotiated(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodHead {

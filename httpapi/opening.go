@@ -12,10 +12,10 @@ import (
 )
 
 const (
-	// openingPatience is for how long a request waits until there is a handler. A proxy that does not
-	// ask whether a server is ready sends requests as soon as the port is open.
+	// openingPatience is how long a request waits for the handler. A proxy that does not ask whether a
+	// server is ready sends requests as soon as the port is open.
 	openingPatience = 5 * time.Second
-	// openingPlaces is how many requests may wait so. Their bodies are not read yet.
+	// openingPlaces is how many requests may wait for the handler. Their bodies are not read yet.
 	openingPlaces = 256
 )
 
@@ -85,8 +85,7 @@ func (o *Opening) await(ctx context.Context) {
 const (
 	// readyTimeout bounds a check of the table, so that a probe is answered before it gives up.
 	readyTimeout = 2 * time.Second
-	// readyAge is for how long the result of a check holds. Each load balancer probes every few
-	// seconds.
+	// readyAge is how long the result of a check holds. Each load balancer probes every few seconds.
 	readyAge = time.Second
 )
 
@@ -96,7 +95,8 @@ func healthy(w http.ResponseWriter, _ *http.Request) {
 }
 
 // readiness answers whether requests can be served: whether the table exists and has the expected
-// keys and indexes, and the server is not about to end. Why not is logged, not answered.
+// keys and indexes, and the server is not about to end. The reason why not goes to the log, not
+// into the answer.
 func readiness(ready func(context.Context) error, connections *Connections, logger *slog.Logger) http.Handler {
 	table := &tableCheck{ask: ready, log: logger}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -125,7 +125,7 @@ type tableCheck struct {
 	until time.Time
 }
 
-// ready returns why the table cannot be used, or nil. The check goes on when the probe that began
+// ready returns an error if the table cannot be used. The check goes on when the probe that began
 // it hangs up: others wait for it, and its result does not depend on the probe.
 func (c *tableCheck) ready(ctx context.Context) error {
 	select {

@@ -22,7 +22,7 @@ const (
 	// DefaultMaxQuery is 16 KiB.
 	DefaultMaxQuery = 16 << 10
 	// DefaultMaxInFlight is as many requests as the open connections to the table can carry. Usually
-	// fewer are let in: see package concurrency.
+	// fewer are admitted: see package concurrency.
 	DefaultMaxInFlight = 256
 	// DefaultMaxUnsent is 64 MiB: eight of the largest answers, or some thousand pages.
 	DefaultMaxUnsent = 64 << 20
@@ -36,7 +36,7 @@ type Options struct {
 	Fields graphql.FieldMiddleware
 	// ErrorPresenter makes the errors that clients see. Required.
 	ErrorPresenter graphql.ErrorPresenterFunc
-	// Loaders are what the loaders of each request call. Required.
+	// Loaders configures the loaders of each request. Required.
 	Loaders loaders.Options
 	// Limits bound what a request may cost, beyond the size of its body. The default is
 	// limits.Default().
@@ -45,14 +45,14 @@ type Options struct {
 	NoIntrospection bool
 	// Authenticate finds out who sent a request. Without it, every request is anonymous.
 	Authenticate func(http.Handler) http.Handler
-	// Pages makes the handler of everything that is not the API: the pages for people. It is given
-	// the API with all its limits, for pages that show what the API answers. Required.
+	// Pages makes the handler of everything that is not the API: the pages for people. It gets the API
+	// with all its limits, for pages that call it. Required.
 	Pages func(api http.Handler) http.Handler
 	// Ready returns an error while requests cannot be answered. Required.
 	Ready func(context.Context) error
 	// OperationTimeout bounds the work for one request. Required.
 	OperationTimeout time.Duration
-	// Logger receives what went wrong. Required.
+	// Logger receives warnings and errors. Required.
 	Logger *slog.Logger
 	// MaxBody bounds the body of a request, in bytes. The default is DefaultMaxBody.
 	MaxBody int
@@ -62,8 +62,8 @@ type Options struct {
 	// MaxInFlight bounds how many requests to the API are processed at a time. The default is
 	// DefaultMaxInFlight.
 	MaxInFlight int
-	// Concurrency lets requests to the API in, usually fewer at a time than MaxInFlight. The default
-	// is that number, whatever the server carries.
+	// Concurrency admits requests to the API, usually fewer at a time than MaxInFlight. The default
+	// always admits MaxInFlight.
 	Concurrency *concurrency.Limiter
 	// MaxUnsent bounds the answers that clients have not read yet, in bytes. Beyond it, the
 	// connections that hold most bytes for longest are closed. This needs Connections, and a server
@@ -73,12 +73,12 @@ type Options struct {
 	// Without it no connection is closed, and requests that arrive are bounded by
 	// DefaultMaxArriving.
 	Connections *Connections
-	// HSTSAge is for how long browsers are to use HTTPS only, told in answers over TLS. Zero tells
-	// them nothing.
+	// HSTSAge is how long browsers are to use HTTPS only. Answers over TLS announce it. Zero announces
+	// nothing.
 	HSTSAge time.Duration
 	// Observers observe every request.
 	Observers []Observer
-	// Clients bounds what each client may use over time. Without it, nothing does.
+	// Clients bounds what each client may use over time. Without it, clients are not limited.
 	Clients *ClientLimits
 	// Trusted are the documents that clients may name instead of sending them. Optional.
 	Trusted *persisted.Trusted
@@ -88,9 +88,8 @@ type Options struct {
 	// SharedFor is how long shared caches may keep answers to GETs that are the same for everyone. The
 	// default lets them keep none.
 	SharedFor time.Duration
-	// Unchanged reports whether an answer about some products that was begun at a moment is proven
-	// to be what it would be now. Without it, each answer is made before it is compared with what a
-	// cache has.
+	// Unchanged reports whether an answer about some products, begun at a time, is proven to be still
+	// the same. Without it, the server builds each answer before it compares the ETag with a cache's.
 	Unchanged func(products []string, began time.Time) bool
 	// Subscriptions bounds subscriptions. Without it, there are none.
 	Subscriptions *Subscriptions
@@ -99,7 +98,7 @@ type Options struct {
 	Origins []Origin
 }
 
-// withDefaults returns the options with the defaults of those that were not provided.
+// withDefaults returns the options with defaults in place of zero values.
 func (o Options) withDefaults() Options {
 	o.MaxBody = cmp.Or(o.MaxBody, DefaultMaxBody)
 	o.MaxQuery = cmp.Or(o.MaxQuery, DefaultMaxQuery)

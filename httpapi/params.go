@@ -85,7 +85,7 @@ func (m *members) readAddress(address *url.URL, maxQuery int) *refusal {
 	return nil
 }
 
-// readParameter reads a member of a GET. Broken JSON is as good as a text, which variables and
+// readParameter reads a member of a GET. Broken JSON counts as a text, which variables and
 // extensions must not be.
 func (m *members) readParameter(name, text string) *refusal {
 	if !utf8.ValidString(text) {
@@ -250,7 +250,7 @@ func (r jsonReader) value() (any, error) {
 	return nil, nil
 }
 
-// mustJSON encodes what this service put into a response.
+// mustJSON encodes a value of this service, which JSON can always hold.
 func mustJSON(value any) []byte {
 	out, err := json.Marshal(value)
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// Subscriptions bounds subscriptions, and says what becomes of them.
+// Subscriptions bounds subscriptions, and counts them.
 type Subscriptions struct {
 	// Max bounds the subscriptions that are open at once, and likewise the sockets and streams over HTTP.
 	// PerClient does so for each client that Client returns. Required.
@@ -20,7 +20,7 @@ type Subscriptions struct {
 	// TokenRefused reports whether a request has a token that is not valid, or not any more. It comes after
 	// Authenticate. Required.
 	TokenRefused func(context.Context) bool
-	// Timing is how long things take.
+	// Timing has the timeouts and intervals of streams.
 	Timing streams.Timing
 
 	connections, subscriptions *places
@@ -37,8 +37,8 @@ const (
 
 var transportNames = [...]string{"websocket", "sse", "multipart"}
 
-// enter takes the places of a subscription in a form, nil for a socket, which has its connection's place
-// already. The caller leaves once.
+// enter takes a place for a subscription, and one for its connection. The form is nil for a socket, whose connection
+// has its place already. The caller calls leave once.
 func (s *Subscriptions) enter(r *http.Request, form *streams.Form) (leave func(), refused *refusal) {
 	free, refused := s.subscriptions.take(s.Client, r)
 	if refused != nil {
@@ -64,15 +64,15 @@ func (s *Subscriptions) enter(r *http.Request, form *streams.Form) (leave func()
 
 // SubscriptionState is what a server's subscriptions are doing.
 type SubscriptionState struct {
-	// Open is how many are open over websocket, sse and multipart, Connections how many connections they
-	// have, sockets without any among them.
+	// Open counts the open subscriptions over websocket, sse and multipart. Connections counts their connections,
+	// including sockets without subscriptions.
 	Open        map[string]int
 	Connections int
 	// Sent counts the events that were sent.
 	Sent int64
 }
 
-// State returns what the subscriptions of a server that New made are doing.
+// State returns the state of the subscriptions. Call it after New.
 func (s *Subscriptions) State() SubscriptionState {
 	now := SubscriptionState{Open: map[string]int{}, Connections: s.connections.count(), Sent: s.sent.Load()}
 	for i, name := range transportNames {
@@ -81,7 +81,7 @@ func (s *Subscriptions) State() SubscriptionState {
 	return now
 }
 
-// places bounds how many of something there are at once, for all clients together and for each.
+// places bounds how many subscriptions or connections are open at once, for all clients together and for each.
 type places struct {
 	most, perClient int
 

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Proxy is the address or the network of proxies that are trusted. A client can write any header,
-// so only what such proxies added is believed.
+// Proxy is the address or the network of proxies that are trusted. A client can send any header, so
+// the server believes only what these proxies added.
 type Proxy netip.Prefix
 
 // UnmarshalText accepts an address or a network, such as 10.0.0.7 or 10.0.0.0/8. It refuses a
@@ -42,7 +42,7 @@ func parseNetwork(text string) (netip.Prefix, error) {
 // String returns the network as UnmarshalText accepts it.
 func (p Proxy) String() string { return netip.Prefix(p).String() }
 
-// canonical is an address of IPv4 if it is one in IPv6, and without a zone: addresses of other
+// canonical returns an IPv4 address in IPv6 as IPv4, and drops the zone: addresses of other
 // machines have none.
 func canonical(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
@@ -58,9 +58,9 @@ func (p Proxies) contain(a netip.Addr) bool {
 const forwardedFor = "X-Forwarded-For"
 
 // Client returns the address of the client that sent a request: the last one that is no trusted
-// proxy. All that stands before it in the header may be invented. Where the header ends or holds
-// something else than an address, the client is the last proxy that did so correctly. The address
-// is invalid if the connection has none, as that of a Unix socket; then no header is believed.
+// proxy. A client may have made up everything before it in the header. Where the header ends, or
+// has no address, the client is the last address before that. The result is invalid if the
+// connection has no address, as with a Unix socket; the header is then ignored.
 //
 // The Forwarded header of RFC 7239 is ignored: a proxy that appends to one of the two headers
 // passes the other on as the client wrote it.
@@ -83,8 +83,8 @@ func (p Proxies) Client(r *http.Request) netip.Addr {
 	return last
 }
 
-// Unnamed reports whether a proxy that is not trusted may have sent a request: all its clients are
-// taken for one.
+// Unnamed reports whether a proxy that is not trusted may have sent a request: all its clients then
+// count as one.
 func (p Proxies) Unnamed(r *http.Request) bool {
 	peer, err := netip.ParseAddrPort(r.RemoteAddr)
 	return err == nil && r.Header.Get(forwardedFor) != "" && !p.contain(canonical(peer.Addr()))

@@ -17,7 +17,7 @@ import (
 // ClientLimits bound what each client may use over time. docs/design/client-limits.md says why they
 // are as they are.
 type ClientLimits struct {
-	// Client returns which client sent a request, and whether limits hold for it. Required. It comes
+	// Client returns which client sent a request, and whether it is limited. Required. It is called
 	// after Authenticate.
 	Client func(*http.Request) (c quota.Client, limited bool)
 	// Reads is what clients may read, in read units. Nil for any number.
@@ -26,8 +26,8 @@ type ClientLimits struct {
 	Writes Quota
 }
 
-// perClient refuses a client that has used up what it may use, before it takes anything that others
-// wait for. It tells every client how much is left.
+// perClient refuses a client that has used up its quota, before it takes anything that others wait
+// for. It tells every client how much is left.
 func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 	if c == nil {
 		return next
@@ -55,7 +55,7 @@ func (c *ClientLimits) perClient(next http.Handler) http.Handler {
 		}
 		requestOf(r.Context()).limited = v
 		next.ServeHTTP(w, r)
-		if edge.Allowed(w.Header()) { // others would be told what this client has left
+		if edge.Allowed(w.Header()) { // a shared cache would show others this client's balance
 			w.Header().Del("RateLimit-Policy")
 			return
 		}
@@ -89,8 +89,8 @@ func (charging) Charge(ctx context.Context, units float64, writes int) *gqlerror
 	return &gqlerror.Error{Message: v.refused.message, Extensions: map[string]any{"code": v.refused.code}}
 }
 
-// Left implements limits.Quota. An answer that its client may keep does not tell: it would be
-// another one each time. The RateLimit field does, also without an answer.
+// Left implements limits.Quota. An answer that its client may cache leaves the balance out, since
+// it would differ each time. The RateLimit header always has it.
 func (charging) Left(ctx context.Context) (remaining int, resetAt time.Time, told bool) {
 	v := requestOf(ctx).limited
 	if v == nil || v.reads == nil || v.kept {

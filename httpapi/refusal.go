@@ -17,7 +17,7 @@ type refusal struct {
 	message string // may have verbs, which with fills in
 	header  string // name of a further header, empty for none
 	value   string // the value of that header
-	reason  string // which limit of the server refuses, a word; empty for what a client can correct
+	reason  string // which limit of the server refuses, a word; empty for a fault of the request
 }
 
 // The table of all refusals. Package resolvers has the codes of errors in fields.
@@ -61,7 +61,7 @@ var (
 	unreadAnswers = &refusal{status: http.StatusServiceUnavailable, code: "OVERLOADED", message: "this connection has too many answers to read: read them, then ask again", header: "Retry-After", value: "1", reason: "unread"}
 )
 
-// retryAfter is the time after which clients may ask again that were refused for the load.
+// retryAfter is the time after which clients that were refused for load may ask again.
 const retryAfter = time.Second
 
 const (
@@ -73,7 +73,7 @@ const (
 func (f *refusal) Error() string { return f.message }
 
 // with returns the refusal with values for the verbs of its message. They are names and bounds of
-// this server, never what the client sent.
+// this server, never input of the client.
 func (f *refusal) with(values ...any) *refusal {
 	filled := *f
 	filled.message = fmt.Sprintf(f.message, values...)
@@ -89,7 +89,7 @@ func (f *refusal) after(wait time.Duration, values ...any) *refusal {
 	return filled
 }
 
-// seconds returns whole seconds, 1 or more, that are no less than a time.
+// seconds rounds a time up to whole seconds, 1 at least.
 func seconds(t time.Duration) int { return max(1, int(math.Ceil(t.Seconds()))) }
 
 // write answers with the refusal, in the content type that was set before.

@@ -10,9 +10,9 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// request is the record of a request. The layers fill it in on the way, for those further inside
-// and for themselves. It is the context of the request as well: a context for each of its fields,
-// and a copy of the [http.Request] for each context, would cost more than what they tell.
+// request is the record of a request. The layers fill it in, for themselves and for layers further
+// inside. It is also the context of the request: a context for each field, with a copy of the
+// [http.Request] for each context, would cost more.
 type request struct {
 	context.Context // as net/http made it
 
@@ -20,21 +20,21 @@ type request struct {
 	exchange *Exchange       // nil if the request is not observed
 	limited  *limitedRequest // nil if its client is not limited
 	body     []byte          // the body of a POST, once it has arrived
-	inside   bool            // a page of this server asks
+	inside   bool            // a page of this server made the request
 	units    float64         // read from the table, once the answer is built
 	writes   int             // how many comments the operation wrote, once the answer is built
 
 	documentID string // the id of a document that the client names instead of sending it
 	sent       string // the text of the operation, as it was sent
 
-	shown *shownAnswer // the same answer as caches may have it; nil if they have none
+	shown *shownAnswer // the answer that shared caches may keep; nil if they may not
 
 	socket bool    // the operation came over a WebSocket
 	stream pending // the subscription that the operation began, else nil
 }
 
-// pending is an answer that is sent over a long time. It begins once its request holds no place any
-// more, nor anything else that others wait for.
+// pending is an answer that is sent over a long time. It begins once its request has released its
+// place, and everything else that others wait for.
 type pending interface {
 	streams.Source
 	send(w http.ResponseWriter, r *http.Request, stopping context.Context)

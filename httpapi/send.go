@@ -65,7 +65,7 @@ func (s *sender) builtFirst(next http.Handler) http.Handler {
 	})
 }
 
-// hold counts an answer of size bytes until it is removed. It does not return when the connection
+// hold counts an answer of size bytes until it is removed. It panics with [http.ErrAbortHandler] when the connection
 // is closed to make room.
 func (s *sender) hold(to *connection, size int) *held {
 	waiting := s.unsent.add(&to.unread, size+perAnswer, to.hangUp)
@@ -76,8 +76,8 @@ func (s *sender) hold(to *connection, size int) *held {
 }
 
 // light sends an answer at once. It is for answers that are in memory already, such as pages. A
-// client that does not read them is counted like others. A handler that makes an answer for the
-// request alone says how large it is: see [lightAnswer].
+// client that does not read them is counted like others. A handler that makes an answer for one
+// request alone calls [lightAnswer.Hold] with its size.
 func (s *sender) light(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		to := s.connections.of(r.Context())
@@ -107,7 +107,7 @@ type lightAnswer struct {
 // Unwrap lets [http.ResponseController] reach the connection.
 func (a lightAnswer) Unwrap() http.ResponseWriter { return a.ResponseWriter }
 
-// Hold counts bytes that were made for this answer alone, until it is sent. It does not return when
+// Hold counts bytes that were made for this answer alone, until it is sent. It panics with [http.ErrAbortHandler] when
 // the connection is closed to make room.
 func (a lightAnswer) Hold(size int) {
 	if !a.unsent.grow(a.waiting, size) {
@@ -149,8 +149,8 @@ func (a *builtAnswer) send(sent func()) {
 		if _, err := w.Write(chunk); err != nil {
 			return
 		}
-		// Or its end would stay in net/http's buffer until the handler returns. Others, such as pages
-		// that ask from within the process, have no such buffer.
+		// Otherwise the end of the chunk would stay in net/http's buffer until the handler returns.
+		// Writers that are not net/http's, such as those of pages in this process, have no such buffer.
 		if err := control.Flush(); err != nil && !errors.Is(err, http.ErrNotSupported) {
 			return
 		}
@@ -163,8 +163,8 @@ func (a *builtAnswer) send(sent func()) {
 // into one packet anyway.
 const minCompressed = 1024
 
-// compressed gzips answers for clients that accept gzip, as all do that accept zstd. Pages do not
-// pass through it: they are compressed already.
+// compressed gzips answers for clients that accept gzip. All clients that accept zstd do. Pages do
+// not pass through it: they are compressed already.
 func compressed(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.MinSize(minCompressed), gzhttp.CompressionLevel(gzip.BestSpeed), gzhttp.EnableZstd(false))
 	if err != nil {

@@ -17,12 +17,11 @@ import (
 	"github.com/talkback/talkback/internal/edge"
 )
 
-// maxShown bounds what is remembered of shown answers, in bytes.
+// maxShown bounds the memory of shownAnswers, in bytes.
 const maxShown = 4 << 20
 
-// shownAnswers remembers the ETags of answers that shared caches may keep. A cache that asks with the ETag
-// of an answer whose products are proven unchanged has its 304 without a read. The nil shownAnswers
-// remembers nothing.
+// shownAnswers remembers the ETags of answers that shared caches may keep. A cache that asks with the ETag of an answer
+// whose products are proven unchanged gets its 304 without a read. The nil shownAnswers remembers nothing.
 type shownAnswers struct {
 	unchanged func(products []string, began time.Time) bool
 
@@ -31,8 +30,8 @@ type shownAnswers struct {
 	bytes int
 }
 
-// shownKey is a request, by a hash of all that its answer depends on, and the ETag of an answer to it.
-// The same answer has several ETags: it tells what it cost.
+// shownKey identifies an answer by a hash of everything in the request that it depends on, and by its ETag. The same
+// data has several ETags, since an answer reports its cost.
 type shownKey struct {
 	request [sha256.Size]byte
 	tag     string
@@ -68,10 +67,10 @@ func (a shownAnswer) size() int {
 	return size
 }
 
-// of returns the answer to a request: with its ETag and its products if the client names it and it is
-// proven to be what it was. It returns nil for an answer that changes by itself.
+// of returns the record of an answer to a request. It has the ETag and the products if the client names an ETag whose
+// answer is proven unchanged. It returns nil for an answer that can change while its products do not.
 //
-// The text is that which runs, so a document that got another text under its name is another request.
+// The hash covers the text that runs, so a trusted document with a new text is another request.
 func (s *shownAnswers) of(r *http.Request, operation *graphql.OperationContext, began time.Time) *shownAnswer {
 	if !limits.Steady(operation) {
 		return nil
@@ -97,8 +96,8 @@ func (s *shownAnswers) of(r *http.Request, operation *graphql.OperationContext, 
 // confirmed reports whether an answer is known to be the one that the client has.
 func (a *shownAnswer) confirmed() bool { return a != nil && a.key.tag != "" }
 
-// keep remembers an answer by its header. One that nothing proves yet is not worth it: a server that
-// does not read the whole stream remembers nothing.
+// keep remembers an answer under the ETag in its header. It skips an answer that is not proven unchanged yet: a server
+// that does not read the whole stream remembers nothing.
 func (a *shownAnswer) keep(header http.Header) {
 	if a == nil || a.products == nil || !edge.Allowed(header) || !a.of.unchanged(a.products, a.began) {
 		return
@@ -119,7 +118,7 @@ const (
 	// [edge.Sharing]. The client may keep it but has to revalidate it before each use, which the ETag
 	// makes cheap: comments change at any moment.
 	revalidate = "private, no-cache"
-	// nowhere is that of the answer to a GET with a token, which may be anyone's view.
+	// nowhere is the Cache-Control of an answer to a GET with a token, which may be a personal view.
 	nowhere = "private, no-store"
 )
 
@@ -142,8 +141,8 @@ func unchanged(answer http.Header, body []byte, ifNoneMatch []string) bool {
 	return slices.Contains(named, "*") || slices.Contains(named, tag)
 }
 
-// tagsIn returns what an If-None-Match header names, as strong tags. Tags of this server hold no comma,
-// so it does no harm to cut a foreign tag in two.
+// tagsIn returns the tags in If-None-Match headers, as strong tags. Tags of this server hold no comma, so it does no
+// harm to cut a foreign tag in two.
 func tagsIn(ifNoneMatch []string) []string {
 	tags := strings.Split(strings.Join(ifNoneMatch, ","), ",")
 	for i, tag := range tags {

@@ -19,7 +19,7 @@ func asksForSocket(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(r.Header.Get("Upgrade")), "websocket")
 }
 
-// checkSocket refuses what asks for a socket, where there are none.
+// checkSocket refuses requests for a socket. A server with sockets serves them before this check.
 func checkSocket(_ http.ResponseWriter, r *http.Request) *refusal {
 	if asksForSocket(r) {
 		return noSubscriptions
@@ -27,8 +27,8 @@ func checkSocket(_ http.ResponseWriter, r *http.Request) *refusal {
 	return nil
 }
 
-// sockets serves sockets, whose operations go through a handler as if each were a POST. It refuses a
-// client that has too many.
+// sockets serves sockets, whose operations go through a handler as if each were a POST. It refuses
+// clients that have too many sockets.
 func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handler {
 	if o.Subscriptions == nil {
 		return func(next http.Handler) http.Handler { return next }
@@ -58,7 +58,7 @@ func (o *Options) sockets(operations http.Handler) func(http.Handler) http.Handl
 	}
 }
 
-// socketRequests makes requests of the operations of a socket.
+// socketRequests turns the operations of a socket into requests.
 type socketRequests struct {
 	*Options
 	upgrade    *http.Request
@@ -109,7 +109,7 @@ func (s *socketRequests) run(ctx context.Context, token string, payload []byte) 
 	return w.body.Bytes(), nil
 }
 
-// socketAnswer keeps an answer.
+// socketAnswer keeps an answer in memory.
 type socketAnswer struct {
 	header http.Header
 	body   bytes.Buffer

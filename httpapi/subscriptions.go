@@ -52,9 +52,9 @@ type subscriber struct {
 	texts    *usage.Pool
 }
 
-// subscribe begins a subscription. It returns a response if that was refused.
+// subscribe begins a subscription. If that fails, it returns a response or a refusal.
 func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *graphql.OperationContext) (*graphql.Response, *refusal) {
-	position := r.Header.Get("Last-Event-ID") // as a stream of events resumes by itself
+	position := r.Header.Get("Last-Event-ID") // browsers send it when a stream of events resumes
 	switch given := operation.Extensions["position"].(type) {
 	case nil:
 	case string:
@@ -76,7 +76,7 @@ func (t subscriber) subscribe(ctx context.Context, r *http.Request, operation *g
 		}
 		return t.executor.DispatchError(ctx, gqlerror.List{gqlerror.Wrap(context.Cause(ctx))}), nil
 	}
-	// Operations with one key answer the same to the same event.
+	// Operations with equal keys give equal answers to an event.
 	key := sha256.Sum256(mustJSON([]any{operation.RawQuery, operation.OperationName, operation.Variables}))
 	s := &stream{
 		subscriber: t, ctx: context.WithoutCancel(ctx), respond: respond, subscription: inlet.Subscription,
@@ -99,7 +99,7 @@ type stream struct {
 	subscription *live.Subscription
 	key          string
 	form         *streams.Form // nil over a socket
-	expired      func() bool   // nil if that is not its matter
+	expired      func() bool   // nil if the stream need not check the token
 	close        func()
 }
 
@@ -109,7 +109,7 @@ func (s *stream) Close() { s.close() }
 // Position implements [streams.Source].
 func (s *stream) Position() string { return s.subscription.Position() }
 
-// Next implements [streams.Source]. Subscribers that ask for the same share what is built.
+// Next implements [streams.Source]. Subscribers with equal operations share an answer.
 func (s *stream) Next(ctx context.Context) (streams.Answer, error) {
 	delivery, err := s.subscription.Next(ctx)
 	switch {
@@ -129,7 +129,7 @@ func (s *stream) Next(ctx context.Context) (streams.Answer, error) {
 	return answer, nil
 }
 
-// build executes the operation for an event. An answer with errors is nobody else's.
+// build executes the operation for an event. An answer with errors is not shared.
 func (s *stream) build(delivery live.Delivery) (answer any, keep bool) {
 	account := s.texts.Open(s.Limits.TextBytes)
 	defer account.Close()
@@ -166,7 +166,7 @@ func (s *stream) send(w http.ResponseWriter, r *http.Request, stopping context.C
 	s.form.Send(r.Context(), stopping, w, s, s.Subscriptions.Timing, s.ended)
 }
 
-// ended returns why a stream on which nothing happens is to end, nil if it is not.
+// ended returns why an idle stream must end, nil if it need not.
 func (s *stream) ended(stopping context.Context) *streams.End {
 	switch {
 	case stopping.Err() != nil:

@@ -12,12 +12,12 @@ import (
 )
 
 // marked matches comments, block strings and strings. As in the parser, the last three of several
-// quotes close a block string. What is not closed goes on to the end.
+// quotes close a block string. An unclosed one extends to the end.
 var marked = regexp.MustCompile(`#[^\r\n]*|"""(?s:\\"""|.)*?(?:""""*|\z)|"(?:\\[^\r\n]|[^"\\\r\n])*"?`)
 
-// joinPairs replaces each surrogate pair such as \uD83D\uDE00 in the strings of a query by the
-// character that it stands for: gqlparser would make U+FFFD of each half. It reports false if there
-// is half of a pair. Comments and block strings have no such escapes.
+// joinPairs replaces each surrogate pair such as \uD83D\uDE00 in the strings of a query by its
+// character: gqlparser would turn each half into U+FFFD. ok is false if there is half of a pair.
+// Comments and block strings have no such escapes.
 func joinPairs(query string) (joined string, ok bool) {
 	if !strings.Contains(query, `\u`) {
 		return query, true
@@ -33,9 +33,9 @@ func joinPairs(query string) (joined string, ok bool) {
 	}), ok
 }
 
-// joinString does so for a string. Spaces behind the string make up for its lost length, so that
-// errors name the columns of what was sent. A string that the parser refuses stays as it is: the
-// error is then inside, where spaces would change its column.
+// joinString is joinPairs for one string. Spaces behind the string make up for its lost length, so
+// that errors name the columns of what was sent. A string that the parser refuses stays as it is:
+// the error is then inside, where spaces would change its column.
 func joinString(sent string) (joined string, ok bool) {
 	var out strings.Builder
 	pairs := 0

@@ -31,8 +31,8 @@ type transport struct {
 	shown    *shownAnswers
 }
 
-// ServeHTTP implements [http.Handler]. The request has loaders of its own, and an account of what
-// it uses, which is closed once its answer is built.
+// ServeHTTP implements [http.Handler]. Each request has its own loaders, and its own account of
+// reads and memory, which is closed once the answer is built.
 func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	account := t.texts.Open(t.Limits.TextBytes)
 	defer account.Close()
@@ -78,10 +78,10 @@ func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	respond(ctx, w, response)
 }
 
-// respond answers with a response. Clients and the proxies between read its status.
+// respond answers with a response. Clients, and proxies before them, read the status.
 //
 // An answer in plain JSON has the status 200 whenever the request could be read: any server on the
-// way may send plain JSON with another status, so clients go by the body. Only a GraphQL server
+// way may send plain JSON with another status, so clients rely on the body. Only a GraphQL server
 // sends the GraphQL type, so there the status is 400 for an operation that was refused before it
 // ran. A refusal has the same status in both types.
 func respond(ctx context.Context, w http.ResponseWriter, response *graphql.Response) {
@@ -95,19 +95,20 @@ func respond(ctx context.Context, w http.ResponseWriter, response *graphql.Respo
 	write(w, response)
 }
 
-// forAll reports whether the answer to a request may be one that everyone gets, and its ETag is
-// remembered. One with a header Authorization may not, whatever that holds, nor one that a page of
-// this server asks for.
+// forAll reports whether everyone may get the same answer to a request, so that its ETag is worth
+// remembering. Requests with an Authorization header do not qualify, whatever it holds, nor those
+// of this server's pages.
 func (t *transport) forAll(r *http.Request) bool {
 	_, token := r.Header["Authorization"]
 	known := requestOf(r.Context())
 	return t.shown != nil && t.SharedFor > 0 && r.Method == http.MethodGet && !token && !known.inside && !known.socket
 }
 
-// cache says where a good answer to a GET may be kept, and tags one that may be shared.
+// cache sets where a successful answer to a GET may be cached, and notes the products of one that
+// may be shared.
 //
-// Whatever the header Authorization holds, the answer to it is kept nowhere. Without it, an answer
-// may be shared that no resolver made for the one who asks: it is what everyone would get.
+// No cache may keep the answer to a request with an Authorization header, whatever it holds. Caches
+// may share other answers that do not depend on the caller, as the resolvers report.
 func (t *transport) cache(r *http.Request, answer http.Header, about *loaders.Loaders) {
 	if _, sent := r.Header["Authorization"]; sent {
 		answer.Set("Cache-Control", nowhere)
@@ -134,8 +135,8 @@ func (t *transport) recovered(ctx context.Context, w http.ResponseWriter) {
 	write(w, &graphql.Response{Errors: gqlerror.List{err}, Data: []byte("null")})
 }
 
-// run runs an operation. A GET changes nothing, so that no link or prefetch does. Of a subscription
-// that has begun, the record of the request has the stream, and there is no response.
+// run runs an operation. A GET changes nothing, so that no link or prefetch does. If it begins a
+// subscription, the record of the request has the stream, and the response is empty.
 func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Response, *refusal) {
 	ctx := r.Context()
 	operation, errs := t.executor.CreateOperationContext(graphql.StartOperationTrace(ctx), params)
@@ -192,9 +193,9 @@ func (t *transport) run(r *http.Request, params *graphql.RawParams) (*graphql.Re
 // peekTokens bounds the parsing of an operation that was refused. Real ones are shorter.
 const peekTokens = 1000
 
-// kindOf returns whether an operation is a query or something else. It parses an operation that was
-// refused again: the client of a mutation by GET is told to use POST, whatever else is wrong. What
-// cannot be parsed counts as a query.
+// kindOf returns the kind of an operation. It parses a refused operation again, so that the answer
+// to a mutation by GET is to use POST, whatever else is wrong. A text that cannot be parsed counts
+// as a query.
 func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.Operation {
 	if operation.Operation != nil {
 		return operation.Operation.Operation
@@ -210,7 +211,7 @@ func kindOf(operation *graphql.OperationContext, params *graphql.RawParams) ast.
 }
 
 // write writes a response. Its data is JSON already, and by far the largest part, so it is not
-// encoded again. It is absent, not null, when the operation was refused before it ran.
+// encoded again. The data is absent, not null, when the operation was refused before it ran.
 func write(w io.Writer, response *graphql.Response) {
 	separator := "{"
 	add := func(name string, value []byte) {

@@ -18,10 +18,9 @@ const name = "Coercion"
 // Extension validates documents and coerces the variables of each operation before gqlgen does,
 // which then finds both done. It comes after the extensions that bound documents and variables.
 type Extension struct {
-	// Documents are the documents that the server has validated before. Required: the cache that
-	// the server itself uses.
+	// Documents is the server's own cache of validated documents. Required.
 	Documents graphql.Cache[*ast.QueryDocument]
-	// Rules returns the rules that the server validates by. Required.
+	// Rules returns the rules that the server validates with. Required.
 	Rules func() *rules.Rules
 
 	schema *ast.Schema
@@ -58,9 +57,9 @@ func (e *Extension) MutateOperationParameters(ctx context.Context, request *grap
 	return errs[0]
 }
 
-// operation returns the operation that a request asks for. It validates an unknown document, which
-// the server then does not do again. If it returns neither an operation nor errors, the server
-// reports what is wrong.
+// operation returns the operation that a request asks for. It validates an unknown document, so
+// that the server need not. If it returns neither an operation nor errors, the server itself
+// reports the error.
 func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (*ast.OperationDefinition, gqlerror.List) {
 	document, known := e.Documents.Get(ctx, request.Query)
 	if !known {
@@ -80,9 +79,9 @@ func (e *Extension) operation(ctx context.Context, request *graphql.RawParams) (
 	return document.Operations.ForName(request.OperationName), nil
 }
 
-// forget drops which operation declared the variables of a fragment, as several may share it. gqlparser
-// notes one of them, and would take its default for a variable that another operation lacks. Variables
-// has all defaults already.
+// forget clears the definitions of variables in a fragment, which several operations may share.
+// gqlparser keeps those of one operation, and would use its default for a variable that another
+// operation lacks. Variables adds all defaults itself.
 func forget(set ast.SelectionSet) {
 	for _, selection := range set {
 		switch s := selection.(type) {

@@ -13,7 +13,7 @@ import (
 )
 
 // wrong names the kind of a value that its type does not accept, such as "a string" or "a number
-// beyond 32 bits". It never has the value itself, which may be what a customer wrote.
+// beyond 32 bits". It never has the value itself, which may be a customer's text.
 type wrong string
 
 // The kinds of wrong values.
@@ -84,7 +84,8 @@ func leaf(definition *ast.Definition, value any) (any, wrong) {
 		keys, ok := value.(map[string]any)
 		return unless(ok, withIDs(keys), value)
 	}
-	// The value of a custom scalar, which checks it. None of them but anything is a list or an object.
+	// The value of a custom scalar, which checks it. Only anything takes an object, and none takes a
+	// list.
 	switch kind := kindOf(value); kind {
 	case aString, aBoolean, aNumber:
 		return value, ""
@@ -104,8 +105,8 @@ func unless(ok bool, read, value any) (any, wrong) {
 // anything is the scalar of Apollo Federation for representations, which are objects.
 const anything = "_Any"
 
-// withIDs returns a representation whose whole numbers have the digits of the IDs that they are: -0 is 0,
-// and 100.0 is 100. Nothing says which keys are IDs, so other numbers stay as they are.
+// withIDs returns a representation with its whole numbers as the digits of an ID: -0 becomes 0, and
+// 100.0 becomes 100. The type does not say which keys are IDs, so other numbers stay as they are.
 func withIDs(keys map[string]any) map[string]any {
 	written := make(map[string]any, len(keys))
 	for key, value := range keys {
@@ -179,7 +180,7 @@ func asFloat(value any) (float64, wrong) {
 	return 0, kindOf(value)
 }
 
-// ValidationRules completes the rule about values among some rules. The rule of gqlparser accepts
+// ValidationRules replaces the rule about values by a stricter one. The rule of gqlparser accepts
 // an object for any scalar or enum, a list or an enum value for a custom scalar, and 64 bits for an
 // Int.
 func ValidationRules(all *rules.Rules) *rules.Rules {
@@ -191,8 +192,8 @@ func ValidationRules(all *rules.Rules) *rules.Rules {
 	return all
 }
 
-// complete returns a rule about values that consults the given one only for what this package
-// accepts.
+// complete returns a rule about values that applies wrongLiteral, and then the given rule to values
+// that pass.
 func complete(rule core.RuleFunc) core.RuleFunc {
 	return func(observers *core.Events, addError core.AddErrFunc) {
 		refused := false // the current value: observers are called one after the other
@@ -210,8 +211,8 @@ func complete(rule core.RuleFunc) core.RuleFunc {
 	}
 }
 
-// wrongLiteral returns what is wrong with a value in the text, of the errors that gqlparser does
-// not find.
+// wrongLiteral returns the kind of a value in the text that its type does not accept, empty if it
+// does. It finds only errors that gqlparser misses.
 func wrongLiteral(value *ast.Value) wrong {
 	if value.Definition == nil || value.ExpectedType == nil {
 		return "" // the type is unknown, which another rule reports

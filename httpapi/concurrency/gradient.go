@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Class says which requests are alike: their durations are compared with each other only.
+// Class groups similar requests. Durations are compared within a class only.
 type Class int
 
 // Unmeasured is the class of requests that say nothing about the server: they failed, were
@@ -36,12 +36,12 @@ func ClassOf(units float64, writes int) Class {
 
 // How the limit moves.
 const (
-	// perProcessor is how many requests for each processor are let in at least, unless something else
-	// is asked for. At first three times as many are.
+	// perProcessor is the default minimum of the limit for each processor. The limit begins at three
+	// times that.
 	perProcessor = 6
 	// tolerance is how much longer than usual requests may take while the limit is not in use.
 	tolerance = 2
-	// steepest is by how much one window may lower the limit.
+	// steepest is the smallest factor by which one window may lower the limit.
 	steepest = 0.5
 	// A window lasts until it has windowSize requests and windowTime has passed. A quiet one lasts
 	// until it has quietSize requests and quietTime has passed.
@@ -57,21 +57,23 @@ const (
 	probeSize, probeTime = 8, 80 * time.Millisecond
 	// probePause is how long the next probe waits while requests are refused.
 	probePause = 3 * time.Second
-	// upRate and downRate are how much one request changes what is usual. The first ones of a probe
-	// still share the processors with those before it, so a quick one says more than a slow one.
+	// upRate and downRate are how much one request changes the usual duration. The first requests of a
+	// probe still share the processors with earlier ones, so a quick request says more than a slow
+	// one.
 	upRate, downRate = 0.1, 0.3
-	// quicker is when requests are so much quicker than usual that what is usual must be wrong.
+	// quicker is the ratio to the usual duration below which the latter must be wrong.
 	quicker = 0.7
 )
 
 // gradient computes the limit. It is Envoy's gradient controller with some changes, which
-// docs/design/overload.md explains. It does nothing by itself: the limiter tells it what happens.
+// docs/design/overload.md explains. It has no timer of its own: the limiter reports each event to
+// it.
 type gradient struct {
 	least, most, alone int
 	limit              float64
 	usual              [classes]float64 // seconds that requests take when few are in flight, 0 unknown
 
-	// The window: requests that were let in since the limit last changed.
+	// The window: requests that were admitted since the limit last changed.
 	window int
 	since  time.Time
 	ratios []float64 // durations of its requests, as multiples of the usual ones
@@ -80,11 +82,11 @@ type gradient struct {
 	probing bool
 	probed  time.Time // when the last probe began
 	probes  int       // requests of this probe that are done
-	refused bool      // whether a request was since
+	refused bool      // whether a request was refused since
 }
 
 // newGradient returns a gradient for a machine with the given number of processors. A least of zero
-// stands for the default.
+// means the default.
 func newGradient(least, most, processors int, now time.Time) *gradient {
 	least = min(cmp.Or(least, perProcessor*processors), most)
 	first := max(least, min(3*perProcessor*processors, most))
@@ -106,9 +108,9 @@ func (g *gradient) visit(inFlight int) visit {
 	return visit{window: g.window, probe: g.probing, lone: inFlight <= g.alone}
 }
 
-// tick begins and ends probes. A probe lets few requests in, so that they take as long as usual. It
-// is made only while requests are refused: else there are moments with few requests in flight, or
-// nothing is lost.
+// tick begins and ends probes. A probe admits few requests, so that they take as long as usual.
+// Probes are needed only while requests are refused: otherwise few requests are in flight at times,
+// or nothing is lost.
 func (g *gradient) tick(now time.Time) {
 	switch since := now.Sub(g.probed); {
 	case g.probing && (g.probes >= probeSize || since >= probeTime):
@@ -139,7 +141,7 @@ func (g *gradient) finished(now time.Time, v visit, class Class, took time.Durat
 			g.ratios = append(g.ratios, seconds/usual)
 		}
 		switch {
-		case !v.lone && !(v.probe && (g.probing || g.probes < probeSize)): // it says nothing of what is usual
+		case !v.lone && !(v.probe && (g.probing || g.probes < probeSize)): // it says nothing about usual durations
 		case usual == 0:
 			g.usual[class] = seconds
 		case v.probe && seconds < usual:

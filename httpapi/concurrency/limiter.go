@@ -1,6 +1,6 @@
-// Package concurrency bounds how many requests are processed at a time. The bound is no fixed
-// number: it follows what the server and its table carry, by how long requests take beside how long
-// they take when few are in progress. See docs/design/overload.md.
+// Package concurrency bounds how many requests are processed at a time. The bound follows the capacity of the server
+// and its table: it compares how long requests take with how long they take when few are in progress. See
+// docs/design/overload.md.
 package concurrency
 
 import (
@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// longestWait is how long a request may wait for its turn. One that would have to wait longer, by
-// what requests take now, is refused at once.
+// longestWait is how long a request may wait for its turn. A request that would wait longer at the present pace is
+// refused at once.
 const longestWait = 100 * time.Millisecond
 
 // Why a request is refused.
@@ -24,21 +24,21 @@ var (
 	ErrWaited = errors.New("too many requests are in progress, and this one has waited for its turn")
 )
 
-// Limiter lets requests in. It is safe for concurrent use.
+// Limiter admits requests. It is safe for concurrent use.
 type Limiter struct {
 	mu       sync.Mutex
 	gradient *gradient
 	inFlight int
-	probing  int           // requests in flight that a probe let in
+	probing  int           // requests in flight that a probe admitted
 	pace     time.Duration // how long requests take at present
 	queue    []*waiter     // the first is the next
-	emptied  time.Time     // when nobody waited
+	emptied  time.Time     // when the queue was last empty
 	refusing bool          // see Refuse
-	counted  Counters
+	counters Counters
 }
 
-// New returns a limiter that lets in requests up to a limit, which moves between least and most. A
-// least of zero stands for six for each processor. With two equal numbers the limit is fixed.
+// New returns a limiter whose limit moves between least and most. A least of zero means six for each processor. If
+// least equals most, the limit is fixed.
 func New(least, most int) *Limiter { return newLimiter(least, most, runtime.GOMAXPROCS(0)) }
 
 func newLimiter(least, most, processors int) *Limiter {
@@ -69,7 +69,7 @@ func (l *Limiter) refuses(now time.Time) bool {
 	if !l.full(now) {
 		return false
 	}
-	l.counted.Full++
+	l.counters.Full++
 	l.gradient.refuse()
 	l.refusing = true
 	return true
@@ -86,8 +86,8 @@ func (l *Limiter) full(now time.Time) bool {
 			return false
 		}
 	}
-	// One more may wait if its turn comes soon. In a burst as many may wait as may be in progress. When
-	// the queue does not get empty any more, half as many: all would only wait longer.
+	// One more request may wait if its turn comes soon. In a burst as many may wait as may be in progress. Once the queue
+	// no longer empties, only half as many may: more would only make all wait longer.
 	waiting, limit := len(l.queue), int(l.gradient.limit)
 	room := limit
 	if l.gradient.probing || now.Sub(l.emptied) > longestWait {
@@ -96,23 +96,22 @@ func (l *Limiter) full(now time.Time) bool {
 	return waiting >= room || l.pace*time.Duration(waiting+1)/time.Duration(limit) > longestWait
 }
 
-// Refuse reports whether a request that comes while others are refused is refused too: since one was
-// refused at once, each that came found others waiting. If so, it is counted like those that Enter
-// refuses. If not, the caller has Enter decide when the request needs its place.
+// Refuse reports whether to refuse a new request early, and counts it like Enter if so. It refuses only while the queue
+// has not been empty since the last refusal. If it returns false, Enter decides when the request needs its place.
 func (l *Limiter) Refuse() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refusing && l.refuses(time.Now())
 }
 
-// Full reports whether Refuse would refuse a request now, and counts none.
+// Full reports whether Refuse would refuse a request now, without counting one.
 func (l *Limiter) Full() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.refusing && l.full(time.Now())
 }
 
-// Turn is that of a request to be in progress.
+// Turn is a request's turn to be in progress.
 type Turn struct {
 	limiter *Limiter
 	place   *Place // nil if the turn has not come at once
@@ -148,7 +147,7 @@ func (l *Limiter) free() bool {
 // let takes a place. The caller holds the lock.
 func (l *Limiter) let(now time.Time) *Place {
 	l.inFlight++
-	l.counted.Admitted++
+	l.counters.Admitted++
 	place := &Place{limiter: l, began: now, visit: l.gradient.visit(l.inFlight)}
 	if place.visit.probe {
 		l.probing++
@@ -156,7 +155,7 @@ func (l *Limiter) let(now time.Time) *Place {
 	return place
 }
 
-// admit gives free places to those who wait.
+// admit gives free places to waiting requests.
 func (l *Limiter) admit(now time.Time) {
 	for len(l.queue) > 0 && l.free() {
 		next := l.queue[0]
@@ -165,12 +164,12 @@ func (l *Limiter) admit(now time.Time) {
 	}
 }
 
-// giveUp ends the waiting of a request without a place. If its turn came at the same moment, the
-// place is its own, or is given back if nobody waits for the answer.
+// giveUp takes a request out of the queue. If its turn came at the same moment, it keeps the place, or gives it back if
+// its context has ended.
 func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if now := time.Now(); reason == ErrWaited { // a probe may be over that nobody came or went to end
+	if now := time.Now(); reason == ErrWaited { // a probe may be over that no request has ended since
 		l.gradient.tick(now)
 		l.admit(now)
 	}
@@ -186,10 +185,10 @@ func (l *Limiter) giveUp(w *waiter, reason error) (*Place, error) {
 		l.queue = slices.Delete(l.queue, at, at+1)
 	}
 	if reason == ErrWaited {
-		l.counted.Waited++
+		l.counters.Waited++
 		l.gradient.refuse()
 	} else {
-		l.counted.Gone++
+		l.counters.Gone++
 	}
 	return nil, reason
 }
@@ -205,7 +204,7 @@ func (l *Limiter) leave(now time.Time, place *Place, class Class) {
 	l.admit(now)
 }
 
-// paceMemory is of about how many requests the pace is the average.
+// paceMemory is about how many requests the pace averages.
 const paceMemory = 16
 
 // waiter is a request that waits for its turn.
@@ -218,7 +217,7 @@ type Place struct {
 	visit   visit
 }
 
-// Leave gives the place back, once. The class says with which other requests this one is compared.
+// Leave gives the place back. Call it once. The duration is compared with others of the class.
 func (p *Place) Leave(class Class) {
 	now := time.Now()
 	p.limiter.mu.Lock()
@@ -233,7 +232,7 @@ type Counters struct {
 	Admitted, Full, Waited, Gone uint64
 }
 
-// State is what a limiter does at a moment.
+// State is the state of a limiter at a moment.
 type State struct {
 	// Limit is how many requests may be in progress, InFlight how many are, and Queued how many
 	// wait for their turn.
@@ -242,9 +241,9 @@ type State struct {
 	Counters
 }
 
-// State returns what the limiter does now.
+// State returns the current state.
 func (l *Limiter) State() State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return State{int(l.gradient.limit), l.inFlight, len(l.queue), l.counted}
+	return State{int(l.gradient.limit), l.inFlight, len(l.queue), l.counters}
 }

@@ -26,7 +26,7 @@ const (
 	balancerBytes = 1 << 20
 )
 
-// form is a form of events, and of the answers to them.
+// form converts one form of events to requests, and answers to what Lambda returns for them.
 type form struct {
 	request  func(payload []byte) (*http.Request, error)
 	response func(*answer) any
@@ -59,7 +59,7 @@ func formOf(payload []byte) (form, error) {
 	return form{}, noRequest(payload)
 }
 
-// requested is the request of a function URL, or of an HTTP API of API Gateway.
+// requested returns the request in an event of a function URL, or of an HTTP API of API Gateway.
 func requested(payload []byte) (*http.Request, error) {
 	var event events.APIGatewayV2HTTPRequest
 	if err := json.Unmarshal(payload, &event); err != nil {
@@ -80,17 +80,18 @@ func requested(payload []byte) (*http.Request, error) {
 		hops = hops[:n-1]
 	}
 	arrive(r, source, hops)
-	r.TLS = &tls.ConnectionState{} // there is no other way to these two
+	r.TLS = &tls.ConnectionState{} // both accept HTTPS only
 	return r, nil
 }
 
-// balanced is the request of a load balancer.
+// balanced returns the request in an event of a load balancer.
 func balanced(payload []byte) (*http.Request, error) {
 	var event events.ALBTargetGroupRequest
 	if err := json.Unmarshal(payload, &event); err != nil {
 		return nil, err
 	}
-	// It cut the parameters apart, and did not unescape them. It keeps no order among their names.
+	// The load balancer splits the parameters without unescaping them, and loses the order of their
+	// names.
 	var pairs []string
 	for _, name := range slices.Sorted(maps.Keys(event.QueryStringParameters)) {
 		pairs = append(pairs, name+"="+event.QueryStringParameters[name])
@@ -119,7 +120,7 @@ func balanced(payload []byte) (*http.Request, error) {
 	return r, nil
 }
 
-// newRequest makes a request, without headers, as net/http does that read it from a connection.
+// newRequest returns a request without headers, as net/http reads one from a connection.
 func newRequest(method, path, query, body string, inBase64 bool) (*http.Request, error) {
 	raw := []byte(body)
 	if inBase64 {
@@ -144,14 +145,15 @@ func newRequest(method, path, query, body string, inBase64 bool) (*http.Request,
 	return r, nil
 }
 
-// setHeaders gives a request headers of one value each. Lambda joined those that were given twice.
+// setHeaders gives a request headers of one value each. Lambda joins the values of repeated
+// headers.
 func setHeaders(r *http.Request, headers map[string]string) {
 	for name, value := range headers {
 		r.Header.Set(name, value)
 	}
 }
 
-// escaped is a path as an address has it. Some gateways unescape it.
+// escaped returns a path as a URL has it. Some gateways unescape it.
 func escaped(path string) string {
 	path = "/" + strings.TrimPrefix(path, "/")
 	if _, err := url.PathUnescape(path); err != nil {
@@ -178,8 +180,8 @@ func hopsOf(header http.Header) []string {
 // nobody is the address of all clients whose gateway passes none on. They share one limit.
 const nobody = "0.0.0.0:0"
 
-// arrive lets a request look as if it came over a connection from the source: with that as its
-// address, its host in its place, and in X-Forwarded-For what proxies in front of the gateway told.
+// arrive makes a request look as if it came over a connection from source. It sets the remote
+// address and the host, and leaves the hops before the gateway in X-Forwarded-For.
 func arrive(r *http.Request, source string, hops []string) {
 	r.RemoteAddr = nobody
 	if _, err := netip.ParseAddrPort(source); err == nil {
@@ -197,7 +199,7 @@ func arrive(r *http.Request, source string, hops []string) {
 	r.Header.Del("Host")
 }
 
-// requested is the answer for a function URL or an HTTP API.
+// requested returns the answer in the form for a function URL or an HTTP API.
 func (a *answer) requested() events.APIGatewayV2HTTPResponse {
 	body, inBase64 := a.text()
 	cookies := a.header.Values("Set-Cookie")
@@ -206,14 +208,14 @@ func (a *answer) requested() events.APIGatewayV2HTTPResponse {
 	return events.APIGatewayV2HTTPResponse{StatusCode: a.status, Headers: joined, Body: body, IsBase64Encoded: inBase64, Cookies: cookies}
 }
 
-// old is the answer for a REST API, which takes no fields but these.
+// old returns the answer in the form for a REST API, which takes no other fields.
 func (a *answer) old() events.APIGatewayProxyResponse {
 	body, inBase64 := a.text()
 	return events.APIGatewayProxyResponse{StatusCode: a.status, Headers: a.joined(), Body: body, IsBase64Encoded: inBase64}
 }
 
-// balanced is the answer for a load balancer, with lists of headers if the request had those: it
-// ignores the other kind.
+// balanced returns the answer in the form for a load balancer. It lists header values if the
+// request did: the load balancer ignores the other form.
 func (a *answer) balanced(lists bool) events.ALBTargetGroupResponse {
 	body, inBase64 := a.text()
 	response := events.ALBTargetGroupResponse{
@@ -227,8 +229,8 @@ func (a *answer) balanced(lists bool) events.ALBTargetGroupResponse {
 	return response
 }
 
-// answer is an answer until it is handed to Lambda. It implements [http.ResponseWriter] as net/http
-// does over a connection.
+// answer collects an answer for Lambda. It implements [http.ResponseWriter] as net/http does over a
+// connection.
 type answer struct {
 	header http.Header
 	status int // 0 until it is known
@@ -238,8 +240,7 @@ type answer struct {
 // Header implements [http.ResponseWriter].
 func (a *answer) Header() http.Header { return a.header }
 
-// WriteHeader implements [http.ResponseWriter]. The first status counts, unless it is one that
-// announces another.
+// WriteHeader implements [http.ResponseWriter]. The first status of 200 or more counts.
 func (a *answer) WriteHeader(status int) {
 	if a.status == 0 && status >= http.StatusOK {
 		a.status = status
@@ -255,7 +256,8 @@ func (a *answer) Write(p []byte) (int, error) {
 	return a.body.Write(p)
 }
 
-// end completes the answer to a request of a method: what net/http adds, and what it does not send.
+// end completes an answer as net/http does: it adds headers, and drops a body that the method or
+// the status forbids.
 func (a *answer) end(method string) {
 	a.WriteHeader(http.StatusOK)
 	a.header.Del("Connection") // Lambda has none to a client
@@ -267,7 +269,7 @@ func (a *answer) end(method string) {
 	}
 }
 
-// refuse replaces the answer. It keeps the headers by which a page of another origin may read it.
+// refuse replaces the answer. It keeps the headers that let a page of another origin read it.
 func (a *answer) refuse(r *refusal) {
 	for name := range a.header {
 		if name != "Vary" && name != "X-Request-Id" && !strings.HasPrefix(name, "Access-Control-") {
@@ -285,7 +287,7 @@ func (a *answer) refuse(r *refusal) {
 	a.body.Write(text)
 }
 
-// text returns the body as a text, which is base64 if it is none.
+// text returns the body as it is, or in base64 if it is compressed or not UTF-8.
 func (a *answer) text() (body string, inBase64 bool) {
 	if a.body.Len() == 0 || a.header.Get("Content-Encoding") == "" && utf8.Valid(a.body.Bytes()) {
 		return a.body.String(), false

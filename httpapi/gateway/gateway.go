@@ -13,22 +13,20 @@ import (
 	"time"
 )
 
-// answerWithin is the time of an invocation that is reserved for the answer. A function that is cut
-// off answers nothing, and its client would not learn that time was too short.
+// answerWithin is the time of an invocation that is reserved for the answer. A function that is cut off answers
+// nothing, and its client would not learn of the timeout.
 const answerWithin = 500 * time.Millisecond
 
-// Gateway answers events by a handler of HTTP. It implements lambda.Handler, and is safe for
-// concurrent use.
+// Gateway answers events with an [http.Handler]. It implements lambda.Handler, and is safe for concurrent use.
 type Gateway struct {
 	handler http.Handler
 	log     *slog.Logger
 }
 
-// New makes the gateway of a handler. The logger gets its panics.
+// New returns a gateway to a handler. The logger receives its panics.
 func New(handler http.Handler, logger *slog.Logger) *Gateway { return &Gateway{handler, logger} }
 
-// Invoke answers an event. One that holds no HTTP request fails with an error, which Lambda shows to
-// who sent it.
+// Invoke answers an event. An event that holds no HTTP request fails with an error, which Lambda returns to the sender.
 func (g *Gateway) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	f, err := formOf(payload)
 	if err != nil {
@@ -60,8 +58,8 @@ func (g *Gateway) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	return json.Marshal(f.response(a))
 }
 
-// serve has the handler answer a request. A panic becomes an answer: it would end the process, and
-// the next request would wait for another one.
+// serve calls the handler. It answers for a handler that panics: otherwise the process would end, and the next request
+// would wait for a new one.
 func (g *Gateway) serve(a *answer, r *http.Request) {
 	defer func() {
 		if fault := recover(); fault != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// sized is a value that writes itself, texts included. All of its bytes are counted at once.
+// sized is a value that writes itself with all its texts, so that its bytes are counted at once.
 type sized interface {
 	// Size returns how many bytes are written, or fewer.
 	Size() int
@@ -23,9 +23,9 @@ type sized interface {
 
 // InterceptField implements [graphql.FieldInterceptor]. It counts the bytes of a field's value,
 // which may be hundreds of kilobytes. Once the answer is too large, it leaves texts out, so that
-// the answer is never built in memory; InterceptResponse then answers with an error. A text for
-// which the operation or the process has no memory left fails its field, as does null where none can
-// be.
+// the answer is never built in memory; InterceptResponse then answers with an error. A field fails
+// if the operation or the process has no memory left for its text, or if a variable gives null to a
+// non-null argument.
 func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any, error) {
 	argument, variable := lookahead.NullGiven(graphql.GetFieldContext(ctx).Field.Field, graphql.GetOperationContext(ctx).Variables)
 	if variable != "" {
@@ -36,7 +36,7 @@ func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any,
 	if err != nil {
 		return value, err
 	}
-	var size int  // of the value in the answer at least, 0 for a small one
+	var size int  // lower bound of the value's bytes in the answer, 0 for a small value
 	var empty any // replaces the value if that is left out
 	switch v := value.(type) {
 	case string:
@@ -61,12 +61,12 @@ func (g *Guard) InterceptField(ctx context.Context, next graphql.Resolver) (any,
 	return value, usage.From(ctx).Hold(size)
 }
 
-// CostExtension is the name under which an answer tells its Cost.
+// CostExtension is the name of the extension in which an answer reports its Cost.
 const CostExtension = "cost"
 
 // InterceptResponse implements [graphql.ResponseInterceptor]. It bounds an answer: its data, the
-// number of its errors and their lengths. If the operation may read anything, the answer tells the
-// estimated and the actual cost.
+// number of its errors and their lengths. If the operation may read anything, the answer reports
+// the estimated and the actual cost.
 func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	a, operation := accountOf(ctx), graphql.GetOperationContext(ctx).Operation
 	ofMany := a != nil && operation != nil && operation.Operation == ast.Subscription
@@ -100,15 +100,16 @@ func (g *Guard) InterceptResponse(ctx context.Context, next graphql.ResponseHand
 	return response
 }
 
-// Cost is what an answer tells of its cost. Its members are sorted by name.
+// Cost is the report of an operation's cost in its answer. Its members are sorted by name.
 type Cost struct {
-	// EstimatedReadUnits are what the operation was charged beforehand, Limit what one may cost.
+	// EstimatedReadUnits is the charge before the operation ran, Limit the highest charge for an
+	// operation.
 	EstimatedReadUnits int `json:"estimatedReadUnits"`
 	Limit              int `json:"limit"`
-	// ReadUnits and UsedReadUnits are what it consumed.
+	// ReadUnits and UsedReadUnits are the units that it consumed.
 	ReadUnits float64 `json:"readUnits"`
-	// Remaining is what its client has left, and ResetAt when it has all again, if limits hold for
-	// it.
+	// Remaining is how many units the client has left, and ResetAt when it has all of them again. Both
+	// are set if the client is limited.
 	Remaining     *int    `json:"remaining,omitempty"`
 	ResetAt       string  `json:"resetAt,omitempty"`
 	UsedReadUnits float64 `json:"usedReadUnits"`

@@ -13,19 +13,18 @@ import (
 	"github.com/talkback/talkback/graph/lookahead"
 )
 
-// place is where a field stands: how often it is resolved, and the sizes of what is above it.
+// place is the surroundings of a field: how often it is resolved, and the sizes of the lists above it.
 type place struct {
 	times    float64
-	products float64         // distinct products here: all below a product is about that one
+	products float64         // distinct products here; fields below a product concern only that one
 	stats    *float64        // units charged so far for the statistics of these products
 	page     *lookahead.Page // the page above
-	listed   float64         // how many elements the list above has that is no page of comments
-	list     *charged        // units charged so far for the list of that page
+	listed   float64         // the length of the list above, if that is no page of comments
+	list     *listUnits      // units charged so far for the list of that page
 }
 
-// charged are the units that were charged so far for counting a list, and for looking up places in
-// it.
-type charged struct{ count, places float64 }
+// listUnits are the units charged so far for counting a list, and for looking up places in it.
+type listUnits struct{ count, places float64 }
 
 // estimate adds up what an operation may cost.
 type estimate struct {
@@ -62,9 +61,8 @@ func (e *estimate) fields(fields []lookahead.Field, at place) {
 	}
 }
 
-// newest returns the price of what fields of one product, beside each other, ask of its newest
-// comments. They share a page that is asked for anyway, or a sample. What these may not show costs a
-// comment fetched by its id, or a page of one.
+// newest returns the price of sibling fields of one product that show its newest comments. They share a page that is
+// read anyway, or a sample. A comment that these may not show costs a read by its id, or a page of one.
 func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 	asked := lookahead.NewestOf(fields)
 	sampled := false
@@ -92,8 +90,8 @@ func (e *estimate) newest(fields []lookahead.Field) (units float64) {
 // priced is a field that has a price.
 type priced struct{ *lookahead.Field }
 
-// weights tell for each kind of field what it costs each time that it is resolved, in units, and
-// set the place inside it. Lists of objects without a weight count as a hundred elements.
+// weights maps each kind of field to a function that returns the units of resolving it once, and sets the place of the
+// fields below. Lists of objects without a weight count as a hundred elements.
 var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 	lookahead.OneNode:  func(f priced, _ *place) float64 { return f.comments() },
 	lookahead.Nodes:    func(f priced, inside *place) float64 { inside.nodes(f.IDs); return f.comments() },
@@ -117,7 +115,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 		return dynamo.WriteUnits() + dynamo.CommentUnits() // it reads the comment first
 	},
 	lookahead.Writes: func(f priced, inside *place) float64 {
-		// Only what is read: the list bounds what is written, and moderators alone may. With it, five
+		// Only the reads count: the length of the list bounds the writes, which only moderators may make. With them, five
 		// decisions would be too many.
 		inside.listed = float64(min(f.Decisions, comment.MaxDecisions))
 		return inside.listed * dynamo.CommentUnits()
@@ -187,7 +185,7 @@ var weights = map[lookahead.Kind]func(f priced, inside *place) (units float64){
 }
 
 const (
-	// maxCandidates is how many ways to read a page there are at most.
+	// maxCandidates is the highest number of candidates in a plan.
 	maxCandidates = 7
 	// assumedLanguages is how many languages the comments of a product are assumed to be in.
 	assumedLanguages = 20
@@ -200,8 +198,7 @@ const (
 	maxProblems = 8 + comment.MaxMedia
 )
 
-// comments returns the price of fetching the comments whose ids the field names. A product is known
-// by its id alone.
+// comments returns the price of fetching the comments whose ids the field names. A product needs no read.
 func (f priced) comments() float64 { return float64(f.CommentIDs) * dynamo.CommentUnits() }
 
 // nodes enters a list of n products or comments.
@@ -212,7 +209,7 @@ func (p *place) nodes(n int) {
 
 // page returns the price of a page of comments.
 func (f priced) page(inside *place) float64 {
-	inside.page, inside.list = f.Page, new(charged)
+	inside.page, inside.list = f.Page, new(listUnits)
 	slice := comment.Slice{Size: shown(f.Page), Page: max(0, f.Page.Number), FromEnd: f.Page.FromEnd}
 	if f.Page.ByCursor {
 		slice.After = new(comment.Place)
@@ -232,8 +229,8 @@ func (f priced) lookup(inside *place, places int) float64 {
 	}, places), 1)
 }
 
-// number returns the price of the number of the page above. That of the first is known, and that of the
-// last follows from the number of comments.
+// number returns the price of the number of the page above. The number of the first page is known, and that of the last
+// follows from the number of comments.
 func (f priced) number(inside *place) float64 {
 	switch page := inside.page; {
 	case page.LooksUp():
@@ -248,8 +245,8 @@ func (f priced) number(inside *place) float64 {
 // nothing.
 func shown(page *lookahead.Page) int { return min(max(page.Size, 0), comment.MaxPageSize) }
 
-// partitions returns how many partitions are read for a page and, if its list is counted by
-// reading, perhaps once more for counting by rating.
+// partitions returns how many partitions are read for a page at most. If its list is counted by reading, that includes
+// a count by rating.
 func partitions(page *lookahead.Page) float64 {
 	languages, ratings := max(1, len(page.Filter.Languages)), len(page.Filter.Ratings)
 	reads := languages * max(1, ratings)
@@ -262,14 +259,14 @@ func partitions(page *lookahead.Page) float64 {
 	return float64(reads)
 }
 
-// stats returns the price of the statistics of products. They are read once for each product,
-// whatever is asked of them and however often.
+// stats returns the price of the statistics of products. They are read once for each product, however many fields show
+// them.
 func (f priced) stats(inside *place) float64 {
 	return raise(inside.stats, inside.products*dynamo.StatsUnits(), inside.times)
 }
 
-// mostHelpful returns the price of the most helpful comment with some ratings: statistics say whether there
-// is any, and the first ones of the product are read, or those with the ratings.
+// mostHelpful returns the price of the most helpful comment with some ratings: of the statistics, which say whether
+// there is any, of the product's first page, and of a page of one with the ratings.
 func (f priced) mostHelpful(inside *place) float64 {
 	helpful := comment.Query{Filter: comment.Filter{Helpful: new(true)}, Order: comment.MostHelpful, Slice: comment.Slice{Size: lookahead.HelpfulSize}}
 	units := f.stats(inside) + dynamo.PageUnits(helpful)
@@ -277,12 +274,11 @@ func (f priced) mostHelpful(inside *place) float64 {
 	return units + dynamo.PageUnits(helpful)
 }
 
-// rows returns the most that looking up languages costs, when they share a row of the statistics of
-// their product.
+// rows returns the highest price of looking up languages that share a row of their product's statistics.
 func (f priced) rows(languages int) float64 { return float64(languages) * dynamo.StatsUnits() }
 
-// count returns the price of counting the list of the page above. If the statistics do not have
-// its counts, it is counted once, for the field that wants most.
+// count returns the price of counting the list of the page above. If the statistics do not have its counts, it is
+// counted once, for the most expensive field.
 func (f priced) count(inside *place, counting comment.Counting) float64 {
 	filter := inside.page.Filter
 	if inside.page.Counted {
@@ -291,8 +287,8 @@ func (f priced) count(inside *place, counting comment.Counting) float64 {
 	return raise(&inside.list.count, dynamo.CountUnits(comment.Query{Filter: filter, Count: counting}), 1)
 }
 
-// raise returns by how much something becomes dearer than was charged for it, spread over the times
-// that this is charged.
+// raise raises a shared charge to units if it is lower. It returns the difference, divided by the times that the caller
+// charges it.
 func raise(charged *float64, units, times float64) float64 {
 	if times == 0 || units <= *charged {
 		return 0
@@ -302,17 +298,17 @@ func raise(charged *float64, units, times float64) float64 {
 	return more / times
 }
 
-// joinUnits is what it costs at most, as a rule, to begin to follow comments: to find where the events
-// end, and to read those that a client missed.
+// joinUnits is the usual maximum cost of beginning to follow comments: finding the end of the events, and reading those
+// that a client missed.
 const joinUnits = 5
 
-// eventKinds are the kinds of fields that an event may have: those that it has read already.
+// eventKinds are the kinds of fields that a subscription may select: those whose values come with the event.
 var eventKinds = []lookahead.Kind{
 	lookahead.Plain, lookahead.Text, lookahead.Media, lookahead.AsOf, lookahead.Ratings, lookahead.CommentEvents, lookahead.ChangingStats,
 }
 
-// checkSubscription refuses a subscription that follows nothing, or two things. Validation counts a field
-// that is skipped, and takes one under two names for one.
+// checkSubscription refuses a subscription that follows nothing, or two things. Validation finds neither: it counts a
+// skipped field, and counts a field under two names once.
 func checkSubscription(fields []lookahead.Field) *gqlerror.Error {
 	if len(fields) != 1 {
 		err := gqlerror.Errorf("a subscription follows one thing, and this one %d: ask for one field under one name, and do not skip it", len(fields))

@@ -7,8 +7,8 @@ import (
 )
 
 // document checks a parsed document before it is validated. Some rules of validation take time that
-// grows with the square of what they compare, or with what fragments expand to, so this has to be
-// bounded first.
+// grows with the square of the fields that they compare, or with the expansion of fragments, so
+// both are bounded first.
 type document struct {
 	limits    Limits
 	fragments map[string]*ast.FragmentDefinition // the first of each name, which is executed
@@ -17,7 +17,7 @@ type document struct {
 
 // tally is the size of a selection set as its fragments expand.
 type tally struct {
-	fields  int // and fragments, since a fragment of fragments alone has a size too
+	fields  int // and fragments, since a fragment of only fragments has a size, too
 	aliases int
 	depth   int // of nested fields
 	roots   int // fields of the set itself, not below
@@ -47,8 +47,8 @@ func (l Limits) checkDocument(doc *ast.QueryDocument) *gqlerror.Error {
 	if err := d.checkExpansion(doc); err != nil {
 		return err
 	}
-	// Validation compares each pair of fields that answer under the same name in the same place, then all
-	// their inner fields with each other. What is expanded here is bounded already.
+	// Validation compares each pair of fields that answer under the same name in the same place, then
+	// all their inner fields with each other. The expansion is bounded by now.
 	o := overlaps{fragments: d.fragments, limit: l.Overlaps}
 	for _, operation := range doc.Operations {
 		o.merge([]ast.SelectionSet{operation.SelectionSet})
@@ -127,7 +127,8 @@ func (d *document) tally(set ast.SelectionSet) (tally, *gqlerror.Error) {
 	return total, nil
 }
 
-// fragment counts a fragment, once. One that is met again while it is being counted spreads itself.
+// fragment counts a fragment, once. A fragment that is met again while it is being counted spreads
+// itself.
 func (d *document) fragment(fragment *ast.FragmentDefinition) (tally, *gqlerror.Error) {
 	if t, met := d.tallies[fragment]; met {
 		if t == nil {

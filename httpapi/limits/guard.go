@@ -20,14 +20,13 @@ import (
 type Guard struct {
 	// Limits are the bounds. Required, and valid.
 	Limits Limits
-	// Documents are the documents that the server has validated before. Required: the cache that
-	// the server itself uses.
+	// Documents is the server's own cache of validated documents. Required.
 	Documents graphql.Cache[*ast.QueryDocument]
 	// NoIntrospection refuses introspection. Otherwise the guard allows it.
 	NoIntrospection bool
 	// Quota bounds what clients may use over time. Optional.
 	Quota Quota
-	// Await waits until all is read that the operation in the context began to read. Optional.
+	// Await waits for all reads that the operation in the context has begun. Optional.
 	Await func(context.Context)
 
 	reader   *lookahead.Reader
@@ -36,11 +35,11 @@ type Guard struct {
 
 // Quota bounds what clients may use over time.
 type Quota interface {
-	// Charge takes from the client in the context what an operation may cost in read units, and the
-	// comments that it writes. It returns an error if the client may not use these now.
+	// Charge charges the client in the context for an operation: its estimated read units, and the
+	// comments that it writes. It returns an error if the client has too little left.
 	Charge(ctx context.Context, units float64, writes int) *gqlerror.Error
 	// Left returns how many read units the client has left after the operation in the context, and
-	// when it has all of them again. It may not tell.
+	// when it has all of them again. told is false if the answer must not show it.
 	Left(ctx context.Context) (remaining int, resetAt time.Time, told bool)
 }
 
@@ -75,8 +74,8 @@ func (g *Guard) MutateOperationParameters(ctx context.Context, request *graphql.
 	return g.Limits.CheckQuery(request.Query)
 }
 
-// CheckQuery checks text and document of a query: what would cost too much to parse, and then to
-// validate. It says nothing about one that cannot be parsed.
+// CheckQuery refuses a query that would cost too much to parse or to validate. It returns nil for a
+// text that cannot be parsed.
 func (l Limits) CheckQuery(text string) *gqlerror.Error {
 	s := scan(text) // takes time in proportion to its length, which the transport bounds
 	if err := first(
@@ -93,8 +92,8 @@ func (l Limits) CheckQuery(text string) *gqlerror.Error {
 	return l.checkDocument(doc)
 }
 
-// MutateOperationContext reads the operation and checks what it may cost, before anything is read
-// from the table.
+// MutateOperationContext analyses the operation and checks its estimated cost, before anything is
+// read from the table.
 func (g *Guard) MutateOperationContext(ctx context.Context, operation *graphql.OperationContext) *gqlerror.Error {
 	operation.DisableIntrospection = g.NoIntrospection
 	if g.NoIntrospection {
@@ -163,7 +162,7 @@ func isCondition(variable string, set ast.SelectionSet) bool {
 	})
 }
 
-// extension is the name under which gqlgen keeps the account with its operation.
+// extension is the key of the account in gqlgen's operation context.
 const extension = "Limits"
 
 // account counts what one operation uses.
@@ -172,8 +171,8 @@ type account struct {
 	bytes atomic.Int64 // of the texts in the answer so far
 }
 
-// Steady reports whether the answer to an operation stays the same for as long as the products do not
-// change that it names.
+// Steady reports whether the answer to an operation stays the same until one of the products that
+// it names changes.
 func Steady(operation *graphql.OperationContext) bool {
 	read := lookahead.Of(operation)
 	return read != nil && read.Steady()

@@ -86,7 +86,7 @@ var quietRules = []core.Rule{
 
 // RulesWithoutSuggestions returns validation rules that name nothing of the schema that the client
 // did not name first. A "did you mean" would reveal, name by name, the schema that turning
-// introspection off keeps back.
+// introspection off hides.
 func RulesWithoutSuggestions() *rules.Rules {
 	all := rules.NewDefaultRules()
 	for _, quiet := range quietRules {

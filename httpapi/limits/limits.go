@@ -13,7 +13,7 @@ import (
 )
 
 // Limits are the bounds of one operation. All are at least 1. The struct tags define the flags of
-// the same meaning. The transport bounds the bytes of body and text before.
+// the same meaning. The transport bounds the bytes of body and text beforehand.
 //
 // The defaults come from two operations. The largest one that the explorer sends is its
 // introspection query: 2 KB, fewer than 200 tokens, 15 deep, 240 fields and fragments as they
@@ -83,7 +83,7 @@ type Limits struct {
 	ErrorBytes int `help:"Bytes of an error's message (default: ${default})." placeholder:"N" default:"400"`
 }
 
-// Default returns the limits that the program has unless it is told otherwise: those of the flags.
+// Default returns the default limits, which the flags have too.
 func Default() (l Limits) {
 	v := reflect.ValueOf(&l).Elem()
 	for i := range v.NumField() {

@@ -6,7 +6,7 @@ import (
 	"github.com/vektah/gqlparser/v2/lexer"
 )
 
-// size is what the text of a query measures before it is parsed.
+// size has the measures of a query's text, taken before it is parsed.
 type size struct {
 	tokens  int
 	nesting int // most brackets open at once

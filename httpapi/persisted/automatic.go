@@ -16,11 +16,11 @@ import (
 	"github.com/talkback/talkback/internal/redisdial"
 )
 
-// perQuery is about what a query takes in memory beside its text, in bytes.
+// perQuery is about how much memory a query takes besides its text, in bytes.
 const perQuery = 400
 
-// Automatic remembers the queries that clients registered, up to a number of bytes. It forgets those
-// first that were not asked for the longest. It is safe for concurrent use.
+// Automatic remembers the queries that clients registered, up to a number of bytes. It forgets the least recently used
+// first. It is safe for concurrent use.
 type Automatic struct {
 	limit  int
 	shared Shared
@@ -30,14 +30,14 @@ type Automatic struct {
 	kept *simplelru.LRU[string, string] // texts by their hashes
 }
 
-// Shared remembers queries for several servers. It may forget any, and takes little time even when it
-// is away. The caller checks the hash of what it finds.
+// Shared remembers queries for several servers. It may forget any. Its calls take little time even when it is away. The
+// caller checks the hash of a text that Find returns.
 type Shared interface {
 	Find(ctx context.Context, hash string) (text string)
 	Add(ctx context.Context, hash, text string)
 }
 
-// sizeOf is what a query takes in memory.
+// sizeOf returns about how much memory a query takes, in bytes.
 func sizeOf(text string) int { return perQuery + len(text) }
 
 // NewAutomatic returns an empty memory of limit bytes. shared may be nil.
@@ -70,11 +70,11 @@ func (a *Automatic) find(hash string) (text string, found bool) {
 	return a.kept.Get(hash)
 }
 
-// Add remembers a text, whose hash the caller has checked. Other servers learn of it each time: one of
-// them did not know it, or the client would not have sent it.
+// Add remembers a text, whose hash the caller has checked. It passes even a known text on to the shared memory: some
+// server did not know it, or the client would not have sent it.
 func (a *Automatic) Add(ctx context.Context, hash, text string) {
 	if _, known := a.find(hash); !known {
-		a.keep(strings.Clone(hash), strings.Clone(text)) // not the request around them
+		a.keep(strings.Clone(hash), strings.Clone(text)) // copies do not keep the request in memory
 	}
 	if a.shared != nil {
 		a.shared.Add(ctx, hash, text)
@@ -95,18 +95,18 @@ func (a *Automatic) keep(hash, text string) {
 }
 
 const (
-	// slots is how many queries are in Redis at most. The first bits of a hash are its slot, so a new
-	// query may replace another one, and clients can fill no more than slots times longestShared.
+	// slots is how many queries are in Redis at most. The hash of a query selects its slot, so a new query may replace
+	// another one, and clients can fill no more than slots times longestShared.
 	slots = 2048
 	// longestShared is the longest text in Redis, in bytes.
 	longestShared = 16 << 10
-	// forgetting is how long a query stays in Redis that no client has sent again.
+	// forgetting is how long a query stays in Redis unless a client sends it again.
 	forgetting = 24 * time.Hour
-	// usualPatience is for a Redis in the same network, which takes less than 1 ms.
+	// usualPatience bounds a call to Redis, which takes less than 1 ms in the same network.
 	usualPatience = 50 * time.Millisecond
-	// pause is how long Redis is left alone after a failure.
+	// pause is how long Redis is not called after a failure.
 	pause = time.Second
-	// quiet is for how long nothing is logged of a Redis that stays away.
+	// quiet is the time after a warning in which no other is logged.
 	quiet = time.Minute
 )
 
@@ -120,7 +120,7 @@ type Redis struct {
 	patience time.Duration // bounds a call, for which a request waits
 
 	mu            sync.Mutex
-	alone, silent time.Time // until when Redis is asked nothing, and nothing is logged
+	alone, silent time.Time // until when Redis is not called, and no warning is logged
 }
 
 var _ Shared = (*Redis)(nil)
@@ -173,7 +173,7 @@ func (r *Redis) try(ctx context.Context, hash string, call func(ctx context.Cont
 	}
 }
 
-// keyOf returns the key of the slot of a hash. ok is false for what is no hash.
+// keyOf returns the key of the slot of a hash. ok is false for a text that is no hash.
 func keyOf(prefix, hash string) (key string, ok bool) {
 	sum, err := hex.DecodeString(hash)
 	if err != nil || len(sum) < 8 {

@@ -30,21 +30,20 @@ type Trusted struct {
 	now   atomic.Pointer[documents]
 }
 
-// documents do not change.
+// documents is a set of documents, which does not change.
 type documents struct {
 	byID  map[string]string
 	texts map[string]bool
 }
 
-// OpenTrusted reads manifests, and that of the pages of this server, nil for none. check says why the
-// text of a document could not run, nil if it could. An error names the file, and the document if it
-// is about one.
+// OpenTrusted reads the manifests in files. own is the manifest of this server's pages, nil for none. check returns an
+// error if a document cannot run. An error names the file, and the document if it is about one.
 func OpenTrusted(files []string, own []byte, only bool, check func(text string) error) (*Trusted, error) {
 	t := &Trusted{Only: only, files: files, own: own, check: check}
 	return t, t.Reload()
 }
 
-// Reload reads the manifests again. After an error, the documents are those of before.
+// Reload reads the manifests again. After an error, the documents stay as they were.
 func (t *Trusted) Reload() error {
 	read := &documents{map[string]string{}, map[string]bool{}}
 	if t.own != nil {
@@ -53,7 +52,7 @@ func (t *Trusted) Reload() error {
 			return err
 		}
 		for _, d := range listed {
-			_ = t.add(read, d) // a limit of this server may be too low for one, which cannot run then
+			_ = t.add(read, d) // a limit of this server may be too low for a document, which then cannot run
 		}
 	}
 	origin := map[string]string{} // the file of an id
@@ -107,7 +106,7 @@ func (t *Trusted) Find(id string) (text string, found bool) {
 	return text, found
 }
 
-// Holds reports whether a text is that of a document, to the byte.
+// Holds reports whether a text equals that of a document, byte for byte.
 func (t *Trusted) Holds(text string) bool { return t.now.Load().texts[text] }
 
 // Len returns how many documents there are.
@@ -122,7 +121,7 @@ func HashOf(text string) string {
 // document is a document of a manifest.
 type document struct{ id, text string }
 
-// apolloFormat is what a manifest of Apollo's tools says it is.
+// apolloFormat is the format that manifests of Apollo's tools declare.
 const apolloFormat = "apollo-persisted-query-manifest"
 
 // parseManifest reads a manifest of Apollo, or an object from ids to texts, as Relay's compiler and

@@ -41,17 +41,17 @@ const (
 	closePatience = 2 * time.Second
 )
 
-// tooManyOperations is the error of one more than that.
+// tooManyOperations is the error of an operation beyond maxOperations.
 const tooManyOperations = `[{"message":"this connection has 100 operations under way: complete some, or open another connection","extensions":{"code":"TOO_MANY_SUBSCRIPTIONS"}}]`
 
-// Socket is a socket for an http.Request that asks for one.
+// Socket is the WebSocket of an http.Request.
 type Socket struct {
-	// Run runs an operation that is a message's payload, as POST would. It returns the answer in JSON, or a
-	// source of answers. token is from the payload of connection_init, empty for none.
+	// Run runs the operation in a message's payload, as a POST would. It returns the answer in JSON, or a source of
+	// answers. token is from the payload of connection_init, empty for none.
 	Run func(ctx context.Context, token string, payload []byte) (answer []byte, source Source)
-	// Check returns why a token is not accepted, nil if it is. It is called again and again.
+	// Check returns an error if a token is not accepted. It is called again at each heartbeat.
 	Check func(token string) error
-	// Stopping ends when the server does.
+	// Stopping ends when the server stops.
 	Stopping context.Context
 	// Closed is called when the socket is closed.
 	Closed func()
@@ -70,8 +70,8 @@ type Socket struct {
 	timer      *time.Timer
 }
 
-// Upgrade answers the request and serves the socket in a goroutine of its own: the one of the request,
-// with all that it holds, is free again. It calls Closed in any case.
+// Upgrade answers the request and serves the socket in a new goroutine, so that the request's goroutine and its memory
+// are free again. It calls Closed in any case.
 func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(lean{w}, r, &websocket.AcceptOptions{
 		Subprotocols:       []string{Protocol},
@@ -94,8 +94,7 @@ func (s *Socket) Upgrade(w http.ResponseWriter, r *http.Request) {
 	}()
 }
 
-// lean is an answer whose connection gets small buffers: most sockets are idle, and those of net/http
-// take 8 KB.
+// lean is an answer whose connection gets small buffers: most sockets are idle, and the buffers of net/http take 8 KB.
 type lean struct{ http.ResponseWriter }
 
 const (
@@ -146,7 +145,7 @@ func (s *Socket) serve() {
 	}
 }
 
-// end ends what goes on beside the reading.
+// end stops the timer and all operations.
 func (s *Socket) end() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,8 +179,8 @@ func (m message) empty() bool { return len(m.Payload) == 0 || string(m.Payload) 
 // and the socket stays open.
 var halves = jsontext.AllowInvalidUTF8(true)
 
-// read reads a message strictly: names count to the letter, and none is given twice. Those that are
-// given twice in an operation are left to [Socket.Run] likewise.
+// read reads a message strictly: names are case-sensitive, and none occurs twice. Repeated names within an operation
+// are left to [Socket.Run], too.
 func (m *message) read(text []byte) bool {
 	if !utf8.Valid(text) {
 		return false
@@ -231,7 +230,7 @@ func (s *Socket) receive(text []byte) bool {
 	return bad("no client sends a message of this type")
 }
 
-// initiate accepts the connection, or not.
+// initiate accepts or refuses the connection.
 func (s *Socket) initiate(m message) bool {
 	s.mu.Lock()
 	twice := s.initiated
@@ -254,8 +253,8 @@ func (s *Socket) initiate(m message) bool {
 	return s.write(message{Type: "connection_ack"})
 }
 
-// tokenIn returns the member Authorization of connection_init, in any case, and that of an object
-// headers in it, as some clients send it.
+// tokenIn returns the member authorization of a connection_init payload, in any case, or else that of its object
+// headers, as some clients send it.
 func tokenIn(payload jsontext.Value) string {
 	var given struct {
 		Authorization string                         `json:"authorization"`
@@ -270,7 +269,7 @@ func tokenIn(payload jsontext.Value) string {
 // reasonOf returns a reason that fits into the message that closes a socket.
 func reasonOf(err error) string { return err.Error()[:min(len(err.Error()), 120)] }
 
-// look sees whether the client is there and its token still holds.
+// look checks that the client is still there and its token still valid.
 func (s *Socket) look() {
 	s.mu.Lock()
 	token := s.token
@@ -319,7 +318,7 @@ func (s *Socket) subscribe(id string, payload []byte) bool {
 	return true
 }
 
-// operate runs an operation. What follows a source has a goroutine of its own, whose stack is small.
+// operate runs an operation. A source is followed in a new goroutine, whose stack is small.
 func (s *Socket) operate(ctx context.Context, cancel context.CancelFunc, id string, payload []byte) {
 	answer, source := s.Run(ctx, s.token, payload)
 	if source != nil {
@@ -343,7 +342,7 @@ func (s *Socket) operate(ctx context.Context, cancel context.CancelFunc, id stri
 	}
 }
 
-// follow sends what a source has, to its end.
+// follow sends the answers of a source until it ends.
 func (s *Socket) follow(ctx context.Context, cancel context.CancelFunc, id string, source Source) {
 	defer cancel()
 	defer source.Close()
@@ -397,7 +396,7 @@ func (s *Socket) write(m message) bool {
 	return s.send(func(ctx context.Context) error { return s.conn.Write(ctx, websocket.MessageText, out.Bytes()) })
 }
 
-// next sends an answer of a subscription. It is not copied, as others may send the same.
+// next sends an answer of a subscription. It does not copy the answer, which other subscribers may share.
 func (s *Socket) next(id string, a Answer) bool {
 	return s.send(func(ctx context.Context) error {
 		w, err := s.conn.Writer(ctx, websocket.MessageText)

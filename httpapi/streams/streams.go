@@ -1,7 +1,6 @@
-// Package streams sends the events of subscriptions: by the protocol graphql-transport-ws over
-// WebSocket, as server-sent events by graphql-sse in the mode of distinct connections, and as the
-// parts of a multipart answer as Apollo's clients read it. It knows nothing of GraphQL but the form of
-// answers, nor who makes them.
+// Package streams sends the events of subscriptions: by the protocol graphql-transport-ws over WebSocket, as
+// server-sent events by graphql-sse in the mode of distinct connections, and as the parts of a multipart answer as
+// Apollo's clients read it. Of GraphQL, it knows only the form of answers.
 package streams
 
 import (
@@ -19,15 +18,14 @@ import (
 type Source interface {
 	// Next waits for the next answer. The error is an *End, or that of the context.
 	Next(ctx context.Context) (Answer, error)
-	// Position returns the position of the events after all that the client was told; empty if something
-	// waits for it, or there are no positions.
+	// Position returns the position up to which the client has received all events; empty if answers wait for it, or there
+	// are no positions.
 	Position() string
 	// Close ends the subscription.
 	Close()
 }
 
-// Answer is an answer in parts: what it has of "data" and "errors", in JSON, and the position of the
-// events after it.
+// Answer is an answer in parts: its "data" and "errors" in JSON, empty if absent, and the position after its event.
 type Answer struct {
 	Data, Errors []byte
 	Position     string
@@ -64,9 +62,9 @@ type End struct {
 // Error implements error.
 func (*End) Error() string { return "the server ended the subscription" }
 
-// Timing is how long things take. The zero value stands for the defaults.
+// Timing has the intervals and timeouts of streams. Zero means the default.
 type Timing struct {
-	// Heartbeat is the time between two signs of life on a stream on which nothing happens.
+	// Heartbeat is the time between two signs of life on an idle stream.
 	Heartbeat time.Duration
 	// Stall is how long a client may take to read a message.
 	Stall time.Duration
@@ -74,7 +72,7 @@ type Timing struct {
 	Init time.Duration
 }
 
-// WithDefaults returns the times with the defaults of those that are 0.
+// WithDefaults returns t with defaults in place of zeros.
 func (t Timing) WithDefaults() Timing {
 	t.Heartbeat, t.Stall, t.Init = cmp.Or(t.Heartbeat, 15*time.Second), cmp.Or(t.Stall, 20*time.Second), cmp.Or(t.Init, 10*time.Second)
 	return t
@@ -89,8 +87,8 @@ type Form struct {
 	// at is a heartbeat with a position; nil for a form that has none.
 	at     func(position string) string
 	answer func(w io.Writer, a Answer) error
-	// broken sends the last errors, and ends the stream. A stream of events just ends: its
-	// client comes again with the id of the last event.
+	// broken sends the last errors, and ends the stream. A stream of events just ends: its client reconnects with the id
+	// of the last event.
 	broken func(w io.Writer, a Answer) error
 	end    string
 }
@@ -119,7 +117,7 @@ var Events = Form{
 	ContentType: "text/event-stream; charset=utf-8",
 	begin:       ":\n\n",
 	heartbeat:   ":\n\n",
-	at:          func(position string) string { return "id: " + position + "\n\n" }, // an event without data is none
+	at:          func(position string) string { return "id: " + position + "\n\n" }, // clients ignore an event without data
 	answer: func(w io.Writer, a Answer) error {
 		head := "event: next\n"
 		if a.Position != "" {
@@ -135,8 +133,8 @@ var Events = Form{
 // Complete is the event that ends a stream whose operation is over.
 const Complete = "event: complete\ndata:\n\n"
 
-// The parts of a multipart answer. The delimiter follows a part at once: a client knows a part only when
-// the delimiter after it has come.
+// The parts of a multipart answer. The delimiter follows a part at once: a client finds the end of a part only by the
+// delimiter after it.
 const (
 	delimiter = "\r\n--graphql"
 	partHead  = "\r\nContent-Type: application/json\r\n\r\n"
@@ -162,12 +160,12 @@ var multipart = Form{
 	end: "--\r\n",
 }
 
-// Send sends what a source has until the context ends, the client goes away, or the source ends. At each
-// heartbeat, however much happens, and as soon as stopping ends, it asks ended whether the stream is to end.
+// Send sends the answers of a source until the context ends, the client goes away, or the source ends. At each
+// heartbeat, even of a busy stream, and as soon as stopping ends, it asks ended whether the stream must end.
 func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source Source, timing Timing, ended func(stopping context.Context) *End) {
 	timing = timing.WithDefaults()
 	control := http.NewResponseController(w)
-	_ = control.SetReadDeadline(time.Time{}) // that of a request is over long before; a test's recorder has none
+	_ = control.SetReadDeadline(time.Time{}) // a request's deadline is too early; a test's recorder has none
 	w.Header().Set("Content-Type", f.ContentType)
 	w.Header().Set("X-Accel-Buffering", "no") // nginx would keep events back
 	write := func(write func() error) error {
@@ -221,7 +219,7 @@ func (f *Form) Send(ctx, stopping context.Context, w http.ResponseWriter, source
 	}
 }
 
-// sign returns a sign of life, with the position where a client can resume that was told nothing since.
+// sign returns a sign of life, with the position from which the client can resume if it is known.
 func (f *Form) sign(source Source, plain string) string {
 	if f.at == nil {
 		return plain
