@@ -1,7 +1,7 @@
-// Package auth decides who may write, from the bearer token of a request: the moderators' token,
-// which may write anything, or a signed token (JWT) whose subject is the customer, who may write
-// their own comments. A claim of signed tokens can list roles that may do more. Only moderators may
-// change comments of imported authors. Tokens are never logged and stand in no error.
+// Package auth decides who may write, from the bearer token of a request. The moderators' token may
+// write anything. A signed token (JWT) has the customer as its subject, who may write their own
+// comments; one of its claims can list roles that may do more. Only moderators may change comments
+// of imported authors. Tokens appear in no log and in no error.
 package auth
 
 import (
@@ -21,7 +21,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Guard decides who may write. The zero Guard lets every client write: see Open.
+// Guard decides who may write. The zero Guard lets clients on this machine write, and no others:
+// see Open.
 type Guard struct {
 	moderator  *[sha256.Size]byte // of the token
 	parser     *jwt.Parser
@@ -65,24 +66,25 @@ func New(ctx context.Context, s Settings) (*Guard, error) {
 	return g, nil
 }
 
-// Open reports whether every client may write, because no token is configured.
+// Open reports whether no token is configured. Every client on this machine may then write, and no
+// other.
 func (g *Guard) Open() bool { return g.moderator == nil && g.key == nil }
 
 type contextKey struct{}
 
-// caller is what a request says about its sender, and what the server's guard found out. It is the
-// context of the request as well.
+// caller is the token of a request, and the sender that the guard identified by it. It is also the
+// context of the request.
 type caller struct {
 	context.Context // of the request
 
 	token   string        // empty for none
 	request *http.Request // says whether it comes from this machine
 
-	once   sync.Once // the signature is verified for limits and again for writing
+	once   sync.Once // limits and writing both call Identify, which verifies the signature once
 	viewer comment.Viewer
 	err    error
 
-	visitorOnce sync.Once // so is a visitor's, for each vote that is shown
+	visitorOnce sync.Once // likewise for a visitor's token, which each shown vote needs
 	visitor     comment.Viewer
 	visitorErr  error
 }
@@ -95,9 +97,9 @@ func (c *caller) Value(key any) any {
 	return c.Context.Value(key)
 }
 
-// WithToken gives the requests that pass through it the bearer token of their Authorization header. It
-// has an authorizer look at each token before the request goes on, to take what others wait for: keys
-// may have to be fetched, for seconds, for a token that anyone made up.
+// WithToken puts the bearer token of the Authorization header into the context of a request. It
+// identifies the sender before the request takes anything that others wait for: a made-up token may
+// cause a fetch of keys, which can take seconds.
 func WithToken(a Authorizer) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -108,7 +110,7 @@ func WithToken(a Authorizer) func(http.Handler) http.Handler {
 			token = strings.TrimSpace(token)
 			ctx := &caller{Context: r.Context(), token: token, request: r}
 			if token != "" {
-				_, _ = a.Identify(ctx) // which is asked again for what it says
+				_, _ = a.Identify(ctx) // ctx keeps the result for later calls
 			}
 			next.ServeHTTP(w, r.WithContext(ctx))
 		})
@@ -126,7 +128,7 @@ func (g *Guard) Identify(ctx context.Context) (comment.Viewer, error) {
 	return from.viewer, from.err
 }
 
-// identifyCaller is Identify for a request whose caller is not known yet.
+// identifyCaller is Identify for a request whose sender is not identified yet.
 func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 	if g.Open() {
 		reason := "nothing is known of this request"
@@ -155,8 +157,8 @@ func (g *Guard) identifyCaller(from *caller) (comment.Viewer, error) {
 	return viewer, nil
 }
 
-// readSigned returns whom a signed token speaks for. It does not return why a token is invalid,
-// since the library's errors can hold parts of the token.
+// readSigned returns the sender that a signed token names. It does not return why a token is
+// invalid, since the library's errors can hold parts of the token.
 func (g *Guard) readSigned(token string) (viewer comment.Viewer, ok bool) {
 	if g.key == nil || !isExact(token) {
 		return comment.Viewer{}, false
@@ -200,7 +202,7 @@ func (Closed) Identify(context.Context) (comment.Viewer, error) {
 	return refuse(comment.WritingOff, comment.Errorf(comment.Forbidden, "writing is off: this server was given no tokens to accept, and is open to more than its own machine"))
 }
 
-// refuse returns a sender that may not write anything, and the error that a mutation tells it.
+// refuse returns a sender that may not write anything, and the error that mutations return to it.
 func refuse(reason comment.CannotWriteReason, err error) (comment.Viewer, error) {
 	return comment.Viewer{CannotWriteReason: &reason}, err
 }

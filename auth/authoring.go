@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// Store stores comments. It makes no change twice, even if answers are lost, and its errors have
-// kinds of package comment. So it is with all stores of this package.
+// Store stores comments. It makes no change twice, even if answers are lost, and its errors have kinds of package
+// comment. This holds for all stores of this package.
 type Store interface {
 	// Comment returns the current comment with an ID, a NotFound error, or comment.ErrImproper.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
@@ -47,9 +47,9 @@ type Writer struct {
 	Policy moderation.Policy
 	// MediaBase is the prefix of the addresses of pictures and videos; empty to take none.
 	MediaBase comment.MediaBase
-	// HideEdits hides an approved comment while an edit of it waits, in place of showing it as it was.
+	// HideEdits hides an approved comment while an edit of it waits, instead of showing it as it was.
 	HideEdits bool
-	// Now is the time.
+	// Now is the clock.
 	Now Clock
 }
 
@@ -97,7 +97,7 @@ func (w *Writer) Add(ctx context.Context, draft comment.Draft, key *string) (com
 	return outcome(added, err)
 }
 
-// checkVerify returns a Forbidden error if the caller says whether a purchase is verified, and may not.
+// checkVerify returns a Forbidden error if the caller says whether a purchase is verified, but may not say so.
 func checkVerify(viewer comment.Viewer, verified *bool) error {
 	if verified == nil {
 		return nil
@@ -105,8 +105,8 @@ func checkVerify(viewer comment.Viewer, verified *bool) error {
 	return viewer.CheckVerify()
 }
 
-// reasons returns why a comment that says this waits for a moderator, nil if it does not. What a
-// moderator writes does not.
+// reasons returns why a comment has to wait for a moderator, nil if it need not. Comments that moderators write need
+// not.
 func (w *Writer) reasons(ctx context.Context, viewer comment.Viewer, c comment.Comment) ([]comment.HoldReason, error) {
 	if viewer.IsModerator() {
 		return nil, nil
@@ -122,24 +122,23 @@ func (w *Writer) reasons(ctx context.Context, viewer comment.Viewer, c comment.C
 	return w.Policy.Hold(c, known), nil
 }
 
-// Edit changes a comment that has the given version. If an edit waits beside it, that is changed, and
-// its version counts. A change without an effect writes nothing: the version and the time of the last
-// edit stay.
+// Edit changes a comment that has the given version. If an edit waits beside it, Edit changes that, and version is that
+// of the waiting edit. A change without an effect writes nothing: the version and the time of the last edit stay.
 func (w *Writer) Edit(ctx context.Context, id string, version int, change comment.Change) (comment.Comment, []comment.Problem, error) {
 	for try := 1; ; try++ {
 		edited, problems, err := w.edit(ctx, id, version, change)
 		if comment.KindOf(err) != comment.Conflict {
 			return edited, problems, err
 		}
-		// A decision or a report came first, or another edit, which then is a problem of the version.
+		// A decision or a report came first; or another edit, for which the next try returns a problem.
 		if try == maxTries {
 			return outcome(edited, err)
 		}
 	}
 }
 
-// maxTries bounds how often a change is decided anew since another came first. An item that was damaged
-// by hand may never be as its condition asks.
+// maxTries bounds how often a change is tried because others come first. An item that was damaged by hand may never
+// meet the condition of the write.
 const maxTries = 20
 
 // edit tries an edit once. A Conflict error means that the comment was changed since it was read.
@@ -168,7 +167,7 @@ func (w *Writer) edit(ctx context.Context, id string, version int, change commen
 	}
 	edited.UpdatedAt, edited.Version = w.Now.timeOfEdit(base), before.NextVersion()
 	after := moderation.Edit(before, edited, reasons, w.HideEdits, w.Now.millisecond())
-	after.Verified = edited.Verified // at once: it is not what the author says
+	after.Verified = edited.Verified // at once: the shop says so, not the author
 	if problems := after.HeldProblems(); len(problems) > 0 {
 		return comment.Comment{}, problems, nil
 	}
@@ -178,8 +177,8 @@ func (w *Writer) edit(ctx context.Context, id string, version int, change commen
 	return outcome(after, err)
 }
 
-// verify sets whether the purchase of a comment is verified. That is no edit: it waits for no moderator,
-// and leaves the version.
+// verify sets whether the purchase of a comment is verified. That is no edit: it waits for no moderator, and keeps the
+// version.
 func (w *Writer) verify(ctx context.Context, before comment.Comment, verified bool) (comment.Comment, []comment.Problem, error) {
 	after := before
 	after.Verified = verified
@@ -193,9 +192,9 @@ func (w *Writer) verify(ctx context.Context, before comment.Comment, verified bo
 	return outcome(after, err)
 }
 
-// Delete removes a comment and returns its last state. A version that is given must be the
-// comment's. Without one, an edit at the same time does not prevent the delete. A stored item that is
-// no proper comment is deleted for moderators alone; its last state is not known.
+// Delete removes a comment and returns its last state. A version that is given must be the comment's. Without one, an
+// edit at the same time does not prevent the delete. Only moderators can delete an item that is no proper comment; its
+// last state is unknown.
 func (w *Writer) Delete(ctx context.Context, id string, version *int) (comment.Comment, []comment.Problem, error) {
 	for {
 		_, c, err := w.writable(ctx, id, version)
@@ -269,7 +268,7 @@ func outcome(c comment.Comment, err error) (comment.Comment, []comment.Problem, 
 	return comment.Comment{}, []comment.Problem{problem}, nil
 }
 
-// Clock returns the current time. A nil Clock is that of the machine.
+// Clock returns the current time. A nil Clock is the machine's.
 type Clock func() time.Time
 
 // millisecond returns the current time, in UTC to the millisecond.
@@ -282,15 +281,15 @@ func (c Clock) now() time.Time {
 	return time.Now()
 }
 
-// position returns a new position: the current time, and random bytes that no other has.
+// position returns a new position: the current time and random bytes.
 func (c Clock) position() comment.Position {
 	var distinct [10]byte
 	_, _ = rand.Read(distinct[:]) // never fails: see its documentation
 	return comment.PositionAt(c.now(), distinct)
 }
 
-// timeOfEdit returns the current time, but never a time before the last write. That may have been
-// made by a server whose clock is ahead.
+// timeOfEdit returns the current time, but never a time before the last write. A server whose clock is ahead may have
+// made that one.
 func (c Clock) timeOfEdit(before comment.Comment) *time.Time {
 	now, last := c.millisecond(), before.CreatedAt()
 	if before.UpdatedAt != nil {

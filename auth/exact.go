@@ -14,24 +14,23 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// This file reads tokens exactly where the library is lenient, so that no two readers can take a
-// token for different things: names count as they are written and once, what a token says has to be
-// understood is, and there is one way to write its bytes.
+// This file reads tokens exactly where the library is lenient, so that no two readers understand a
+// token differently: names are case-sensitive and unique, tokens with critical extensions are
+// refused, and their encoding is canonical.
 
-// types are the types of signed tokens that are for authors: none, the usual one, and that of RFC
-// 9068. Others are made for other ends by the same keys, as RFC 8725, section 3.11, warns: to log
-// out, to prove possession of a key.
+// types are the types of signed tokens that authors may send, besides none: the usual one, and that
+// of RFC 9068. The same keys may sign tokens for other purposes, as RFC 8725, section 3.11, warns:
+// to log out, to prove possession of a key.
 var types = []string{"JWT", "AT+JWT"}
 
-// maxDate is the latest time that a claim may name, in seconds: up to here, they are exact as
-// JSON's numbers.
+// maxDate is the latest time that a claim may name, in seconds. JSON's numbers are exact up to it.
 const maxDate = 1 << 53
 
 // isExact reports whether a token can be read in only one way, and needs nothing that this package
 // lacks. It does not check the signature.
 func isExact(token string) bool {
 	parts := strings.Split(token, ".")
-	if len(parts) != 3 || strings.ContainsAny(token, "\r\n") { // which the decoder of base64 passes over
+	if len(parts) != 3 || strings.ContainsAny(token, "\r\n") { // which the base64 decoder skips
 		return false
 	}
 	header, ok := readPart(parts[0])
@@ -40,7 +39,7 @@ func isExact(token string) bool {
 	}
 	claims, ok := readPart(parts[1])
 	subject, isText := claims["sub"].(string)
-	if !ok || !isText || strings.ContainsRune(subject, utf8.RuneError) { // which half a character becomes
+	if !ok || !isText || strings.ContainsRune(subject, utf8.RuneError) { // which replaces half of a surrogate pair
 		return false
 	}
 	for _, name := range []string{"exp", "nbf", "iat"} { // to be compared exactly
@@ -61,9 +60,8 @@ func readPart(part string) (object map[string]any, ok bool) {
 	return object, object != nil
 }
 
-// isPlainHeader tells whether a header has no extensions: those that are critical (RFC 7515,
-// section 4.1.11) are not known here, and a payload that is not encoded (RFC 7797) is none of a
-// JWT's.
+// isPlainHeader reports whether a header has no extensions. Critical ones (RFC 7515, section
+// 4.1.11) are unknown here, and a JWT has no unencoded payload (RFC 7797).
 func isPlainHeader(header map[string]any) bool {
 	for _, extension := range []string{"crit", "b64"} {
 		if _, there := header[extension]; there {
@@ -99,8 +97,8 @@ func isUnambiguous(text []byte) bool {
 // levels.
 const maxDepth = 32
 
-// readValue reads a value with everything in it. The name of a member must be new in its object, and
-// have no replaced characters.
+// readValue reads a value with everything in it. The name of a member must be unique in its object,
+// and have no replaced characters.
 func readValue(decoder *json.Decoder, depth int) (ok bool) {
 	opening, err := decoder.Token()
 	if err != nil || depth > maxDepth {
@@ -127,7 +125,7 @@ func readValue(decoder *json.Decoder, depth int) (ok bool) {
 	return err == nil
 }
 
-// roleNames are the roles as a claim names them, in this case alone.
+// roleNames maps the names in a claim to roles. They are case-sensitive.
 var roleNames = map[string]comment.Roles{
 	"moderator": comment.Moderator,
 	"merchant":  comment.Merchant,
@@ -135,8 +133,8 @@ var roleNames = map[string]comment.Roles{
 }
 
 // readRoles returns the roles that a claim lists, none if the token lacks it. Other names are
-// ignored: issuers make tokens for several services. It is not ok if the claim is there and is not
-// a list of strings.
+// ignored: issuers make tokens for several services. ok is false if the claim is there but is not a
+// list of strings.
 func readRoles(claims map[string]any, name string) (roles comment.Roles, ok bool) {
 	value, there := lookUp(claims, name)
 	if !there {
@@ -153,9 +151,9 @@ func readRoles(claims map[string]any, name string) (roles comment.Roles, ok bool
 	return roles, isList
 }
 
-// lookUp returns the claim with a name or, if there is none, the value at the end of the path that
-// the name is, such as realm_access.roles. A path through something other than an object is there,
-// and leads to nil.
+// lookUp returns the claim with a name. If there is none, it follows the name as a path, such as
+// realm_access.roles. A path through something other than an object counts as there, and leads to
+// nil.
 func lookUp(claims map[string]any, name string) (value any, there bool) {
 	if value, there = claims[name]; there {
 		return value, true

@@ -8,21 +8,22 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// DeskStore lists the comments that wait, and keeps what moderators look up before they decide.
+// DeskStore lists the comments that wait, and has the records that moderators look up before they
+// decide.
 type DeskStore interface {
 	// Queue returns a page of the comments that wait, and Pending how many do.
 	Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error)
 	Pending(ctx context.Context) (int, error)
 	// Audit returns the latest decisions about a comment, the latest first.
 	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
-	// Reports returns what customers reported about a comment, the latest first.
+	// Reports returns the reports of a comment, the latest first.
 	Reports(ctx context.Context, id comment.ID) ([]comment.Report, error)
-	// CommentsBy returns what a customer wrote, in every state.
+	// CommentsBy returns a summary of a customer's comments, in every state.
 	CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error)
 }
 
-// Desk shows moderators what waits for them, and what is known about a comment and its author. It is
-// safe for use by many goroutines.
+// Desk shows moderators the queue, and the history of a comment and of its author. It is safe for
+// use by many goroutines.
 type Desk struct {
 	// Store has what is shown. Required.
 	Store DeskStore
@@ -60,7 +61,7 @@ func (d *Desk) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, er
 	return d.Store.Audit(ctx, id)
 }
 
-// Reports returns what customers reported about a comment, for moderators.
+// Reports returns the reports of a comment, for moderators.
 func (d *Desk) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
 	if _, err := moderator(ctx, d.Authorizer); err != nil {
 		return nil, err
@@ -68,7 +69,7 @@ func (d *Desk) Reports(ctx context.Context, id comment.ID) ([]comment.Report, er
 	return d.Store.Reports(ctx, id)
 }
 
-// CommentsBy returns what a customer wrote, for moderators.
+// CommentsBy returns a summary of a customer's comments, for moderators.
 func (d *Desk) CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error) {
 	if _, err := moderator(ctx, d.Authorizer); err != nil {
 		return comment.CustomerComments{}, err
@@ -87,10 +88,10 @@ func moderator(ctx context.Context, who Authorizer) (comment.Viewer, error) {
 
 // DecisionStore stores decisions about comments.
 type DecisionStore interface {
-	// Comment is as of Store.
+	// Comment is like that of Store.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
 	// Decide writes after in place of before, and the decision, both or neither. It returns a Conflict
-	// error if before is no longer what is stored.
+	// error if before is no longer the stored state.
 	Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error
 }
 
@@ -101,7 +102,7 @@ type Judge struct {
 	Store DecisionStore
 	// Authorizer decides who may decide. Required.
 	Authorizer Authorizer
-	// Now is the time.
+	// Now is the clock.
 	Now Clock
 }
 
@@ -144,7 +145,8 @@ func (j *Judge) Withdraw(ctx context.Context, id string, version int) (comment.C
 	})
 }
 
-// decide makes a decision about the comment as it is, and again if another change comes first.
+// decide makes a decision about the current comment, and decides anew if another change comes
+// first.
 func (j *Judge) decide(ctx context.Context, viewer comment.Viewer, v comment.Verdict, of func(comment.Comment) (comment.Comment, error)) (comment.Comment, []comment.Problem, error) {
 	id, err := comment.ParseID(v.ID)
 	if err != nil {
@@ -167,7 +169,7 @@ func (j *Judge) decide(ctx context.Context, viewer comment.Viewer, v comment.Ver
 		if comment.KindOf(err) != comment.Conflict || try == maxTries {
 			return outcome(after, err)
 		}
-		// What is there now decides.
+		// Decide anew about the comment as it is now.
 	}
 }
 
@@ -175,7 +177,7 @@ func (j *Judge) decide(ctx context.Context, viewer comment.Viewer, v comment.Ver
 type ErasureStore interface {
 	// Start asks for the erasure of an author, unless one is under way, and returns it.
 	Start(ctx context.Context, author comment.Author) (comment.Erasure, error)
-	// Status returns the erasure that was asked for last, false if there was none.
+	// Status returns the latest erasure of an author, false if there was none.
 	Status(ctx context.Context, author comment.Author) (now comment.Erasure, found bool, err error)
 }
 
@@ -187,7 +189,7 @@ type Eraser struct {
 	Authorizer Authorizer
 }
 
-// Erase asks for the erasure of everything that is held about a customer.
+// Erase requests the erasure of all data about a customer.
 func (e *Eraser) Erase(ctx context.Context, customer string) (comment.Erasure, []comment.Problem, error) {
 	if _, err := moderator(ctx, e.Authorizer); err != nil {
 		return comment.Erasure{}, nil, err
@@ -200,7 +202,7 @@ func (e *Eraser) Erase(ctx context.Context, customer string) (comment.Erasure, [
 	return erasure, nil, err
 }
 
-// Erasure returns the erasure of a customer that was asked for last, nil if there was none.
+// Erasure returns the latest erasure of a customer, nil if there was none.
 func (e *Eraser) Erasure(ctx context.Context, customer string) (*comment.Erasure, error) {
 	if _, err := moderator(ctx, e.Authorizer); err != nil {
 		return nil, err

@@ -24,17 +24,15 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Keys at an address change: their owner adds one, signs with it, and some day takes the old one
-// away. Some owners give all their keys one name, or none. So keys are fetched now and then, and at
-// once when a token was signed with none that is known. Made-up tokens must not cause a fetch each,
-// nor keep others waiting: see [WithToken]. While the address shows no keys, the known ones count.
-// keyfunc and jwkset turn requests away while they fetch, follow any redirect, and take an empty set
-// for the end of all keys; jwkset reads the single key.
+// Issuers rotate the keys at an address: they add a key, sign with it, and later remove the old one. Some give all
+// their keys one ID, or none. So keys are fetched at an interval, and at once when no known key verifies a token.
+// Made-up tokens must not cause a fetch each, nor keep others waiting: see [WithToken]. While the address has no keys,
+// the known ones count. keyfunc and jwkset refuse requests while they fetch, follow any redirect, and let an empty set
+// replace all keys; so jwkset reads single keys only.
 const (
-	// refreshEvery is how often keys are fetched whatever happens: the longest that a key taken
-	// away is still accepted, but for a fetch that is due.
+	// refreshEvery is the interval of fetches. A removed key is accepted for about that long, unless fetches fail.
 	refreshEvery = 15 * time.Minute
-	// refetchAfter is how long after a fetch a token that no key verifies causes another.
+	// refetchAfter is how long after a fetch a token that no key verifies can cause another.
 	refetchAfter = time.Minute
 	// fetchTimeout bounds one fetch, and so the wait of the requests that need it.
 	fetchTimeout = 5 * time.Second
@@ -51,7 +49,7 @@ type remoteKeys struct {
 	known    atomic.Pointer[keySet]
 
 	mu      sync.Mutex
-	fetched time.Time // when a fetch began last
+	fetched time.Time // when the last fetch began
 }
 
 // newRemoteKeys fetches the keys. If that fails, the server starts nevertheless: it can do much
@@ -82,8 +80,8 @@ func (r *remoteKeys) key(token *jwt.Token) (any, error) {
 	return jwt.VerificationKeySet{Keys: known.all}, nil
 }
 
-// renewed reports whether there are other keys than those known before, which verify no signature
-// of a token. It fetches them if it is time.
+// renewed reports whether the keys differ from before, which did not verify a token. It fetches them unless they were
+// just fetched.
 func (r *remoteKeys) renewed(before *keySet) bool {
 	if r.known.Load() == before {
 		r.refetch(refetchAfter)
@@ -105,9 +103,8 @@ func (r *remoteKeys) refresh() {
 	}
 }
 
-// catchUp fetches keys that refresh has not: a process of AWS Lambda stands still between two
-// requests, in the middle of a fetch too. While the address does not answer, one request a minute
-// waits for it, and the others go on.
+// catchUp fetches the keys if refresh is late: AWS Lambda freezes a process between two requests, even in the middle of
+// a fetch. While the address does not answer, one request a minute waits for it, and the others go on.
 func (r *remoteKeys) catchUp() {
 	if r.elapsed(r.known.Load().fetched) < refreshEvery+refetchAfter || !r.mu.TryLock() {
 		return
@@ -116,15 +113,15 @@ func (r *remoteKeys) catchUp() {
 	r.refetchLocked(refetchAfter)
 }
 
-// elapsed returns the time since then. The monotonic clock may stand still while the machine is
-// suspended, and the other one jump back.
+// elapsed returns the time since a moment, by the clock that shows more. The monotonic clock may stand still while the
+// machine is suspended, and the wall clock may jump back.
 func (r *remoteKeys) elapsed(since time.Time) time.Duration {
 	now := r.settings.Now()
 	return max(now.Sub(since), now.Round(0).Sub(since))
 }
 
-// refetch fetches the keys unless a fetch began within an age. Calls during a fetch wait for its
-// outcome. If it fails, the known keys stay, and the error is logged: at most once a minute.
+// refetch fetches the keys unless a fetch began less than age ago. Calls during a fetch wait for its outcome. If it
+// fails, the known keys stay, and the error is logged: at most once a minute.
 func (r *remoteKeys) refetch(age time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -163,12 +160,12 @@ const (
 	maxRSA = 8192
 )
 
-// keySet are the keys of a set (RFC 7517) that may verify tokens of the one algorithm.
+// keySet has the keys of a set (RFC 7517) that may verify tokens of the configured algorithm.
 type keySet struct {
 	byID map[string][]jwt.VerificationKey // several keys may have one id: RFC 7517, section 4.5
 	all  []jwt.VerificationKey
 
-	fetched time.Time // when the fetch of them began
+	fetched time.Time // when their fetch began
 }
 
 // readKeys reads a set of keys. Keys that cannot be used here are left out, since an issuer may
@@ -210,8 +207,8 @@ var (
 	errUnsafeSize = fmt.Errorf("one is an RSA key of less than %d or more than %d bits", minRSA, maxRSA)
 )
 
-// readKey reads a key of a set and its ID, which is empty if it has none. An error says why the key is
-// of no use: it is meant for something else, is not one of the algorithm's, or is not safe.
+// readKey reads a key of a set and its ID, which is empty if it has none. An error says why the key cannot be used: it
+// is meant for something else, is of another algorithm, or is not safe.
 func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err error) {
 	var parameters jwkset.JWKMarshal
 	if json.Unmarshal(raw, &parameters) != nil {
@@ -226,7 +223,7 @@ func readKey(algorithm string, raw []byte) (id string, key crypto.PublicKey, err
 		return "", nil, errOtherAlg
 	}
 	var parsed jwkset.JWK
-	err = task.Try(func() (err error) { // a key that cannot be read costs no more than that key
+	err = task.Try(func() (err error) { // a panic about one key loses only that key
 		parsed, err = jwkset.NewJWKFromMarshal(parameters, jwkset.JWKMarshalOptions{}, jwkset.JWKValidateOptions{})
 		return err
 	})

@@ -9,7 +9,7 @@ import (
 
 // ReplyStore stores the shop's replies.
 type ReplyStore interface {
-	// Comment is as of Store.
+	// Comment is like that of Store.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
 	// SetReply writes the shop's reply to a comment in place of c.Reply; nil removes it. It returns a
 	// Conflict error if c.Reply is no longer the stored reply.
@@ -25,7 +25,7 @@ type Replier struct {
 	Authorizer Authorizer
 	// ShopName is the name of replies that give none.
 	ShopName string
-	// Now is the time.
+	// Now is the clock.
 	Now Clock
 }
 
@@ -78,8 +78,8 @@ func (r *Replier) DeleteReply(ctx context.Context, id string, version *int) (com
 	}
 }
 
-// answerable returns the comment with an ID, if the caller may reply to it. Who may not moderate finds
-// only what everyone sees.
+// answerable returns the comment with an ID, if the caller may reply to it. The caller finds only
+// comments that it may see.
 func (r *Replier) answerable(ctx context.Context, id string) (comment.Comment, error) {
 	viewer, err := r.Authorizer.Identify(ctx)
 	if err != nil {
@@ -116,10 +116,10 @@ func staleReply(now *comment.Reply, version int) error {
 
 // ReportStore stores reports about comments.
 type ReportStore interface {
-	// Comment is as of Store.
+	// Comment is like that of Store.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
-	// Report writes a report and after in place of before, unless the customer reported the comment
-	// before. It returns a Conflict error if before is no longer what is stored.
+	// Report writes a report, and after in place of before, unless the customer has reported the
+	// comment already. It returns a Conflict error if before is no longer the stored state.
 	Report(ctx context.Context, before, after comment.Comment, r comment.Report) error
 	// Audit returns the latest decisions about a comment, the latest first.
 	Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error)
@@ -133,7 +133,7 @@ type Reporter struct {
 	Authorizer Authorizer
 	// Threshold is how many reports make a comment wait for a moderator.
 	Threshold int
-	// Now is the time.
+	// Now is the clock.
 	Now Clock
 }
 
@@ -160,7 +160,7 @@ func (p *Reporter) Report(ctx context.Context, draft comment.ReportDraft) ([]com
 	return problems, err
 }
 
-// report writes a report beside the comment as it is, and again if another change comes first.
+// report writes a report about the current comment, and tries anew if another change comes first.
 func (p *Reporter) report(ctx context.Context, id comment.ID, r comment.Report) error {
 	for try := 1; ; try++ {
 		c, err := p.Store.Comment(ctx, id)
@@ -182,9 +182,9 @@ func (p *Reporter) report(ctx context.Context, id comment.ID, r comment.Report) 
 	}
 }
 
-// reported returns the comment with one report more. At the threshold it begins to wait, or has one
-// reason more to wait; its place in the queue stays. Each decision about the same version doubles the
-// threshold: a moderator has looked at it.
+// reported returns the comment with one more report. At the threshold it begins to wait, or gets
+// one more reason to wait and keeps its place in the queue. Each decision about the same version
+// doubles the threshold: a moderator has looked at it.
 func (p *Reporter) reported(ctx context.Context, c comment.Comment, r comment.Report) (comment.Comment, error) {
 	now := comment.Moderation{}
 	if c.Moderation != nil {

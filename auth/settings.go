@@ -22,7 +22,7 @@ const (
 	minSecret = 32
 	// minRSA is the least size of an RSA key, in bits: RFC 7518, section 3.3.
 	minRSA = 2048
-	// leeway is by how much the clock of the tokens' issuer may differ from ours.
+	// leeway is how much the clock of the tokens' issuer may differ from ours.
 	leeway = 10 * time.Second
 )
 
@@ -31,12 +31,13 @@ const (
 // shared secret.
 var Algorithms = []string{"EdDSA", "RS256", "ES256", "HS256"}
 
-// Settings say which tokens are accepted. Empty Settings accept none, and let every client write.
+// Settings say which tokens are accepted. Empty Settings accept none, and let clients on this
+// machine write.
 type Settings struct {
 	// ModeratorToken is the token of moderators, who may change anything. It has at least 32 bytes,
 	// or is empty for none.
 	ModeratorToken string
-	// Algorithm is that of signed tokens, one of Algorithms. Required with Key or JWKS.
+	// Algorithm is the algorithm of signed tokens, one of Algorithms. Required with Key or JWKS.
 	Algorithm string
 	// Key verifies signed tokens: a public key in PEM, or for HS256 the shared secret of at least
 	// 32 bytes.
@@ -52,7 +53,7 @@ type Settings struct {
 	RolesClaim string
 	// Logger logs that keys could not be fetched. If it is nil, nothing is logged.
 	Logger *slog.Logger
-	// Now is the time. If not provided, it is that of the clock.
+	// Now returns the current time. If it is nil, time.Now does.
 	Now func() time.Time
 }
 

@@ -15,29 +15,29 @@ import (
 
 // VoteStore stores votes about comments.
 type VoteStore interface {
-	// Comment is as of Store.
+	// Comment is like that of Store.
 	Comment(ctx context.Context, id comment.ID) (comment.Comment, error)
-	// VotesBy returns votes of customers; those that there are not are in neither result.
+	// VotesBy returns votes of customers. Votes that do not exist are in neither result.
 	VotesBy(ctx context.Context, keys []comment.VoteKey) (map[comment.VoteKey]comment.CastVote, map[comment.VoteKey]error, error)
-	// SetVote makes after the vote of a customer about a comment in place of before, whose time is zero if
-	// there is none. It returns a Conflict error if before is no longer the customer's vote.
+	// SetVote replaces before, the vote of a customer about a comment, by after. The time of before is zero if there is no
+	// vote yet. It returns a Conflict error if before is no longer the customer's vote.
 	SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error
 }
 
-// Voter takes the votes of customers about comments, and of visitors if its Authorizer is Visitors. It is
-// safe for use by many goroutines.
+// Voter records the votes of customers about comments, and of visitors if its Authorizer is Visitors. It is safe for
+// use by many goroutines.
 type Voter struct {
 	// Store stores the votes. Required.
 	Store VoteStore
 	// Authorizer decides who is a customer. Required.
 	Authorizer Authorizer
-	// Now is the time.
+	// Now is the clock.
 	Now Clock
 }
 
-// Vote makes a vote the customer's about a comment, in place of an earlier one; NoVote takes it back. To
-// vote the same again changes nothing. The comment has the votes that are counted, with this change: they
-// may lack the vote before, but not this one.
+// Vote sets the customer's vote about a comment; NoVote takes it back. To vote the same again changes nothing. The
+// returned comment has the stored counts with this change. They may not have the previous vote yet, but always have
+// this one.
 func (v *Voter) Vote(ctx context.Context, id string, vote comment.Vote) (comment.Comment, []comment.Problem, error) {
 	viewer, err := v.Authorizer.Identify(ctx)
 	switch {
@@ -63,7 +63,7 @@ func (v *Voter) Vote(ctx context.Context, id string, vote comment.Vote) (comment
 
 var errOwnComment = comment.Errorf(comment.BadInput, "it is your own comment: others say whether it is helpful")
 
-// vote tries once. A Conflict error means that the customer's vote was changed since it was read.
+// vote tries to vote once. A Conflict error means that the customer's vote was changed since it was read.
 func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote comment.Vote) (comment.Comment, error) {
 	parsed, err := comment.ParseID(id)
 	if err != nil {
@@ -86,7 +86,7 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 		return c, err
 	}
 	before, voted := found[key]
-	var certain comment.VoteCounts // what is stored may lack the vote before, also if it is made again
+	var certain comment.VoteCounts // the stored counts may lack the previous vote, even if this one repeats it
 	certain.Add(vote, 1)
 	if before.Vote == vote || !voted && vote == comment.NoVote {
 		c.Votes = c.Votes.AtLeast(certain)
@@ -103,19 +103,19 @@ func (v *Voter) vote(ctx context.Context, viewer comment.Viewer, id string, vote
 }
 
 const (
-	// visitorLife is how long a visitor's token holds.
+	// visitorLife is how long a visitor's token is valid.
 	visitorLife = 90 * 24 * time.Hour
-	// visitorType is the type of visitors' tokens. Guard takes none of this type, so they never speak for
-	// a customer, whatever their key.
+	// visitorType is the type of visitors' tokens. Guard accepts none of this type, so they never authenticate a customer,
+	// whatever their key.
 	visitorType = "visitor+jwt"
-	// maxVisitorToken bounds visitors' tokens in bytes: those that are made have 200. Others are not parsed.
+	// maxVisitorToken bounds visitors' tokens in bytes. VisitorToken makes them with some 200. Longer ones are not parsed.
 	maxVisitorToken = 512
 	// visitorPrefix and 16 random bytes are the ID of a visitor, which no customer has by chance.
 	visitorPrefix = "visitor:"
 )
 
-// Visitors lets visitors without an account vote, with tokens that it makes. What else a sender may do
-// is decided by the Authorizer.
+// Visitors lets visitors without an account vote, with tokens that it makes. The Authorizer decides what else a sender
+// may do.
 type Visitors struct {
 	Authorizer
 	secret []byte
@@ -133,7 +133,8 @@ func NewVisitors(who Authorizer, secret string, now Clock) (*Visitors, error) {
 	return &Visitors{Authorizer: who, secret: []byte(secret), parser: parser, now: now}, nil
 }
 
-// Identify implements [Authorizer]. A visitor may write as no author: beside the ID, the error stays.
+// Identify implements [Authorizer]. A visitor may write as no author, so it returns the Authorizer's error beside the
+// visitor's ID.
 func (v *Visitors) Identify(ctx context.Context) (comment.Viewer, error) {
 	from, known := ctx.Value(contextKey{}).(*caller)
 	if !known {
@@ -143,8 +144,8 @@ func (v *Visitors) Identify(ctx context.Context) (comment.Viewer, error) {
 	return from.visitor, from.visitorErr
 }
 
-// identifyCaller is Identify for a request whose token is not read yet. A sender of another kind of token
-// is offered no visitor's: it would go on to send its own.
+// identifyCaller is Identify for a request whose token is not read yet. It does not offer a visitor's token to a sender
+// of another kind of token, which would go on to send that.
 func (v *Visitors) identifyCaller(ctx context.Context, token string) (comment.Viewer, error) {
 	viewer, err := v.Authorizer.Identify(ctx)
 	if viewer.CustomerID != nil || viewer.Roles != 0 {
@@ -161,8 +162,7 @@ func (v *Visitors) identifyCaller(ctx context.Context, token string) (comment.Vi
 	return viewer, err
 }
 
-// read returns the visitor whom a token speaks for, empty if it is not valid, and whether it was made
-// for a visitor.
+// read returns the visitor that a token names, empty if the token is not valid, and whether it is a visitor's token.
 func (v *Visitors) read(token string) (id string, ofVisitor bool) {
 	if len(token) > maxVisitorToken {
 		return "", false
@@ -176,7 +176,7 @@ func (v *Visitors) read(token string) (id string, ofVisitor bool) {
 	return claims.Subject, true
 }
 
-// VisitorToken returns a token of a new visitor, or a Forbidden error if visitors do not vote.
+// VisitorToken returns a token for a new visitor, or a Forbidden error if visitors do not vote.
 func (v *Voter) VisitorToken(context.Context) (comment.VisitorToken, error) {
 	visitors, on := v.Authorizer.(*Visitors)
 	if !on {
