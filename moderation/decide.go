@@ -8,8 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Submit returns a new comment as it is stored: approved without reasons to hold it, and else waiting
-// since now.
+// Submit returns a new comment in its first state: approved, or pending since now if there are reasons to hold it.
 func Submit(c comment.Comment, reasons []comment.HoldReason, now time.Time) comment.Comment {
 	c.Status, c.Moderation = comment.Approved, nil
 	if len(reasons) > 0 {
@@ -18,10 +17,10 @@ func Submit(c comment.Comment, reasons []comment.HoldReason, now time.Time) comm
 	return c
 }
 
-// Edit returns a comment as it is stored after an edit. before is the comment that is there, and edited
-// what it says now, with its new version; reasons are why a new comment that says so would be held. An
-// edit of an approved comment that is held waits beside it, or hides it if hide is set. An edit of a
-// rejected comment always waits: its author does not overrule a moderator, nor by taking it back first.
+// Edit returns a comment as it is stored after an edit. before is the stored comment, edited has the new content and
+// version, and reasons are why a new comment with this content would be held. A held edit of an approved comment waits
+// beside it, or hides it if hide is set. An edit of a rejected comment always waits: its author cannot overrule a
+// moderator, not even by taking it back first.
 func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide bool, now time.Time) comment.Comment {
 	var was comment.Moderation
 	if before.Moderation != nil {
@@ -38,20 +37,20 @@ func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide boo
 		return edited
 	}
 	switch before.Status {
-	case comment.Pending: // whether or not the rules are content now: a moderator looks at it anyway
+	case comment.Pending: // even if the rules would no longer hold it: a moderator looks at it anyway
 		waits.Held = union(was.Held, reasons)
 		return edited
 	case comment.Withdrawn:
 		edited = Submit(edited, reasons, now)
 		if edited.Moderation == nil {
-			edited.Moderation = reported(was)
+			edited.Moderation = onlyReports(was)
 		} else {
 			edited.Moderation.Reports = was.Reports
 		}
 		return edited
 	}
 	if len(reasons) == 0 {
-		edited.Status, edited.Moderation = comment.Approved, reported(was)
+		edited.Status, edited.Moderation = comment.Approved, onlyReports(was)
 		return edited
 	}
 	waits.Held = union(union(was.Held, reasons), []comment.HoldReason{comment.HeldEdited})
@@ -66,8 +65,8 @@ func Edit(before, edited comment.Comment, reasons []comment.HoldReason, hide boo
 	return before
 }
 
-// refusedVersion returns the version of a comment that a moderator rejected and none approved since, 0 if
-// there is none. An edit that was rejected beside an approved comment has a later version than that.
+// refusedVersion returns the version of a comment that a moderator rejected and none approved since, 0 if there is
+// none. An edit that was rejected beside an approved comment has a later version than the comment.
 func refusedVersion(c comment.Comment) int {
 	switch rejected := c.RejectedEdit(); {
 	case c.Status == comment.Rejected:
@@ -78,9 +77,9 @@ func refusedVersion(c comment.Comment) int {
 	return 0
 }
 
-// reported returns what is left of a comment's moderation once nothing waits but what was reported, nil
-// if that is nothing.
-func reported(was comment.Moderation) *comment.Moderation {
+// onlyReports returns a comment's moderation with nothing but its reports, and the wait that they caused; nil if there
+// are none.
+func onlyReports(was comment.Moderation) *comment.Moderation {
 	left := &comment.Moderation{Reports: was.Reports}
 	if slices.Contains(was.Held, comment.HeldReported) {
 		left.Held, left.Since = []comment.HoldReason{comment.HeldReported}, was.Since
@@ -116,7 +115,7 @@ func Approve(before comment.Comment, version int) (comment.Comment, error) {
 	after := before
 	after.Status, after.Moderation = comment.Approved, nil
 	if rejected := before.RejectedEdit(); rejected > before.Version {
-		after.Moderation = &comment.Moderation{RejectedEdit: rejected} // of an edit: no later one has its version
+		after.Moderation = &comment.Moderation{RejectedEdit: rejected} // no later edit may reuse its version
 	}
 	if edit != nil { // it goes on waiting; what was reported is settled
 		after.Moderation = &comment.Moderation{HeldEdit: edit, Since: before.Moderation.Since, Held: slices.DeleteFunc(
@@ -134,7 +133,7 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 	case before.Status == comment.Withdrawn:
 		return before, errWithdrawn
 	case edit != nil && version == edit.Version:
-		after.Moderation = cmp.Or(reported(*before.Moderation), &comment.Moderation{})
+		after.Moderation = cmp.Or(onlyReports(*before.Moderation), &comment.Moderation{})
 		after.Moderation.RejectedEdit = edit.Version
 		return after, nil
 	case version != before.Version:
@@ -142,13 +141,13 @@ func Reject(before comment.Comment, version int, reason comment.RejectionReason)
 	case before.Status == comment.Rejected && before.Moderation != nil && before.Moderation.Reason != nil && *before.Moderation.Reason == reason:
 		return before, nil
 	}
-	after = before.WithHeldEdit() // what the author wrote last is not lost
+	after = before.WithHeldEdit() // the author's latest text is not lost
 	after.Status, after.Moderation = comment.Rejected, &comment.Moderation{Reason: &reason, RejectedEdit: before.RejectedEdit()}
 	return after, nil
 }
 
-// Withdraw returns a comment after its author took it back. What a moderator rejected of it stays known,
-// and how many people reported it: each may do so once.
+// Withdraw returns a comment after its author took it back. It keeps the version of a rejected edit, and the number of
+// reports, since nobody reports twice.
 func Withdraw(before comment.Comment, version int) (comment.Comment, error) {
 	if edit := before.HeldEdit(); version != before.Version && (edit == nil || version != edit.Version) {
 		return before, conflict(before, version)
@@ -169,7 +168,7 @@ func Withdraw(before comment.Comment, version int) (comment.Comment, error) {
 
 var errWithdrawn = comment.Errorf(comment.Conflict, "its author took the comment back: there is nothing to decide until it is edited")
 
-// conflict returns the error of a decision about a version that is there no longer.
+// conflict returns the error of a decision about a version that no longer exists.
 func conflict(c comment.Comment, version int) error {
 	if edit := c.HeldEdit(); edit != nil {
 		return comment.Errorf(comment.Conflict, "the comment has version %d, and an edit that waits has version %d; there is no version %d any more: read it again, and decide anew", c.Version, edit.Version, version)

@@ -38,14 +38,14 @@ func hasLink(plain string) bool {
 	return false
 }
 
-// isURL reports whether a colon stands in a URL: after the letter before, and before the rest.
+// isURL reports whether a colon between before and rest is part of a URL.
 func isURL(before rune, rest string) bool {
 	host, found := strings.CutPrefix(rest, "//")
 	first, _ := utf8.DecodeRuneInString(host)
 	return found && (isWordRune(first) || first == '[') && unicode.IsLetter(before)
 }
 
-// isWeb reports whether a text ends with "www", which begins a name.
+// isWeb reports whether a text ends with the word "www".
 func isWeb(text string) bool {
 	start := len(text) - len("www")
 	if start < 0 || !strings.EqualFold(text[start:], "www") {
@@ -55,9 +55,9 @@ func isWeb(text string) bool {
 	return start == 0 || !isWordRune(before)
 }
 
-// endsHost reports whether what follows a dot ends a host: a top-level domain, in any case and
-// script, that goes on like a path or does not look like a sentence. If it surely is a host, any
-// name ends it.
+// endsHost reports whether the text after a dot ends a host: with a top-level domain, in any case
+// and script, that a path follows or that does not look like a sentence. If host is set, any name
+// ends it.
 func endsHost(rest string, host bool) bool {
 	label := topLabel(rest)
 	if len(label) < 2 {
@@ -109,8 +109,8 @@ var shortWords = map[string]bool{
 	"it": true, "me": true, "my": true, "no": true, "so": true, "to": true, "us": true,
 }
 
-// isSentence reports whether a top-level domain rather is the first word of a sentence after a full
-// stop without a space. Such words have a capital, except for those of careless writers.
+// isSentence reports whether a label is more likely the first word of a sentence, after a full stop
+// without a space, than a top-level domain. Such a word has a capital or is one of shortWords.
 func isSentence(label string) bool {
 	switch strings.ToLower(label) {
 	case "com", "net", "org":

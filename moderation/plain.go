@@ -21,7 +21,7 @@ func visible(r rune) rune {
 	case r >= lightSkin && r <= darkSkin || unicode.In(r, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector):
 		return -1
 	case r == '\ufdfa' || r == '\ufdfb':
-		return ' ' // a sentence of 18 letters, and of 8: a long text of them would become too long
+		return ' ' // NFKC expands them to 18 and 8 letters, so a text of them would become too long
 	}
 	return r
 }
@@ -47,7 +47,7 @@ var spaceless = []*unicode.RangeTable{
 	unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Bopomofo, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar, unicode.So,
 }
 
-// charKind is what a character is to the words of a text.
+// charKind is the role of a character in the words of a text.
 type charKind int
 
 const (

@@ -16,7 +16,7 @@ type Policy struct {
 	rules  rules
 }
 
-// rules hold a comment if any of them applies. The zero value of each never does.
+// rules hold a comment if any of them applies. The zero value of a rule never applies.
 type rules struct {
 	link         bool
 	ratingUpTo   int
@@ -26,7 +26,7 @@ type rules struct {
 	firstComment bool
 }
 
-// Facts are what a decision needs beside the comment.
+// Facts are facts about the author that a decision needs besides the comment.
 type Facts struct {
 	// First says that the author has no other comment. It is needed only if Policy.NeedsFirst.
 	First bool
@@ -36,12 +36,12 @@ type Facts struct {
 func (p Policy) NeedsFirst() bool { return p.rules.firstComment }
 
 // Hold returns why a comment waits for a moderator, in the order of comment.HoldReasons, or nil to
-// publish it. An edit is decided like a new comment, of what the comment says after it.
+// publish it. For an edit, pass the comment as it is after the edit.
 func (p Policy) Hold(c comment.Comment, known Facts) []comment.HoldReason {
 	if p.always {
 		return []comment.HoldReason{comment.HeldAlways}
 	}
-	var texts []string // what people read of it, the author's name too: a spammer chooses that
+	var texts []string // all texts that people see, even the author's name: a spammer chooses that, too
 	if p.rules.link || p.rules.words != nil {
 		texts = append(texts, plain(c.Text), plain(c.Author.Name))
 		if c.Title != nil {

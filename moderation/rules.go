@@ -28,7 +28,7 @@ type rulesFile struct {
 // ruleNames are the rules of a file, for errors.
 const ruleNames = "link, ratingUpTo, wordsFile, languageNotIn, notVerified and firstComment"
 
-// values says what the rules that do not take true or false take, for errors.
+// values says, for errors, which values a rule takes if they are not true and false.
 var values = map[string]string{
 	"ratingUpTo":    "takes 1 to 4, the most stars of a comment that waits; --moderation hold holds all",
 	"wordsFile":     `takes the path of a file with a word on each line, such as "words.txt"`,
@@ -43,7 +43,8 @@ type (
 
 var errValue = errors.New("the value is not allowed")
 
-// UnmarshalJSON reads a number of stars. With the most, the rule would hold every comment.
+// UnmarshalJSON reads a number of stars. It refuses comment.MaxRating, with which the rule would
+// hold every comment.
 func (s *stars) UnmarshalJSON(text []byte) error {
 	if err := json.Unmarshal(text, (*int)(s)); err != nil || *s < 1 || *s >= comment.MaxRating {
 		return errValue
@@ -75,8 +76,9 @@ func (l *languages) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// parseRules reads a file of rules, and the file of words that it names. The path of that is
-// relative to the folder of the rules. A file without rules is refused: it would publish everything.
+// parseRules reads a file of rules, and the file of words that it names. The path of the latter is
+// relative to the folder of the rules. A file without rules is refused: it would publish
+// everything.
 func parseRules(path string, text []byte) (rules, error) {
 	var file rulesFile
 	if err := json.Unmarshal(text, &file, json.RejectUnknownMembers(true)); err != nil {

@@ -15,7 +15,7 @@ const (
 	maxWordBytes = 1 << 20 // of the file
 )
 
-// wordList finds words in texts. Each word is spelt as in texts, with the spaces that must be
+// wordList finds words in texts. Each word has the form of spell, with the spaces that must be
 // around it.
 type wordList struct {
 	words map[string]bool
@@ -68,7 +68,7 @@ func parseWords(name string, text []byte) (*wordList, error) {
 	return list, nil
 }
 
-// add adds a word of the file. A star at its end stands for any ending.
+// add adds a word of the file. A star at its end matches any ending.
 func (l *wordList) add(word string) error {
 	if !utf8.ValidString(word) {
 		return fmt.Errorf("the word is not valid UTF-8: save the file as UTF-8")
