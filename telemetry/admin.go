@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// scrapesAtOnce is how many scrapes are answered at a time; others get 503. Each is some 100 KB,
-	// and 3 MB with every series that there can be.
+	// scrapesAtOnce is how many scrapes are answered at a time; others get 503. An answer has some 100
+	// KB, and 3 MB with all possible series.
 	scrapesAtOnce = 3
 	// scrapeTimeout is how long a scraper may take to read its answer.
 	scrapeTimeout = 10 * time.Second
@@ -35,7 +35,7 @@ type Prometheus struct {
 	reader   sdk.Reader
 }
 
-// NewPrometheus returns a Prometheus without metrics: those are what its Reader reads.
+// NewPrometheus returns a Prometheus without metrics. Pass its Reader to Start.
 func NewPrometheus() (*Prometheus, error) {
 	registry := prometheus.NewRegistry()
 	reader, err := exporter.New(exporter.WithRegisterer(registry), exporter.WithoutScopeInfo())
@@ -45,7 +45,7 @@ func NewPrometheus() (*Prometheus, error) {
 	return &Prometheus{registry, reader}, nil
 }
 
-// Reader is what collects metrics.
+// Reader returns the reader that collects metrics.
 func (p *Prometheus) Reader() sdk.Reader { return p.reader }
 
 // AdminOptions configure the handler of an admin listener.

@@ -1,15 +1,15 @@
 package telemetry
 
-// Kind is what an instrument measures with.
+// Kind is the kind of an instrument.
 type Kind string
 
 // The kinds of instruments.
 const (
 	// Counter only rises.
 	Counter Kind = "counter"
-	// UpDown rises and falls with what is added and taken away.
+	// UpDown rises and falls.
 	UpDown Kind = "updown"
-	// Gauge is looked at when it is collected.
+	// Gauge is read when metrics are collected.
 	Gauge Kind = "gauge"
 	// Histogram counts values by their size.
 	Histogram Kind = "histogram"
@@ -19,19 +19,19 @@ const (
 type Attribute struct {
 	// Key is its name.
 	Key string
-	// Values are all that it can have. Any other value becomes Other. Without them it can have any: those of
-	// one that operators make, which are few.
+	// Values are all values that it can have. Any other becomes Other. If there are none, it can have
+	// any value: operators choose them, and they are few.
 	Values []string
 }
 
-// Other stands for all values that an attribute does not have.
+// Other replaces values that an attribute cannot have.
 const Other = "_OTHER"
 
 // Instrument is a row of the table of instruments.
 type Instrument struct {
 	// Name, Unit and Description are those of OpenTelemetry. Units are UCUM's.
 	Name, Unit, Description string
-	// Kind is what it measures with.
+	// Kind is its kind.
 	Kind Kind
 	// Whole says that its values are whole numbers.
 	Whole bool
@@ -73,7 +73,7 @@ var (
 	}}
 )
 
-// deliveryOutcomes are what can come of a try to deliver an event to a hook.
+// deliveryOutcomes are the outcomes of an attempt to deliver an event to a hook.
 var deliveryOutcomes = []string{"delivered", "failed", "dead_lettered"}
 
 // codes are the codes of errors, as docs/guide/errors.md lists them.
@@ -90,8 +90,9 @@ var codes = []string{
 	"TOO_COMPLEX", "ANSWER_TOO_LARGE", "ANSWER_TOO_MANY_BYTES", "TOO_MANY_INTROSPECTIONS", "INTROSPECTION_OFF", "TOO_MANY_ERRORS",
 }
 
-// instruments are all that a process measures: the one place for names, units and attributes.
-// docs/operate/metrics.md, the dashboard and the alerts in infra are held against it.
+// instruments is the table of everything that a process measures, the one place for names, units
+// and attributes. Tests compare docs/operate/metrics.md, and the dashboard and the alerts in infra,
+// with it.
 var instruments = []Instrument{
 	{
 		Name: "http.server.request.duration", Unit: "s", Kind: Histogram, Buckets: requestBuckets,

@@ -27,7 +27,7 @@ func newRequests(m meters) *Requests {
 	}
 }
 
-// Began counts a request by HTTP as active. What a client sent as its method may be any text.
+// Began counts a request by HTTP as active. The method may be any text, since a client sent it.
 func (m *Requests) Began(ctx context.Context, method, scheme string) {
 	m.active.add(ctx, 1, values{method, scheme})
 }
@@ -45,11 +45,11 @@ type Operation struct {
 	Type string
 	// Outcome is ok, partial, failed or refused.
 	Outcome string
-	// Code is that of the first error, empty without errors.
+	// Code is the code of the first error, empty without errors.
 	Code string
 	// Refused says which limit of the server refused the request, empty if none did.
 	Refused string
-	// EstimatedUnits are what it was charged beforehand, Units what its reads consumed.
+	// EstimatedUnits is the charge beforehand, Units what its reads consumed.
 	EstimatedUnits, Units float64
 	// Took is how long it took until the answer was sent.
 	Took time.Duration
@@ -89,8 +89,8 @@ func newTable(m meters) *Table {
 	}
 }
 
-// background is the context of what is measured outside of a request's own: exemplars of traces are
-// for requests.
+// background is the context of measurements without trace exemplars: only those of requests have
+// some.
 var background = context.Background()
 
 // Tried measures an attempt of a call.
@@ -101,8 +101,7 @@ func (m *Table) Tried(operation string, attempt int, failure string, took time.D
 	}
 }
 
-// Throttled counts an attempt that DynamoDB refused, wholly or in part, since too much is asked of
-// it.
+// Throttled counts an attempt that DynamoDB throttled, wholly or in part.
 func (m *Table) Throttled(operation string) { m.throttles.add(background, 1, values{operation}) }
 
 // Read adds read units.
@@ -155,7 +154,7 @@ func (m *Pages) PageRead(warm bool, estimated, consumed float64, waves int) {
 	}
 }
 
-// CacheLookup counts a look into a cache.
+// CacheLookup counts a lookup in a cache.
 func (m *Pages) CacheLookup(cache string, hit bool) {
 	result := "miss"
 	if hit {
@@ -199,8 +198,8 @@ func (m *Stream) DeadLettered() { m.deadLetters.add(background, 1, values{}) }
 // GapFound counts a gap.
 func (m *Stream) GapFound() { m.gaps.add(background, 1, values{}) }
 
-// Zero shows the counters from the start, so that the first event is seen as a rise. A process calls
-// it that counts.
+// Zero exports the counters as 0, so that the first event shows as a rise. A process that reads the
+// stream calls it.
 func (m *Stream) Zero() {
 	for _, c := range []counter{m.records, m.deadLetters, m.gaps} {
 		c.add(background, 0, values{})
@@ -213,10 +212,10 @@ func (m *Stream) Zero() {
 // Hooks measures deliveries to hooks.
 type Hooks struct{ deliveries counter }
 
-// Tried counts a try to deliver an event of a hook.
+// Tried counts an attempt to deliver an event to a hook.
 func (m *Hooks) Tried(hook, outcome string) { m.deliveries.add(background, 1, values{hook, outcome}) }
 
-// Known shows the counters of a hook from now on, so that the first event is seen as a rise.
+// Known exports the counters of a hook as 0, so that the first event shows as a rise.
 func (m *Hooks) Known(hook string) {
 	for _, outcome := range deliveryOutcomes {
 		m.deliveries.add(background, 0, values{hook, outcome})

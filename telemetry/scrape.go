@@ -10,8 +10,8 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Reading is what a process said at once about its counters and gauges, and about how many values its
-// histograms have.
+// Reading has the metrics of one scrape: the values of counters and gauges, and the numbers of
+// values in histograms.
 type Reading struct{ families map[string][]sample }
 
 type sample struct {

@@ -11,8 +11,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 )
 
-// values are those of an instrument's attributes, in their order. It is an array so that finding a
-// series allocates nothing.
+// values are the values of an instrument's attributes, in their order. It is an array so that
+// finding a series allocates nothing.
 type values [maxAttributes]string
 
 // maxAttributes is the largest number of attributes that an instrument has.
@@ -28,8 +28,8 @@ type series struct {
 	known map[values]options
 }
 
-// options are those of one series, for each kind of instrument. They are slices since the methods
-// of instruments take these.
+// options are the options of one series, for each kind of instrument. They are slices because the
+// methods of instruments take slices.
 type options struct {
 	add     []metric.AddOption
 	record  []metric.RecordOption
@@ -40,7 +40,7 @@ func newSeries(attributes []Attribute) *series {
 	return &series{attributes: attributes, known: map[values]options{}}
 }
 
-// of returns the options for some values. A value that an attribute does not have becomes Other.
+// of returns the options for some values. A value that an attribute cannot have becomes Other.
 func (s *series) of(v values) options {
 	s.mu.RLock()
 	found, ok := s.known[v]
@@ -63,7 +63,7 @@ func (s *series) of(v values) options {
 	return found
 }
 
-// set returns values as a set of attributes. A number, as a status is, stays one.
+// set returns values as a set of attributes. A text of digits, such as a status, becomes a number.
 func (s *series) set(v values) attribute.Set {
 	pairs := make([]attribute.KeyValue, len(s.attributes))
 	for i, a := range s.attributes {
@@ -111,8 +111,8 @@ func (h histogram) record(ctx context.Context, value float64, v values) {
 	h.to.Record(ctx, value, h.of(v).record...)
 }
 
-// meters makes instruments by their names in the table. A name that is not there, or of another
-// kind, is a bug that the first test finds: it panics.
+// meters makes instruments by their names in the table. It panics on a name that is not there or of
+// another kind: a bug, which the first test finds.
 type meters struct{ metric.Meter }
 
 func (m meters) row(name string, kind Kind) Instrument {

@@ -1,10 +1,9 @@
-// Package telemetry tells people and machines how a process fares: its metrics in Prometheus' format
-// and by OTLP, and the profiles of Go's runtime.
+// Package telemetry exports the metrics of a process in Prometheus' format and by OTLP, its traces by OTLP, and the
+// profiles of Go's runtime.
 //
-// OpenTelemetry is what measures. Packages that have something to tell take a small interface of
-// their own, which types here implement; the commands plug the two together. Nothing is global: two
-// servers in one process measure apart. Nothing is measured unless someone asks for it, by an
-// address to listen on or by the OTEL_ variables.
+// OpenTelemetry measures. Packages with something to measure define a small interface, which types here implement; the
+// commands connect the two. Nothing is global: two servers in one process measure separately. Nothing is measured
+// unless an address to listen on or the OTEL_ variables ask for it.
 package telemetry
 
 import (
@@ -31,19 +30,19 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// mostSeries bounds the series of each instrument. The values of attributes are closed lists, so
-// fewer occur; beyond it, OpenTelemetry adds up what is left in one series.
+// mostSeries bounds the series of each instrument. The values of attributes are closed lists, so fewer occur; beyond
+// it, OpenTelemetry adds up the others in one series.
 const mostSeries = 1000
 
 // Metrics measures what a process does.
 type Metrics struct {
-	// Requests are those of clients.
+	// Requests measures requests of clients.
 	Requests *Requests
-	// Table is the table, Pages how pages are read, Stream how the table's stream is.
+	// Table measures calls to the table, Pages how pages are read, and Stream how the table's stream is read.
 	Table  *Table
 	Pages  *Pages
 	Stream *Stream
-	// Hooks are deliveries to hooks.
+	// Hooks measures deliveries to hooks.
 	Hooks *Hooks
 
 	meters   meters
@@ -86,24 +85,23 @@ func Start(ctx context.Context, s Settings) (*Metrics, error) {
 	return m, nil
 }
 
-// Flush sends what was measured so far. It is for a process that stands still afterwards. What fails
-// is logged. A nil Metrics sends nothing.
+// Flush sends the measurements so far. Call it before a process is frozen. Failures are logged. A nil Metrics sends
+// nothing.
 func (m *Metrics) Flush(ctx context.Context) {
 	if m != nil {
 		_ = m.provider.ForceFlush(ctx) // what fails is logged already
 	}
 }
 
-// Stop sends what was not sent yet, and ends measuring. Nothing waits beyond the context: the exporter
-// reads on without a timeout when its endpoint switches protocols.
+// Stop sends the remaining measurements, and ends measuring. It waits no longer than the context: the exporter reads
+// without a timeout when its endpoint switches protocols.
 func (m *Metrics) Stop(ctx context.Context) error {
 	_, err := task.Await(ctx, func() (any, error) { return nil, m.provider.Shutdown(ctx) })
 	return err
 }
 
-// Watch exports a gauge, or one of its series by the values of its attributes. It is looked at
-// whenever metrics are collected: read returns false while there is nothing to tell. Call it once
-// for each series.
+// Watch exports a gauge, or one of its series by the values of its attributes. read is called whenever metrics are
+// collected. It returns false while there is no value. Call it once for each series.
 func (m *Metrics) Watch(gauge string, read func() (value float64, known bool), of ...string) {
 	m.WatchAll(gauge, func(show func(float64, ...string)) {
 		if value, known := read(); known {
@@ -112,7 +110,7 @@ func (m *Metrics) Watch(gauge string, read func() (value float64, known bool), o
 	})
 }
 
-// WatchAll exports all series of a gauge: read shows each with the values of its attributes.
+// WatchAll exports all series of a gauge. read calls show for each, with the values of its attributes.
 func (m *Metrics) WatchAll(gauge string, read func(show func(value float64, of ...string))) {
 	row := m.meters.row(gauge, Gauge)
 	known := newSeries(row.Attributes)
@@ -127,7 +125,7 @@ func (m *Metrics) WatchAll(gauge string, read func(show func(value float64, of .
 		})))
 }
 
-// WatchCounter exports a counter that something else counts.
+// WatchCounter exports a counter whose value read returns.
 func (m *Metrics) WatchCounter(counter string, read func() int64) {
 	row := m.meters.row(counter, Counter)
 	must(m.meters.Int64ObservableCounter(counter, metric.WithUnit(row.Unit), metric.WithDescription(row.Description),
@@ -137,12 +135,12 @@ func (m *Metrics) WatchCounter(counter string, read func() int64) {
 		})))
 }
 
-// instance tells this process from others of its service, which may send to the same place: without
-// it, their metrics would be mixed up. It is the same for all that this process tells.
+// instance identifies this process among those of its service, which may send to the same place: without it, their
+// metrics would be mixed up. Metrics and traces have the same one.
 var instance = rand.Text()
 
-// resourceOf describes this process: the service with its version and instance, and what
-// OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say, which wins.
+// resourceOf describes this process: the service with its version and instance, and the values of OTEL_SERVICE_NAME and
+// OTEL_RESOURCE_ATTRIBUTES, which win.
 func resourceOf(ctx context.Context, version string) (*resource.Resource, error) {
 	made, err := resource.New(ctx,
 		resource.WithAttributes(attribute.String("service.name", "talkback"), attribute.String("service.version", version),
@@ -161,18 +159,18 @@ type Reader = sdk.Reader
 
 // Settings say where metrics go.
 type Settings struct {
-	// Version is that of the program.
+	// Version is the version of the program.
 	Version string
 	// Environment looks up a variable, as os.LookupEnv does. Required.
 	Environment func(name string) (value string, set bool)
 	// Readers collect metrics, besides OTLP.
 	Readers []Reader
-	// Logger gets failures of exports. Required.
+	// Logger receives failures of exports. Required.
 	Logger *slog.Logger
 }
 
-// otlp returns a reader that sends metrics by OTLP, nil unless the variables ask for it. Where to,
-// how often and with which headers are read from the standard variables by OpenTelemetry itself.
+// otlp returns a reader that sends metrics by OTLP, nil unless the variables ask for it. OpenTelemetry itself reads the
+// address, the interval and the headers from the standard variables.
 func otlp(ctx context.Context, s Settings) (sdk.Reader, error) {
 	wanted, err := Wanted(s.Environment, "METRICS")
 	if err != nil || !wanted {
@@ -228,8 +226,8 @@ func Wanted(environment func(string) (string, bool), signal string) (bool, error
 	return true, nil
 }
 
-// areHeaders reports whether OpenTelemetry can read headers. It leaves out those that it cannot read,
-// and writes them to standard error, which may be a token.
+// areHeaders reports whether OpenTelemetry can read headers. It skips those that it cannot read, and writes them to
+// standard error, though one may be a token.
 func areHeaders(text string) bool {
 	for header := range strings.SplitSeq(strings.TrimRight(text, ", "), ",") {
 		name, value, found := strings.Cut(header, "=")
@@ -253,8 +251,8 @@ func (l logged) Export(ctx context.Context, data *metricdata.ResourceMetrics) er
 	return nil
 }
 
-// failures logs the failures of an exporter once for each series of them. OpenTelemetry would hand
-// them to a handler that all servers of a process share.
+// failures logs the first of successive failures of an exporter. OpenTelemetry would hand them to a handler that all
+// servers of a process share.
 type failures struct {
 	warn func(error) // writes to the log of this server
 
@@ -262,10 +260,10 @@ type failures struct {
 	failed bool
 }
 
-// maxFailure bounds what is logged of a failure, in bytes: its error may hold a whole answer.
+// maxFailure bounds the logged text of a failure, in bytes: its error may hold a whole answer.
 const maxFailure = 500
 
-// note notes how sending ended.
+// note takes the result of sending, and logs the first of successive errors.
 func (f *failures) note(err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

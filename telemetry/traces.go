@@ -16,10 +16,10 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// flushTimeout bounds how long the spans that are left are sent for at the end.
+// flushTimeout bounds the sending of remaining spans.
 const flushTimeout = 5 * time.Second
 
-// Bounds of one span, above what any of ours has.
+// Bounds of one span. Ours stay below them.
 const (
 	maxSpanAttributes = 32
 	maxSpanBytes      = 256
@@ -35,7 +35,7 @@ type Traces struct {
 // they ask for none. An error names the variable and the cure. The caller calls Stop at the end.
 //
 // Spans wait in a queue of OpenTelemetry's SDK, at most OTEL_BSP_MAX_QUEUE_SIZE. While it is full,
-// since nothing takes them, further ones are dropped: no request waits.
+// because the endpoint takes none, further spans are dropped: no request waits.
 func StartTraces(ctx context.Context, version string, environment func(string) (string, bool), log *slog.Logger) (*Traces, error) {
 	wanted, err := Wanted(environment, "TRACES")
 	if err != nil || !wanted {
@@ -62,7 +62,7 @@ func StartTraces(ctx context.Context, version string, environment func(string) (
 	)}, nil
 }
 
-// Tracer returns what begins traces, nil if none are sent.
+// Tracer returns the tracer that begins traces, nil if none are sent.
 func (t *Traces) Tracer() *spans.Tracer {
 	if t == nil {
 		return nil
@@ -70,7 +70,7 @@ func (t *Traces) Tracer() *spans.Tracer {
 	return spans.NewTracer(t.provider)
 }
 
-// Flush sends the spans that have ended. It is for a process that stands still afterwards.
+// Flush sends the spans that have ended. Call it before a process is frozen.
 func (t *Traces) Flush(ctx context.Context) {
 	if t == nil {
 		return
@@ -80,7 +80,7 @@ func (t *Traces) Flush(ctx context.Context) {
 	_ = t.provider.ForceFlush(ctx) // what fails is logged already
 }
 
-// Stop sends the spans that are left, for a few seconds at most, and ends.
+// Stop sends the remaining spans, for a few seconds at most, and ends.
 func (t *Traces) Stop() {
 	if t == nil {
 		return
@@ -97,7 +97,7 @@ var samplers = []string{
 	"always_on", "always_off", "traceidratio", "parentbased_always_on", "parentbased_always_off", "parentbased_traceidratio",
 }
 
-// checkSampler refuses a sampler in whose place the SDK would record everything.
+// checkSampler refuses a sampler that the SDK does not know: it would record everything instead.
 func checkSampler(environment func(string) (string, bool)) error {
 	value, _ := environment("OTEL_TRACES_SAMPLER")
 	name := strings.ToLower(strings.TrimSpace(value))
@@ -129,11 +129,11 @@ func (l loggedSpans) ExportSpans(ctx context.Context, ended []trace.ReadOnlySpan
 	return nil
 }
 
-// flushWithin bounds how long an invocation takes longer for what it tells.
+// flushWithin bounds how much longer an invocation takes for its telemetry.
 const flushWithin = time.Second
 
-// Flush sends what was traced and measured so far, both at once, for a second at most. It is for a
-// process that stands still afterwards; nil traces and metrics send nothing.
+// Flush sends traces and metrics at the same time, for a second at most. Call it before a process
+// is frozen. Nil traces and metrics send nothing.
 func Flush(ctx context.Context, traces *Traces, metrics *Metrics) {
 	ctx, cancel := context.WithTimeout(ctx, flushWithin)
 	defer cancel()
