@@ -18,7 +18,7 @@ import (
 // it differs between hosts.
 var contentTypes = map[string]string{
 	".css":     "text/css; charset=utf-8",
-	".graphql": "text/plain; charset=utf-8", // which browsers show; they would store another type
+	".graphql": "text/plain; charset=utf-8", // browsers show this type, and would download another
 	".html":    "text/html; charset=utf-8",
 	".ico":     "image/x-icon",
 	".js":      "text/javascript; charset=utf-8",
@@ -29,9 +29,8 @@ var contentTypes = map[string]string{
 	".webp":    "image/webp",
 }
 
-// asset is one file. What is not embedded gzipped is packed when the first client takes it so, as
-// nearly every one does, and what is embedded gzipped is unpacked for the first that does not; both
-// stay: all files together are some megabytes, and unpacking the largest takes 9 ms.
+// asset is one file, gzipped and not. The form that is not embedded is made for the first client that takes it, and
+// stays: all files together are some megabytes, and unpacking the largest takes 9 ms.
 type asset struct {
 	packed      func() []byte
 	unpacked    func() []byte
@@ -63,14 +62,14 @@ func packedAsset(name string, packed []byte) (*asset, error) {
 	return file, err
 }
 
-// namedAsset returns a file that has no content yet; its entity tag is of the bytes it is made of.
+// namedAsset returns a file that has no content yet. Its entity tag is a hash of made, from which the content is made.
 func namedAsset(name string, made []byte) (*asset, error) {
 	contentType, ok := contentTypes[path.Ext(name)]
 	if !ok {
 		return nil, fmt.Errorf("no content type for %q", path.Ext(name))
 	}
 	sum := sha256.Sum256(made)
-	// Weak, as one tag stands for the packed and the unpacked bytes alike.
+	// Weak, since the packed and the unpacked bytes share one tag.
 	return &asset{contentType: contentType, etag: `W/"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}, nil
 }
 
@@ -94,7 +93,7 @@ func pack(content []byte) []byte {
 	if err != nil {
 		panic(err) // the level is a constant
 	}
-	// A buffer takes everything.
+	// A buffer returns no error.
 	_, _ = w.Write(content)
 	_ = w.Close()
 	return packed.Bytes()
@@ -130,8 +129,7 @@ func (a *asset) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-// writePolicies sets the headers that tell a browser what it must not do, which every answer
-// carries.
+// writePolicies sets the headers that restrict what a browser may do. Every answer has them.
 func writePolicies(header http.Header, policy string) {
 	header.Set("Content-Security-Policy", policy)
 	header.Set("X-Content-Type-Options", "nosniff")
@@ -166,7 +164,7 @@ func acceptsGzip(acceptEncoding []string) bool {
 	return accepted
 }
 
-// wanted reports whether the parameters of a coding, such as "q=0.5", leave it a weight above zero.
+// wanted reports whether the parameters of a coding, such as "q=0.5", give it a weight above zero.
 func wanted(parameters string) bool {
 	weight, found := strings.CutPrefix(strings.ToLower(strings.ReplaceAll(parameters, " ", "")), "q=")
 	if !found {
@@ -177,31 +175,28 @@ func wanted(parameters string) bool {
 }
 
 const (
-	// homePolicy lets the home page have its style sheet, its picture and the script that copies,
-	// and nothing else.
+	// homePolicy allows the home page its style sheet, its picture and the script that copies, and nothing else.
 	homePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-	// productPolicy lets a product page have the element's script, which asks the API, and what a layout
-	// of the shop has on this host: style sheets, scripts, pictures, fonts, and a form such as a search.
-	// The verbs are the hash of the one style that stands in the page, and where pictures and videos are.
+	// productPolicy allows a product page the element's script, which calls the API, and files of the shop's layout on
+	// this host: style sheets, scripts, pictures, fonts, and a form such as a search. The verbs are the hash of the only
+	// inline style, and the origins of pictures and videos.
 	productPolicy = "default-src 'none'; script-src 'self'; style-src 'self' '%s'; img-src 'self'%s; font-src 'self'; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-	// deskPolicy lets the page for moderators ask the API by its script. A form that the script does not
-	// handle goes nowhere, so a token never stands in an address. The verb is where pictures are.
+	// deskPolicy allows the script of the page for moderators to call the API. The browser submits no form itself, so a
+	// token never gets into an address. The verb is the origin of pictures.
 	deskPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'%s; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-	// explorerPolicy is as narrow as the editor allows: it sets styles of elements as it goes,
-	// shows icons of a font and of data: addresses, and runs workers. No script but those of this
-	// host, and none inline.
+	// explorerPolicy is as narrow as the editor allows, which sets inline styles, shows icons from a font and from data:
+	// addresses, and runs workers. Scripts come from this host only, and none is inline.
 	explorerPolicy = "default-src 'none'; script-src 'self'; worker-src 'self'; style-src 'self' 'unsafe-inline'; " +
 		"font-src 'self' data:; img-src 'self' data:; connect-src 'self'; " +
 		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
-	// mustAsk makes a browser ask each time whether what it has is still current; the ETag makes
-	// that cheap.
+	// mustAsk makes a browser revalidate its copy before each use. The ETag makes that cheap.
 	mustAsk = "no-cache"
 
 	// forGood is for files whose names change with their content.

@@ -18,12 +18,13 @@ var deskFiles embed.FS
 // deskPath is where moderators work.
 const deskPath = "/moderation"
 
-// deskView is what the template of the page for moderators shows. The comments come by its script.
+// deskView is what the template of the page for moderators shows. The script of the page loads the
+// comments.
 type deskView struct {
 	Lang                string
 	Texts               string   // all of them, as JSON, for the script
 	Reasons, Rejections []string // as the schema has them
-	Records             []string // what is read of a comment once it is opened
+	Records             []string // what the script loads when a comment is opened
 	Keys                []deskKey
 }
 
@@ -92,8 +93,8 @@ func newDesk(lang string) (*asset, error) {
 	return file, nil
 }
 
-// deskFor returns the page for moderators in the language that suits a request best. Its pictures are at
-// an origin.
+// deskFor returns the page for moderators in the language that suits a request best. origin is that
+// of its pictures, empty for none.
 func deskFor(r *http.Request, origin string) *asset {
 	page := *desks()[chooseDesk(r.Header.Get("Accept-Language"))]
 	if origin != "" {

@@ -20,7 +20,7 @@ import (
 	"github.com/talkback/talkback/docs/guide"
 )
 
-// guides is where the guides are.
+// guides is the path of the guides.
 const guides = "/docs/guide/"
 
 //go:embed home/guide.html
@@ -42,7 +42,7 @@ func guideNames() (names []string) {
 	return names
 }
 
-// guideLinks returns the guides with their headings, in the order of these.
+// guideLinks returns links to the guides, sorted by their headings.
 var guideLinks = sync.OnceValue(func() (links []link) {
 	for _, name := range guideNames() {
 		heading, _, _ := strings.Cut(string(guideOf(name)), "\n")
@@ -60,7 +60,7 @@ func guideOf(name string) []byte {
 	return content
 }
 
-// guidePages returns a page for each guide by its path, which is made when somebody reads it.
+// guidePages returns the pages of the guides by their paths. Each is made at its first request.
 func guidePages() map[string]*asset {
 	pages := map[string]*asset{}
 	for _, l := range guideLinks() {
@@ -86,7 +86,7 @@ func guidePage(name, title string, source []byte) []byte {
 	)
 	var article, page bytes.Buffer
 	if err := markdown.Convert(source, &article); err != nil {
-		panic(err) // a buffer takes everything
+		panic(err) // a buffer returns no error
 	}
 	if err := guideTemplate.Execute(&page, struct {
 		Title   string
@@ -97,8 +97,9 @@ func guidePage(name, title string, source []byte) []byte {
 	return page.Bytes()
 }
 
-// served changes the links of a guide in a folder: other guides are pages here, and so is what the
-// guides show at the usual address. Documents that only the source has are named instead.
+// served rewrites the links of a guide in a folder. Links to other guides, and to the usual address
+// of a server, lead to pages of this server. A link to a document that only the repository has
+// becomes its file name.
 type served string
 
 const shownAt = "http://127.0.0.1:8080"

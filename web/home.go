@@ -25,21 +25,21 @@ var homeText string
 
 var homeTemplate = template.Must(template.New("home").Parse(homeText))
 
-// homePage is the home page of one API: a query and its live answer, in the words of several
+// homePage is the home page of one API: a query and its live answer, in the code of several
 // clients, and the products that customers like best. The API's answers are kept for some seconds
-// and shown to everyone, so that reading the page costs the table next to nothing. Its code names
-// the server as the request does: what is copied from it works where it is read. Safe for concurrent
-// use.
+// and shown to everyone, so that reading the page costs the table next to nothing. Its code has the
+// address of the server from the request, so that copies of it work for the reader. Safe for
+// concurrent use.
 type homePage struct {
-	api    http.Handler
-	pages  *product.Pages
-	policy string // that of the element
-	schema bool   // the server shows its schema
-	called *product.Catalog
+	api     http.Handler
+	pages   *product.Pages
+	policy  string // that of the element
+	schema  bool   // the server shows its schema
+	catalog *product.Catalog
 
 	mu       sync.Mutex
 	snapshot *snapshot // nil before the first request
-	address  string    // of the server, in the last page; nearly all ask by one address
+	address  string    // of the server, in the last page; nearly all requests have the same
 	last     *asset    // the page of the snapshot, nil before it is made
 }
 
@@ -56,7 +56,7 @@ func (h *homePage) at(r *http.Request) *asset {
 			return product.AskForAll(ctx, h.api, operation, variables)
 		}), nil
 		h.snapshot.widget = h.pages.Widget(ctx, h.snapshot.product)
-		h.snapshot.named = h.called.Find(ctx, h.snapshot.products()...)
+		h.snapshot.named = h.catalog.Find(ctx, h.snapshot.products()...)
 	}
 	if address := addressOf(r); h.last == nil || h.address != address {
 		h.address, h.last = address, h.make(address)

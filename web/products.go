@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/web/product"
 )
 
-// products serves the product pages, and the page for addresses where nothing is.
+// products serves the product pages, and the page for unknown addresses.
 type products struct {
 	*product.Pages
 	policy  string
@@ -58,11 +58,11 @@ func (p *products) serve(w http.ResponseWriter, r *http.Request, page product.Pa
 	}
 }
 
-// holder is a server that counts what it holds for clients that read slowly. Files are held once
-// for all clients, but a page that was made for a request is that client's.
+// holder is the answer of a server that counts the bytes it holds for slow clients. All clients
+// share the bytes of a file, but a page made for a request counts for its client.
 type holder interface{ Hold(bytes int) }
 
-// writers hold what compressing needs, some hundred kilobytes each.
+// writers pools gzip writers, which take some hundred kilobytes each.
 var writers = sync.Pool{New: func() any {
 	w, err := gzip.NewWriterLevel(nil, gzip.BestSpeed)
 	if err != nil {
@@ -77,13 +77,13 @@ func packFast(content []byte) []byte {
 	defer writers.Put(w)
 	var packed bytes.Buffer
 	w.Reset(&packed)
-	// A buffer takes everything.
+	// A buffer returns no error.
 	_, _ = w.Write(content)
 	_ = w.Close()
 	return packed.Bytes()
 }
 
-// usualAddress is the address of a server whose request does not show it.
+// usualAddress is the address of a server if the request does not have it.
 const usualAddress = "http://localhost:8080"
 
 // addressOf returns the address by which a request reached the server. A Host header that is no
@@ -109,7 +109,7 @@ const forwardedProto = "X-Forwarded-Proto"
 // brackets.
 var hostForm = regexp.MustCompile(`^(?:[A-Za-z0-9_](?:[A-Za-z0-9_.-]{0,252})|\[([0-9A-Fa-f:.]+)\])(?::([0-9]{1,5}))?$`)
 
-// isHost tells whether a text is a host and can stand in a command as it is, quoted.
+// isHost reports whether a text is a host that a quoted word of a shell command can hold as it is.
 func isHost(text string) bool {
 	parts := hostForm.FindStringSubmatch(text)
 	if parts == nil {

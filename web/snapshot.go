@@ -29,17 +29,17 @@ const usualProduct = "espresso-machine"
 // boards is how many languages have a leaderboard of their own on the page.
 const boards = 6
 
-// snapshot is what the API said at a time.
+// snapshot has the API's answers at one time.
 type snapshot struct {
-	at         time.Time
-	product    string           // of the showcase
-	answer     product.Response // to the showcase
-	took       time.Duration
-	leaders    []entry // of all languages, the first one first; nil if the API refused to say
-	said       int     // the status of the answer that has them
-	byLanguage []board // the language with most comments first
-	named      map[string]product.Product
-	widget     template.HTML // of the product of the showcase
+	at            time.Time
+	product       string           // of the showcase
+	answer        product.Response // to the showcase
+	took          time.Duration
+	leaders       []entry // of all languages, by rank; nil if the API refused
+	leadersStatus int     // the status of the answer with the leaders
+	byLanguage    []board // the language with most comments first
+	named         map[string]product.Product
+	widget        template.HTML // of the product of the showcase
 }
 
 // products returns the ids of all products of leaderboards.
@@ -76,13 +76,13 @@ type entry struct {
 	}
 }
 
-// take asks the API for everything that the page shows. What fails is absent.
+// take asks the API for everything that the page shows. Answers that fail are absent.
 func take(ask asker) *snapshot {
 	s := &snapshot{product: usualProduct}
 	var overall struct{ Leaderboard []entry }
 	all := ask(leaders, nil)
 	decode(all, &overall)
-	s.said = all.Status
+	s.leadersStatus = all.Status
 	if s.leaders = overall.Leaderboard; len(s.leaders) > 0 {
 		s.product = s.leaders[0].Product.ID
 		s.byLanguage = takeBoards(ask, languagesOf(s.leaders))
@@ -131,19 +131,19 @@ func takeBoards(ask asker, tags []string) []board {
 	return found
 }
 
-// decode decodes the data of an answer. An answer that is none leaves the target as it is.
+// decode decodes the data of an answer. A body that is no answer leaves the target as it is.
 func decode(r product.Response, target any) {
 	var answer struct{ Data json.RawMessage }
 	if json.Unmarshal(r.Body, &answer) == nil && len(answer.Data) > 0 {
-		_ = json.Unmarshal(answer.Data, target) // what does not fit is absent, like what failed
+		_ = json.Unmarshal(answer.Data, target) // a value of another type is absent, like a failed one
 	}
 }
 
-// snippet is the query of the page in the words of one client.
+// snippet is the query of the page in the code of one client.
 type snippet struct {
 	Key, Name string // for the page's own use, and for readers
 	Text      string
-	Label     string // of the text, for readers who hear it
+	Label     string // of the text, for screen readers
 }
 
 // snippets returns the query for each client. The address is that of the server.
@@ -197,7 +197,7 @@ func quoted(text string) string {
 	return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 }
 
-// embedding returns what a shop puts into its own page.
+// embedding returns the HTML that a shop puts into its own page.
 func embedding(address, product string) string {
 	return `<script src="` + address + `/talkback.js" defer></script>` + "\n" +
 		`<talkback-comments product="` + attribute.Replace(product) + `" endpoint="` + address + `/graphql"></talkback-comments>`
@@ -206,10 +206,10 @@ func embedding(address, product string) string {
 // attribute escapes what could end an attribute of HTML.
 var attribute = strings.NewReplacer("&", "&amp;", `"`, "&quot;")
 
-// span is a stretch of code, with what it is: "key", "string", "number", "word" or nothing.
+// span is a piece of code with its class: "key", "string", "number", "word" or "".
 type span struct{ Class, Text string }
 
-// jsonForm finds what is coloured in indented JSON. A string before a colon is a key.
+// jsonForm matches the coloured parts of indented JSON. A string before a colon is a key.
 var jsonForm = regexp.MustCompile(`(?P<key>"(?:[^"\\]|\\.)*":)|(?P<string>"(?:[^"\\]|\\.)*")|(?P<number>-?\d[\d.eE+-]*)|(?P<word>true|false|null)`)
 
 // printed returns JSON with an indentation, in spans. Text that is no JSON is one span.

@@ -82,7 +82,7 @@ func viewOf(s *snapshot, address string) homeView {
 	return v
 }
 
-// showcaseAnswer is what the page takes out of the answer to the showcase.
+// showcaseAnswer has the fields that the page uses of the answer to the showcase.
 type showcaseAnswer struct {
 	Product *struct {
 		Stats    *struct{ Total int }
@@ -95,7 +95,8 @@ type showcaseAnswer struct {
 	}
 }
 
-// state returns whether the page has comments to show, none, or no answers to know by.
+// state returns "live" if the page has comments to show, "empty" if there are none, and "away" if
+// the answers do not tell.
 func (s *snapshot) state() string {
 	var answer showcaseAnswer
 	decode(s.answer, &answer)
@@ -103,7 +104,7 @@ func (s *snapshot) state() string {
 	case answer.Product == nil || answer.Product.Comments == nil:
 		return "away"
 	case s.leaders == nil && !answer.hasComments():
-		return "away" // there may be products with comments, and this is one of the sample data
+		return "away" // this product is of the sample data; others may have comments
 	case len(s.leaders) == 0 && !answer.hasComments():
 		return "empty"
 	}
@@ -119,19 +120,19 @@ func (a showcaseAnswer) hasComments() bool {
 func (s *snapshot) status() string {
 	status := s.answer.Status
 	if s.leaders == nil {
-		status = s.said
+		status = s.leadersStatus
 	}
 	return strconv.Itoa(status) + " " + http.StatusText(status)
 }
 
-// cost returns what the answer to the showcase cost, in figures, in a sentence for people who know no
-// read units, and by the lines of its plan.
+// cost returns what the answer to the showcase cost, as figures, as a sentence for people who do
+// not know read units, and as the lines of its plan.
 func (s *snapshot) cost() (figures []string, price string, summary []string) {
 	var answer struct {
 		Data       showcaseAnswer
 		Extensions struct{ Cost struct{ ReadUnits float64 } }
 	}
-	_ = json.Unmarshal(s.answer.Body, &answer) // which was read before
+	_ = json.Unmarshal(s.answer.Body, &answer) // state has decoded it before
 	units, plan := answer.Extensions.Cost.ReadUnits, answer.Data.Product.Comments.Plan
 	figures = []string{
 		decimal(float64(s.took.Microseconds())/1000) + " ms",
@@ -153,7 +154,7 @@ func (s *snapshot) cost() (figures []string, price string, summary []string) {
 // us-east-1.
 const millionUnits = 0.125
 
-// rows returns the entries of a leaderboard, with what products are called.
+// rows returns the entries of a leaderboard, with the names of products.
 func (s *snapshot) rows(entries []entry) []row {
 	var all []row
 	for _, e := range entries {
@@ -171,7 +172,7 @@ func (s *snapshot) rows(entries []entry) []row {
 	return all
 }
 
-// productAddress returns where the page of a product is.
+// productAddress returns the path of a product's page.
 func productAddress(id string) string { return "/products/" + url.PathEscape(id) }
 
 // decimal returns a number with one decimal, unless that is a zero.

@@ -3,11 +3,10 @@
 // explorer at "/playground", which is GraphiQL with example queries. At "/talkback.js" it serves the
 // element that shows comments on any page, and below "/talkback/" its texts in other languages.
 //
-// Everything is in the binary: no page loads anything from another host, and a
-// Content-Security-Policy sees to that. The explorer and the element are built beforehand, from the
-// folders of these names, and committed as gzipped files, so a build of the server needs neither
-// Node nor a network. The pages speak to the API over HTTP only, at "/graphql" of the host they came
-// from.
+// Everything is in the binary: no page loads anything from another host, and a Content-Security-Policy enforces that.
+// The explorer and the element are built beforehand, from the folders of these names, and committed as gzipped files,
+// so a build of the server needs neither Node nor a network. The pages speak to the API over HTTP only, at "/graphql"
+// of the host they came from.
 package web
 
 import (
@@ -39,17 +38,17 @@ func Operations() []byte {
 	return manifest
 }
 
-// Options are what pages have to know of the server.
+// Options tell the pages about their server.
 type Options struct {
 	// Schema is what "/schema.graphql" serves, in the schema definition language. Without it there
 	// is no such page.
 	Schema string
-	// MediaOrigin is where pictures and videos of comments are, such as "https://media.example"; empty if
-	// there are none.
+	// MediaOrigin is the origin of pictures and videos of comments, such as "https://media.example"; empty if there are
+	// none.
 	MediaOrigin string
 	// Pictures is served below PicturesPath; nil for nothing.
 	Pictures fs.FS
-	// Catalog says what products are called; nil if nothing does.
+	// Catalog has the names of products; nil without names.
 	Catalog *product.Catalog
 	// Plans, Live and Layout are those of [product.Pages].
 	Plans, Live bool
@@ -64,9 +63,8 @@ const PicturesPath = "/pictures/"
 // Handler returns the handler of all pages without a schema.
 func Handler(api http.Handler) http.Handler { return Options{}.Handler(api) }
 
-// Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for
-// them. It answers unknown paths with 404. All callers share what does not depend on the API, a copy
-// of every file.
+// Handler returns the handler of all pages, to be mounted at "/" beside the API that answers for them. It answers
+// unknown paths with 404. All handlers share one copy of every embedded file.
 func (o Options) Handler(api http.Handler) http.Handler {
 	static := shared()
 	if o.Schema != "" {
@@ -92,11 +90,11 @@ func (o Options) Handler(api http.Handler) http.Handler {
 		media = fmt.Sprintf(" %[1]s; media-src %[1]s", o.MediaOrigin)
 	}
 	policy := fmt.Sprintf(productPolicy, pages.StyleHash(), media)
-	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != "", called: o.Catalog}
+	front := &homePage{api: api, pages: pages, policy: policy, schema: o.Schema != "", catalog: o.Catalog}
 	return site{static, front, &products{pages, policy, edge.Sharing(o.SharedFor)}, o.MediaOrigin}
 }
 
-// site is all that is served.
+// site serves all pages.
 type site struct {
 	static   static
 	home     *homePage
@@ -225,8 +223,8 @@ func (s static) addExplorer(files fs.FS, folder string) error {
 	})
 }
 
-// addElement adds the scripts of the element, which are gzipped, and its texts. Its style stands in its
-// pages. Pages of any origin may load them, the script as a module or with a hash of its content too.
+// addElement adds the scripts of the element, which are gzipped, and its texts. Its style is inline in its pages. Pages
+// of any origin may load them, and the script also as a module or with an integrity hash.
 func (s static) addElement(files fs.FS) error {
 	err := eachFile(files, "component/dist", func(name string, packed []byte) error {
 		name, isScript := strings.CutSuffix(name, ".gz")
@@ -237,7 +235,7 @@ func (s static) addElement(files fs.FS) error {
 		if err != nil {
 			return err
 		}
-		address := "/talkback/" + name // what the element loads when it is needed
+		address := "/talkback/" + name // the element loads these when it needs them
 		if name == "talkback.js" {
 			address = "/" + name
 		}

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// hole stands for the id of a product.
+// hole is the placeholder of a product's id.
 const hole = "{id}"
 
-// address is the template of addresses, before the question mark and from there on.
+// address is a template of addresses, cut before its question mark.
 type address struct{ path, query string }
 
 // parseAddress reads a template.

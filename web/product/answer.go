@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// answer is the API's answer to the operation. What the schema lets be null is a pointer.
+// answer is the API's answer to the operation. Fields that may be null are pointers.
 type answer struct {
 	Data struct {
 		Product *product        `json:"product"`
@@ -19,7 +19,7 @@ type product struct {
 	ID                       string          `json:"id"`
 	Stats                    *stats          `json:"stats"`
 	Languages                []languageCount `json:"languages"`
-	Matching                 []languageCount `json:"matching"` // of the chosen ratings and traits; nil if none are
+	Matching                 []languageCount `json:"matching"` // of the chosen ratings and traits; nil if none are chosen
 	CommentsInOtherLanguages *int            `json:"commentsInOtherLanguages"`
 	Praise                   *comment        `json:"praise"`
 	Complaint                *comment        `json:"complaint"`
@@ -91,10 +91,10 @@ type media struct {
 	Alt  string `json:"alt"`
 }
 
-// isVideo reports whether it is no picture.
+// isVideo reports whether m is a video, not a picture.
 func (m media) isVideo() bool { return m.Kind == "VIDEO" }
 
-// reply is what the shop answers.
+// reply is the shop's reply.
 type reply struct {
 	Text      string     `json:"text"`
 	Name      string     `json:"name"`
@@ -145,7 +145,8 @@ type apiError struct {
 	} `json:"extensions"`
 }
 
-// parseAnswer reads an answer. What is none, such as what a proxy says, has neither data nor errors.
+// parseAnswer reads an answer. A body that is no answer, such as a proxy's page, gives neither data
+// nor errors.
 func parseAnswer(body []byte) answer {
 	var a answer
 	if err := json.Unmarshal(body, &a); err != nil {
@@ -168,14 +169,15 @@ func (a answer) code(path ...any) string {
 	return ""
 }
 
-// viewer is what the server has to know of who asks, which is everyone.
+// viewer says what the sender of the page's request may do. The request has no token.
 type viewer struct {
 	MayWrite                            *bool
 	CannotWriteReason, CannotVoteReason string
 }
 
-// about returns the product of an answer that is whole and everyone's, else an empty string. Without
-// tokens, the machine that the server runs on may write, and its answer says so.
+// about returns the product of an answer that is complete and the same for everyone, else an empty
+// string. On a server without tokens, readers on its own machine may write, so their answer
+// differs.
 func (a answer) about(s state) string {
 	if may := a.viewer().MayWrite; len(a.Errors) > 0 || may == nil || *may {
 		return ""
@@ -183,7 +185,7 @@ func (a answer) about(s state) string {
 	return s.Product
 }
 
-// viewer returns who asks, the zero viewer if nothing is known.
+// viewer returns the viewer in the answer, the zero viewer if there is none.
 func (a answer) viewer() (v viewer) {
 	if json.Unmarshal(a.Data.Viewer, &v) != nil {
 		return viewer{}

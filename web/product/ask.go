@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// Response is what the API said, as HTTP has it.
+// Response is an HTTP response of the API.
 type Response struct {
 	Status     int
 	RetryAfter string // empty if it does not say
 	Body       []byte
 }
 
-// ask sends an operation to the API from within the server, as any client would: a request passes
-// every limit. The variables are anything that can be encoded as JSON.
+// ask sends an operation to the API from within the server, as any client would: all limits apply
+// to it. The variables are anything that can be encoded as JSON.
 //
 // The request has the address of the one for the page, which decides who may write on a server
 // without tokens. It carries no token: a page is the same for everyone, and may be cached.
@@ -33,8 +33,8 @@ func ask(ctx context.Context, api http.Handler, page *http.Request, operation st
 	return send(api, r)
 }
 
-// AskForAll is ask for what is shown to everyone. The request has no address: no client is charged
-// for it, and none that is limited spoils the page for others.
+// AskForAll is ask for content that everyone sees. The request has no address: no client is charged
+// for it, and a client at its limit does not fail it for others.
 func AskForAll(ctx context.Context, api http.Handler, operation string, variables any) Response {
 	return send(api, requestOf(ctx, operation, variables))
 }

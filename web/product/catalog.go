@@ -16,17 +16,15 @@ import (
 )
 
 const (
-	// keptFor is how long a product is known before it is asked for again. Until the answer is there,
-	// the old one counts.
+	// keptFor is how long a product is known before it is fetched again. The old data counts until the answer arrives.
 	keptFor = time.Hour
-	// failedFor is how long after a failure a product is asked for again, and how often failures are
-	// logged.
+	// failedFor is how long after a failure a product is fetched again, and the least time between two logged failures.
 	failedFor = time.Minute
-	// patience is how long a page waits for products that were never asked for.
+	// patience is how long a page waits for products that were never fetched.
 	patience = 400 * time.Millisecond
 	// fetchTimeout bounds a fetch. Pages do not wait for it.
 	fetchTimeout = 5 * time.Second
-	// maxFetches bounds the fetches at a time: visitors name the products, and the shop has other work.
+	// maxFetches bounds the fetches at a time: visitors choose the products, and the shop has other work.
 	maxFetches = 8
 	// maxBytes bounds an answer. Pages of products have some hundred kilobytes.
 	maxBytes = 2 << 20
@@ -34,12 +32,10 @@ const (
 	maxKnown = 10_000
 )
 
-// Catalog asks the shop what its products are called, at an address for each product. What is there is
-// JSON, or the shop's own page of the product with JSON-LD. A nil Catalog knows nothing. Safe for concurrent
-// use.
+// Catalog fetches the names of products from the shop, at an address for each product. The answer is JSON, or the
+// shop's own page of the product with JSON-LD. A nil Catalog knows nothing. Safe for concurrent use.
 //
-// A page never depends on the shop: it waits a moment for the first name of a product, and is shown
-// without it then.
+// A page never depends on the shop: it waits a moment for a name that was never fetched, and is then shown without it.
 type Catalog struct {
 	ctx      context.Context // ends all fetching; not a request's: others wait for the same answer
 	address  address
@@ -58,9 +54,8 @@ type entry struct {
 	until time.Time
 }
 
-// NewCatalog returns the catalog at a template, an address with {id} in place of a product's id, until the
-// context ends. The machine there is on the internet, unless inside allows private networks and this
-// machine too.
+// NewCatalog returns a catalog that fetches until the context ends. The template is an address with {id} in place of a
+// product's id. It must be on the internet, unless inside allows private networks and this machine, too.
 func NewCatalog(ctx context.Context, template string, inside bool, log *slog.Logger) (*Catalog, error) {
 	address, err := parseAddress(template, inside)
 	if err != nil {
@@ -80,8 +75,7 @@ func NewCatalog(ctx context.Context, template string, inside bool, log *slog.Log
 	}, nil
 }
 
-// Find returns what is known of products, by their ids. It waits a moment for those that were not
-// asked for before.
+// Find returns the known data of products by their ids. It waits a moment for products that were never fetched.
 func (c *Catalog) Find(ctx context.Context, ids ...string) map[string]Product {
 	if c == nil {
 		return nil
@@ -114,7 +108,7 @@ func (c *Catalog) Find(ctx context.Context, ids ...string) map[string]Product {
 // errBusy says that too many products are being fetched.
 var errBusy = errors.New("too many products are being fetched")
 
-// refresh fetches a product and remembers it. What was known of it stays if that fails.
+// refresh fetches a product and remembers it. If that fails, the old data stays.
 func (c *Catalog) refresh(id string) error {
 	ctx, cancel := context.WithTimeout(c.ctx, fetchTimeout)
 	defer cancel()
@@ -126,7 +120,7 @@ func (c *Catalog) refresh(id string) error {
 	}
 	old, _ := c.known.Peek(id)
 	if time.Now().Before(old.until) {
-		return nil // a fetch ended between the look and this one
+		return nil // another fetch has just ended
 	}
 	err := task.Guard(func() error {
 		if id == "." || id == ".." { // servers resolve such segments, even if they are escaped
@@ -151,8 +145,7 @@ func (c *Catalog) refresh(id string) error {
 
 var accepted = http.Header{"Accept": {"application/ld+json, application/json;q=0.9, text/html;q=0.8"}, "User-Agent": {"Talkback"}}
 
-// failed logs why a product has no name, for one product at a time: if the shop fails, it fails for
-// all.
+// failed logs why a product has no name, at most once within failedFor: if the shop fails, it fails for all products.
 func (c *Catalog) failed(id string, err error) {
 	now, last := time.Now().Unix(), c.logged.Load()
 	if c.ctx.Err() == nil && now-last >= int64(failedFor.Seconds()) && c.logged.CompareAndSwap(last, now) {

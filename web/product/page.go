@@ -1,10 +1,9 @@
 // Package product renders the product page on the server: everything that a shop shows about the
 // comments of one product, with links that work without JavaScript and that search engines follow.
 //
-// The page is an element, <talkback-comments>, whose inside the server writes as a declarative
-// shadow root. The element's script, when it arrives, takes the same DOM over. An address becomes a
-// state, one request to the API answers it, a view decides every text and link, and a template
-// writes them.
+// The page is an element, <talkback-comments>, whose inside the server writes as a declarative shadow root. The
+// element's script takes over the same DOM when it arrives. An address becomes a state, one request to the API answers
+// it, a view decides every text and link, and a template writes them.
 package product
 
 import (
@@ -29,16 +28,16 @@ type Pages struct {
 	api       http.Handler
 	style     template.CSS
 	styleHash string
-	build     string // changes with whatever the program makes of an answer
+	build     string // changes with everything that renders an answer
 	timeout   time.Duration
 
-	// Catalog says what products are called; nil if nothing does.
+	// Catalog has the names of products; nil without names.
 	Catalog *Catalog
-	// Plans has pages say how they were read, under a header of Talkback: for those who try it.
+	// Plans makes pages show how they were read, under a header of Talkback, for people who try it.
 	Plans bool
-	// Live has pages tell how many comments came while they are open, by a subscription.
+	// Live makes pages show, by a subscription, how many comments came while they are open.
 	Live bool
-	// Layout stands around the content of pages; nil for nothing.
+	// Layout surrounds the content of pages; nil for none.
 	Layout *Layout
 }
 
@@ -61,11 +60,11 @@ func (p *Pages) StyleHash() string { return p.styleHash }
 // Page is a complete answer.
 type Page struct {
 	Status int
-	// Header is what the page asks for beside its length and its policies.
+	// Header has the headers of the page besides its length and its policies.
 	Header http.Header
 	Body   []byte
-	// Version changes whenever the page says something else to a reader. Times that reading took do
-	// not count. It is empty for a page that is not to be kept.
+	// Version changes with the content of the page, but not with the times of reading it. It is empty for a page that must
+	// not be cached.
 	Version string
 	// About is the product of a page that is the same for everyone; empty for any other page.
 	About string
@@ -87,7 +86,7 @@ type document struct {
 	Talkback           bool   // the page has the header of Talkback
 }
 
-// element is what the template of the element shows, with what surrounds it.
+// element is the data of the template of the element, and of the HTML around it.
 type element struct {
 	Product string
 	Style   template.CSS
@@ -110,15 +109,15 @@ func (p *Pages) Product(r *http.Request, base string) Page {
 	reply := ask(ctx, p.api, r, operation, s.variables())
 	a := parseAnswer(reply.Body)
 	switch {
-	case a.refuses("product") || a.code("product") == "BODY_TOO_LARGE": // by its id, which alone has no bound
+	case a.refuses("product") || a.code("product") == "BODY_TOO_LARGE": // because of the id, the only value without a bound
 		return p.missing(t, "missing.product")
-	case a.refusesList() && s.Page > 1: // page numbers may be off, or it is dearer than the first one
+	case a.refusesList() && s.Page > 1: // page numbers may be off, or the page costs more than the first one
 		return redirect(s.at(1))
 	case a.refusesList() && !s.isFirst():
 		return redirect(s.all())
 	}
 	var named Product
-	if a.Data.Product != nil { // a request that the API limits costs the shop nothing either
+	if a.Data.Product != nil { // a request that the API refuses costs the shop no fetch either
 		named = p.Catalog.Find(ctx, s.Product)[s.Product]
 	}
 	status := statusOf(s, a, reply)
@@ -146,24 +145,24 @@ func (p *Pages) Widget(ctx context.Context, id string) template.HTML {
 	return template.HTML(executed(english, "comments", element{Product: id, Style: p.style, View: shown, State: embedded(english, s, reply.Body)}))
 }
 
-// NotFound answers a request for an address of the site where nothing is.
+// NotFound answers a request for an unknown address of the site.
 func (p *Pages) NotFound(r *http.Request) Page {
 	return p.missing(textsFor(r.Header.Get("Accept-Language")), "missing.text")
 }
 
-// missing is the page of an address where nothing is, with the reason.
+// missing returns the page for an unknown address, with the reason.
 func (p *Pages) missing(t *texts, reason string) Page {
 	return p.render(http.StatusNotFound, t, document{
 		Lang: t.lang, Dir: t.dir(), Title: t.say("missing.title"), Heading: t.say("missing.title"), Text: t.say(reason), NoIndex: true,
 	})
 }
 
-// redirect leads to another page of the product.
+// redirect returns a redirect to another page of the product.
 func redirect(to state) Page {
 	return Page{Status: http.StatusFound, Header: http.Header{"Location": {to.address()}}}
 }
 
-// lasting are codes of errors that a retry meets again. Visitors cannot help it: the operation is ours.
+// lasting are codes of errors that persist after a retry. Visitors did not cause them: the operation is ours.
 var lasting = []string{"BAD_INPUT", "BAD_CURSOR", "TOO_COMPLEX", "QUERY_TOO_LONG", "INTERNAL"}
 
 // statusOf returns the status of the page of an answer.
@@ -181,7 +180,7 @@ func statusOf(s state, a answer, reply Response) int {
 	return http.StatusOK
 }
 
-// document decides what the page shows. Search engines are to list only what is whole.
+// document decides what the page shows. Search engines are to list complete pages only.
 func (p *Pages) document(t *texts, s state, a answer, named Product, body []byte, base string, whole bool) document {
 	product, called := a.Data.Product, cmp.Or(named.Name, s.Product)
 	d := document{
@@ -222,10 +221,10 @@ func (t *texts) description(p *product, called string) string {
 		"stars", t.averageStars(*p.Stats.Average).Label)
 }
 
-// embedded is the state of the element when it begins: the query and its answer. It is JSON that
-// can stand in a script element: the characters that could end it are escaped.
+// embedded returns the initial state of the element: the query and its answer. It is JSON that can stand in a script
+// element: the characters that could end it are escaped.
 func embedded(t *texts, s state, body []byte) template.JS {
-	var said struct { // without what the request cost: that is for its client alone
+	var said struct { // without the cost, which is only for the client of the request
 		Data   json.RawMessage `json:"data"`
 		Errors json.RawMessage `json:"errors,omitempty"`
 	}
@@ -244,7 +243,7 @@ func embedded(t *texts, s state, body []byte) template.JS {
 	return template.JS(out)
 }
 
-// version identifies what the page says, without the times and costs of reading it.
+// version identifies the content of the page, without the times and costs of reading it.
 func (p *Pages) version(t *texts, s state, a answer, named Product, base string) string {
 	said := *a.Data.Product
 	list := *said.List
@@ -276,7 +275,7 @@ func (p *Pages) render(status int, t *texts, d document) Page {
 	return pageOf(status, t, body)
 }
 
-// pageOf is a page in the language of its reader.
+// pageOf returns a page in the language of its reader.
 func pageOf(status int, t *texts, body []byte) Page {
 	return Page{
 		Status: status,
@@ -289,12 +288,12 @@ func pageOf(status int, t *texts, body []byte) Page {
 	}
 }
 
-// InsideSuffix is what the path of the inside of an element has behind that of its product.
+// InsideSuffix ends the path of the inside of an element, after the path of its product's page.
 const InsideSuffix = "/element"
 
-// Inside answers a request for the inside of the element, which the server of a shop puts into a page
-// of its own. The query is that of this page, and path is the page's path. A choice that no list has
-// gives way to all comments: a redirect would only reach the shop's server.
+// Inside answers a request for the inside of the element, which the server of a shop puts into a page of its own. The
+// query is that of the shop's page, and its parameter path is the path of that page. If the API refuses the list, the
+// inside shows all comments: a redirect would only reach the shop's server.
 func (p *Pages) Inside(r *http.Request) Page {
 	t := textsFor(r.Header.Get("Accept-Language"))
 	s, ok := parseInside(r.URL)
@@ -339,7 +338,7 @@ func parseInside(address *url.URL) (state, bool) {
 	return s, ok
 }
 
-// plain is an answer to a program, in words for its developer.
+// plain returns an answer to a program, with a text for its developer.
 func plain(status int, text string) Page {
 	return Page{Status: status, Header: http.Header{"Content-Type": {"text/plain; charset=utf-8"}}, Body: append([]byte(text), '\n')}
 }

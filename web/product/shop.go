@@ -22,7 +22,7 @@ const (
 	maxImage = 2_000 // bytes of an address
 )
 
-// Product is what the shop says about a product, cleaned: it comes from a page that others write.
+// Product is the shop's data about a product, cleaned: it comes from a page that others write.
 type Product struct {
 	// Name is one line without control characters; empty if it is not known.
 	Name string
@@ -82,8 +82,8 @@ func productOfJSON(text []byte, typed bool) map[string]any {
 	return productIn(value, typed)
 }
 
-// productIn finds the first product in JSON-LD. An object without a type is one, unless products have
-// to be typed.
+// productIn finds the first product in JSON-LD. An object without a type counts as one, unless
+// typed is set.
 func productIn(value any, typed bool) map[string]any {
 	switch value := value.(type) {
 	case []any:
@@ -119,9 +119,9 @@ func isProduct(kind any) bool {
 	return false
 }
 
-// cleaned returns a text as one line of bounded length. Characters that control a terminal or turn
-// the direction of what follows are removed; entities, which many shops write into JSON-LD too, are
-// the characters that they mean.
+// cleaned returns a text as one line of bounded length. It removes characters that control a
+// terminal or change the direction of text. It decodes entities, which many shops write into
+// JSON-LD, too.
 func cleaned(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -139,7 +139,7 @@ func cleaned(text string) string {
 	return text
 }
 
-// imageOf returns the address of the first picture of a product, seen from the address that names it.
+// imageOf returns the address of the first picture of a product, resolved against from.
 func imageOf(value any, from *url.URL) string {
 	switch value := value.(type) {
 	case []any:

@@ -23,8 +23,8 @@ const (
 	firstYear, lastYear = 1970, 9998
 )
 
-// state is what the address of a product page asks for. The page makes all of its links from states,
-// and the element keeps the same states in the browser.
+// state is the parsed address of a product page. The page makes all of its links from states, and
+// the element keeps the same states in the browser.
 type state struct {
 	Product   string
 	Page      int      // from 1; 1 if there is a cursor
@@ -36,7 +36,7 @@ type state struct {
 	// After and Before are cursors, at most one of them. Links have them while the API has no page
 	// numbers.
 	After, Before string
-	// Path is that of the page if it is not ours.
+	// Path is the path of a shop's own page, empty for our pages.
 	Path string
 }
 
@@ -85,7 +85,7 @@ func isDots(id string) bool { return id == "." || id == ".." }
 // orders are the orders to choose from, as addresses and texts name them; empty for the usual one.
 var orders = []string{"", "oldest", "highest", "lowest", "helpful"}
 
-// traits are what comments can be restricted to, as addresses and texts name it.
+// traits are the traits that a filter can require, as addresses and texts name them.
 var traits = []string{"verified", "media"}
 
 func parseTraits(texts []string) []string {
@@ -124,7 +124,7 @@ func parseLanguages(texts []string) []string {
 	return tags[:min(len(tags), maxLanguages)]
 }
 
-// canonicalTag returns a tag that stays the same when it is read again, empty if text is none.
+// canonicalTag returns the canonical form of a language tag, empty if text is none.
 func canonicalTag(text string) string {
 	const maxBytes = 35 // RFC 5646, section 4.4.1
 	for range 4 {
@@ -260,7 +260,7 @@ func (s state) listed() bool {
 	return !s.filtered() && s.Order == "" && s.After == "" && s.Before == ""
 }
 
-// canonical returns the page that stands for this one in search engines.
+// canonical returns the page that search engines should list in place of this one.
 func (s state) canonical() state {
 	if s.listed() {
 		return s
@@ -323,7 +323,8 @@ func (s state) ordered(order string) state {
 //go:embed product.graphql
 var operation string
 
-// variables of the operation. Those without a value are left out, which the API tells from null.
+// variables of the operation. Those without a value are left out, which the API distinguishes from
+// null.
 type variables struct {
 	ID         string  `json:"id"`
 	First      int     `json:"first,omitempty"`
@@ -372,7 +373,8 @@ func (s state) variables() variables {
 // orderNames are the names of orders in the schema.
 var orderNames = map[string]string{"oldest": "OLDEST_FIRST", "highest": "HIGHEST_RATED", "lowest": "LOWEST_RATED", "helpful": "MOST_HELPFUL"}
 
-// filter returns the filter by languages, traits and days, with ratings; nil if it lets everything pass.
+// filter returns the filter by languages, traits and days, with ratings; nil if it allows all
+// comments.
 func (s state) filter(ratings []int) *filter {
 	f := filter{Languages: s.Languages, Ratings: ratings, Verified: slices.Contains(s.Only, "verified"), WithMedia: slices.Contains(s.Only, "media")}
 	if s.From != "" {
@@ -381,7 +383,7 @@ func (s state) filter(ratings []int) *filter {
 	if s.To != "" {
 		day, err := time.Parse(time.DateOnly, s.To)
 		if err != nil {
-			panic(err) // parseDay let it pass
+			panic(err) // parseDay has checked it
 		}
 		f.CreatedBefore = day.AddDate(0, 0, 1).Format(time.DateOnly) + "T00:00:00Z"
 	}
@@ -394,7 +396,7 @@ func (s state) filter(ratings []int) *filter {
 // usualWait is what Retry-After says if the API names no time, in seconds.
 const usualWait = 5
 
-// retryAfter returns the seconds after which to retry: those that the API names, if they are any.
+// retryAfter returns the seconds after which to retry: those that the API names, else usualWait.
 func retryAfter(r Response) string {
 	if seconds, err := strconv.ParseUint(r.RetryAfter, 10, 31); err == nil {
 		return strconv.FormatUint(seconds, 10)

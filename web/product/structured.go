@@ -65,8 +65,8 @@ type scale struct {
 func stars(value float64) scale { return scale{value, 5, 1} }
 
 // structuredData describes a product and the comments that its page shows, as JSON that can stand
-// in a script element. Without a name of the product, its id is in place of it. The result is nil if
-// there is nothing to say: a product without ratings must not claim any.
+// in a script element. A product without a name has its id instead. The result is nil if there is
+// nothing to say: a product without ratings must not claim any.
 func structuredData(p *product, named Product, url string) []byte {
 	if p == nil || p.Stats == nil || p.Stats.Average == nil {
 		return nil
@@ -85,7 +85,8 @@ func structuredData(p *product, named Product, url string) []byte {
 	return out
 }
 
-// reviews describes comments. One without the name of its author is left out: a review needs one.
+// reviews describes comments. It leaves out comments without an author's name, which a review
+// needs.
 func reviews(comments []comment) []review {
 	var all []review
 	for _, c := range comments {

@@ -32,7 +32,7 @@ var templates = func() map[string]func() *template.Template {
 	return all
 }()
 
-// readTemplates reads the embedded templates, which say the texts of a language.
+// readTemplates reads the embedded templates with the texts of a language.
 func readTemplates(t *texts) *template.Template {
 	all := template.New("").Funcs(template.FuncMap{"say": func(key string) string { return t.say(key) }})
 	for _, name := range []string{"element", "page"} {
@@ -69,7 +69,7 @@ func buildVersion(style []byte) string {
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-// executed returns what one of the embedded templates makes of a page, or of an element.
+// executed executes one of the embedded templates with the data of a page, or of an element.
 func executed(t *texts, name string, shown any) []byte {
 	var out bytes.Buffer
 	if err := templates[t.lang]().ExecuteTemplate(&out, name, shown); err != nil {
@@ -78,8 +78,8 @@ func executed(t *texts, name string, shown any) []byte {
 	return out.Bytes()
 }
 
-// Layout is the page of a shop, with places for what product pages have: a template of package
-// html/template. A nil Layout has no places. Safe for concurrent use.
+// Layout is the page of a shop, with places for the parts of product pages: a template of package html/template. A nil
+// Layout has no places. Safe for concurrent use.
 type Layout struct {
 	template *template.Template
 	source   string
@@ -144,8 +144,9 @@ func located(err error) error {
 	return errors.New(text + "; " + places)
 }
 
-// allowed returns an error for what a browser would refuse in silence, by the Content-Security-Policy of
-// product pages: code and style within the page or of another host, frames, sound and moving pictures.
+// allowed returns an error for elements and attributes that browsers would refuse silently, by the
+// Content-Security-Policy of product pages: inline code and style, code and style of another host, frames, audio and
+// video.
 func allowed(name string, source []byte) error {
 	line := 1
 	for z := html.NewTokenizer(bytes.NewReader(source)); z.Next() != html.ErrorToken; {
@@ -165,12 +166,12 @@ func allowed(name string, source []byte) error {
 // neverAllowed are elements for which the policy allows no address at all.
 var neverAllowed = []string{"style", "base", "iframe", "frame", "object", "embed", "audio", "video"}
 
-// namesHost reports whether an address names a host, and is no path alone.
+// namesHost reports whether an address names a host, rather than a path only.
 func namesHost(address string) bool {
 	return strings.HasPrefix(address, "//") || strings.HasPrefix(address, "http:") || strings.HasPrefix(address, "https:")
 }
 
-// refused names what browsers refuse of a tag, empty if that is nothing.
+// refused names the part of a tag that browsers refuse, empty if there is none.
 func refused(tag html.Token) string {
 	value := func(name string) string {
 		if i := slices.IndexFunc(tag.Attr, func(a html.Attribute) bool { return a.Key == name }); i >= 0 {
@@ -200,8 +201,8 @@ func refused(tag html.Token) string {
 	return ""
 }
 
-// around returns the layout around a page, and false if it fails, such as by the length of a name: the
-// page is shown without then.
+// around returns the layout around a page, and false if it fails, for example on the length of a name. The page is then
+// shown without it.
 func (l *Layout) around(v layoutView) ([]byte, bool) {
 	var out bytes.Buffer
 	err := l.template.Execute(&out, v)

@@ -17,9 +17,8 @@ import (
 //go:embed texts
 var textFiles embed.FS
 
-// texts are what the page says in one language, and how it writes numbers and days. The element
-// reads the same files, and writes numbers and days by Intl: a test in a browser holds the two
-// together.
+// texts are the texts of the page in one language, with its way to write numbers and days. The element reads the same
+// files, and writes numbers and days by Intl: a test in a browser compares the two.
 type texts struct {
 	lang  string // its tag, which the files are named by
 	tag   language.Tag
@@ -36,8 +35,8 @@ var (
 	// chooseLanguage returns the language of the texts that suit an Accept-Language header best.
 	chooseLanguage = NewChooser(Languages()...)
 
-	// autonyms are the names of languages in themselves. Go and browsers have different versions of
-	// these names, so both sides read one file.
+	// autonyms are the names of languages in those languages. Go and browsers have different versions of these names, so
+	// both sides read one file.
 	autonyms = readTexts("languages")
 )
 
@@ -113,12 +112,11 @@ func Languages() []string {
 	return tags
 }
 
-// TextsPath returns where the server has the texts of the element in a language, which finds them
-// beside its script and beside the API.
+// TextsPath returns the path of the element's texts in a language. The element finds them beside its script and beside
+// the API.
 func TextsPath(lang string) string { return "/talkback/" + lang + ".json" }
 
-// ElementTexts returns the texts of a language that the element has, one of [Languages], as JSON. The
-// others stand in the page around it.
+// ElementTexts returns the element's texts in one of [Languages], as JSON, without those of the page around it.
 func ElementTexts(lang string) []byte {
 	words := readTexts(lang)
 	maps.DeleteFunc(words, func(key, _ string) bool {
@@ -145,7 +143,7 @@ func (t *texts) say(key string, values ...string) string {
 	return strings.NewReplacer(values...).Replace(text)
 }
 
-// count returns the text of a key for a number of things, which {n} stands for.
+// count returns the text of a key for a number of things, which replaces {n}.
 func (t *texts) count(key string, n int) string {
 	return t.say(t.formOf(key, n, 0), "n", t.number(n))
 }
@@ -162,10 +160,10 @@ var pluralForms = [...]string{
 	plural.Other: ".other", plural.Zero: ".zero", plural.One: ".one", plural.Two: ".two", plural.Few: ".few", plural.Many: ".many",
 }
 
-// millions are the languages that say "a million of comments". The rules of x/text are older than that.
+// millions are the languages that say "a million of comments". The plural rules of x/text do not have this form.
 var millions = []string{"es", "fr", "it", "pt"}
 
-// formOf returns the form of a key that fits a number, given as a whole one and its hundredths.
+// formOf returns the plural form of a key for a number, given as a whole number and hundredths.
 func (t *texts) formOf(key string, whole, hundredths int) string {
 	decimals, digits := 0, hundredths
 	switch {
@@ -179,11 +177,10 @@ func (t *texts) formOf(key string, whole, hundredths int) string {
 	return key + pluralForms[plural.Cardinal.MatchPlural(t.tag, whole, decimals, decimals, digits, digits)]
 }
 
-// LanguageName returns the name of a language in itself, such as "Deutsch" for "de"; the tag if it is
-// not known.
+// LanguageName returns the name of a language in that language, such as "Deutsch" for "de"; the tag if it is unknown.
 func LanguageName(tag string) string { return english.languageName(tag) }
 
-// languageName returns the name of a language in itself, the tag if it is not known.
+// languageName returns the name of a language in that language, the tag if it is unknown.
 func (t *texts) languageName(tag string) string {
 	if tag == "und" {
 		return t.say("language.unknown")

@@ -76,7 +76,7 @@ const (
 	// mostLines is how many lines of a text are shown whole. The style sheet shows fewer of a longer
 	// one, so that it is worth unfolding.
 	mostLines = 12
-	// mostOfHighlight is the same of a text above the list.
+	// mostOfHighlight is the same for a text above the list.
 	mostOfHighlight = 4
 	// widestLine is how many characters a line has on a wide screen. Few lines have more.
 	widestLine = 85
@@ -114,7 +114,7 @@ func (t *texts) comment(c comment) commentView {
 	return v
 }
 
-// nameOf is what a picture shows, or else its number.
+// nameOf returns the alternative text of media, or else a name with their number.
 func (t *texts) nameOf(m media, at int) string {
 	switch n := t.number(at + 1); {
 	case m.Alt != "":
@@ -126,7 +126,7 @@ func (t *texts) nameOf(m media, at int) string {
 	}
 }
 
-// dateTime is a time as an attribute has it.
+// dateTime returns a time in the form of a datetime attribute.
 func dateTime(at time.Time) string { return at.UTC().Format("2006-01-02T15:04:05.000Z") }
 
 func (t *texts) summary(s state, p *product) *summaryView {
@@ -216,8 +216,8 @@ func (s *stats) has(trait string) int {
 	return s.WithMedia
 }
 
-// chips are the languages to choose from: those of the comments, then those that are chosen beside.
-// A single one is no choice.
+// chips are the languages to choose from: those of the comments, then chosen ones that no comment has. A single one is
+// no choice.
 func (t *texts) chips(s state, languages []languageCount) []chipView {
 	all := slices.Clone(languages)
 	for _, tag := range s.Languages {
