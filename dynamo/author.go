@@ -16,16 +16,16 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// AuthorRecord is one thing that the table holds about an author. Comment is set, with Decisions
-// and Key, or Report or Vote is.
+// AuthorRecord is one record about an author: a comment with its decisions and key, a report, or a
+// vote. The fields of the other kinds are nil.
 type AuthorRecord struct {
-	// CommentID is the comment of the author, or the one that the author reported or voted about.
+	// CommentID is the author's comment, or the one that the author reported or voted on.
 	CommentID comment.ID
-	// Comment is a comment of the author, with what lists do not show.
+	// Comment is a comment of the author, including the fields that lists do not show.
 	Comment *comment.Comment
-	// Decisions are what was decided about the comment, the earliest first.
+	// Decisions are the moderators' decisions about the comment, the earliest first.
 	Decisions []comment.Decision
-	// Key is the idempotency key of the comment, nil if it had none or that has expired.
+	// Key is the idempotency key of the comment; nil if it had none or the key has expired.
 	Key *KeyRecord
 	// Report is the author's report of a comment of someone else.
 	Report *comment.Report
@@ -33,19 +33,18 @@ type AuthorRecord struct {
 	Vote *comment.CastVote
 }
 
-// KeyRecord is what the table remembers of an idempotency key.
+// KeyRecord is an idempotency key as the table stores it.
 type KeyRecord struct {
 	// Hash is the hash of the author's id and the key.
 	Hash string
-	// Expires is when the table may forget it.
+	// Expires is when the table may delete the key.
 	Expires time.Time
 }
 
-// AuthorRecords yields all that the table holds about an author: comments of all states, newest
-// first, and then reports and votes. It finds a customer's by an index that follows the table
-// within moments. Comments of an imported author are in no such index, so it finds them by a scan
-// of the whole table, in no order. An item that is not proper is left out and given to
-// Options.Improper. The last pair may be an error.
+// AuthorRecords yields every record about an author: comments of all states, newest first, then
+// reports and votes. For a customer it reads an index, which follows the table within moments. An
+// imported author is in no index, so it scans the whole table and yields the comments in no order.
+// Malformed items are left out and passed to Options.Improper. The last pair may be an error.
 func (s *Store) AuthorRecords(ctx context.Context, author comment.Author, scanner *Scanner) iter.Seq2[AuthorRecord, error] {
 	if author.Imported {
 		return records(scanner.OfAuthor(ctx, author.ID), func(c comment.Comment) (AuthorRecord, bool, error) {
@@ -80,8 +79,8 @@ func (s *Store) AuthorRecords(ctx context.Context, author comment.Author, scanne
 	}
 }
 
-// records yields what read makes of each found value, but for those that are gone. The first error
-// is the last pair.
+// records yields the record that read returns for each found value. It leaves out values that are
+// gone, and ends with the first error.
 func records[T any](found iter.Seq2[T, error], read func(T) (record AuthorRecord, there bool, err error)) iter.Seq2[AuthorRecord, error] {
 	return func(yield func(AuthorRecord, error) bool) {
 		for value, err := range found {
@@ -96,8 +95,7 @@ func records[T any](found iter.Seq2[T, error], read func(T) (record AuthorRecord
 	}
 }
 
-// keysOfWriter yields the primary keys of the items of a writer, those of the newest comments
-// first.
+// keysOfWriter yields the primary keys of a writer's items, those of the newest comments first.
 func (s *Store) keysOfWriter(ctx context.Context, writer *types.AttributeValueMemberS) iter.Seq2[layout.Item, error] {
 	return func(yield func(layout.Item, error) bool) {
 		for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
@@ -118,8 +116,8 @@ func (s *Store) keysOfWriter(ctx context.Context, writer *types.AttributeValueMe
 	}
 }
 
-// commentRecord reads a comment and what is kept beside it. It returns false if there is none of
-// the author any more.
+// commentRecord reads a comment with its decisions and its key. there is false if the comment is
+// gone or is another author's.
 func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment.Author) (record AuthorRecord, there bool, err error) {
 	items, _, err := call.Partition(ctx, s.client, s.table, layout.CommentKey(id)[layout.AttrPK], "items of a comment")
 	if err != nil {
@@ -147,7 +145,8 @@ func (s *Store) commentRecord(ctx context.Context, id comment.ID, author comment
 	return record, there, nil
 }
 
-// keyRecord returns what is remembered of the idempotency key of a comment's item, nil for nothing.
+// keyRecord returns the idempotency key of a comment's item, nil if it has none or the key has
+// expired.
 func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, error) {
 	hash, had := it[layout.AttrKeyHash].(*types.AttributeValueMemberB)
 	if !had {
@@ -161,7 +160,7 @@ func (s *Store) keyRecord(ctx context.Context, it layout.Item) (*KeyRecord, erro
 	return &KeyRecord{Hash: hex.EncodeToString(hash.Value), Expires: time.Unix(expires, 0).UTC()}, nil
 }
 
-// recorded reads an item, as often as that takes.
+// recorded reads an item, with the retries of call.Retry.
 func (s *Store) recorded(ctx context.Context, key layout.Item) (layout.Item, error) {
 	return call.Retried(ctx, func() (layout.Item, error) {
 		it, err := s.get(ctx, key)

@@ -6,18 +6,17 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// errCrowded refuses what would wait for a product.
+// errCrowded refuses an operation that would wait for a crowded product.
 var errCrowded = comment.Errorf(comment.Overloaded, "too many requests wait for this product: try again in a second")
 
-// bulkhead keeps one product from taking all places: operations that want a product whose
-// partitions are slow pile up, and without a bound they would hold every place of the server. It
-// counts operations with calls in progress, by product. A nil one bounds nothing. It is safe for
-// concurrent use.
+// bulkhead keeps one slow product from occupying the whole server: operations pile up on its
+// partitions, and without a bound they would take every slot. It counts operations with calls in
+// progress, by product. A nil bulkhead bounds nothing. It is safe for concurrent use.
 type bulkhead struct {
 	most int // operations that may have calls for one product in progress
 
 	mu    sync.Mutex
-	calls map[string]map[any]int // numbers of calls in progress, by product and operation; none is 0
+	calls map[string]map[any]int // calls in progress, by product and operation; never 0
 }
 
 func newBulkhead(most int) *bulkhead { return &bulkhead{most: most, calls: map[string]map[any]int{}} }
@@ -53,9 +52,9 @@ func (b *bulkhead) enter(product string, operation any) (leave func(), err error
 	}, nil
 }
 
-// enterBatch begins a batch of different products: one slow product holds up all of it. It returns
-// those that are not in too many other batches, until leave is called, and an Overloaded error for
-// each of the others.
+// enterBatch begins a batch of different products, all of which a slow one would hold up. It admits
+// products that are not in too many other batches, and counts them until leave is called. refused
+// has an Overloaded error for each of the others.
 func (b *bulkhead) enterBatch(products []string) (in []string, refused map[string]error, leave func()) {
 	batch, leaves := new(byte), make([]func(), 0, len(products))
 	refused = map[string]error{}

@@ -13,13 +13,14 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// A page of comments with a rare trait is found by ranks: the index of page numbers tells where the
-// next comments of the list stand, and these are fetched by their ids. The index follows the
-// stream, so it may name a comment that is gone or lost the trait, which is left out, and the next
-// one is asked for. It may lack a comment that came since: that is why counts have to be trusted,
-// or a read along the list comes first.
+// A page of comments with a rare trait is found by ranks: the index of page numbers returns the
+// positions of the next comments, which are then fetched by id. The index follows the stream, so it
+// may name a comment that is gone or has lost the trait. Such a comment is left out and the next
+// one is fetched. The index may also lack a recent comment: so counts must be trusted, or a read
+// along the list comes first.
 
-// takeByRank takes what a run wants. If the index does not answer, it cuts the run where it is.
+// takeByRank takes the comments of a run by their ranks. If the index does not answer, it cuts the
+// run short.
 func (s *Store) takeByRank(ctx context.Context, r *run) error {
 	list := pageindex.List{Product: r.plan.Product, Filter: r.plan.Filter, Order: comment.OldestFirst}
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil // they are bounds of the run
@@ -54,8 +55,8 @@ func (s *Store) takeByRank(ctx context.Context, r *run) error {
 	return nil
 }
 
-// fetchNamed fetches the comments at some positions, and takes those that are in the list now. It
-// begins no call once the page reached its bound.
+// fetchNamed fetches the comments at the positions, and takes those that are still in the list.
+// Once the page has reached its cost bound, it begins no further call.
 func (s *Store) fetchNamed(ctx context.Context, r *run, positions []comment.Position) error {
 	for some := range slices.Chunk(positions, idsAtOnce) {
 		if err := r.meter.Check(); err != nil {

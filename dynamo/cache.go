@@ -16,12 +16,12 @@ import (
 const flightTimeout = 10 * time.Second
 
 // flights reads a page once for all callers that want it at the same time, as singleflight does. A
-// page is at most as old as its read took. A caller that comes after a change which the Store knows
-// does not join a read that began before it.
+// page is at most as old as its read took. After a change that the Store knows of, a caller joins
+// no read that began before the change.
 //
-// The first caller leads: it reads in its own goroutine and by its own context, so a page that is
-// not shared costs one look into a map. The others wait for the leader, and may leave at any time.
-// If the leader's client leaves or its time is over, they read again, together.
+// The first caller leads: it reads in its own goroutine with its own context, so an unshared page
+// costs only a map lookup. The others wait for the leader and may leave at any time. If the leader
+// is canceled or times out, they read again, together.
 type flights struct {
 	mu    sync.Mutex
 	under map[flightKey]*flight
@@ -36,16 +36,16 @@ type flightKey struct {
 
 // flight is one read under way.
 type flight struct {
-	landed chan struct{} // closed once the rest is there; nil while nobody follows
+	landed chan struct{} // closed when page and err are set; nil while there is no follower
 	page   sharedPage
 	err    error
-	// leadersOwn says that the read failed for a reason of its leader alone: it left, its time was
-	// over, or its operation holds too many texts already. A follower reads again.
+	// leadersOwn is set if the read failed for a reason of its leader alone: it was canceled or
+	// timed out, or its operation already holds too much text. A follower then reads again.
 	leadersOwn bool
 }
 
-// join reads a page, or waits for a caller that reads the same one. A panic of read is an error for
-// all of them. The page is shared, so do not change it.
+// join reads a page, or waits for a caller that reads the same one. If read panics, all of them get
+// an error. The page is shared, so do not change it.
 func (f *flights) join(ctx context.Context, key flightKey, read func(context.Context) (sharedPage, error)) (page sharedPage, err error) {
 	shared, leads := f.board(key)
 	for ; !leads; shared, leads = f.board(key) {
@@ -75,7 +75,7 @@ func (f *flights) join(ctx context.Context, key flightKey, read func(context.Con
 	return shared.page, shared.err
 }
 
-// board returns the read of a page that is under way, or a new one for the caller to lead.
+// board returns the flight that reads the page already, or a new one for the caller to lead.
 func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -93,8 +93,7 @@ func (f *flights) board(key flightKey) (shared *flight, leads bool) {
 	return shared, leads
 }
 
-// land ends a read that its leader made by a context. A caller that comes afterwards begins a new
-// read.
+// land ends a flight; ctx is the leader's context. The next caller begins a new flight.
 func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
 	shared.leadersOwn = shared.err != nil && ctx.Err() != nil || comment.KindOf(shared.err) == comment.TooMuchText
 	f.mu.Lock()
@@ -105,7 +104,7 @@ func (f *flights) land(ctx context.Context, key flightKey, shared *flight) {
 	}
 }
 
-// sharedPage is a page as callers share it: texts that are stored compressed stay compressed.
+// sharedPage is a page that callers share: texts that are stored compressed stay compressed.
 type sharedPage struct {
 	comment.Page // without its comments
 	comments     []layout.Compressed
@@ -121,10 +120,10 @@ const (
 )
 
 // pageCache keeps the first pages of lists for maxAge, and longer while they are proven unchanged.
-// So a popular product costs one read in that time and not one for each visitor. An empty cache,
-// after a restart, causes no burst: flights reads each page once for all callers.
+// So a popular product costs one read per maxAge instead of one per visitor. An empty cache, after
+// a restart, causes no burst: flights reads each page once for all callers.
 //
-// A cached page is not shown once this Store has changed its product or the stream has told of a
+// A cached page is not shown once this Store has changed its product or the stream has reported a
 // change. The nil pageCache caches nothing. It is safe for use by many goroutines.
 type pageCache struct {
 	maxAge time.Duration
@@ -136,7 +135,7 @@ type pageCache struct {
 	kept *simplelru.LRU[queryKey, keptPage]
 }
 
-// keptPage is a page and the time when reading it began. It may lack what was written since.
+// keptPage is a page and the time when reading it began. It may lack later writes.
 type keptPage struct {
 	page sharedPage
 	read time.Time
@@ -146,25 +145,25 @@ func newPageCache(maxAge time.Duration, unchanged func(read, changed time.Time) 
 	return &pageCache{maxAge: maxAge, now: time.Now, unchanged: unchanged, kept: newLRU[queryKey, keptPage](pagesKept, nil)}
 }
 
-// keeps tells whether the page of a query may be cached: only first pages, which many clients
+// keeps reports whether the page of a query may be cached: only first pages, which many clients
 // request.
 func (p *pageCache) keeps(key queryKey) bool {
 	return p != nil && key.given&(afterGiven|beforeGiven) == 0 && key.number <= 1
 }
 
-// keep caches a page that was read from a moment on.
+// keep caches a page; began is when reading it began.
 func (p *pageCache) keep(key queryKey, page sharedPage, began time.Time) {
 	if !p.keeps(key) || page.Incomplete() || textBytes(page) > largestKept {
 		return
 	}
-	plan := page.Plan() // now: what makes it holds all that was read, also what the page does not show
+	plan := page.Plan() // made now, because the closure holds everything that was read, shown or not
 	page.Explain = func() comment.QueryPlan { return plan }
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.kept.Add(key, keptPage{page: page, read: began})
 }
 
-// find returns a cached page that may be shown now, given when its product was last changed.
+// find returns a cached page that may still be shown; changed is when its product was last changed.
 func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	if !p.keeps(key) {
 		return sharedPage{}, false
@@ -176,7 +175,7 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	if !found || !kept.read.After(changed.Add(indexLag)) {
 		return sharedPage{}, false
 	}
-	// What is settled changes with the time.
+	// Which comments are settled changes as time passes.
 	if age >= p.maxAge && (key.settledOnly || !p.unchanged(kept.read, changed)) {
 		return sharedPage{}, false
 	}
@@ -189,7 +188,8 @@ func (p *pageCache) find(key queryKey, changed time.Time) (sharedPage, bool) {
 	return page, true
 }
 
-// textBytes is the size of the texts and titles of a page in bytes. Everything else in it is small.
+// textBytes returns the size of the texts and titles of a page in bytes. Everything else in it is
+// small.
 func textBytes(page sharedPage) int {
 	bytes := 0
 	for i := range page.comments {
@@ -203,24 +203,23 @@ func textBytes(page sharedPage) int {
 }
 
 const (
-	// unheardFor is the maximum age of the watermark, and so the longest time for which a page
-	// lacks a change.
+	// unheardFor is the maximum age of the watermark, and so how long a page may lack a change.
 	unheardFor = 3 * time.Second
-	// provenFor is the longest time for which a page is shown without being read again. It bounds
-	// the effect of changes that the stream does not report as changes of a comment, such as an
-	// item that becomes unreadable.
+	// provenFor is how long a page is shown at most without being read again. It bounds the effect
+	// of changes that the stream does not report as changes of a comment: an item that becomes
+	// unreadable, say.
 	provenFor = 10 * time.Minute
 )
 
-// proof is what Options.Following says. A Store whose process reads all shards of the stream hears
-// of every change. So what it read of a product is still so, as long as no change of the product
-// came and the watermark is young.
+// proof is Options.Following. A Store whose process reads all shards of the stream hears of every
+// change. So a page is unchanged as long as no change of its product came and the watermark is
+// young.
 type proof func() (since, upTo time.Time, ok bool)
 
-// unchanged reports whether what was read of a product from a moment on is proven to be as it was
-// unheardFor ago. changed is the last change of the product that the Store knows of. An index may
-// lag behind a change by moveAge, and another process may have heard of those just before this one
-// began to follow.
+// unchanged reports whether data of a product, whose read began at read, is proven to have been
+// current unheardFor ago. changed is the last change of the product that the Store knows of. It
+// allows for an index that lags behind a change by moveAge, and for changes that only another
+// process heard of, just before this one began to follow.
 func (p proof) unchanged(read, changed time.Time) bool {
 	now := time.Now()
 	if p == nil || now.Sub(read) > provenFor || read.Before(changed.Add(moveAge)) {
@@ -230,8 +229,8 @@ func (p proof) unchanged(read, changed time.Time) bool {
 	return ok && now.Sub(upTo) <= unheardFor && read.After(since.Add(moveAge))
 }
 
-// namedComments keeps comments that were fetched by their ids beside first pages, as long as they
-// are proven unchanged. The nil namedComments keeps none.
+// namedComments caches comments that were fetched by id beside first pages, while they are proven
+// unchanged. The nil namedComments caches none.
 type namedComments struct {
 	proof   proof
 	changes *changes
@@ -251,7 +250,7 @@ type namedComment struct {
 	read time.Time
 }
 
-// find returns the comments that are kept, and the ids of the others.
+// find returns the cached comments, and the ids of the others.
 func (n *namedComments) find(ids []comment.ID, withoutText bool) (others []comment.ID, found map[comment.ID]*comment.Comment) {
 	found = map[comment.ID]*comment.Comment{}
 	if n == nil {
@@ -270,7 +269,8 @@ func (n *namedComments) find(ids []comment.ID, withoutText bool) (others []comme
 	return others, found
 }
 
-// keep keeps comments that were read from a moment on. A nil one was not there.
+// keep caches comments; began is when reading them began. A nil comment did not exist and is not
+// cached.
 func (n *namedComments) keep(fetched map[comment.ID]*comment.Comment, withoutText bool, began time.Time) {
 	if n == nil {
 		return

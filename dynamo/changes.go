@@ -12,17 +12,17 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// changes remembers when each product was last changed, for a bounded number of products. A product
-// that is not among them counts as changed when the last dropped one was. It is safe for use by
-// many goroutines.
+// changes remembers when each product was last changed, for a bounded number of products. For any
+// other product it assumes the time of the last change that it dropped. It is safe for use by many
+// goroutines.
 type changes struct {
 	mu       sync.Mutex
 	products *simplelru.LRU[string, change]
-	dropped  change // the latest change that made room for another
+	dropped  change // the latest change that was evicted
 	noted    uint64 // how many changes there were
 }
 
-// change is when a product was changed, and the number of that change.
+// change is the time and the number of a change of a product.
 type change struct {
 	at     time.Time
 	number uint64
@@ -43,7 +43,7 @@ func (c *changes) note(product string, at time.Time) {
 	c.products.Add(product, change{at, c.noted})
 }
 
-// last is the latest time at which a product may have been changed.
+// last returns the latest time at which a product may have been changed.
 func (c *changes) last(product string) time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -75,8 +75,8 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// remembered is how many products a Store remembers something of, some 300 bytes each, and how many
-// pages it knows the contents of.
+// remembered is for how many products a Store keeps hints, some 300 bytes each, and for how many
+// pages it remembers the contents.
 const remembered = 10_000
 
 // newLRU returns a cache that holds at most size values; size is at least one. It calls dropped,
@@ -94,16 +94,16 @@ func newLRU[K comparable, V any](size int, dropped func(K, V)) *simplelru.LRU[K,
 // table by different times. So a page may find a moved comment in neither partition. It may also
 // find it in both; then the merge drops one.
 //
-// A Store therefore remembers moved comments, from its own edits and from the stream. After it has
-// read a page, it looks for moved comments that belong on the page and are missing, and fetches
-// those by their ids.
+// A Store therefore remembers moved comments, from its own edits and from the stream. After reading
+// a page, it fetches by id the moved comments that belong on the page and are missing.
 
 const (
 	// moveAge is how long a move is remembered. Indexes may lag behind the table by as much.
 	moveAge = 10 * time.Second
 	// movesKept is how many moved comments are remembered, some 300 bytes each.
 	movesKept = 10_000
-	// cellsKept is how many cells of one comment are remembered; an author may toggle between many.
+	// cellsKept is how many cells are remembered of one comment, whose author may toggle between
+	// many.
 	cellsKept = 8
 	// maxLookups bounds the comments that are fetched by id for one page. Each costs a read unit or
 	// more.
@@ -123,11 +123,11 @@ type moved struct {
 	at       time.Time // the time of the latest move
 	position comment.Position
 	version  int            // after its last move
-	now      []comment.Cell // it is in one of these: several edits may have tried to make the version
+	now      []comment.Cell // it is in one of these: several edits may have tried to write the version
 	been     []comment.Cell // all cells of all its moves
 }
 
-// after is the comment after one more move, which may arrive late.
+// after returns the comment after one more move, which may arrive late.
 func (m moved) after(next move) moved {
 	switch {
 	case next.version > m.version:
@@ -139,8 +139,8 @@ func (m moved) after(next move) moved {
 	return m
 }
 
-// with returns cells and one more, without changing them. A list longer than cellsKept stands for
-// any cell.
+// with returns cells with one more, and leaves the given slice alone. A list longer than cellsKept
+// means any cell.
 func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 	if slices.Contains(cells, cell) || len(cells) > cellsKept {
 		return cells
@@ -148,7 +148,7 @@ func with(cells []comment.Cell, cell comment.Cell) []comment.Cell {
 	return append(slices.Clip(cells), cell)
 }
 
-// mayFit tells whether the filter may allow the comment after its last move.
+// mayFit reports whether the filter may allow the comment after its last move.
 func (m moved) mayFit(filter comment.Filter) bool {
 	return len(m.now) > cellsKept || slices.ContainsFunc(m.now, filter.AllowsCell)
 }
@@ -194,7 +194,7 @@ func (m *moves) note(product string, next move) {
 	}
 }
 
-// of are the comments of a product that moved within moveAge, in no order.
+// of returns the comments of a product that moved within moveAge, in no order.
 func (m *moves) of(product string, now time.Time) []moved {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -207,12 +207,12 @@ func (m *moves) of(product string, now time.Time) []moved {
 	return young
 }
 
-// missing are the positions, in the direction of reading, of moved comments that belong among those
-// taken and are not there: they fit the filter after their last move, and no partition that the
-// part that was read there held them all the time.
+// missing returns the positions of moved comments that belong among those taken and are not there,
+// in the direction of reading. Such a comment may fit the filter after its last move, and no part
+// that was read at its position held it throughout.
 //
 // last is the place of the last comment that was taken from partitions, nil if these were read to
-// the end. Where a comment stands by its votes is known when it is fetched.
+// the end. By votes, a comment's place is known only once it is fetched.
 func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all []moved, taken []layout.Compressed, last *comment.Place) []comment.Position {
 	var out []comment.Position
 	for _, m := range all {
@@ -227,8 +227,8 @@ func missing(p *planner.Plan, readAt func(comment.Position) []planner.Part, all 
 	})
 }
 
-// stayed tells whether one part that was read held the comment before and after each of its moves.
-// Such an edit changes the entry in place, so the page cannot have missed it.
+// stayed reports whether one part that was read held the comment before and after each of its
+// moves. Such moves change the entry in place, so the page cannot have missed it.
 func stayed(read []planner.Part, m moved) bool {
 	return len(m.been) <= cellsKept && slices.ContainsFunc(read, func(part planner.Part) bool {
 		return !slices.ContainsFunc(m.been, func(cell comment.Cell) bool { return !part.Holds(cell) })

@@ -38,7 +38,8 @@ func (s *Store) Comments(ctx context.Context, q comment.Query) (comment.Page, er
 	return s.expand(ctx, page)
 }
 
-// answer reads a page and caches it. It looks up and counts beside it what the query asks for.
+// answer reads a page and caches it. In parallel it looks up page numbers and counts, if the query
+// asks for them.
 func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known planner.Knowledge) (sharedPage, error) {
 	began := s.now()
 	a := new(answering)
@@ -65,9 +66,9 @@ func (s *Store) answer(ctx context.Context, q comment.Query, key queryKey, known
 	return page, nil
 }
 
-// expand is a page with its texts. The caller's operation holds those that are expanded from now
-// on; the others were held when they were read. The shared page stays compressed. Comments whose
-// texts are damaged are left out and reported.
+// expand returns the page with decompressed texts, which count as memory held by the caller's
+// operation. Uncompressed texts were counted when they were read. The shared page stays compressed.
+// Comments whose texts are damaged are left out and reported.
 func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, error) {
 	page, account := shared.Page, usage.From(ctx)
 	page.Comments = slices.Grow(page.Comments, len(shared.comments))
@@ -87,8 +88,8 @@ func (s *Store) expand(ctx context.Context, shared sharedPage) (comment.Page, er
 	return page, nil
 }
 
-// Warm reads what the Store would know of a product after some pages: its statistics and how large
-// its comments are. It needs a Watermark.
+// Warm reads what the planner uses for a product: its statistics and the sizes of its comments. It
+// needs a Watermark.
 func (s *Store) Warm(ctx context.Context, product string) error {
 	if err := s.memory.fetch(ctx, product); err != nil {
 		return call.Wrap(err, "statistics of product %q", product)
@@ -114,9 +115,9 @@ func (s *Store) observePage(known planner.Knowledge, e execution) {
 	s.options.Observer.PageRead(warm, estimated, consumed, e.waves())
 }
 
-// CountedUpTo is a moment up to which every change of a comment is in the statistics, however old
-// the comment; false when that is unknown. It reads the table at most once a second for all
-// callers. It is false without a Watermark.
+// CountedUpTo returns a time up to which the statistics include every change of a comment, however
+// old the comment. known is false if no such time is known, and without a Watermark. It reads the
+// table at most once a second for all callers.
 func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
 	if s.memory == nil {
 		return time.Time{}, false
@@ -127,17 +128,17 @@ func (s *Store) CountedUpTo(ctx context.Context) (upTo time.Time, known bool) {
 	return upTo, known && err == nil
 }
 
-// answering answers one query: the page, and beside it what is looked up or counted of its list.
+// answering answers one query: the page, and its page numbers and counts beside it.
 type answering struct {
 	list      listing
-	front     *listing          // reads the comments before the middle of a page that is read from there; nil for other pages
+	front     *listing          // reads the first half of a page that is read from its middle; nil for other pages
 	placement planner.Placement // how a page by number is found
 	numbers   *numbersLookup    // nil if nothing is looked up
 	counted   *run              // counts the list beside the page; nil if nothing is counted by reading
 	countErr  error
 }
 
-// place finds where a page by number begins. Other pages know.
+// place finds where a page by number begins. For other pages it does nothing.
 func (a *answering) place(ctx context.Context) error {
 	switch {
 	case a.list.query.Slice.Page == 0:
@@ -174,8 +175,9 @@ func (a *answering) place(ctx context.Context) error {
 	return nil
 }
 
-// inFrontOf is the slice of some comments in front of a place behind comments of the list. It ends
-// before the next place among comments of the same key, or at the end of the list if there is none.
+// inFrontOf returns the slice of the last size comments up to a place, the one at the place
+// included. It ends before the next place of the same key, or at the end of the list if there is
+// none.
 func (a *answering) inFrontOf(place *comment.Place, size int) comment.Slice {
 	slice := comment.Slice{Size: size, FromEnd: true}
 	switch descends := a.list.query.Order.Descends(); {
@@ -187,7 +189,7 @@ func (a *answering) inFrontOf(place *comment.Place, size int) comment.Slice {
 	return slice
 }
 
-// read reads the page, from its middle in both directions at once if it was found there.
+// read reads the page. If its middle was found, it reads both halves from there in parallel.
 func (a *answering) read(ctx context.Context) error {
 	if a.front == nil {
 		return a.list.read(ctx)
@@ -200,8 +202,8 @@ func (a *answering) read(ctx context.Context) error {
 	return err
 }
 
-// aside looks up what is left, and counts by reading what could not be looked up. Its error is nil:
-// the page stands without all of it.
+// aside finishes the lookups, and counts by reading if the lookup gave no counts. It always returns
+// nil: the page is complete without its results.
 func (a *answering) aside(ctx context.Context) error {
 	if a.numbers != nil && a.numbers.begin(ctx) == nil {
 		a.numbers.err = a.numbers.Finish(ctx)
@@ -216,7 +218,7 @@ func (a *answering) aside(ctx context.Context) error {
 	return nil
 }
 
-// page puts the answer together; took is how long it took.
+// page assembles the answer; took is how long it took.
 func (a *answering) page(took time.Duration) sharedPage {
 	page := a.list.page
 	switch {
@@ -248,7 +250,7 @@ func (a *answering) page(took time.Duration) sharedPage {
 	return page
 }
 
-// position says how the page was found, nil if there is nothing to say.
+// position describes how the page was found; nil for a page by cursor that needed no lookup.
 func (a *answering) position() *comment.PagePosition {
 	numbered := a.numbers != nil && a.numbers.Numbers != nil && a.numbers.Cost.Calls > 0
 	cost := a.list.execution.lookups()
@@ -267,12 +269,12 @@ func (a *answering) position() *comment.PagePosition {
 	return out
 }
 
-// countCure is what to ask for instead of a count that met its bound.
+// countCure is the advice in the error of a count that reached its cost bound.
 const countCure = "choose a shorter range of dates, or leave out totalCount and stats"
 
-// countAll counts wave by wave, each read of the run to its end: DynamoDB counts up to 1 MB a call,
-// and each wave stays within what the bound has left. The first failure cancels the other reads and
-// fails the count, which is never short without saying so.
+// countAll counts wave by wave until each read of the run ends. DynamoDB counts up to 1 MB a call,
+// and each wave stays within the rest of the cost bound. The first failure cancels the other reads
+// and fails the count, so a count is never short without an error.
 func (r *run) countAll(ctx context.Context) error {
 	for {
 		var unread []*read

@@ -8,14 +8,14 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// explain describes how a page was found and executed, and the run that counted beside it unless
-// that is nil, for programs and for people.
+// explain describes how a page was found and executed, for programs and for people. It includes the
+// run that counted beside it, unless that is nil.
 func explain(e execution, counted *run, position *comment.PagePosition, returned int) comment.QueryPlan {
 	var runs []*run // in the order in which they began
 	for _, reading := range e.readings() {
 		runs = append(runs, reading.runs()...)
 	}
-	chosen := runs[0] // the others followed it
+	chosen := runs[0] // the first one; the others followed
 	candidates := chosen.plan.Candidates()
 	plan := comment.QueryPlan{
 		Position:      position,
@@ -42,7 +42,7 @@ func explain(e execution, counted *run, position *comment.PagePosition, returned
 	return plan
 }
 
-// readings returns all readings, in the order in which they began; nil for one that was not made.
+// readings returns the readings in the order in which they began; nil for one that was not made.
 func (e execution) readings() []*reading {
 	return append([]*reading{e.skip, e.front, e.page}, e.probes...)
 }
@@ -57,8 +57,8 @@ func (e execution) waves() int {
 	return e.skip.waves() + max(e.front.waves(), e.page.waves()) + probes
 }
 
-// lookups is what the index of page numbers took to find comments by their ranks. Those of one step
-// run in parallel.
+// lookups returns the cost of finding comments by rank in the index of page numbers. The lookups of
+// one step run in parallel.
 func (e execution) lookups() (cost pageindex.Cost) {
 	for _, reading := range e.readings() {
 		for _, step := range reading.stepsOf() {

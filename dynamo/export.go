@@ -20,8 +20,8 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// A scan filters out all items but comments. Of a comment it projects the attributes that it needs,
-// without the keys that follow from them.
+// A scan filters out all items but comments. It projects the attributes that it needs, without the
+// keys that follow from them.
 var (
 	scanProjection = strings.Join([]string{layout.ListProjection(true), layout.ProductAttrs, layout.AttrState}, ",")
 	scanFilter     = "begins_with(" + layout.AttrPK + ",:prefix) AND " + layout.AttrSK + "=:sort AND attribute_not_exists(" + layout.AttrDeleted + ")"
@@ -40,8 +40,8 @@ type Scanner struct {
 	// goroutines at once. The scan then goes on. When OnImproper is nil, such an item ends the scan
 	// with an error.
 	OnImproper func(layout.Improper)
-	// Everything yields comments that are not approved too, and with all of them what lists do not
-	// show. OfProduct then reads the whole table: such comments are in no index of a product.
+	// Everything also yields comments that are not approved, and the fields that lists do not show.
+	// OfProduct then reads the whole table: such comments are in no index of a product.
 	Everything bool
 
 	hidden atomic.Int64
@@ -59,11 +59,10 @@ func NewScanner(client call.ScanClient, table string, calls int) *Scanner {
 	return &Scanner{client: client, table: table, calls: calls}
 }
 
-// All yields every comment of the table, in no order. A comment that exists from before the first
-// call until after the last comes exactly once, whatever else is written: its place in the scan is
-// its primary key, which no edit changes, and the reads are consistent. A comment that is added or
-// deleted during the scan may come or not. One that is edited comes as it was or as it is. The last
-// pair may be an error.
+// All yields every comment of the table, in no order. A comment that exists throughout the scan
+// comes exactly once, whatever else is written: no edit changes its primary key, and the reads are
+// consistent. A comment that is added or deleted during the scan may come or not. One that is
+// edited comes in its old or its new version. The last pair may be an error.
 //
 // Consistent reads cost twice as much as others: one read unit for 4 KB. An eventually consistent
 // scan could miss a comment written just before, and would be no complete copy.
@@ -71,7 +70,7 @@ func (s *Scanner) All(ctx context.Context) iter.Seq2[comment.Comment, error] {
 	return s.read(ctx, s.scans(scanFilter, layout.Item{}))
 }
 
-// scans returns the reads of a whole table, with a filter that has values beside those of
+// scans returns the reads of a whole table. values are those of the filter beyond the ones of
 // scanFilter.
 func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 	maps.Copy(values, scanValues)
@@ -109,15 +108,15 @@ func (s *Scanner) scans(filter string, values layout.Item) []listRead {
 	return reads
 }
 
-// Hidden returns how many comments All left out, since they are not approved.
+// Hidden returns how many comments All left out because they are not approved.
 func (s *Scanner) Hidden() int { return int(s.hidden.Load()) }
 
 // OfProduct yields every comment of a product, oldest first. It reads the product's partition of
 // the index All, as lists do, so its cost depends on the size of the product and not of the table.
 // These reads are eventually consistent: comments written within about the last second may be
-// missing. Otherwise it is like All: a comment's place in the partition is its ID.
+// missing. Otherwise it is like All, because no edit changes a comment's sort key there.
 //
-// With Everything it reads the table as All does, and yields them in no order.
+// With Everything it scans the table as All does, and yields the comments in no order.
 func (s *Scanner) OfProduct(ctx context.Context, product string) iter.Seq2[comment.Comment, error] {
 	if s.Everything {
 		return s.read(ctx, s.scans(productsFilter, layout.Item{":product": layout.Text(layout.Partition{Index: layout.All}.Key(product))}))
@@ -148,8 +147,8 @@ func (s *Scanner) OfAuthor(ctx context.Context, author string) iter.Seq2[comment
 	return s.read(ctx, s.scans(authorFilter, layout.Item{":author": layout.Binary([]byte(author))}))
 }
 
-// Estimate returns about how many items the table holds, and what reading it costs in read units;
-// both 0 if DynamoDB does not say. DynamoDB updates the numbers about every six hours.
+// Estimate returns about how many items the table holds and what a scan costs in read units. Both
+// are 0 if DynamoDB does not know. DynamoDB updates the numbers about every six hours.
 func (s *Scanner) Estimate(ctx context.Context) (items int64, units float64, err error) {
 	output, err := s.client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if err != nil {

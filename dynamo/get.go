@@ -23,8 +23,8 @@ const idsAtOnce = 25
 // idsCure is the advice in the error of a fetch that reached its cost bound.
 const idsCure = "these comments are large: ask for fewer at once"
 
-// Comment returns the current comment with an ID. It returns a NotFound error if there is none, and
-// comment.ErrImproper if its item is not a proper comment.
+// Comment returns the comment with an ID by a consistent read. It returns a NotFound error if there
+// is none, and comment.ErrImproper if its item is malformed.
 func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, error) {
 	found, failed, err := s.CommentsByID(ctx, []comment.ID{id}, false)
 	if err = errors.Join(err, failed[id]); err != nil {
@@ -68,7 +68,7 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 			switch c, err := heldComment(ctx, it, !withoutText); {
 			case err == nil:
 				found[id] = c
-			case comment.KindOf(err) == comment.Internal: // not for want of memory
+			case comment.KindOf(err) == comment.Internal: // not a lack of memory
 				s.proper(it, err)
 				failed[id] = fmt.Errorf("%w: %w", comment.ErrImproper, err)
 			default:
@@ -82,8 +82,8 @@ func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText 
 	return found, failed, nil
 }
 
-// heldComment decodes a comment. Its item counts as memory held by the operation before the text is
-// decompressed, and the text is added afterwards.
+// heldComment decodes a comment, and counts it as memory held by the operation: the item before the
+// text is decompressed, then the text.
 func heldComment(ctx context.Context, it layout.Item, text bool) (comment.Comment, error) {
 	product, err := layout.ProductOf(it)
 	if err != nil {
@@ -123,8 +123,8 @@ type Entry struct {
 	Bytes int
 }
 
-// ReadUnits is the price of reading this entry alone, in read units. A consistent read costs twice
-// as much as an eventually consistent one, and only the table allows it.
+// ReadUnits returns the price of reading this entry alone, in read units. A consistent read costs
+// twice as much as an eventually consistent one, and only the table allows it.
 func (e Entry) ReadUnits(consistently bool) float64 {
 	units := float64((e.Bytes + layout.UnitBytes - 1) / layout.UnitBytes)
 	if consistently {
@@ -133,9 +133,9 @@ func (e Entry) ReadUnits(consistently bool) float64 {
 	return units / 2
 }
 
-// Inspect fetches a comment, consistently, with all keys that it is found by. The keys are those
-// that its item has, which may have been written by an earlier version. It returns a NotFound error
-// if there is no such comment.
+// Inspect fetches a comment consistently, with its keys in the table and all list indexes. The keys
+// are those stored in the item, which an earlier version may have written. It returns a NotFound
+// error if there is no such comment.
 func (s *Store) Inspect(ctx context.Context, id comment.ID) (Inspection, error) {
 	it, err := s.get(ctx, layout.CommentKey(id))
 	if err != nil {

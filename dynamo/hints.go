@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// learning is the weight of the latest page in the estimate of a product's item sizes, if the page
-// has comment.DefaultPageSize comments.
+// learning is the weight of the latest page, of comment.DefaultPageSize comments, in the estimate
+// of a product's item sizes.
 const learning = 0.2
 
 // sizes estimates how large the comments of recently read products are. It is safe for use by many
@@ -24,8 +24,7 @@ type sizes struct {
 	products *simplelru.LRU[string, learnt]
 }
 
-// learnt are the estimates for one product: at 0 for comments of any rating, then for those of each
-// rating.
+// learnt are the estimates for one product: at 0 for all ratings together, then for each rating.
 type learnt [1 + comment.MaxRating]moments
 
 // moments are the mean of sizes and the mean of their squares.
@@ -35,7 +34,7 @@ func newSizes() *sizes {
 	return &sizes{products: newLRU[string, learnt](remembered, nil)}
 }
 
-// of are the sizes of a product's comments, zero when none was read.
+// of returns the estimated sizes of a product's comments, zero if none was read.
 func (s *sizes) of(product string) planner.Sizes {
 	s.mu.Lock()
 	known, _ := s.products.Get(product)
@@ -51,7 +50,8 @@ func (m moments) size() planner.ItemSize {
 	return planner.ItemSize{Mean: m.mean, Deviation: math.Sqrt(max(0, m.square-m.mean*m.mean))}
 }
 
-// measured are the sizes of entries that were read: at 0 of any rating, then of each rating.
+// measured adds up the sizes of entries that were read: at 0 of all ratings together, then of each
+// rating.
 type measured [1 + comment.MaxRating]measurements
 
 // measurements are a number of sizes, their sum and the sum of their squares.
@@ -72,7 +72,7 @@ func (m *measurements) add(more measurements) {
 	m.squares += more.squares
 }
 
-// learn updates the estimates for a product by entries that were read.
+// learn updates the estimates for a product from entries that were read.
 func (s *sizes) learn(product string, read measured) {
 	if read[0].count == 0 {
 		return
@@ -82,7 +82,7 @@ func (s *sizes) learn(product string, read measured) {
 	believed, known := s.products.Get(product)
 	for i := range believed {
 		if !known {
-			believed[i] = read[0].moments() // a rating is taken to be like the others until some of it were read
+			believed[i] = read[0].moments() // until entries of a rating are read, its estimate is that of all
 		}
 		if seen := read[i]; seen.count > 0 {
 			// More of them move the estimate farther.
@@ -98,40 +98,41 @@ func (m measurements) moments() moments {
 	return moments{mean: m.sum / m.count, square: m.squares / m.count}
 }
 
-// keyBytes is the size of what each entry of a list index holds beside the attributes a list
-// returns, the product's id and the language: the name, prefix, separators and rating of the
-// partition key.
+// keyBytes is the size of the fixed part of an entry's partition key: its name, prefix, separators
+// and rating. The product's id and the language come on top.
 const keyBytes = len(layout.AttrAll) + len(layout.ProductPKPrefix) + len("//5")
 
-// entryBytes is about the size of a comment's entry in the index by language and rating, given the
-// size of what the list returned. The other indexes hold a few bytes less.
+// entryBytes returns about the size of a comment's entry in the index by language and rating.
+// listed is the size of the attributes that the list returned. Entries of other indexes are a few
+// bytes smaller.
 func entryBytes(c comment.Comment, listed int) int {
 	return keyBytes + len(c.ProductID) + len(c.Language) + listed
 }
 
-// lookupPrices remembers what it took the index to find pages. It is safe for use by many
+// lookupPrices estimates what lookups in the index of page numbers cost. It is safe for use by many
 // goroutines.
 type lookupPrices struct {
 	mu    sync.Mutex
 	mean  planner.LookupPrice
-	place float64 // read units for each place, where several comments are found by their ranks
+	place float64 // read units per place, if several comments are found by rank
 }
 
-// assumedLookup is assumed of an index that was not asked yet: that of the table takes as much.
+// assumedLookup is the estimate before the first lookup: the price of the index in the table.
 var assumedLookup = planner.LookupPrice{Units: 2, Waves: 2, Skip: 16}
 
-// assumedPlace is assumed of each of several places: the markers of a run.
+// assumedPlace is the estimate for each of several places before the first lookup: the markers of a
+// run.
 const assumedPlace = 1
 
-// expected is what the next lookup is expected to take.
+// expected returns the expected cost of the next lookup.
 func (p *lookupPrices) expected() planner.LookupPrice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.mean
 }
 
-// learn updates the estimate by the cost of a lookup that found a page and left skip comments in
-// front of it to be skipped.
+// learn updates the estimate from the cost of a lookup that found a page, with skip comments to be
+// skipped before it.
 func (p *lookupPrices) learn(cost pageindex.Cost, skip int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,14 +142,14 @@ func (p *lookupPrices) learn(cost pageindex.Cost, skip int) {
 	follow(&p.mean.Skip, float64(skip))
 }
 
-// ranks is what finding comments by their ranks is expected to take.
+// ranks returns the expected cost of finding comments by rank.
 func (p *lookupPrices) ranks() *planner.RankPrice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return &planner.RankPrice{Lookup: p.mean, Place: p.place}
 }
 
-// learnPlaces updates the estimate by the cost of finding some comments by their ranks.
+// learnPlaces updates the estimate from the cost of finding comments by rank.
 func (p *lookupPrices) learnPlaces(cost pageindex.Cost, places int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -168,13 +169,14 @@ type recentPage struct {
 	held  *planner.LastPage
 	first comment.Position // the position of the first comment that was taken
 	at    time.Time        // when the page was read
-	// came is how many comments arrived in front of the page within elapsed; zero if none can.
+	// came is how many comments arrived in front of the page within elapsed; zero if none can
+	// arrive there.
 	came    float64
 	elapsed time.Duration
 }
 
-// A page that begins with the newest comment is assumed to get one comment a minute. Each time the
-// page is read, what was seen since counts for half of the rate.
+// A page that begins with the newest comment is assumed to get one comment a minute. Each read of
+// the page halves the weight of earlier observations.
 const (
 	assumedCame    = 1
 	assumedElapsed = time.Minute
@@ -184,11 +186,12 @@ func newRecent() *recent {
 	return &recent{now: time.Now, read: newLRU[queryKey, *recentPage](remembered, nil)}
 }
 
-// remembers tells whether it helps to know what a page held. A list in one partition is read
-// exactly as far as is wanted, and a page by number is found in another way each time.
+// remembers reports whether it helps to know the contents of a page. It does not for a list in one
+// partition, which is read exactly as far as needed, nor for a page by number, which is found in
+// another way each time.
 func (k queryKey) remembers() bool { return k.values > 1 && k.number <= 1 }
 
-// of is what the page of a query held when it was last read, nil if that is not known.
+// of returns what the page of a query held when it was last read, nil if that is unknown.
 func (p *recent) of(key queryKey) *planner.LastPage {
 	if !key.remembers() {
 		return nil
@@ -202,8 +205,8 @@ func (p *recent) of(key queryKey) *planner.LastPage {
 	return recent.held.Shifted(recent.arrived(p.now()))
 }
 
-// arrived is how many comments are expected to have arrived in front of the page by now, plus one
-// standard deviation, because small numbers are estimated badly.
+// arrived returns how many comments are expected to have arrived in front of the page by now. It
+// adds one standard deviation, because small numbers are estimated badly.
 func (r recentPage) arrived(now time.Time) float64 {
 	if r.came == 0 {
 		return 0
@@ -244,12 +247,12 @@ func newerThan(position comment.Position, taken []layout.Compressed) int {
 	return len(taken)
 }
 
-// failedAge is how long after a failed attempt no other is made: statistics that steer may be wrong
-// for about as long.
+// failedAge is how long no attempt is made after a failed one: statistics that steer may be wrong
+// for about that long.
 const failedAge = time.Minute
 
-// attempts remembers which attempts were given up lately, so a list with wrong counts pays for one
-// failed attempt and not for one with each page. It is safe for use by many goroutines.
+// attempts remembers which attempts were recently given up. So a list with wrong counts pays for
+// one failed attempt instead of one a page. It is safe for use by many goroutines.
 type attempts struct {
 	now func() time.Time
 
@@ -257,8 +260,8 @@ type attempts struct {
 	failed *simplelru.LRU[attemptKey, time.Time]
 }
 
-// attemptKey identifies what was attempted. A probe has a key of its own: its bound is lower than
-// that of a page.
+// attemptKey identifies an attempt. A probe has a key of its own: its bound is lower than that of a
+// page.
 type attemptKey struct {
 	product    string
 	conditions string
@@ -269,7 +272,7 @@ func newAttempts() *attempts {
 	return &attempts{now: time.Now, failed: newLRU[attemptKey, time.Time](remembered, nil)}
 }
 
-// attempt is the key of an attempt to read a page of a query, or to probe beside it.
+// attempt returns the key of an attempt to read a page of a query, or to probe beside it.
 func (k queryKey) attempt(purpose comment.ReadPurpose) attemptKey {
 	return attemptKey{product: k.product, conditions: k.conditions, purpose: purpose}
 }
@@ -281,7 +284,7 @@ func (a *attempts) fail(key attemptKey) {
 	a.failed.Add(key, a.now())
 }
 
-// failedLately tells whether such an attempt was given up within failedAge.
+// failedLately reports whether such an attempt was given up within failedAge.
 func (a *attempts) failedLately(key attemptKey) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// queryInput is the SDK's input for one read of a plan. A limit of 0 is no limit. start is the
-// LastEvaluatedKey of the call before it, nil for the first; it never leaves the request, because a
-// cursor is a position and not such a key.
+// queryInput returns the SDK's input for one read of a plan. A limit of 0 is no limit. start is the
+// LastEvaluatedKey of the previous call, nil for the first. Clients never see it: a cursor is a
+// position.
 func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start layout.Item) *dynamodb.QueryInput {
 	values := layout.Item{":p": layout.Text(r.Partition.Key(p.Product))}
 	input := &dynamodb.QueryInput{
@@ -35,7 +35,7 @@ func queryInput(table string, p *planner.Plan, r *planner.Read, limit int, start
 	return input
 }
 
-// projectionOf names the attributes that a plan reads.
+// projectionOf returns the attributes that a plan reads.
 func projectionOf(p *planner.Plan) string {
 	if p.ByVotes {
 		return layout.ListProjection(!p.WithoutText) + "," + layout.ByHelpful.SortAttr()

@@ -8,15 +8,14 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// createdError is how much too old a record may seem. Its creation time comes from DynamoDB's
-// clock, and this machine's may be ahead by minutes. A move that is noted for nothing costs
+// createdError is how much too old a record may seem: its creation time comes from DynamoDB's
+// clock, and this machine's may be minutes ahead. Noting a move that is really too old costs
 // nothing, as long as no page lacks its comment.
 const createdError = 15 * time.Minute
 
-// A Store follows the Counter that has it as Follower. It shows no page that was read before a
-// change of the stream, and leaves out no partition that the change put a comment into. It misses
-// no comment on a page because the comment moved. A process receives the changes of the shards that
-// it reads.
+// A Store is the Follower of a Counter. After a change from the stream, it shows no page that was
+// read before, and skips no partition that received the comment. It also finds a comment that moved
+// while a page was read. A process receives the changes of the shards that it reads.
 var _ counts.Follower = (*Store)(nil)
 
 // Changed implements counts.Follower.
@@ -25,19 +24,18 @@ func (s *Store) Changed(change counts.Change) {
 	s.changed(change.Product)
 }
 
-// wrote notes that this Store changed a product, or may have. Statistics and pages that were read
-// before, or are being read, may lack the change.
+// wrote notes that this Store changed a product, or may have. Statistics and pages whose read has
+// begun may lack the change.
 func (s *Store) wrote(product string) {
 	s.memory.wrote(product)
 	s.changed(product)
 }
 
-// changed notes that a product changed, so that no page read before is shown.
+// changed notes that a product changed, so that pages read earlier are not shown.
 func (s *Store) changed(product string) { s.changes.note(product, s.now()) }
 
-// Unchanged reports whether an answer about some products that was begun at a moment is proven to
-// be what it would be now. A part of it may have been in memory then, for as long as these keep
-// anything.
+// Unchanged reports whether an answer about some products, begun at a time, is proven to be still
+// current. It allows for parts that came from a cache and were as old as the caches allow.
 func (s *Store) Unchanged(products []string, began time.Time) bool {
 	p, read := proof(s.options.Following), began.Add(-max(s.options.PageAge, s.options.StatisticsAge))
 	for _, product := range products {
@@ -57,9 +55,9 @@ func (s *Store) noteEdit(before, after comment.Comment) {
 	s.noteMove(after.ProductID, move{position: after.ID.Position(), from: before.Cell(), to: after.Cell(), version: after.Version})
 }
 
-// Changing implements counts.Follower. It notes an edit recent enough that indexes may still lag
-// behind it: counting takes time, and pages are being read. A process that was down receives hours
-// of edits at once.
+// Changing implements counts.Follower. It notes an edit at once, because counting takes time while
+// pages are read. Edits too old for an index to lag behind are ignored: a process that was down
+// receives hours of them at once.
 func (s *Store) Changing(change counts.Change) {
 	old := s.now().Sub(change.Created) > moveAge+createdError
 	if old || change.Before == nil || change.After == nil {
@@ -85,8 +83,8 @@ func (s *Store) knowledge(q comment.Query) planner.Knowledge {
 	return known
 }
 
-// knowledgeMeanwhile returns the knowledge of the product of a query after a first read for its
-// page.
+// knowledgeMeanwhile returns the current knowledge of a query's product once its page has begun to
+// be read; known is what the first plan used.
 func (s *Store) knowledgeMeanwhile(q comment.Query, known planner.Knowledge) planner.Knowledge {
 	if s.options.Knowledge != nil {
 		given := s.options.Knowledge(q)

@@ -11,12 +11,12 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// The newest comment with one of some ratings is usually among the newest of all, and then a page
-// of these has it. If not, statistics that are trusted say where it is, and one read by its id
-// fetches it. So a Store remembers which newest comments no page showed, to fetch them along with
-// the statistics the next time.
+// The newest comment with one of some ratings is usually on the first page of all comments. If it
+// is not, trusted statistics have its position, and one read by id fetches it. So a Store remembers
+// which newest comments were not on that page, to fetch them along with the statistics the next
+// time.
 
-// tell remembers what was read for an answer.
+// tell remembers statistics that were read for an answer.
 func (m *memory) tell(product string, t told) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -25,8 +25,8 @@ func (m *memory) tell(product string, t told) {
 	m.products.Add(product, r)
 }
 
-// toldLately returns what statistics told lately; false if they have to be read. changed is the
-// last change of the product that the Store knows of.
+// toldLately returns the statistics of the last answer, and whether another answer may show them.
+// changed is the last change of the product that the Store knows of.
 func (m *memory) toldLately(product string, changed time.Time) (told, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -34,9 +34,9 @@ func (m *memory) toldLately(product string, changed time.Time) (told, bool) {
 	return m.again(r.told, product, changed)
 }
 
-// again returns statistics that were read for an earlier answer, and whether another answer may
-// show them. They must be proven unchanged, or young enough and include the last write of this
-// Store and the last change that the Store knows of. The caller holds the lock.
+// again returns statistics of an earlier answer, and whether another answer may show them. They
+// must be proven unchanged; or they must be young, and include this Store's last write and the last
+// change that it knows of. The caller holds the lock.
 func (m *memory) again(t told, product string, changed time.Time) (told, bool) {
 	if t.Stats != nil && m.unchanged != nil && m.unchanged(t.began, changed) {
 		t.asOf = m.now() // no older than any watermark
@@ -46,10 +46,10 @@ func (m *memory) again(t told, product string, changed time.Time) (told, bool) {
 	return t, t.Stats != nil && young && t.began.After(changed)
 }
 
-// Newest returns the id of the newest comment of a product with one of some ratings; no id if there
-// is none. The ratings must be normalized. known is false if no statistics are trusted to say so.
-// The comment may have been changed since: fetch it and look. The caller has seen
-// the newest comments of the product, among in number, and none has such a rating.
+// Newest returns the id of a product's newest comment with one of some ratings; empty if there is
+// none. The ratings must be normalized. known is false without trusted statistics that tell. The
+// comment may have changed since: fetch it and check. Call it only after none of the newest
+// comments, among in number, had such a rating.
 func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID, known bool) {
 	position, known := s.memory.newest(product, ratings, among, s.changes.last(product))
 	if !known || position == (comment.Position{}) {
@@ -59,8 +59,8 @@ func (s *Store) Newest(product string, ratings []int, among int) (id comment.ID,
 }
 
 // newest returns the position of the newest comment with one of some ratings, the zero Position if
-// there is none. It remembers that this comment is not among the newest n of the product; among is
-// n. changed is the last change of the product that the Store knows of.
+// there is none. It remembers that this comment is not among the newest comments of the product,
+// among in number. changed is the last change of the product that the Store knows of.
 func (m *memory) newest(product string, ratings []int, among int, changed time.Time) (position comment.Position, known bool) {
 	if m == nil {
 		return position, false
@@ -89,8 +89,8 @@ func (m *memory) newest(product string, ratings []int, among int, changed time.T
 	return bound.Position, true
 }
 
-// likely returns the ids of wanted comments that have to be fetched, judging by the last time: they
-// were not among the newest of their product then.
+// likely returns the ids of wanted comments that were not among the newest of their product the
+// last time, and so probably have to be fetched again.
 func (m *memory) likely(products []string, want comment.Latest) (ids []comment.ID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -112,9 +112,9 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 	return ids
 }
 
-// StatsAndLatest returns statistics, which Newest relies on from then on. Those that were read
-// lately are not read again. upTo is a time up to which all changes are counted, zero if that is
-// unknown. In the same call it fetches comments that the caller is likely to want next.
+// StatsAndLatest returns statistics, and remembers them for Newest. It does not read recent ones
+// again. upTo is a time up to which all changes are counted, zero if unknown. In the same call it
+// fetches comments that the caller is likely to want next.
 func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time.Time, want comment.Latest) (out comment.StatsAndLatest, err error) {
 	if out.AsOf = s.memory.trusting(upTo); out.AsOf.IsZero() {
 		out.Found, out.Failed, err = s.StatsOf(ctx, products)
@@ -163,8 +163,8 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	return out, nil
 }
 
-// LatestByID fetches comments that Newest named, eventually consistently as lists are read, and at
-// most MaxKeysPerGet. A comment that is in no list is missing.
+// LatestByID fetches comments by ids from Newest, at most MaxKeysPerGet. Its reads are eventually
+// consistent, as those of lists are. found lacks comments that are in no list.
 func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	ids, fetched := s.named.find(ids, withoutText)
 	if len(ids) > 0 {
@@ -186,14 +186,14 @@ func (s *Store) LatestByID(ctx context.Context, ids []comment.ID, withoutText bo
 	return found, nil, nil
 }
 
-// StatsOf fetches statistics as [counts.Reader.StatsOf] does, except those of products that are in
-// too many batches at the moment: these fail with an Overloaded error.
+// StatsOf fetches statistics as [counts.Reader.StatsOf] does. Products that are in too many batches
+// at the moment fail with an Overloaded error.
 func (s *Store) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	return s.statsInBatches(ctx, products, s.Reader.StatsOf)
 }
 
-// CurrentStatsOf does the same as [counts.Reader.CurrentStatsOf], for subscribers: nothing follows a
-// delivery that lacks the latest change.
+// CurrentStatsOf does the same with [counts.Reader.CurrentStatsOf]. It is for subscribers: no later
+// delivery would correct one that lacks the latest change.
 func (s *Store) CurrentStatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	return s.statsInBatches(ctx, products, s.Reader.CurrentStatsOf)
 }
@@ -212,8 +212,8 @@ func (s *Store) statsInBatches(ctx context.Context, products []string, read func
 	return found, failed, err
 }
 
-// besides decodes comments that were fetched by their ids. Those that the table left out, and those
-// that cannot be read, are missing. One that is in no list is as good as deleted.
+// besides decodes comments that were fetched by id. Its map lacks the ids in left and those of
+// malformed items. A comment that is deleted or in no list is nil.
 func (s *Store) besides(ctx context.Context, ids []comment.ID, items []layout.Item, left []comment.ID, withoutText bool) map[comment.ID]*comment.Comment {
 	out := make(map[comment.ID]*comment.Comment, len(ids))
 	for _, id := range ids {
@@ -240,9 +240,8 @@ func (s *Store) besides(ctx context.Context, ids []comment.ID, items []layout.It
 	return out
 }
 
-// trusting returns a time up to which all changes are counted, as far as it can be trusted for
-// statistics that are read from now on: zero if it is unknown or too old, or by a clock that is too
-// far ahead.
+// trusting returns upTo if statistics that are read from now on can be trusted up to it. It returns
+// zero if upTo is zero or too old, or comes from a clock that is too far ahead.
 func (m *memory) trusting(upTo time.Time) time.Time {
 	if m == nil || m.maxAge == 0 || upTo.IsZero() {
 		return time.Time{}
@@ -251,5 +250,5 @@ func (m *memory) trusting(upTo time.Time) time.Time {
 	if age := now.Sub(upTo); age > m.maxAge || age < -clockMargin {
 		return time.Time{}
 	}
-	return earlier(upTo, now) // by another server's clock
+	return earlier(upTo, now) // upTo is by another server's clock
 }

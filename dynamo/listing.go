@@ -10,27 +10,27 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// listing reads one page of a list: it plans, executes, cuts what was taken to the page, and probes
-// for what lies beyond.
+// listing reads one page of a list: it plans, executes, cuts the comments to the page, and probes
+// for more beyond its ends.
 type listing struct {
 	source
 	stretch planner.Stretch
 	size    int  // how many comments the page shows at most
 	fromEnd bool // whether the page is read backwards
-	joined  bool // whether the other half of the page, which has comments, is behind the start
+	joined  bool // whether the other half of the page, which has comments, precedes the start
 	skipped int  // how many comments were read before the page
 
 	execution execution
 	page      sharedPage
 }
 
-// pageCure is what to ask for instead of a page that met its bound.
+// pageCure is the advice in the error of a page that reached its cost bound.
 const pageCure = "these comments are large: ask for a smaller page, or for fewer languages and ratings"
 
-// traitCure is the same where no partition holds only the comments of the page.
+// traitCure is the same for a list whose comments share all partitions with others.
 const traitCure = "few comments have what verified and withMedia ask for: ask for a smaller page, or leave one of them out; with an index of page numbers that is up to date, they would be found by it"
 
-// begin sets the page that is to be read.
+// begin prepares to read the page of a query.
 func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.Knowledge) {
 	l.store, l.query, l.key = s, q, key
 	l.size, l.fromEnd = q.Slice.Size, q.Slice.FromEnd
@@ -39,7 +39,7 @@ func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.K
 		cure = traitCure
 	}
 	l.meter = layout.NewMeter(planner.PageEstimate(q), cure)
-	if q.SettledOnly { // those that are too young are left out
+	if q.SettledOnly { // comments that are too young are left out
 		if end := s.now().Add(-comment.SettleTime); q.Filter.CreatedBefore == nil || end.Before(*q.Filter.CreatedBefore) {
 			q.Filter.CreatedBefore = &end
 		}
@@ -48,27 +48,26 @@ func (l *listing) begin(s *Store, q comment.Query, key queryKey, known planner.K
 	l.stretch = planner.StretchOf(q)
 	mayRank := q.Filter.OfTraits() || q.Order == comment.MostHelpful // those without votes may be few
 	if s.options.PageNumbers != nil && mayRank && q.Filter.OfCells() && (known.Trusted || !q.SettledOnly) {
-		l.planner.Ranks = s.lookupPrices.ranks() // a follower must miss nothing, also while counting is late
+		l.planner.Ranks = s.lookupPrices.ranks() // SettledOnly must miss nothing, even while counting is late
 	}
 }
 
-// moveTo reads a slice instead of the one that the query names. It leaves out the first skip
-// comments.
+// moveTo selects a slice other than the query's, less its first skip comments.
 func (l *listing) moveTo(slice comment.Slice, skip int) {
 	q := comment.Query{Product: l.query.Product, Filter: l.planner.Filter, Order: l.query.Order, Slice: slice}
 	l.stretch = planner.StretchOf(q).Skipping(skip)
 	l.size, l.fromEnd = slice.Size, slice.FromEnd
 }
 
-// read makes the page: it takes comments in the direction of reading, cuts them to the page, and
-// probes at each end of it where they do not tell whether there are more.
+// read reads the page: it takes comments in the direction of reading and cuts them to the page. It
+// probes at each end where these comments leave open whether there are more.
 func (l *listing) read(ctx context.Context) error {
 	taken, all, ended, err := l.skipApart(ctx)
 	size := 0
 	if err == nil && !ended {
 		size = l.size
 		want := l.stretch.Want(size)
-		if l.query.WithoutNeighbours { // it does not ask whether a comment is beyond the page
+		if l.query.WithoutNeighbours { // so no comment beyond the page is needed
 			want = max(0, want-1)
 		}
 		l.execution.page = l.reading(l.stretch, planner.Request{
@@ -104,7 +103,7 @@ func (l *listing) read(ctx context.Context) error {
 }
 
 // skipApart reads the comments before the page without their texts if that costs less, and moves
-// the stretch behind them. ended reports that the list ends before the page; past are then the
+// the stretch behind them. ended reports that the list ends before the page. Then past has the
 // comments that were read, and all reports whether they are the whole list.
 func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, all, ended bool, err error) {
 	if !planner.SkipApart(l.stretch.Skip(), l.planner.Known.Sizes) {
@@ -126,7 +125,7 @@ func (l *listing) skipApart(ctx context.Context) (past []layout.Compressed, all,
 	return nil, false, false, nil
 }
 
-// learn remembers what the page held and how large its comments are, and reports its malformed
+// learn remembers what the page held and the sizes of its comments, and reports its malformed
 // items.
 func (l *listing) learn(taken []layout.Compressed) {
 	reading := l.execution.page
@@ -139,8 +138,8 @@ func (l *listing) learn(taken []layout.Compressed) {
 	}
 }
 
-// probe looks for one comment beyond each end of the page at which the page does not tell whether
-// there are more.
+// probe looks for one comment beyond each end of the page where it is unknown whether there are
+// more.
 func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner.Neighbours, error) {
 	var stretches []planner.Stretch
 	var answers []*planner.Answer
@@ -163,5 +162,5 @@ func (l *listing) probe(ctx context.Context, around planner.Neighbours) (planner
 	return around, err
 }
 
-// attemptFactor is how many times the estimate of a page its attempts may cost.
+// attemptFactor bounds what the attempts of a page may cost, as a multiple of its estimate.
 const attemptFactor = 2

@@ -40,8 +40,8 @@ type LoadCounts struct {
 	Written int
 	// Updated is how many comments were in the table before, and have been changed.
 	Updated int
-	// Changed is how many comments were changed here since the import that added them, and were
-	// left as they are. Without Loader.Update they count as Existing.
+	// Changed is how many comments were edited since the import that added them, and were left as
+	// they are. Without Loader.Update they count as Existing.
 	Changed int
 	// Existing is how many comments were in the table before, and were left as they are.
 	Existing int
@@ -64,23 +64,24 @@ func (n *LoadCounts) add(more LoadCounts) {
 	n.Erased += more.Erased
 }
 
-// Loader writes many comments, some of which may be in the table already. It overwrites none that
-// may have been changed since. It does not restore deleted comments, unless Revive is set or an
+// Loader writes many comments, some of which may already be in the table. It overwrites none that
+// may have been edited since. It does not restore deleted comments, unless Revive is set or an
 // undone import had added them.
 //
 // A Loader reads before it writes, consistently, so a second import of the same file costs no
 // writes. Each write has a condition: it may take effect long after its answer was lost, and must
-// then neither undo an edit nor bring back what was deleted meanwhile. BatchWriteItem has no
-// conditions. The SDK's own retries are off, because they hide that a write was refused by itself.
+// then neither undo an edit nor restore a deleted comment. BatchWriteItem has no conditions. The
+// SDK's retries are off, because they hide that an earlier try of the same write is what refuses
+// it.
 type Loader struct {
 	// Revive writes deleted comments like new ones.
 	Revive bool
-	// Marks are the authors whose comments are not written. Nil leaves out none.
+	// Marks names the erased authors, whose comments are not written. Nil leaves out none.
 	Marks *erasure.Marks
-	// Import is the number of the import in the marks of comments; 0 for comments without marks.
+	// Import is the number of the import, with which its comments are marked; 0 marks none.
 	Import int64
-	// Update returns what becomes of a comment that is in the table, by the one that is loaded. Nil
-	// leaves such comments as they are. It does not set the version.
+	// Update returns the new content of a comment that is in the table, given the loaded one. It
+	// does not set the version. A nil Update leaves such comments as they are.
 	Update func(before, loaded comment.Comment) comment.Comment
 
 	client bulkClient
@@ -101,7 +102,7 @@ func NewLoader(client bulkClient, table string, calls int) *Loader {
 }
 
 // Load writes those comments that are not in the table. Each must pass Comment.Check. On an error
-// the counts say how far it came, and loading the same comments again continues from there.
+// the counts say how far it got, and loading the same comments again continues from there.
 //
 // A repeated comment is recognized within at least the last half million comments. One repeated
 // later counts as Existing. Load is not safe for concurrent use.
@@ -174,9 +175,9 @@ func (l *Loader) remember(loaded []comment.Comment) {
 // partLoad is the progress of a part of a load.
 type partLoad struct {
 	pending []comment.Comment // whose outcome is not known
-	// tombstones are those of the first look. Later ones are of deletes since.
+	// tombstones are those of the first look. Tombstones that appear later are of deletes since.
 	tombstones map[comment.ID]layout.Item
-	// tried are the comments that an earlier try may have written, and whether by an update.
+	// tried has the comments that an earlier try may have written; true if by an update.
 	tried  map[comment.ID]bool
 	counts LoadCounts
 }
@@ -188,8 +189,8 @@ type loading struct {
 	update *dynamodb.UpdateItemInput
 }
 
-// try reads what is there of the pending comments, and makes the writes that are needed. Without an
-// error no comment stays pending.
+// try reads which pending comments are in the table, and makes the writes that are needed. Without
+// an error no comment stays pending.
 func (l *Loader) try(ctx context.Context, p *partLoad) error {
 	there, tombstones, err := l.look(ctx, p.pending)
 	if err != nil {
@@ -209,7 +210,7 @@ func (l *Loader) try(ctx context.Context, p *partLoad) error {
 		case it == nil:
 			writes = append(writes, loading{Comment: c, put: l.putOf(c, deleted)})
 		case tried && !updating:
-			p.counts.Written++ // by a call of ours whose answer was lost
+			p.counts.Written++ // by an earlier try whose answer was lost
 		case l.Update == nil:
 			p.counts.Existing++
 		default:
@@ -264,7 +265,7 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 	return there, tombstones, nil
 }
 
-// putOf returns the put of a comment, on condition that nothing but the tombstone is there.
+// putOf returns the put of a comment, on condition that there is no item but the given tombstone.
 func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutItemInput {
 	input := &dynamodb.PutItemInput{
 		TableName:           aws.String(l.table),
@@ -281,8 +282,9 @@ func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutIt
 	return input
 }
 
-// updateOf returns the update of a comment's item by a loaded comment, nil if none is needed. A
-// comment that was changed here, or that no import added, stays as it is.
+// updateOf returns the update of a comment's item by a loaded comment, nil if none is needed.
+// changed reports a comment that was edited since its import, or that no import added: it stays as
+// it is.
 func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynamodb.UpdateItemInput, changed bool) {
 	before, err := layout.Decode(it)
 	mark, ok := layout.ImportMarkOf(it)
@@ -304,7 +306,8 @@ func (l *Loader) updateOf(it layout.Item, loaded comment.Comment) (update *dynam
 	}, false
 }
 
-// write makes writes. Comments whose outcome is not known stay pending, with an error.
+// write makes the writes in parallel. Comments whose outcome is unknown stay pending, and write
+// returns an error.
 func (l *Loader) write(ctx context.Context, writes []loading, p *partLoad) (err error) {
 	errs := make([]error, len(writes))
 	var group errgroup.Group
@@ -357,7 +360,7 @@ func (l *Loader) call(ctx context.Context, w loading) (err error) {
 		_, err = l.client.PutItem(ctx, w.put, call.NoRetries)
 	}
 	if call.Refused(err) {
-		return call.ErrBusy // look again what came first
+		return call.ErrBusy // another write came first: look again
 	}
 	return call.Wrap(err, "%s of %s", what, w.Comment)
 }

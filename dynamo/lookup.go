@@ -10,23 +10,23 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// numbersLookup is the lookup of one page in the index of page numbers. It keeps its error: only a
-// page that was queried by number needs the answer.
+// numbersLookup is the lookup of one page in the index of page numbers. It keeps its error, because
+// only a page that is queried by number needs the answer.
 type numbersLookup struct {
 	*pageindex.Numbers
 	begun bool
 	err   error
 }
 
-// errNoNumbers says that page numbers are off. A retry would fail too.
+// errNoNumbers refuses a query that needs page numbers on a server without them.
 var errNoNumbers = comment.Errorf(comment.BadInput, "page numbers are off on this server: page with cursors, or start it with --pages table or another store")
 
-// errNotIndexed says that the index does not know a condition of the filter.
+// errNotIndexed refuses page numbers with a filter that the index does not support.
 var errNotIndexed = comment.Errorf(comment.BadInput, "there are no page numbers with this filter: page with cursors")
 
-// newNumbersLookup returns the lookup for a query, nil if it needs none: page numbers may follow
-// from the statistics. A count of a range of dates is looked up if there is an index, and otherwise
-// read.
+// newNumbersLookup returns the lookup for a query; nil if it needs none, because page numbers may
+// follow from the statistics. A count of a range of dates is looked up if there is an index, and
+// read otherwise.
 func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numbersLookup {
 	indexed := s.options.PageNumbers != nil && q.Filter.OfCells()
 	counts := q.Count != comment.CountNothing && indexed
@@ -47,7 +47,7 @@ func (s *Store) newNumbersLookup(q comment.Query, of *listing, place bool) *numb
 	})}
 }
 
-// votedPlaces finds places among the comments with helpful votes of a list, by reading them from
+// votedPlaces finds places among a list's comments with helpful votes. It reads these comments from
 // the first one on, each once.
 type votedPlaces struct {
 	source
@@ -78,9 +78,9 @@ func (v *votedPlaces) find(ctx context.Context, targets []pageindex.VotedTarget)
 	return starts, v.cost, nil
 }
 
-// read goes on reading until a number of comments are found, or all up to a place.
+// read continues until number comments are found or, with upTo, all comments up to that place.
 func (v *votedPlaces) read(ctx context.Context, number int, upTo *comment.Place) error {
-	slice := comment.Slice{Size: number - len(v.found), Before: &comment.Place{Key: 1}} // all that have votes
+	slice := comment.Slice{Size: number - len(v.found), Before: &comment.Place{Key: 1}} // all with votes
 	if upTo != nil && upTo.Previous().Key > 0 {
 		slice.Before = new(upTo.Previous())
 	}
@@ -104,7 +104,7 @@ func (v *votedPlaces) read(ctx context.Context, number int, upTo *comment.Place)
 	return nil
 }
 
-// startOf finds a target among the first comments of a list.
+// startOf finds the start for a target; found are the first comments of the list.
 func startOf(target pageindex.VotedTarget, found []layout.Compressed) pageindex.Start {
 	rank := target.Rank
 	if target.At != nil {
@@ -125,7 +125,7 @@ func startOf(target pageindex.VotedTarget, found []layout.Compressed) pageindex.
 	return pageindex.Start{Rank: rank, After: new(comment.MostHelpful.PlaceOf(found[rank-1].Comment))}
 }
 
-// begin makes the first call, unless it was made.
+// begin makes the first call, unless it was made already. It returns the error of that call.
 func (l *numbersLookup) begin(ctx context.Context) error {
 	if l.err == nil && !l.begun {
 		l.begun = true
@@ -134,7 +134,7 @@ func (l *numbersLookup) begin(ctx context.Context) error {
 	return l.err
 }
 
-// listCounts returns the counts of the list, nil if they have to be read.
+// listCounts returns the counts of the list; nil if the comments have to be read for them.
 func (l *numbersLookup) listCounts() *comment.Counted {
 	if l == nil || l.err != nil {
 		return nil

@@ -17,19 +17,19 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// A Store remembers the statistics of products that are queried often. They serve two purposes.
-// They steer: the planner chooses by them, and a minute of age does no harm. And they skip: a
-// partition that they say is empty is not read, because a read that finds nothing costs as much as
-// one that finds a page. Only statistics of the last seconds may skip.
+// A Store remembers the statistics of products that are queried often, for two purposes. They
+// steer: the planner chooses by them, and a minute of age does no harm. And they skip: a partition
+// that is empty by the statistics is not read, because an empty read costs as much as a full page.
+// Only statistics of the last seconds may skip.
 //
 // The age of statistics counts from the watermark of the stream, not from the moment they were
 // read. When the processes that count lag or stop, statistics grow old and nothing is skipped any
-// more. A Store knows its own writes at once: it does not trust statistics that may be older than
-// the last write to their product, so an author always finds a new comment.
+// more. A Store does not trust statistics that may be older than its own last write to their
+// product, so an author always finds a new comment.
 //
-// No page waits for statistics. They are fetched in the background for the pages to come, for each
-// product at most once in maxAge. For a product without statistics the second query fetches them;
-// old ones are fetched again when two queries follow each other within seconds. Statistics that
+// No page waits for statistics. A background fetch reads them for later pages, at most once in
+// maxAge for each product. For a product without statistics, the second query starts the fetch. Old
+// statistics are fetched again when two queries follow each other within seconds. Statistics that
 // were read for an answer steer at no extra cost.
 
 const (
@@ -40,10 +40,10 @@ const (
 	// once.
 	recallTimeout = 2 * time.Second
 	recallsAtOnce = 8
-	// watermarkAge is the time for which a watermark that was fetched is used again.
+	// watermarkAge is how long a fetched watermark is reused.
 	watermarkAge = time.Second
-	// doubtFor is how long no watermark is trusted after one that was too far ahead. A process that
-	// counts has another clock than ours: a watermark that seems right may be late by as much.
+	// doubtFor is how long no watermark is trusted after one that was too far ahead. The clock of a
+	// process that counts then differs from ours, and a plausible watermark may be as wrong.
 	doubtFor = 10 * time.Minute
 	// steeringAge is the maximum age of statistics that only steer.
 	steeringAge = time.Minute
@@ -52,42 +52,42 @@ const (
 	worthwhile = 5 * time.Second
 )
 
-// Watermark tells up to when the statistics are complete.
+// Watermark knows up to when the statistics are complete.
 type Watermark interface {
-	// ProcessedUpTo is a moment up to which every change of a comment is in the statistics, however
-	// old the comment. It is false when there is none: when not all comments were ever counted, the
-	// stream lost records, or some were dead-lettered.
+	// ProcessedUpTo returns a time up to which the statistics include every change of a comment,
+	// however old the comment. known is false if there is no such time: if not all comments were
+	// ever counted, or the stream lost records, or some were dead-lettered.
 	ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 
-// memory holds the statistics that a Store remembers. It is safe for use by many goroutines; the
-// nil memory knows nothing.
+// memory holds the statistics that a Store remembers. It is safe for use by many goroutines. The
+// nil memory remembers nothing.
 type memory struct {
 	maxAge time.Duration
 	now    func() time.Time
 	read   func(ctx context.Context, product string) (counts.Snapshot, error)
 	mark   *watermark
 	slots  chan struct{} // one for each background fetch
-	// unchanged is proof.unchanged; nil if only young counts are used again.
+	// unchanged is proof.unchanged; nil if only young counts are reused.
 	unchanged func(read, changed time.Time) bool
 
 	mu       sync.Mutex
 	products *simplelru.LRU[string, recollection]
 	writes   *changes // changes by this Store
-	heard    *changes // changes that the stream told of
+	heard    *changes // changes reported by the stream
 }
 
 // recollection holds the statistics of one product.
 type recollection struct {
 	stats comment.Stats // nil before any were read
-	// newest are the positions of the newest comments as they were last read; nil before any were.
+	// newest has the positions of the newest comments as last read; nil before the first read.
 	newest  *layout.Bounds
-	asOf    time.Time // the watermark when both were read; zero when it is unknown or too old to skip by them
-	queried time.Time // when a query last had use for the statistics
+	asOf    time.Time // the watermark when both were read; zero if it is unknown or too old to skip by
+	queried time.Time // when a query last needed the statistics
 	tried   time.Time // when a background fetch last began
 	read    time.Time // when the statistics were last read
-	apart   aparts    // newest comments that no page showed
-	told    told      // what was last read for an answer
+	apart   aparts    // newest comments of some ratings that were not among the newest of all
+	told    told      // the statistics last read for an answer
 }
 
 func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
@@ -99,8 +99,8 @@ func newMemory(source Watermark, maxAge time.Duration, read func(context.Context
 }
 
 // recall returns the knowledge of a query's product, and starts a background fetch if its
-// statistics are due. A list without conditions, in an order by date, has no use for statistics, as
-// its only partition is hardly ever empty. It needs them only to know where the list ends.
+// statistics are due. A list without conditions, ordered by date, does not count as a query: its
+// only partition is hardly ever empty. Statistics help it only to know where the list ends.
 func (m *memory) recall(q comment.Query) planner.Knowledge {
 	if m == nil {
 		return planner.Knowledge{}
@@ -132,8 +132,8 @@ func (m *memory) peek(product string) planner.Knowledge {
 	return r.knowledge(m.now(), m.maxAge, m.writes.last(product))
 }
 
-// knowledge is what a plan may know at a moment. Statistics are trusted when they are young and
-// include this Store's last write.
+// knowledge returns what a plan may use now. Statistics are trusted if they are young and include
+// this Store's last write, at written.
 func (r recollection) knowledge(now time.Time, maxAge time.Duration, written time.Time) planner.Knowledge {
 	if r.asOf.IsZero() {
 		return planner.Knowledge{Stats: r.stats, Newest: r.newest}
@@ -143,23 +143,23 @@ func (r recollection) knowledge(now time.Time, maxAge time.Duration, written tim
 	return planner.Knowledge{Stats: r.stats, Newest: r.newest, AsOf: r.asOf, Age: age, Trusted: trusted}
 }
 
-// due tells whether statistics should be fetched: the product is queried often enough, and no fetch
-// has just begun.
+// due reports whether statistics should be fetched: the product is queried often enough, and no
+// fetch has just begun.
 func (r recollection) due(now time.Time, maxAge time.Duration) bool {
 	again := !r.queried.IsZero()
 	worth := again && r.read.IsZero() || now.Sub(r.queried) <= worthwhile
 	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
-// told is what the statistics of a product said when they were read for an answer. That read was
-// eventually consistent, so no partition is skipped by it.
+// told holds the statistics of a product that were read for an answer. That read was eventually
+// consistent, so no partition is skipped by it.
 type told struct {
-	counts.Snapshot           // no Stats before any were read
+	counts.Snapshot           // without Stats before the first read
 	asOf, began     time.Time // the watermark, and when the read began
 }
 
-// shown remembers statistics that were read for an answer. Their watermark is unknown, so they only
-// steer, and do not replace trusted ones.
+// shown remembers statistics that were read for an answer without a watermark. They only steer, and
+// do not replace trusted ones.
 func (m *memory) shown(product string, stats comment.Stats) {
 	if m == nil {
 		return
@@ -171,7 +171,7 @@ func (m *memory) shown(product string, stats comment.Stats) {
 	if now.Sub(r.asOf) > m.maxAge {
 		r.stats, r.asOf, r.read = stats, time.Time{}, now
 		if !known {
-			product = strings.Clone(product) // of an answer, whose other strings are not needed
+			product = strings.Clone(product) // else it would keep the whole answer in memory
 		}
 		m.products.Add(product, r)
 	}
@@ -187,9 +187,9 @@ func (m *memory) wrote(product string) {
 	m.writes.note(product, m.now())
 }
 
-// noticed notes a change from the stream: the comment at a position of the product is now in the
-// cell, nil for a deleted one. Statistics that say that the cell is empty are not trusted any more,
-// and those that say that it has none so new are corrected.
+// noticed notes a change from the stream: the comment at a position is now in the cell, nil for a
+// deleted one. Statistics in which the cell is empty lose their trust. In others, the comment is
+// entered among the newest of the cell.
 func (m *memory) noticed(product string, position comment.Position, cell *comment.Cell) {
 	if m == nil || cell == nil {
 		return
@@ -226,9 +226,9 @@ func (m *memory) refresh(product string) bool {
 	return true
 }
 
-// fetch reads the statistics of a product. It asks for the watermark first, so the statistics
-// include every change up to it. When they could not be trusted, and the remembered ones steer as
-// well, it reads nothing.
+// fetch reads the statistics of a product. It reads the watermark first, so the statistics include
+// every change up to it. If they could not be trusted and the remembered ones still steer, it does
+// not read them.
 func (m *memory) fetch(ctx context.Context, product string) error {
 	ctx, cancel := context.WithTimeout(ctx, recallTimeout)
 	defer cancel()
@@ -254,15 +254,15 @@ func (m *memory) learn(product string, read counts.Snapshot, upTo time.Time, hea
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.heard.number(product) != heard {
-		upTo = time.Time{} // they may be older than a change that the stream has told of meanwhile
+		upTo = time.Time{} // they may lack a change that the stream has reported meanwhile
 	}
 	r, _ := m.products.Get(product)
 	r.stats, r.newest, r.asOf, r.read = read.Stats, read.Newest, upTo, m.now()
 	m.products.Add(product, r)
 }
 
-// upTo is the watermark for statistics that are read from now on, zero when it is unknown or older
-// than maxAge.
+// upTo returns the watermark for statistics that are read from now on, zero if it is unknown or
+// older than maxAge.
 func (m *memory) upTo(ctx context.Context) (time.Time, error) {
 	if m.maxAge == 0 {
 		return time.Time{}, nil
@@ -274,7 +274,7 @@ func (m *memory) upTo(ctx context.Context) (time.Time, error) {
 	return upTo, nil
 }
 
-// steers tells whether the remembered statistics of a product are good enough to choose plans by.
+// steers reports whether the remembered statistics of a product are good enough to choose plans by.
 func (m *memory) steers(product string) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -282,19 +282,19 @@ func (m *memory) steers(product string) bool {
 	return r.stats != nil && m.now().Sub(r.read) < steeringAge
 }
 
-// watermark asks a Watermark at most once in watermarkAge.
+// watermark caches a Watermark for watermarkAge.
 type watermark struct {
 	source Watermark
 	now    func() time.Time
 
-	turn  chan struct{} // held while the source is asked; other callers wait for its answer
+	turn  chan struct{} // held during a call of source; other callers wait for its answer
 	read  time.Time
 	at    time.Time
 	known bool
-	ahead time.Time // when a watermark was last too far ahead of this clock; zero for never
+	ahead time.Time // when a watermark was last too far ahead of this clock; zero if never
 }
 
-// upTo is the watermark, at most watermarkAge old.
+// upTo returns the watermark, read at most watermarkAge ago.
 func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 	select {
 	case w.turn <- struct{}{}:
@@ -319,23 +319,23 @@ func (w *watermark) upTo(ctx context.Context) (time.Time, bool, error) {
 type apart struct {
 	ratings  uint8 // a bit for each rating, as ratingBits sets it
 	position comment.Position
-	among    int // the comment is not among so many of the newest ones
+	among    int // the comment is not among the newest, this many
 }
 
-// apartKept is for how many sets of ratings of a product this is remembered.
+// apartKept is how many of them are remembered for one product.
 const apartKept = 4
 
-// aparts are such comments of one product. They are not changed once they are made.
+// aparts are such comments of one product. The slice is immutable.
 type aparts []apart
 
-// with returns the comments and one more, in the place of an earlier one with the same ratings.
+// with returns the comments with one more, which replaces an earlier one with the same ratings.
 func (all aparts) with(one apart) aparts {
 	others := slices.DeleteFunc(slices.Clone(all), func(old apart) bool { return old.ratings == one.ratings })
 	return append(others[max(0, len(others)-apartKept+1):], one)
 }
 
-// has reports whether a comment is known not to be among the newest n of the product; among is n.
-// The comment is the newest with one of some ratings, and has the given position.
+// has reports whether the newest comment with one of some ratings, at the given position, is known
+// not to be among the newest comments of the product, among in number.
 func (all aparts) has(ratings uint8, position comment.Position, among int) bool {
 	return slices.ContainsFunc(all, func(a apart) bool {
 		return a.ratings == ratings && a.position == position && a.among >= among

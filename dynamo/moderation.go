@@ -17,20 +17,20 @@ import (
 	"github.com/talkback/talkback/dynamo/merge"
 )
 
-// Items of the audit: a decision about a comment, beside it. They are in no index, so none of these
-// names may be a key's.
+// Attributes of a decision about a comment, an item beside the comment. Decisions are in no index,
+// so none of these names may be that of an index key.
 const (
 	attrBy      = "by" // S, who decided; missing for the moderators' token
 	attrFrom    = "from"
 	attrTo      = "to"
 	attrReason  = "reason"
 	attrNote    = "note"
-	attrDecided = "decided" // N, the version that was decided about
+	attrDecided = "decided" // N, the version that the decision is about
 )
 
-// Decide makes after of before and writes the decision that led to it, both or neither. If a
-// decision with this Position is there, it writes nothing. It returns a Conflict error if another
-// change came first, or the comment was deleted.
+// Decide changes a comment from before to after and writes the decision that led to it, both or
+// neither. If a decision with this Position exists, it writes nothing. It returns a Conflict error
+// if another change came first, or the comment was deleted.
 func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d comment.Decision) error {
 	item := s.decisionItem(d)
 	writes := []types.TransactWriteItem{{Update: s.updateOf(before, after, "")}, {Put: &types.Put{
@@ -40,7 +40,7 @@ func (s *Store) Decide(ctx context.Context, before, after comment.Comment, d com
 	err := s.change(ctx, before, after, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes}, call.NoRetries)
 		if call.Refused(err) {
-			return s.beside(ctx, item) // of an earlier try
+			return s.beside(ctx, item) // the item may be of an earlier try
 		}
 		return err
 	})
@@ -68,7 +68,7 @@ func (s *Store) decisionItem(d comment.Decision) layout.Item {
 }
 
 // Audit returns the latest decisions about a comment, at most comment.MaxAudit, the latest first.
-// It reads consistently, also of a comment that was deleted since.
+// It reads consistently, and also works for a comment that was deleted since.
 func (s *Store) Audit(ctx context.Context, id comment.ID) ([]comment.Decision, error) {
 	output, err := s.query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :decision)"),
@@ -118,9 +118,10 @@ func decodeDecision(it layout.Item, id comment.ID) (d comment.Decision, err erro
 	return d, err
 }
 
-// Report writes a report beside its comment, and makes after of before: the number of reports and
-// the place in the queue. Both are written or neither. If the customer reported the comment before,
-// it writes nothing. It returns a Conflict error if before is no longer what is stored.
+// Report writes a report beside its comment, and changes the comment from before to after: its
+// number of reports and its place in the queue. Both are written or neither. If the customer
+// reported the comment before, it writes nothing. It returns a Conflict error if before is no
+// longer what is stored.
 func (s *Store) Report(ctx context.Context, before, after comment.Comment, r comment.Report) error {
 	s.writing(ctx, before.ID)
 	item := layout.ReportItem(before.ID, digestOfAll("report", r.By), r)
@@ -134,14 +135,14 @@ func (s *Store) Report(ctx context.Context, before, after comment.Comment, r com
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, _ bool) error {
 		_, err := s.client.TransactWriteItems(ctx, writes, call.NoRetries)
 		if call.Refused(err) {
-			return s.beside(ctx, item) // of an earlier try, or an earlier report
+			return s.beside(ctx, item) // the item may be of an earlier try, or of an earlier report
 		}
 		return err
 	}), "report of %s", before)
 }
 
-// Reports returns what customers reported about a comment, the latest first: at most
-// comment.MaxAudit of the reports, whichever the table has first.
+// Reports returns customers' reports about a comment, the latest first. Of more than
+// comment.MaxAudit reports it returns those with the lowest sort keys.
 func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, error) {
 	output, err := s.query(ctx, &dynamodb.QueryInput{
 		KeyConditionExpression: aws.String(layout.AttrPK + " = :key AND begins_with(" + layout.AttrSK + ", :report)"),
@@ -163,8 +164,8 @@ func (s *Store) Reports(ctx context.Context, id comment.ID) ([]comment.Report, e
 	return out, nil
 }
 
-// beside returns nil if an item that is written together with a change of a comment exists, and a
-// Conflict error if it does not, so that the comment was changed meanwhile.
+// beside returns nil if the item that is written together with a change of a comment exists. If it
+// does not, another change came first, and beside returns a Conflict error.
 func (s *Store) beside(ctx context.Context, item layout.Item) error {
 	there, err := s.get(ctx, item, call.NoRetries)
 	switch {
@@ -177,12 +178,12 @@ func (s *Store) beside(ctx context.Context, item layout.Item) error {
 }
 
 // Queue returns a page of the comments that wait for a moderator, the one that waits longest first.
-// It reads the keys of the queue from an index, which follows the table within moments, and the
-// comments consistently: what was decided meanwhile is left out. With a filter, a page may be
-// shorter than asked while there are more: one page looks at comment.MaxQueueScan places at most.
+// It reads the places from an index, which follows the table within moments, and the comments
+// consistently: comments that were decided meanwhile are left out. With a filter, a page may be
+// short although more wait: one page looks at comment.MaxQueueScan places at most.
 func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueuePage, error) {
 	queue := queueRead{store: s, after: q.After, starts: make([]layout.Item, layout.QueueShards)}
-	if !q.Filter.IsEmpty() { // few may pass: read what may be looked at in few calls
+	if !q.Filter.IsEmpty() { // few may pass: read as many places in few calls
 		queue.least = comment.MaxQueueScan / layout.QueueShards
 	}
 	merged := merge.New(layout.QueueShards, func(a, b *comment.Waiting) int {
@@ -191,7 +192,7 @@ func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueueP
 	page := comment.QueuePage{Last: q.After}
 	for looked := 0; ; {
 		full := len(page.Queued) == q.First || looked >= comment.MaxQueueScan
-		places, err := merged.Take(ctx, max(1, q.First-len(page.Queued))) // one more place, if the page is full
+		places, err := merged.Take(ctx, max(1, q.First-len(page.Queued))) // if the page is full, one place more for HasNext
 		switch {
 		case err != nil:
 			return page, call.Wrap(err, "queue of moderators")
@@ -208,15 +209,15 @@ func (s *Store) Queue(ctx context.Context, q comment.QueueQuery) (comment.QueueP
 	}
 }
 
-// allows reports whether a filter lets a place pass.
+// allows reports whether a place matches the filter.
 func allows(f comment.QueueFilter, w comment.Waiting) bool {
 	return (len(f.Reasons) == 0 || slices.ContainsFunc(f.Reasons, func(r comment.HoldReason) bool { return slices.Contains(w.Reasons, r) })) &&
 		(len(f.Languages) == 0 || slices.Contains(f.Languages, w.Language)) &&
 		(f.ProductID == nil || *f.ProductID == w.ProductID)
 }
 
-// stillWaiting returns the comments of places, as they are now. One that is decided, or has another
-// place by now, is left out.
+// stillWaiting returns the current comments of places. It leaves out those that were decided, or
+// have another place by now.
 func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]comment.Queued, error) {
 	ids := make([]comment.ID, len(places))
 	for i, place := range places {
@@ -243,7 +244,7 @@ func (s *Store) stillWaiting(ctx context.Context, places []comment.Waiting) ([]c
 	return out, nil
 }
 
-// Pending returns how many comments wait, at most comment.MaxQueueScan: that many or more.
+// Pending returns how many comments wait. comment.MaxQueueScan means that many or more.
 func (s *Store) Pending(ctx context.Context) (int, error) {
 	counts := make([]int, layout.QueueShards)
 	err := call.Parallel(ctx, layout.QueueShards, func(ctx context.Context, shard int) error {
@@ -262,15 +263,15 @@ func (s *Store) Pending(ctx context.Context) (int, error) {
 	return min(total, comment.MaxQueueScan), err
 }
 
-// queueRead is a queue that is being read.
+// queueRead reads the queue, shard by shard.
 type queueRead struct {
 	store  *Store
 	after  comment.Waiting
-	starts []layout.Item // where each shard is read on, nil at its beginning
-	least  int           // how many places a call asks for at least
+	starts []layout.Item // where the next read of each shard begins; nil for its beginning
+	least  int           // the lowest limit of a call
 }
 
-// read reads the next places of the shards that ran dry. It fills merge.Fill.
+// read reads the next places of the shards that ran dry. It is a merge.Fill.
 func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.Batch[comment.Waiting], error) {
 	batches := make([]merge.Batch[comment.Waiting], len(dry))
 	err := call.Parallel(ctx, len(dry), func(ctx context.Context, i int) error {
@@ -297,7 +298,8 @@ func (q *queueRead) read(ctx context.Context, dry []int, missing int) ([]merge.B
 	return batches, err
 }
 
-// queueInput returns the call that reads places of a shard, those after one that is given.
+// queueInput returns the input that reads places of a shard, from its beginning or behind the place
+// after.
 func queueInput(shard int, after comment.Waiting, limit int) *dynamodb.QueryInput {
 	input := &dynamodb.QueryInput{
 		IndexName:                 aws.String(string(layout.Boards)),

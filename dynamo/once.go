@@ -17,9 +17,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// addOnly writes a comment unless its author has another about the product, in whatever state. The
-// item of layout.OneKey decides between adds at the same time. Comments without such an item were
-// imported, or written without OnePerCustomer: the index of the author's comments finds them.
+// addOnly writes a comment unless its author has another about the product, in any state. The item
+// at layout.OneKey decides between concurrent adds. Comments that were imported, or written without
+// OnePerCustomer, have no such item: the index of the author's comments finds them.
 func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment, error) {
 	about := comment.CustomerProduct{Customer: c.Author.ID, Product: c.ProductID}
 	found, err := s.ownOfProducts(ctx, []comment.CustomerProduct{about}, true)
@@ -48,17 +48,17 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 	return added, err
 }
 
-// addBeside returns the answer of an add beside an earlier comment about the product: that comment
-// as it is now if the add repeats it, else an AlreadyWritten error. Without an ID, it is the
-// comment of the item. If it is gone, addBeside returns its ID with an error: another try can take
-// its place.
+// addBeside returns the outcome of an add when there is an earlier comment about the product: that
+// comment as it is now if the add repeats it, else an AlreadyWritten error. If earlier is empty,
+// the item at layout.OneKey names the comment. If the comment is gone, addBeside returns its ID
+// with an error: the next try can replace it.
 func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.CustomerProduct, earlier comment.ID) (_ comment.Comment, gone comment.ID, err error) {
 	it, err := s.firstAt(ctx, layout.OneKey(about))
 	if err != nil {
 		return c, "", err
 	}
 	if earlier != "" && it.id != earlier {
-		it = first{id: earlier} // it has no item
+		it = first{id: earlier} // the item is not of that comment
 	}
 	deleted := comment.Errorf(comment.Unavailable, "the customer's earlier comment was deleted just now; try again")
 	if it.id == "" {
@@ -79,8 +79,8 @@ func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.
 	return c, "", err
 }
 
-// putOne puts the item that makes a comment its author's only one about the product, in place of
-// that of a comment that is gone, if any.
+// putOne returns the put of the item that makes a comment its author's only one about the product.
+// It replaces the item of a comment that is gone, if any.
 func (s *Store) putOne(c comment.Comment, about comment.CustomerProduct, gone comment.ID) *types.Put {
 	it := layout.OneKey(about)
 	it[layout.AttrFirst], it[attrDigest] = layout.Text(string(c.ID)), layout.Text(digestOf(c))
@@ -103,11 +103,12 @@ func (s *Store) release(ctx context.Context, c comment.Comment) {
 	})
 }
 
-// attrDigest is a hash of the content of layout.AttrFirst when that was added: S, of an item that
-// is written together with a comment.
+// attrDigest has a hash of the comment in layout.AttrFirst as it was added: S, in an item that is
+// written together with a comment.
 const attrDigest = "d"
 
-// addTransaction writes a comment, and the item that lets it be written once.
+// addTransaction returns the transaction that writes a comment, and the item that allows it only
+// once.
 func (s *Store) addTransaction(item layout.Item, once *types.Put) *dynamodb.TransactWriteItemsInput {
 	return &dynamodb.TransactWriteItemsInput{TransactItems: []types.TransactWriteItem{
 		{Put: &types.Put{
@@ -119,14 +120,14 @@ func (s *Store) addTransaction(item layout.Item, once *types.Put) *dynamodb.Tran
 	}}
 }
 
-// first is what an item remembers of the comment that was added with it: its ID, and a hash of what
-// it said then.
+// first identifies the comment that was added together with an item: its ID, and a hash of its
+// content then.
 type first struct {
 	id     comment.ID
 	digest string
 }
 
-// firstAt returns what the item with a key remembers. Without an item, its id is empty.
+// firstAt returns the first comment of the item with a key. Its id is empty if there is no item.
 func (s *Store) firstAt(ctx context.Context, key layout.Item) (first, error) {
 	it, err := s.get(ctx, key, call.NoRetries)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *Store) firstAt(ctx context.Context, key layout.Item) (first, error) {
 // only in ID and time.
 func digestOf(c comment.Comment) string {
 	content := []any{c.ProductID, c.Rating, c.Language, c.Title, c.Text, c.Author.ID, c.Author.Name}
-	if len(c.Media) > 0 || c.Verified { // others have the digest that they had before there were traits
+	if len(c.Media) > 0 || c.Verified { // others keep the digest that they had before there were traits
 		content = append(content, c.Media, c.Verified)
 	}
 	return digestOfAll(content...)

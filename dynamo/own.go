@@ -46,8 +46,8 @@ func (s *Store) OwnComments(ctx context.Context, q comment.OwnQuery) (comment.Ow
 }
 
 // OwnOfProducts returns the newest comment of a customer about each product, in any state. All keys
-// are of one customer. It looks at the newest maxOwn comments of the customer, from the newest on
-// until each product has one.
+// are of one customer. It looks through the newest maxOwn comments of the customer until each
+// product has one.
 func (s *Store) OwnOfProducts(ctx context.Context, keys []comment.CustomerProduct) (found map[comment.CustomerProduct]comment.Comment, failed map[comment.CustomerProduct]error, err error) {
 	found, err = s.ownOfProducts(ctx, keys, false)
 	return found, nil, err
@@ -81,8 +81,8 @@ func (s *Store) ownOfProducts(ctx context.Context, keys []comment.CustomerProduc
 	return found, nil
 }
 
-// CommentsBy returns how many comments a customer wrote and the latest, in every state. It finds
-// them by an index that follows the table within moments.
+// CommentsBy returns how many comments a customer wrote, at most maxOwn, and the latest ones, in
+// every state. It finds them by an index that follows the table within moments.
 func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.CustomerComments, error) {
 	ids, _, err := s.ownIDs(ctx, customer, nil, maxOwn)
 	if err != nil {
@@ -101,8 +101,9 @@ func (s *Store) CommentsBy(ctx context.Context, customer string) (comment.Custom
 	return all, nil
 }
 
-// HasApproved reports whether one of the newest comments of a customer is approved, of idsAtOnce.
-// It finds them by an index, which follows the table within moments. An imported author has none.
+// HasApproved reports whether one of the newest idsAtOnce comments of a customer is approved. It
+// finds them by an index, which follows the table within moments. It is false for an imported
+// author.
 func (s *Store) HasApproved(ctx context.Context, author comment.Author) (bool, error) {
 	if author.Imported {
 		return false, nil
@@ -115,8 +116,8 @@ func (s *Store) HasApproved(ctx context.Context, author comment.Author) (bool, e
 	return slices.ContainsFunc(comments, func(c *comment.Comment) bool { return c != nil && c.Status == comment.Approved }), err
 }
 
-// ownIDs returns the ids of the newest comments of a customer, or of those after a position, and
-// whether there are more.
+// ownIDs returns the ids of the newest comments of a customer, at most most of them, and whether
+// there are more. With after, it begins behind that position.
 func (s *Store) ownIDs(ctx context.Context, customer string, after *comment.Position, most int) (ids []comment.ID, more bool, err error) {
 	condition, values := layout.AttrWriter+" = :writer", layout.Item{":writer": layout.WriterOfComment(customer)}
 	if after != nil {
@@ -140,8 +141,7 @@ func (s *Store) ownIDs(ctx context.Context, customer string, after *comment.Posi
 	return ids, len(output.Items) > most, nil
 }
 
-// ownByID returns the comments with some ids, in their order. One that was deleted, or is not
-// proper, is nil.
+// ownByID returns the comments with the ids, in their order. A deleted or malformed one is nil.
 func (s *Store) ownByID(ctx context.Context, ids []comment.ID, withoutText bool) ([]*comment.Comment, error) {
 	found, failed, err := s.CommentsByID(ctx, ids, withoutText)
 	if err != nil {

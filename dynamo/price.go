@@ -11,14 +11,13 @@ import (
 // https://aws.amazon.com/dynamodb/pricing/on-demand/
 const writePrice = 5
 
-// These functions estimate the cost of the Store's reads and writes, for a product that is not
-// known.
+// These functions estimate the cost of the Store's reads and writes for a product of which nothing
+// is known.
 
-// PageUnits returns the estimated read units of one page of a list. It assumes partitions that hold
-// matching comments only, each enough for the whole page. Reading stops at BoundFactor times this.
-// Of a page by number, skipping the comments before it is part of that; looking it up comes on top.
-// The filter must be normalized. Its dates and the product do not matter, and of cursors only
-// whether there is one.
+// PageUnits returns the estimated read units of one page of a list. It assumes partitions of only
+// matching comments, each with enough for the whole page. Reading stops at BoundFactor times this.
+// For a page by number it includes skipping the comments before the page, but not the lookup. The
+// filter must be normalized. Its dates and the product do not matter, nor where a cursor points.
 func PageUnits(q comment.Query) float64 { return planner.PageEstimate(q) }
 
 // LookupUnits returns the estimated read units of looking up places of a list in the index of page
@@ -45,7 +44,8 @@ func CommentUnits() float64 { return 1 }
 const maxOwn = comment.MaxPageSize
 
 // OwnUnits returns the read units of a page of a customer's comments: keys of an index, and a
-// consistent read for each comment. In a single state, all comments that a page looks at are read.
+// consistent read for each comment. If only one state is wanted, the page reads up to maxOwn
+// comments.
 func OwnUnits(size int, oneStatus bool) float64 {
 	if oneStatus {
 		size = maxOwn
@@ -53,7 +53,7 @@ func OwnUnits(size int, oneStatus bool) float64 {
 	return 0.5 + float64(size)*CommentUnits()
 }
 
-// QueueUnits returns the estimated read units of a page of the queue of moderators: the places, and
+// QueueUnits returns the estimated read units of a page of the moderators' queue: the places, and
 // each comment by its id.
 func QueueUnits(first int) float64 {
 	return layout.QueueShards*layout.EventualUnits(first*assumedPlaceBytes) + float64(first)*CommentUnits()
@@ -70,16 +70,17 @@ const assumedPlaceBytes = 128
 // AuditUnits returns the estimated read units of the decisions about one comment.
 func AuditUnits() float64 { return 1 }
 
-// ErasureUnits returns the estimated read units of how far an erasure came: the item of one that is
-// under way, and the mark of one that ended.
+// ErasureUnits returns the estimated read units of an erasure's progress: the item of one under
+// way, and the mark of one that ended.
 func ErasureUnits() float64 { return 2 }
 
-// AddUnits returns the price of adding one comment of a customer, in read units: what a write
-// takes, and one write unit for the index of authors.
+// AddUnits returns the price of adding one comment of a customer, in read units: that of a write,
+// and one write unit for the index of authors.
 func AddUnits() float64 { return WriteUnits() + writePrice }
 
-// VoteUnits returns the price of a vote, in read units: the vote before, a write unit for the table
-// and one for the index of authors. Counting is paid for by a batch of votes.
+// VoteUnits returns the price of a vote, in read units: a read of the earlier vote, a write unit
+// for the table and one for the index of authors. Counting is not included: many votes share its
+// cost.
 func VoteUnits() float64 { return ViewerVoteUnits() + 2*writePrice }
 
 // ViewerVoteUnits returns the read units of a customer's vote about a comment: a consistent read.
@@ -89,6 +90,6 @@ func ViewerVoteUnits() float64 { return 1 }
 // and one for each list index.
 func WriteUnits() float64 { return float64(writePrice * (1 + len(layout.ListIndexes()))) }
 
-// TypicalLookup returns what it takes to find a page in the index of page numbers, if it is that of
-// the table.
+// TypicalLookup returns what it typically costs to find a page in the index of page numbers that is
+// in the table.
 func TypicalLookup() planner.LookupPrice { return assumedLookup }

@@ -6,9 +6,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// queryKey identifies a query: the keys of two queries are equal if and only if the queries are. It
-// holds no pointers and no slices, so it can be compared and be the key of a map. What follows the
-// texts has no gaps: it is hashed at once.
+// queryKey identifies a query: two queries are equal if and only if their keys are. It holds no
+// pointers and no slices, so it can be the key of a map. The fields after the texts have no gaps,
+// so they are hashed in one run.
 type queryKey struct {
 	product    string
 	conditions string // the conditions of the filter, as conditionsKey writes them
@@ -16,9 +16,9 @@ type queryKey struct {
 
 	createdFrom, createdTo int64 // the filter's dates, in milliseconds
 	after, before          comment.Place
-	values                 int // how many values all conditions have
+	values                 int // the number of values in all conditions
 	size                   int
-	number                 int // the number of the page; 0 if it is not asked for by number
+	number                 int // the number of the page; 0 for a page by cursor
 	count                  comment.Counting
 	given                  givens // which of the times and positions are given
 	fromEnd                bool
@@ -29,7 +29,7 @@ type queryKey struct {
 	numbering comment.Numbering
 }
 
-// givens has a bit for each condition that a query may or may not have.
+// givens has a bit for each optional time and position of a query.
 type givens uint8
 
 const (
@@ -69,8 +69,8 @@ func keyOf(q comment.Query) queryKey {
 	return key
 }
 
-// page is the key of all queries that show the same comments, whatever they count and tell of
-// page numbers, and whether they want texts.
+// page returns the key that all queries for the same comments share. It ignores counts, page
+// numbers and whether texts are wanted.
 func (k queryKey) page() queryKey {
 	k.count, k.withoutText, k.numbering = comment.CountNothing, false, comment.Numbering{}
 	if k.number == 1 {
@@ -87,8 +87,7 @@ func ratingBits(ratings []int) (bits uint8) {
 }
 
 // conditionsKey returns a text that is equal only for equal conditions, and how many values these
-// have. Each value has a comma before it and each condition a semicolon behind it, which no value
-// has.
+// have. A comma precedes each value, and a semicolon ends each condition; no value contains either.
 func conditionsKey(filter comment.Filter) (key string, values int) {
 	var b strings.Builder
 	for _, condition := range filter.Conditions() {

@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// execution is what was executed for a page.
+// execution holds the readings that were executed for a page.
 type execution struct {
 	skip   *reading // reads the comments before a page by number; nil unless they are read apart
 	page   *reading // reads the page; nil if the list ends before it
@@ -20,24 +20,24 @@ type execution struct {
 	probes []*reading
 }
 
-// source is the list that a page is read from, and what reading it costs.
+// source is the list that a page is read from, with the meter of its cost.
 type source struct {
 	store   *Store
 	query   comment.Query
 	key     queryKey
 	planner planner.Planner
-	meter   *layout.Meter // adds up what the page and its probes cost together
+	meter   *layout.Meter // adds up the cost of the page and its probes
 }
 
-// reading takes comments of a stretch: from its links, side by side as far as the planner thinks
-// that they are needed, or from the whole list, sorted in memory.
+// reading takes the comments of a stretch. It reads the links that the planner expects to need in
+// parallel, or the whole list and sorts it in memory.
 type reading struct {
 	source
 	stretch planner.Stretch
-	request planner.Request // with neither a window nor what to take of one link
-	units   float64         // what attempts may cost from now on, in read units
+	request planner.Request // without the window and the Want of a single link
+	units   float64         // what further attempts may cost, in read units
 
-	steps [][]*run // those of a step run in parallel
+	steps [][]*run // the runs of a step are parallel
 	links []link   // how far each link of the stretch was read, in its order
 	all   bool     // whether the whole list was taken
 }
@@ -57,11 +57,11 @@ func (l source) reading(stretch planner.Stretch, request planner.Request, units 
 	return &reading{source: l, stretch: stretch, request: request, units: units, links: make([]link, len(stretch.Links))}
 }
 
-// take takes as many comments as the request wants, in the direction of reading, or all that the
-// stretch has. If it takes the whole list, that may be more.
+// take takes as many comments as the request wants, in the direction of reading, or all of the
+// stretch. If it takes the whole list, it may return more.
 func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 	list, chain := r.planner, r.planner.Chain(r.stretch, r.request.Want, planner.Seen{})
-	for range 2 { // the first may be a look
+	for range 2 { // the first try may only sample the list
 		whole, better := list.Whole(chain, r.units)
 		if !better || r.request.Purpose == comment.ReadProbe {
 			break
@@ -88,7 +88,7 @@ func (r *reading) take(ctx context.Context) ([]layout.Compressed, error) {
 	}
 }
 
-// takeWhole takes the whole list, unless that is longer than expected. Then it returns what it saw.
+// takeWhole takes the whole list, unless it is longer than expected. Then it returns what it saw.
 func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen planner.Seen, err error) {
 	request := r.request
 	request.Window, request.Want, request.Why = r.stretch.WholeWindow(), whole.Want, whole.Why
@@ -111,7 +111,7 @@ func (r *reading) takeWhole(ctx context.Context, whole planner.WholeRead) (seen 
 	return seen, nil
 }
 
-// takeLinks takes comments of some links, side by side.
+// takeLinks takes comments of some links in parallel.
 func (r *reading) takeLinks(ctx context.Context, reads []planner.LinkRead) error {
 	runs := make([]*run, len(reads))
 	for i, read := range reads {
@@ -135,7 +135,8 @@ func (r *reading) takeLinks(ctx context.Context, reads []planner.LinkRead) error
 	return err
 }
 
-// step executes runs in parallel, and adds comments that edits moved meanwhile, between links too.
+// step executes runs in parallel. Then it adds comments that edits moved meanwhile, also between
+// links.
 func (r *reading) step(ctx context.Context, runs []*run) error {
 	r.steps = append(r.steps, runs)
 	err := call.Parallel(ctx, len(runs), func(ctx context.Context, i int) error { return r.execute(ctx, runs[i]) })
@@ -156,7 +157,7 @@ func (r *reading) step(ctx context.Context, runs []*run) error {
 	}
 	for _, one := range r.runs() {
 		if one.stopped || one.cut && one.reached == nil {
-			continue // it is not shown, or has nothing
+			continue // it is not shown, or took nothing
 		}
 		if err := r.store.addMoved(ctx, one); err != nil {
 			return err
@@ -165,9 +166,9 @@ func (r *reading) step(ctx context.Context, runs []*run) error {
 	return nil
 }
 
-// byLink returns what was taken of each link. An edit may have moved a comment from one link to
-// another while they were read: the later version counts. A vote may have moved it too, also within
-// a link.
+// byLink returns the comments that were taken of each link, without duplicates. An edit may have
+// moved a comment to another link during the reads: the later version is kept. A vote may also move
+// it within a link.
 func (r *reading) byLink() [][]layout.Compressed {
 	if one := r.only(); one != nil {
 		return [][]layout.Compressed{one.taken}
@@ -186,7 +187,7 @@ func (r *reading) byLink() [][]layout.Compressed {
 		out[i] = slices.DeleteFunc(out[i], func(c layout.Compressed) bool {
 			outdated := c.Version < latest[c.ID]
 			if !outdated {
-				latest[c.ID] = c.Version + 1 // none of the same version comes behind it
+				latest[c.ID] = c.Version + 1 // a later one of the same version is dropped
 			}
 			return outdated
 		})
@@ -194,7 +195,7 @@ func (r *reading) byLink() [][]layout.Compressed {
 	return out
 }
 
-// taken is what was taken, in the direction of reading.
+// taken returns the comments that were taken, in the direction of reading.
 func (r *reading) taken() []layout.Compressed {
 	if r.all {
 		whole := r.steps[len(r.steps)-1][0].taken
@@ -207,8 +208,7 @@ func (r *reading) taken() []layout.Compressed {
 	return slices.Concat(r.byLink()...)
 }
 
-// only returns the run of a list that has one link, nil for another list. Such a list needs one
-// run.
+// only returns the single run of a list with one link; nil for another list.
 func (r *reading) only() *run {
 	if len(r.links) == 1 && len(r.links[0].runs) == 1 && !r.links[0].runs[0].plan.ByVotes {
 		return r.links[0].runs[0]
@@ -221,7 +221,7 @@ func (r *reading) runs() []*run {
 	return slices.Concat(r.stepsOf()...)
 }
 
-// stepsOf returns the steps, none of a reading that was not made.
+// stepsOf returns the steps. A nil reading, which was not made, has none.
 func (r *reading) stepsOf() [][]*run {
 	if r == nil {
 		return nil
@@ -241,7 +241,7 @@ func (r *reading) waves() (waves int) {
 	return waves
 }
 
-// cost is what the reading has cost so far.
+// cost returns the cost of the reading so far.
 func (r *reading) cost() (cost pageindex.Cost) {
 	for _, one := range r.runs() {
 		for i := range one.reads {
@@ -254,7 +254,7 @@ func (r *reading) cost() (cost pageindex.Cost) {
 	return cost
 }
 
-// improper are the items that runs passed over.
+// improper returns the malformed items that the runs passed over.
 func (r *reading) improper() (out []layout.Improper) {
 	for _, one := range r.runs() {
 		for i := range one.reads {
@@ -264,9 +264,9 @@ func (r *reading) improper() (out []layout.Improper) {
 	return out
 }
 
-// plan plans to take comments of a list by the best plan. Reads with a residual filter are an
-// attempt: once they would cost more than the given read units, or when such an attempt was given
-// up lately, narrow plans read the rest.
+// plan returns a run of the best plan for a list. Reads with a residual filter are an attempt:
+// narrow plans read the rest once these would cost more than attemptUnits, or at once if such an
+// attempt was recently given up.
 func (l source) plan(ctx context.Context, filter comment.Filter, request planner.Request, attemptUnits float64) *run {
 	list := l.planner
 	list.Filter = filter
@@ -275,7 +275,7 @@ func (l source) plan(ctx context.Context, filter comment.Filter, request planner
 		attempt.conditions, _ = conditionsKey(filter)
 	}
 	if l.store.attempts.failedLately(attempt) && (!list.RanksHelp() || list.Known.Trusted) {
-		attemptUnits = 0 // else what was written just now may not be in the index yet
+		attemptUnits = 0 // if ranks help and counts are not trusted, the index may lack the latest writes
 	}
 	r := l.store.newRun(ctx, l.meter, list.Attempt(request, attemptUnits))
 	r.most, r.attempt = attemptUnits, attempt
@@ -293,7 +293,7 @@ func (l source) execute(ctx context.Context, r *run) (err error) {
 		r.reached = new(r.plan.PlaceOf(r.taken[r.brought-1].Comment))
 	}
 	if r.cut && !r.plan.ByRank {
-		// It ends at the first place where one of its reads ended. What follows it finds again what was taken beyond.
+		// The run ends at the first place where one of its reads ended. Its successor reads again what lies beyond.
 		var first *comment.Position
 		for i := range r.reads {
 			at := boundOf(r.reads[i].start)
@@ -338,8 +338,8 @@ func (s *Store) addMoved(ctx context.Context, r *run) error {
 	return nil
 }
 
-// dropTexts forgets the texts of the comments that were taken and are not shown, which are a part
-// of them. The caller's operation holds them no longer.
+// dropTexts drops the texts of taken comments that are not among shown, and gives their memory back
+// to the caller's operation.
 func dropTexts(ctx context.Context, taken, shown []layout.Compressed) {
 	dropped, first := 0, len(taken)
 	if len(shown) > 0 {

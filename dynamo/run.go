@@ -19,18 +19,18 @@ import (
 )
 
 // run takes the comments of a stretch of a list. It makes the reads of a plan in parallel and
-// merges what they return, wave by wave. A read with a residual filter that turns out to be
-// expensive ends where it is. The reads of another plan, made from what is known by then, take its
-// place from there on. No plan is changed.
+// merges their results, wave by wave. A read whose residual filter turns out to be expensive ends
+// early. The reads of another plan, made with what is known by then, continue from there. Plans are
+// immutable.
 type run struct {
 	client   call.Querier
 	table    string
-	account  *usage.Operation // the operation that the run is part of; nil for none
-	meter    *layout.Meter    // what the page or the count has cost; nil bounds nothing
+	account  *usage.Operation // the operation that the run is part of; nil if none
+	meter    *layout.Meter    // the cost of the page or count; nil bounds nothing
 	bulkhead *bulkhead        // bounds the operations for each product; nil bounds nothing
 	most     float64          // what reads with a residual filter may cost, in read units
-	// meanwhile returns the current knowledge of the product, given that of the plan; nil if the
-	// plan's is used throughout.
+	// meanwhile returns the current knowledge of the product, given that of the plan. If it is nil,
+	// the plan's knowledge is used throughout.
 	meanwhile func(planner.Knowledge) planner.Knowledge
 
 	plan   *planner.Plan   // the first plan
@@ -38,57 +38,57 @@ type run struct {
 	reads  []read          // the reads of all plans, in the order of the plans
 	waves  int
 	merger *merge.Merger[layout.Compressed]
-	failed bool // whether reads that were planned by counts were replaced: they would have cost more than most
-	// attempt is the key under which the Store remembers that it failed.
+	failed bool // whether reads were replaced because they would have cost more than most
+	// attempt is the key under which the Store remembers a failed attempt.
 	attempt attemptKey
-	// cut ends the run where it is: the rest is found by ranks. With away it is read, because the
-	// index of page numbers did not answer.
+	// cut ends the run early: the rest is found by ranks. If away is set, the index of page numbers
+	// did not answer, and the rest is read.
 	cut, away bool
-	// lookups is what the index of page numbers took.
+	// lookups is the cost of lookups in the index of page numbers.
 	lookups pageindex.Cost
 	// once ends the run after its first wave, even if comments are missing. stopped reports that
 	// once or within ended it.
 	once, stopped bool
-	// within bounds what the run costs, in read units, if no comment has more than 1 KB; 0 bounds
-	// nothing.
+	// within bounds the cost of the run in read units, as long as no comment has more than 1 KB. 0
+	// bounds nothing.
 	within float64
-	// brought is the number of comments that the run took from partitions, and reached is the place
-	// of the last of them, nil if there is none. taken holds these comments and those that were
-	// fetched by their ids.
+	// brought is the number of comments that the run took from partitions. reached is the place of
+	// the last one, nil if there is none. taken holds these comments and those that were fetched by
+	// id.
 	brought int
 	reached *comment.Place
 	taken   []layout.Compressed
-	// fetches adds up what was spent on fetching comments by their ids: those that edits moved, or
-	// all that were found by ranks.
+	// fetches adds up the cost of fetching comments by id: moved ones, or all that were found by
+	// ranks.
 	fetches fetches
 }
 
-// read is how far one read of a plan has come, and what it has cost.
+// read is the progress and the cost of one read of a plan.
 type read struct {
 	planner.Read
 	plan     *planner.Plan
 	replaced bool        // whether reads of a later plan continue from start on
-	start    layout.Item // where the next call begins, nil for the beginning of the range
+	start    layout.Item // where the next call begins; nil for the beginning of the range
 	limit    int         // the Limit of the next call or of the last one; 0 if the read counts
 	queries  int
 	scanned  int // items that the table read (ScannedCount)
 	returned int // items that passed the residual filter (Count)
 	units    float64
 	sizes    measured // the sizes of the items that passed
-	// improper are items that are no comments. The page leaves them out.
+	// improper has malformed items, which the page leaves out.
 	improper []layout.Improper
-	// cells are the cells of the returned comments. They are kept only if the plan was made without
+	// cells has the cells of the returned comments. It is filled only if the plan was made without
 	// counts.
 	cells []comment.Cell
 }
 
-// fetches are what fetching comments by their ids took.
+// fetches is the cost of fetching comments by id.
 type fetches struct {
 	keys, calls, items int
 	units              float64
 }
 
-// newRun returns a run of a plan. The account is that of the context.
+// newRun returns a run of a plan, accounted to the operation of the context.
 func (s *Store) newRun(ctx context.Context, meter *layout.Meter, plan planner.Plan) *run {
 	r := &run{client: s.client, table: s.table, account: usage.From(ctx), meter: meter, bulkhead: s.bulkhead, plan: &plan}
 	r.add(&plan)
@@ -105,7 +105,7 @@ func (r *run) add(plan *planner.Plan) {
 }
 
 // take takes as many comments as the plan wants: one wave of parallel reads, then further waves of
-// the reads that ran dry before. The first error cancels the others and fails the run, so a page is
+// the reads that ran dry. The first error cancels the other reads and fails the run, so a page is
 // never short without an error.
 func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 	r.merger = merge.New(len(r.reads), r.compare, r.wave)
@@ -115,8 +115,8 @@ func (r *run) take(ctx context.Context) ([]layout.Compressed, error) {
 	return r.merger.Take(ctx, r.plan.Want)
 }
 
-// wave makes one call for each dry read that goes on, and for each of those that take the place of
-// the others, in parallel.
+// wave makes one call for each dry read that goes on, and for each read that replaces one, in
+// parallel.
 func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[layout.Compressed], error) {
 	if r.stopped = r.once && r.waves > 0 || !r.stayWithin(dry); r.stopped {
 		return slices.Repeat([]merge.Batch[layout.Compressed]{{Done: true}}, len(dry)), nil
@@ -153,8 +153,8 @@ func (r *run) wave(ctx context.Context, dry []int, missing int) ([]merge.Batch[l
 	})
 }
 
-// stayWithin lowers the limits of reads to what the run may still cost. It reports false if that is
-// nothing.
+// stayWithin lowers the limits of reads to what the run may still cost. It returns false if nothing
+// is left.
 func (r *run) stayWithin(dry []int) bool {
 	if r.within == 0 {
 		return true
@@ -166,8 +166,8 @@ func (r *run) stayWithin(dry []int) bool {
 	return most > 0
 }
 
-// bound lowers the limits of reads so that the wave stays within the bound, if maybe no other plan
-// can take their place.
+// bound lowers the limits of reads so that the wave stays within the cost bound, for lists by
+// traits: there may be no other plan for these.
 func (r *run) bound(wave []int) error {
 	if !r.plan.Filter.OfTraits() {
 		return nil
@@ -188,10 +188,11 @@ func (r *run) observe(ctx context.Context, reads int) (context.Context, spans.Sp
 	return spans.Wave(ctx, string(r.plan.Purpose), reads)
 }
 
-// goOn sets the limit of a read's next call, or replaces the read and returns false. dry is how
-// many reads go on with it, and missing is how many comments it still has to bring. Reads that are
-// not wide go on. Others are replaced if their plan was made by what is likely, since their calls
-// tell more by now, or if what the run may spend covers only a small part of what is missing.
+// goOn sets the limit of a read's next call, or replaces the read and returns false. dry is the
+// number of dry reads, and missing is how many comments this one still has to bring. Only wide or
+// sparse reads are replaced. It replaces those of a plan without counts, since their calls tell
+// more by now. It also replaces one if the rest of the budget covers only a small part of the
+// missing comments.
 func (r *run) goOn(number, dry, missing int) bool {
 	read, left := &r.reads[number], r.most-r.units()
 	read.limit = read.plan.NextLimit(read.Read, read.limit, read.scanned, read.returned, missing)
@@ -215,12 +216,12 @@ func (r *run) goOn(number, dry, missing int) bool {
 	}
 }
 
-// smallPart is the part of the missing items below which a read is replaced: each further wave
-// would bring less.
+// smallPart says when that part is small: below a smallPart-th of the next call's limit. Each
+// further wave would bring even less.
 const smallPart = 4
 
-// replace ends a read where it is. Another plan reads what lies beyond, as far as comments are
-// missing. If that has a residual filter as well, it may cost as much as given.
+// replace ends a read. Another plan continues from there for the missing comments. If that plan has
+// a residual filter too, it may cost the given units.
 func (r *run) replace(old *read, missing int, units float64) {
 	old.replaced = true
 	list, request := old.plan.Rest(old.Read, boundOf(old.start).ID.Position(), old.scanned, old.cells, old.likelySizes(), missing)
@@ -233,8 +234,8 @@ func (r *run) replace(old *read, missing int, units float64) {
 	}
 }
 
-// likelySizes are the sizes of the comments of a product: those that are known, or what a read of
-// it tells.
+// likelySizes returns the known sizes of the product's comments, or if there are none, an estimate
+// from this read.
 func (r *read) likelySizes() planner.Sizes {
 	known := r.plan.Known.Sizes
 	if seen := r.sizes[0]; known.Any.Mean == 0 && seen.count > 0 {
@@ -246,10 +247,10 @@ func (r *read) likelySizes() planner.Sizes {
 	return known
 }
 
-// likelyWeight is how many comments count as much as what is likely of their sizes.
+// likelyWeight is the weight of the assumed sizes in that estimate, in comments.
 const likelyWeight = 3
 
-// secondsBetween is how far two comments are apart.
+// secondsBetween returns the time between two comments in seconds.
 func secondsBetween(a, b *layout.Compressed) float64 {
 	return math.Abs(b.CreatedAt().Sub(a.CreatedAt()).Seconds())
 }
@@ -265,7 +266,7 @@ func (r *run) compare(a, b *layout.Compressed) int {
 	return strings.Compare(string(a.ID), string(b.ID)) // as their positions
 }
 
-// units are the read units that the run has consumed.
+// units returns the read units that the run's reads have consumed.
 func (r *run) units() float64 {
 	units := 0.0
 	for i := range r.reads {
@@ -274,7 +275,7 @@ func (r *run) units() float64 {
 	return units
 }
 
-// batch is what a call of one read returned.
+// batch decodes what a call of one read returned.
 func (r *run) batch(output *dynamodb.QueryOutput, of *read) (merge.Batch[layout.Compressed], error) {
 	items, err := r.decode(output.Items, of)
 	batch := merge.Batch[layout.Compressed]{Items: items, Done: len(output.LastEvaluatedKey) == 0}
@@ -284,8 +285,8 @@ func (r *run) batch(output *dynamodb.QueryOutput, of *read) (merge.Batch[layout.
 	return batch, err
 }
 
-// boundOf is where a call stopped. All that follows lies beyond it, also when the residual filter
-// dropped the last items.
+// boundOf returns where a call stopped, nil at the end of the range. All that follows lies beyond
+// it, also if the residual filter dropped the last items.
 func boundOf(last layout.Item) *layout.Compressed {
 	r := layout.NewReader(last)
 	position, err := layout.PositionOfKey(r.Text(layout.AttrPK))
@@ -300,7 +301,7 @@ func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, err
 	if err := r.meter.Check(); err != nil {
 		return nil, err
 	}
-	var operation any = r.account // what its calls have in common; calls outside of any have nothing
+	var operation any = r.account // the calls of an operation share it; a call outside of any counts alone
 	if r.account == nil {
 		operation = new(byte)
 	}
@@ -325,8 +326,8 @@ func (r *run) query(ctx context.Context, read *read) (*dynamodb.QueryOutput, err
 	return output, nil
 }
 
-// decode reads the comments of an answer and measures them, unless they came without texts. The
-// caller's operation holds them from now on. Items that are no comments are noted and left out.
+// decode decodes the comments of an answer, and measures them if they came with texts. They count
+// as memory held by the caller's operation. Malformed items are noted and left out.
 func (r *run) decode(items []layout.Item, to *read) ([]layout.Compressed, error) {
 	held, comments := 0, make([]layout.Compressed, 0, len(items))
 	for _, item := range items {
@@ -350,7 +351,7 @@ func (r *run) decode(items []layout.Item, to *read) ([]layout.Compressed, error)
 	return comments, r.account.Hold(held)
 }
 
-// sizes are the sizes of all items that the run has read.
+// sizes adds up the sizes of all items that the run has read.
 func (r *run) sizes() measured {
 	var all measured
 	for i := range r.reads {
@@ -361,7 +362,7 @@ func (r *run) sizes() measured {
 	return all
 }
 
-// held describes the page for which the run took these comments, at least one.
+// held describes the page that the run took; taken has at least one comment.
 func (r *run) held(taken []layout.Compressed) *planner.LastPage {
 	held := planner.NewLastPage(taken, len(taken) >= r.plan.Want)
 	for i := range r.reads {
@@ -370,12 +371,12 @@ func (r *run) held(taken []layout.Compressed) *planner.LastPage {
 	return held
 }
 
-// fromNewest tells whether the run began with the newest comment of the list.
+// fromNewest reports whether the run began with the newest comment of the list.
 func (r *run) fromNewest() bool {
 	return r.plan.Descending && !r.plan.ByVotes && r.plan.High.Position == comment.MaxPosition
 }
 
-// readAt are the parts that were read where a position is.
+// readAt returns the parts whose reads covered a position.
 func (r *run) readAt(position comment.Position) []planner.Part {
 	var out []planner.Part
 	for i := range r.reads {
@@ -388,5 +389,5 @@ func (r *run) readAt(position comment.Position) []planner.Part {
 	return out
 }
 
-// ended reports whether the run came to the end of what it was to read.
+// ended reports whether the run reached the end of its range.
 func (r *run) ended() bool { return !r.stopped && !r.cut && r.brought < r.plan.Want }

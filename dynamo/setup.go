@@ -36,17 +36,17 @@ type manager interface {
 // earlierKey is the key of the index All in tables of an earlier release.
 const earlierKey = "GSI4PK + GSISK"
 
-// CheckTable returns an error in one sentence if the table cannot be used: it is missing, cannot be
-// reached, has the layout of an earlier release, or differs from layout.Definition.
+// CheckTable returns an error if the table cannot be used: it is missing, cannot be reached, has
+// the layout of an earlier release, or differs from layout.Definition.
 func CheckTable(ctx context.Context, client dynamodb.DescribeTableAPIClient, table string) error {
 	var output *dynamodb.DescribeTableOutput
 	var wrapped error
 	err := call.Retry(ctx, func() (progress bool, err error) {
 		output, err = client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(table)})
 		if wrapped = call.Wrap(err, "DescribeTable %s", table); comment.KindOf(wrapped) == comment.Throttled {
-			return false, wrapped // since many processes begin together
+			return false, wrapped // many processes may start together
 		}
-		return false, nil // a table that cannot be reached is told at once
+		return false, nil // an unreachable table is reported at once
 	})
 	switch {
 	case errors.As(wrapped, new(*types.ResourceNotFoundException)):
@@ -82,8 +82,8 @@ func hasStream(want *dynamodb.CreateTableInput, have *types.TableDescription) bo
 	return s != nil && aws.ToBool(s.StreamEnabled) && s.StreamViewType == want.StreamSpecification.StreamViewType
 }
 
-// CreateTable creates the table and waits until it can be used. An existing table is left as it is,
-// except that CreateTable has it delete expired items.
+// CreateTable creates the table and waits until it can be used. If the table exists, it only notes
+// the layout version and switches on the deletion of expired items.
 func CreateTable(ctx context.Context, client manager, table string) error {
 	_, err := client.CreateTable(ctx, layout.Definition(table))
 	if err != nil && !errors.As(err, new(*types.ResourceInUseException)) {
@@ -98,8 +98,8 @@ func CreateTable(ctx context.Context, client manager, table string) error {
 	if err := NoteLayout(ctx, client, table); err != nil {
 		return err
 	}
-	// The creator of a table that was there may have ended before UpdateTimeToLive. The answer to
-	// that may also be lost, and DynamoDB refuses it once it is done.
+	// The creator of an existing table may have ended before UpdateTimeToLive. Its answer may also
+	// have been lost, and DynamoDB refuses a second call.
 	return KeepTimeToLive(ctx, client, table)
 }
 
@@ -129,8 +129,8 @@ func HasComments(ctx context.Context, client dynamodb.ScanAPIClient, table strin
 	}
 }
 
-// compareShape lists how a table differs from its definition, as far as reading and counting depend
-// on it. Additional attributes and indexes do no harm.
+// compareShape lists the differences to the table's definition that reading and counting depend on.
+// Additional attributes and indexes do no harm.
 func compareShape(want *dynamodb.CreateTableInput, have *types.TableDescription) []string {
 	var differences []string
 	if got := keyText(have.KeySchema); got != keyText(want.KeySchema) {
@@ -194,11 +194,11 @@ func CheckTableName(name string) error {
 
 // MissingTableError is the error of a table that does not exist.
 type MissingTableError struct {
-	// Table is the name that was looked for.
+	// Table is the name of the missing table.
 	Table string
-	// Existing are names of existing tables, nil if unknown.
+	// Existing has names of existing tables; nil if unknown.
 	Existing []string
-	// Region is the region of AWS that was asked, empty for another engine.
+	// Region is the AWS region of the request, empty for another engine.
 	Region string
 }
 
@@ -252,9 +252,9 @@ func DropsExpired(ctx context.Context, client manager, table string) (bool, erro
 	return true, nil
 }
 
-// KeepTimeToLive has the table delete expired items, unless it already does. An error says that the
-// setting is unknown or could not be changed. The table can still be used, but expired items stay
-// in it.
+// KeepTimeToLive switches on the deletion of expired items, unless it is on. It returns an error if
+// the setting is unknown or could not be changed. The table can still be used, but expired items
+// stay in it.
 func KeepTimeToLive(ctx context.Context, client manager, table string) error {
 	if on, err := DropsExpired(ctx, client, table); on || err != nil {
 		return err
@@ -269,8 +269,8 @@ func KeepTimeToLive(ctx context.Context, client manager, table string) error {
 	return call.Wrap(err, "UpdateTimeToLive %s", table)
 }
 
-// LayoutVersion is the number of the layout that this program reads and writes. A table says which
-// one its items have, so that a program of an earlier release does not take them for damaged.
+// LayoutVersion is the number of the layout that this program reads and writes. The table stores
+// the number of its own, so that an earlier release does not take its items for damaged.
 const LayoutVersion = 2
 
 const (
@@ -279,8 +279,8 @@ const (
 	attrVersion = "v" // N
 )
 
-// CheckLayout returns an error in one sentence if the items of a table have the layout of another
-// release. A table that does not say which is new.
+// CheckLayout returns an error if the items of a table have the layout of another release. It
+// accepts a table without a layout version, which is new.
 func CheckLayout(ctx context.Context, client manager, table string) error {
 	it, err := call.Retried(ctx, func() (layout.Item, error) {
 		return call.Item(ctx, client, table, layout.StreamKey(layoutPK, layoutSK), "GetItem %s/%s", layoutPK, layoutSK)
@@ -300,7 +300,7 @@ func CheckLayout(ctx context.Context, client manager, table string) error {
 	return nil
 }
 
-// NoteLayout notes in a table which layout its items have, unless it says so already.
+// NoteLayout stores LayoutVersion in a table, unless the table has a layout version already.
 func NoteLayout(ctx context.Context, client manager, table string) error {
 	it := layout.StreamKey(layoutPK, layoutSK)
 	it[attrVersion] = layout.Number(LayoutVersion)

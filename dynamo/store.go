@@ -53,11 +53,11 @@ type client interface {
 // Options are the settings of a Store. The zero value plans by what was read, caches no page,
 // bounds nothing and has no page numbers.
 type Options struct {
-	// Watermark tells up to when statistics are complete. With it, statistics choose the plans of
-	// pages. Nil reads no statistics for plans.
+	// Watermark knows up to when statistics are complete. With it, the planner uses statistics. If
+	// it is nil, no statistics are read for plans.
 	Watermark Watermark
-	// StatisticsAge is the maximum age of statistics that are trusted to leave out empty
-	// partitions, by the clocks of this server and of the one that counts. 0 reads all partitions.
+	// StatisticsAge is the maximum age of statistics that are trusted to skip empty partitions. It
+	// compares the clocks of this server and of the one that counts. 0 reads all partitions.
 	StatisticsAge time.Duration
 	// Journal says whether all comments of the table were counted once. Until then, reads of
 	// statistics and leaderboards fail as Unavailable. Nil refuses nothing.
@@ -69,35 +69,35 @@ type Options struct {
 	OnePerCustomer bool
 	// PageAge is how long first pages are cached. 0 caches none.
 	PageAge time.Duration
-	// Following reports whether this process reads the whole stream, since when, and up to when. Where
+	// Following reports whether this process reads the whole stream, since when, and up to when. If
 	// it does, cached pages are shown longer, as long as they are proven unchanged. Optional.
 	Following func() (since, upTo time.Time, ok bool)
 	// ProductCalls bounds how many operations read pages of one product at a time, and how many
-	// batches fetch its statistics. Beyond it, reading fails with an Overloaded error. So a product
-	// whose partitions are slow leaves room for others. 0 bounds none.
+	// batches fetch its statistics. Further ones fail with an Overloaded error, so a product with
+	// slow partitions leaves room for others. 0 bounds none.
 	ProductCalls int
-	// PageNumbers is the index that finds pages by their number. Without one, asking for them fails as
-	// Unavailable.
+	// PageNumbers is the index that finds pages by their number. Without it, queries for them fail
+	// with a BadInput error.
 	PageNumbers pageindex.Index
 	// Writes notes which spans write comments, by the keys of their items.
 	Writes *spans.Writes
 	// Observer observes pages.
 	Observer Observer
-	// Improper is called once for each item that a list or a leaderboard leaves out, up to a bound.
+	// Improper is called once for each malformed item that a list or a leaderboard leaves out, up
+	// to a bound.
 	Improper func(layout.Improper)
-	// Knowledge returns the knowledge of the product of a query, in place of the statistics and
-	// sizes that the Store remembers. It is for callers that know their products better, and to
-	// measure what knowledge is worth. Wrong hints cost reads; only counts that are Trusted can
-	// hide comments. It is called by many goroutines, and again for what a second wave is planned
-	// by.
+	// Knowledge returns the knowledge of a query's product, in place of the statistics and sizes
+	// that the Store remembers. It is for callers that know their products better, and to measure
+	// what knowledge is worth. Wrong hints cost reads; only Trusted counts can hide comments. It is
+	// called by many goroutines, and again to plan a second wave.
 	Knowledge func(comment.Query) planner.Knowledge
 }
 
 // Observer observes pages. Its methods are called by many goroutines, so they must be quick.
 type Observer interface {
-	// PageRead is called when a page was read from the table. warm says that counts of its product
-	// were known. estimated and consumed are the read units of its comments; 0 if there was only one
-	// way to read them, which is not estimated. waves includes what lies beyond the page.
+	// PageRead is called when a page was read from the table. warm reports that counts of its
+	// product were known. estimated and consumed are the read units of its comments; both are 0 if
+	// there was only one plan, which is not estimated. waves includes the probes beyond the page.
 	PageRead(warm bool, estimated, consumed float64, waves int)
 	// CacheLookup is called after a lookup in a cache: pages or statistics.
 	CacheLookup(cache string, hit bool)
@@ -105,9 +105,8 @@ type Observer interface {
 
 // Store reads and writes the comments of one table. It is safe for use by many goroutines.
 //
-// A Store remembers what it saw, so that pages cost less: statistics of products, sizes of
-// comments, what pages held. When that is wrong, a page costs more reads, and shows the same
-// comments.
+// A Store remembers statistics of products, sizes of comments and contents of pages, so that later
+// pages cost less. Where these are wrong, a page costs more reads but shows the same comments.
 type Store struct {
 	// Reader reads statistics and leaderboards of the same table.
 	*counts.Reader
@@ -122,7 +121,7 @@ type Store struct {
 	sizes        *sizes        // sizes of the comments of products
 	recent       *recent       // what pages held when they were last read
 	attempts     *attempts     // attempts that were given up lately
-	lookupPrices *lookupPrices // what finding pages by their numbers took
+	lookupPrices *lookupPrices // the cost of finding pages by number
 
 	// What keeps pages fresh.
 	changes *changes // changes of products, by this Store or heard from the stream
@@ -170,7 +169,7 @@ func NewStore(client client, table string, options Options) *Store {
 // Ready returns an error when the table cannot be used right now.
 func (s *Store) Ready(ctx context.Context) error { return CheckTable(ctx, s.client, s.table) }
 
-// query makes a call of a Query of the table, and accounts for it in the operation of the context.
+// query makes one Query call, and accounts for it in the operation of the context.
 func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, of string, args ...any) (*dynamodb.QueryOutput, error) {
 	input.TableName, input.ReturnConsumedCapacity = aws.String(s.table), types.ReturnConsumedCapacityTotal
 	output, err := s.client.Query(ctx, input)
@@ -181,8 +180,8 @@ func (s *Store) query(ctx context.Context, input *dynamodb.QueryInput, of string
 	return output, nil
 }
 
-// get reads the item that has the key of another consistently, and accounts for it in the operation
-// of the context.
+// get reads the item with the primary key in it by a consistent read, and accounts for it in the
+// operation of the context.
 func (s *Store) get(ctx context.Context, it layout.Item, options ...func(*dynamodb.Options)) (layout.Item, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.table), Key: layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]},

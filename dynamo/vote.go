@@ -13,14 +13,14 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// hashDigits is the length of the hash of a customer in the key of a vote: 128 bits. Each recount
-// reads them.
+// hashDigits is the length of a customer's hash in the key of a vote: 128 bits. It is short because
+// each recount reads all keys.
 const hashDigits = 32
 
 func hashOfVoter(customer string) string { return digestOfAll("vote", customer)[:hashDigits] }
 
-// SetVote makes after the vote of a customer about a comment in place of before, whose time is zero
-// if there is none. It neither reads nor writes the comment. It returns a Conflict error if before
+// SetVote replaces a customer's vote about a comment, before, by after. If there was none, the time
+// of before is zero. It neither reads nor writes the comment. It returns a Conflict error if before
 // is no longer the customer's vote.
 func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after comment.CastVote) error {
 	s.writing(ctx, id)
@@ -39,7 +39,7 @@ func (s *Store) SetVote(ctx context.Context, id comment.ID, before, after commen
 	}
 	return call.Wrap(call.RetryWrite(ctx, func(ctx context.Context, again bool) error {
 		there, refused, err := put(ctx)
-		if _, _, wrong := layout.DecodeVote(there); refused && wrong != nil && before.At.IsZero() { // damaged by hand: it counts as none
+		if _, _, wrong := layout.DecodeVote(there); refused && wrong != nil && before.At.IsZero() { // a vote damaged by hand counts as none
 			values = layout.Item{}
 			condition = layout.SameAttrs(there, values, layout.AttrWriter, layout.VoteCast)
 			there, refused, err = put(ctx)

@@ -17,9 +17,9 @@ import (
 )
 
 const (
-	// KeyLifetime is how long an idempotency key is remembered, at least.
+	// KeyLifetime is how long an idempotency key is remembered at least.
 	KeyLifetime = 24 * time.Hour
-	// clockSkew is how far the clocks of a table's servers may differ before a key expires too
+	// clockSkew is how much the clocks of a table's servers may differ before a key expires too
 	// early.
 	clockSkew = time.Hour
 )
@@ -27,8 +27,8 @@ const (
 // Add writes a new comment with a new ID. With a key, a repeat by the same author within
 // KeyLifetime returns the comment that the first call added, as it was then. If the content differs
 // from that of the first call, Add returns a KeyReused error. With OnePerCustomer it needs no key:
-// a repeat returns the comment as it is now, and another comment about the product is
-// AlreadyWritten.
+// a repeat returns the comment as it is now, and another comment about the product is refused with
+// an AlreadyWritten error.
 func (s *Store) Add(ctx context.Context, c comment.Comment, key string) (comment.Comment, error) {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
@@ -83,8 +83,8 @@ func (s *Store) addOnce(ctx context.Context, c comment.Comment, key string) (com
 	return added, err
 }
 
-// firstOf returns the comment that a key was first used for, if c has the same content. Its errors
-// leave open whether that comment was written by an earlier try of this call.
+// firstOf returns the comment that a key was first used for, if c has the same content. After an
+// error it is unknown whether an earlier try of this call wrote the comment.
 func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comment) (comment.Comment, error) {
 	it, err := s.firstAt(ctx, keyItem)
 	switch {
@@ -99,7 +99,7 @@ func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comm
 	// A moderator may have decided about it since.
 	switch now, err := s.Comment(ctx, c.ID); {
 	case comment.KindOf(err) == comment.NotFound, errors.Is(err, comment.ErrImproper):
-		return c, nil // deleted since: as it was
+		return c, nil // deleted since: return it as it was
 	case err != nil:
 		return c, err
 	default:
@@ -108,9 +108,9 @@ func (s *Store) firstOf(ctx context.Context, keyItem layout.Item, c comment.Comm
 	}
 }
 
-// keyItemOf returns the item that remembers an author's key by its hash, and the comment that it
-// was used for. The item holds no content of the comment, which must disappear when the comment is
-// deleted.
+// keyItemOf returns the item of an author's idempotency key: its hash, and the ID of the comment
+// that it was used for. It holds no content of the comment, since that must disappear with the
+// comment.
 func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
 	out := layout.KeyOfHash(hash)
 	out[layout.AttrTTL] = layout.Number(now.Add(KeyLifetime + clockSkew).Unix())
@@ -118,10 +118,10 @@ func keyItemOf(c comment.Comment, hash []byte, now time.Time) layout.Item {
 	return out
 }
 
-// Replace makes after of before, and moves it in every index where its key changes. What is equal
-// in both stays as it is stored: a reply, a vote or a report may have come meanwhile. It returns a
-// Conflict error if another change of what the author wrote or of the state came first, and a
-// NotFound error if the comment was deleted.
+// Replace changes a comment from before to after, and moves it in every index where its key
+// changes. It writes only fields that differ, because a reply, a vote or a report may have come
+// meanwhile. It returns a Conflict error if another change of the author's content or of the state
+// came first, and a NotFound error if the comment was deleted.
 func (s *Store) Replace(ctx context.Context, before, after comment.Comment) error {
 	mark := rand.Text()
 	update := s.updateOf(before, after, mark)
@@ -152,7 +152,8 @@ func (s *Store) Replace(ctx context.Context, before, after comment.Comment) erro
 	return call.Wrap(err, "edit %s", after)
 }
 
-// change makes a change of a comment, and notes it for the pages that are read meanwhile.
+// change calls write to change a comment, with retries, and notes the change for pages that are
+// read meanwhile.
 func (s *Store) change(ctx context.Context, before, after comment.Comment, write func(ctx context.Context, again bool) error) error {
 	s.writing(ctx, after.ID)
 	defer s.wrote(after.ProductID)
@@ -163,10 +164,10 @@ func (s *Store) change(ctx context.Context, before, after comment.Comment, write
 	})
 }
 
-// updateOf returns the update that makes after of before, on condition that nothing of what it goes
-// by was changed. It leaves the mark of an edit, none if that is empty: a decision and a report
-// have items of their own by which they are recognized, and leave the mark of an edit whose answer
-// was lost.
+// updateOf returns the update from before to after. Its condition is that the version, state,
+// reports and traits that it depends on are unchanged. It stores the mark of an edit, unless mark
+// is empty: decisions and reports are recognized by items of their own, and must keep the mark of
+// an edit whose answer was lost.
 func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Update {
 	was, changed := layout.Encode(before), layout.Encode(after)
 	if mark != "" {
@@ -184,8 +185,8 @@ func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Upda
 }
 
 // Delete replaces a comment with a tombstone. It returns a Conflict error if another change came
-// first, and a NotFound error if the comment is already deleted. A comment without a version, of
-// which only the ID is known, is deleted as it is.
+// first, and a NotFound error if the comment is already deleted. If c has no version, because only
+// the ID is known, any version is deleted.
 func (s *Store) Delete(ctx context.Context, c comment.Comment) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
@@ -222,21 +223,20 @@ func isMarked(it layout.Item, mark string) bool {
 	return r.Text(layout.AttrMark) == mark
 }
 
-// sameAsRead returns the condition that a comment has the version, the state and the held edit that
-// were read. It adds the values that the condition names.
+// sameAsRead returns the condition that a comment still has the version, the state and the held
+// edit that were read. It adds the values of the condition to values.
 func sameAsRead(c comment.Comment, values layout.Item) string {
 	return layout.SameVersion(c.Version, values) + " AND " + layout.SameState(c, values)
 }
 
-// SetReply makes reply the shop's reply to a comment in place of c.Reply; nil deletes it. Of a
-// deleted reply its version stays, so that a first reply that arrives late finds that it is none.
-// SetReply writes nothing else of the comment, so that edits, votes and decisions may come
-// meanwhile. It returns a Conflict error if c.Reply is no longer the comment's reply, and a
-// NotFound error if the comment was deleted.
+// SetReply replaces the shop's reply to a comment, c.Reply, by reply; nil deletes it. The version
+// of a deleted reply stays, so that a late try of the first reply is refused. SetReply writes no
+// other field, so edits, votes and decisions may come meanwhile. It returns a Conflict error if
+// c.Reply is no longer the comment's reply, and a NotFound error if the comment was deleted.
 func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.Reply) error {
 	s.writing(ctx, c.ID)
 	defer s.wrote(c.ProductID)
-	mark, before := rand.Text(), c.ReplyDeletion // each write adds one, so no version comes twice
+	mark, before := rand.Text(), c.ReplyDeletion // each write adds one, so no version repeats
 	if c.Reply != nil {
 		before = c.Reply.Version
 	}
@@ -255,13 +255,13 @@ func (s *Store) SetReply(ctx context.Context, c comment.Comment, reply *comment.
 		if !refused {
 			return err
 		}
-		// The mark is in the reply and not beside it: an edit of the comment has a mark of its own.
+		// The mark is in the reply itself, because an edit of the comment has a mark of its own.
 		switch now, version, wrote := layout.ReplyOf(there); {
 		case layout.NoComment(there):
 			return comment.NoComment(c.ID)
 		case reply == nil && now == nil, reply != nil && wrote == mark:
 			return nil // an earlier try succeeded, or another caller removed it too
-		case again && version != before+1: // else what is there took the place that no try of ours got
+		case again && version != before+1: // if the versions are equal, another write took the place of our tries
 			return call.OutcomeUnknown(call.ErrOvertaken, nil)
 		}
 		return comment.Errorf(comment.Conflict, "another change of the reply came first: read the comment again, and decide anew")
