@@ -8,36 +8,36 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// belief takes the place of counts that are not known: what is likely of a product, by what
-// products are like and by a Sample.
+// belief replaces unknown counts by likely ones, from assumptions about products and from a Sample.
 //
-// Shares of ratings and languages have Dirichlet distributions. Each comment that was seen counts
-// as much as one of those that the mean shares stand for.
+// Shares of ratings and languages have Dirichlet distributions: the assumed mean shares count as a
+// number of comments, and each comment of the sample adds one.
 // https://en.wikipedia.org/wiki/Dirichlet-multinomial_distribution
 type belief struct {
-	// shares are the mean shares of the cells, as counts of about shareTotal comments. list is how
-	// many of these are in the list.
+	// shares has the mean shares of the cells, as counts that add up to about shareTotal. list is
+	// the part of shareTotal that is in the list.
 	shares grid
 	list   int
-	// mix is what was likely before a sample. scanned is how many comments the sample scanned.
-	// sampled is the share of the product that its partition holds.
+	// mix is the assumption before the sample. scanned is how many comments the sample scanned.
+	// sampled is the share of the product in its partition.
 	mix              mix
 	scanned, sampled float64
-	// ratings and languages say how well the shares of ratings and languages in the list are known, as
-	// numbers of comments.
+	// ratings and languages say how certain the shares of ratings and languages in the list are, in
+	// comments.
 	ratings, languages float64
-	// sizes are how many comments of the product there may be to read, ascending.
+	// sizes has the likely numbers of comments of the product that are left to read, ascending.
 	sizes likelySizes
 }
 
 const (
 	// shareTotal is the sum of all shares. It is so large that shares of rare cells are above 0.
 	shareTotal = 1 << 28
-	// leastShare is the least share of what is not in the list: products may be of another kind.
+	// leastShare is the lowest share assumed for comments outside the list: the product may be
+	// unlike others.
 	leastShare = 0.002
 )
 
-// mix is how the comments of a product are likely to be distributed before any of them was seen.
+// mix is the likely distribution of a product's comments before any was seen.
 type mix struct {
 	filter    comment.Filter
 	languages []float64 // shares of the languages of the filter
@@ -59,11 +59,11 @@ func scale(shares []float64, total float64) {
 	}
 }
 
-// newBelief is what is likely of a product when a stretch of one of its lists is to be read, after a
-// sample if there was one.
+// newBelief returns the belief about a product for a request for one of its lists, after the
+// request's sample if it has one.
 func newBelief(filter comment.Filter, r Request) *belief {
 	m := mix{filter: filter, languages: slices.Repeat([]float64{likelyLanguage}, len(filter.Languages))}
-	// Each has its share of what the others leave.
+	// Each language has its share of what the others leave.
 	scale(m.languages, min(1-math.Pow(1-likelyLanguage, float64(len(m.languages))), 1-leastShare))
 	s := r.Sample
 	if s == nil {
@@ -95,7 +95,7 @@ func newBelief(filter comment.Filter, r Request) *belief {
 	before, traits := min(rated*named/b.sampled, 1), likelyTraits(m.filter)
 	list := posterior(before*traits, m.weight(s.partition.Index), s.returned, s.scanned)
 	if before == 1 || list > traits {
-		traits = list / before // it is known better now, or cannot be less
+		traits = list / before // the sample tells more, or the share cannot be lower
 	}
 	cells := min(list/traits, 1) // whatever the traits
 	b.shares = m.fill(s.partition, b.sampled*cells, (1-cells)/max(1-before, leastShare), inRatings, inLanguages)
@@ -107,12 +107,12 @@ func newBelief(filter comment.Filter, r Request) *belief {
 	return b
 }
 
-// weight is how many comments the share of the list in a part counts as.
+// weight returns how certain the share of the list in a part is, in comments.
 func (b *belief) weight(part *Part, s share) float64 {
 	return b.mix.weight(part.Index) + b.scanned*min(1, float64(s.held)/shareTotal/b.sampled)
 }
 
-// sampled is the share of the product in the partition of a sample.
+// sampled returns the share of the product in the partition of a sample.
 func (m mix) sampled(partition layout.Partition) float64 {
 	switch {
 	case partition.Index.SplitsByLanguage():
@@ -123,7 +123,7 @@ func (m mix) sampled(partition layout.Partition) float64 {
 	return 1
 }
 
-// weight is how many comments the share of the list in a partition of an index counts as.
+// weight returns how certain the share of the list in a partition of an index is, in comments.
 func (m mix) weight(index layout.Index) float64 {
 	if index.SplitsByLanguage() || len(m.languages) == 0 {
 		return ratingsAlike
@@ -131,8 +131,8 @@ func (m mix) weight(index layout.Index) float64 {
 	return languagesAlike // which is less
 }
 
-// fill returns the shares of all cells. list is the share of the list in the product. Cells of the
-// partition outside the list have their earlier shares multiplied by others.
+// fill returns the shares of all cells. list is the share of the list in the product. others is a
+// factor for the shares of cells that are in the partition but not in the list.
 func (m mix) fill(partition layout.Partition, list, others float64, inRatings [comment.MaxRating]float64, inLanguages []float64) (shares grid) {
 	part := Part{Partition: partition}
 	row := func(language comment.Language, in, share float64) (counts tally) {
@@ -159,7 +159,7 @@ func (m mix) fill(partition layout.Partition, list, others float64, inRatings [c
 	return shares
 }
 
-// list notes that comments have traits which the list allows with a probability.
+// list sets the listed counts: the list allows the traits of a comment with the given probability.
 func (g *grid) list(probability float64) {
 	allow := func(t *tally) {
 		for i, n := range t.held {
@@ -175,8 +175,9 @@ func (g *grid) list(probability float64) {
 	}
 }
 
-// spread are the variances of how many of n comments of the list are in a part, and of how many
-// others stand between them, given what they are if the shares are exact: shares are not.
+// spread returns two variances: of how many of n comments of the list are in a part, and of how
+// many others stand between them. wanted and others are the variances if shares were exact; it adds
+// the uncertainty of the shares.
 func (b *belief) spread(part *Part, s share, n, wanted, others float64) (float64, float64) {
 	known := b.ratings
 	if part.Index.SplitsByLanguage() {
@@ -185,7 +186,7 @@ func (b *belief) spread(part *Part, s share, n, wanted, others float64) (float64
 			known = min(known, b.ratings)
 		}
 	}
-	wanted *= 1 + (n-1)/(known+1) // a Dirichlet-multinomial number
+	wanted *= 1 + (n-1)/(known+1) // of a Dirichlet-multinomial distribution
 	if s.held > s.wanted {
 		in := float64(s.wanted) / float64(s.held)
 		held := b.weight(part, s)

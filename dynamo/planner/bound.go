@@ -7,22 +7,22 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// The estimates of this file do not depend on what is known of a product. The bound on what a page
-// or a count may cost is a multiple of them.
+// The estimates of this file do not depend on knowledge of a product. The cost bound of a page or a
+// count is a multiple of them.
 
-// narrowUnits is the cost in read units of reading want comments of a list, if no comment has more
-// than 1 KB. It assumes partitions that hold nothing else but comments with other traits, in
-// the usual proportion.
+// narrowUnits returns the cost in read units of reading want comments of a list, if no comment has
+// more than 1 KB. It assumes partitions that hold the list, and in the usual proportion comments
+// with other traits.
 func narrowUnits(filter comment.Filter, want int) float64 {
 	parts := narrowParts(filter)
-	if ofHelpful(filter) { // they have an index, of all languages, ratings and dates
+	if ofHelpful(filter) { // their index holds all languages, ratings and dates
 		parts = 1
 		if filter.Helpful = nil; len(filter.Conditions()) > 0 || filter.Dated() {
 			want = max(want, min(want*othersBetween, comment.MaxPageSize*othersBetween))
 		}
 	}
 	if filter.WithMedia != nil && *filter.WithMedia {
-		filter.WithMedia = nil // they have an index
+		filter.WithMedia = nil // comments with media have an index
 	}
 	want = int(math.Ceil(float64(want) / likelyTraits(filter)))
 	if inSteps(parts, want) {
@@ -31,17 +31,16 @@ func narrowUnits(filter comment.Filter, want int) float64 {
 	return unitsAtOnce(parts, want)
 }
 
-// othersBetween is the number of comments with helpful votes that are assumed to be read for each
-// one that the filter allows.
+// othersBetween is the assumed number of comments with helpful votes that are read for each one
+// that the filter allows.
 const othersBetween = 4
 
 // PageEstimate returns the estimated cost of one page of a list, in read units. It is the cost of
-// reading the page from partitions that hold nothing else, and a share of what it may cost to skip
-// the comments before the page, or to find comments by their ranks. The filter must be normalized.
+// reading the page from partitions that hold nothing else, plus a share of the cost of skipping the
+// comments before the page or of finding comments by rank. The filter must be normalized.
 //
-// In the order of votes, comments without votes may be few among many others, and are found by
-// their ranks then. A first page does not reach these. Eight times the estimate has room for all
-// that this may take.
+// In the order of votes, comments without votes may be few among many others, and are then found by
+// rank. A first page does not reach these. The bound, eight times the estimate, has room for that.
 func PageEstimate(q comment.Query) float64 {
 	units, links := AttemptEstimate(q), q.Order.Links(q.Filter)
 	further := q.Slice.After != nil || q.Slice.FromEnd || q.Slice.Page > 1
@@ -53,9 +52,8 @@ func PageEstimate(q comment.Query) float64 {
 	return units
 }
 
-// AttemptEstimate returns PageEstimate without what that adds in the order of votes. It bounds
-// attempts to read a page: a bound with the price of ranks would let an attempt cost nearly as much
-// as ranks.
+// AttemptEstimate returns PageEstimate without the extra for ranks in the order of votes. It bounds
+// attempts to read a page: with the extra, an attempt could cost nearly as much as ranks.
 func AttemptEstimate(q comment.Query) float64 {
 	var s Stretch
 	want := s.Want(q.Slice.Size)
@@ -66,8 +64,8 @@ func AttemptEstimate(q comment.Query) float64 {
 	return units
 }
 
-// ListUnits is the cost in read units of reading want comments of a list, link after link, as
-// narrowUnits. Each link may end before it brings anything.
+// ListUnits returns the cost in read units of reading want comments of a list, link after link.
+// Like narrowUnits, it assumes comments of at most 1 KB. Each link may turn out to be empty.
 func ListUnits(q comment.Query, want int) float64 {
 	one, most, further := 0.0, 0.0, 0.0
 	for _, link := range q.Order.Links(q.Filter) {
@@ -78,8 +76,8 @@ func ListUnits(q comment.Query, want int) float64 {
 	return most + further
 }
 
-// CountEstimate is what it may cost to count a list within a range of dates, in read units. The
-// filter must be normalized.
+// CountEstimate returns the estimated cost of counting a list within a range of dates, in read
+// units. The filter must be normalized.
 func CountEstimate(q comment.Query) float64 {
 	list := Planner{Filter: q.Filter}
 	list.Filter.CreatedAfter, list.Filter.CreatedBefore = nil, nil // no range is too short to be read
@@ -88,12 +86,12 @@ func CountEstimate(q comment.Query) float64 {
 }
 
 // assumedCounted is how many comments a counted range of dates is assumed to hold. Most products
-// have fewer in all. A range of years of a product with thousands costs more than is estimated, up
+// have fewer in all. A range of years in a product with thousands costs more than the estimate, up
 // to the bound.
 const assumedCounted = 400
 
-// MaxSkip is how many comments are read and left out at most to get to a page by number. A list of
-// at most MaxSkip comments needs no index.
+// MaxSkip is how many comments before a page by number are read and skipped at most. A list of at
+// most MaxSkip comments needs no index.
 const MaxSkip = 256
 
 // skipShare is the part of the price of skipping comments that is in the estimate of a page. The
@@ -101,7 +99,8 @@ const MaxSkip = 256
 // price, and for up to twice the price after it.
 const skipShare = 1.0 / 3
 
-// SkipUnits is what reading the comments before a page by number may cost, as narrowUnits.
+// SkipUnits returns what reading the comments before a page by number may cost in read units, as
+// ListUnits.
 func SkipUnits(q comment.Query) float64 {
 	if q.Slice.Rank() == 0 {
 		return 0
@@ -109,10 +108,10 @@ func SkipUnits(q comment.Query) float64 {
 	return ListUnits(q, min(q.Slice.Rank(), MaxSkip))
 }
 
-// LookupEstimate is the estimated cost of looking up places of a list in an index, in read units:
-// the items that every lookup reads, and half of a leaf for each place, as neighbours share leaves.
-// Of a chain, its counts are looked up first, and then places in each link that has some. Those
-// among comments with helpful votes are read through.
+// LookupEstimate returns the estimated cost of looking up places of a list in an index, in read
+// units: the items that every lookup reads, and half of a leaf for each place, as neighbours share
+// leaves. For a chain, its counts are looked up first, and then places in each link that has any.
+// Places among comments with helpful votes are found by reading.
 func LookupEstimate(q comment.Query, places int) float64 {
 	lookups, through := 1, 0.0
 	if links := len(q.Order.Links(q.Filter)); links > 1 {
@@ -124,27 +123,27 @@ func LookupEstimate(q comment.Query, places int) float64 {
 	return float64(4*lookups+places) + through
 }
 
-// VotedEstimate is the estimated cost, in read units, of reading the comments with helpful votes up
-// to a rank.
+// VotedEstimate returns the estimated cost, in read units, of reading the comments with helpful
+// votes up to a rank.
 func VotedEstimate(q comment.Query, rank int) float64 {
 	return narrowUnits(comment.MostHelpful.Links(q.Filter)[0].Filter, min(rank, comment.MaxVotedRank))
 }
 
-// rankUnits is what taking comments of a list by their ranks may cost in read units, with what it
-// takes to look beyond both ends of a page: two lookups for each, half as dear of each further
-// link, and half a unit for each comment.
+// rankUnits returns what taking comments by rank may cost in read units, including a look beyond
+// both ends of the page. That is two lookups for the page and for each end, one for each further
+// link, and 1.5 units for each comment.
 func rankUnits(q comment.Query, want int) float64 {
 	lookup, links := LookupEstimate(q, 0), len(q.Order.Links(q.Filter))
 	return 6*lookup + float64(links-1)*lookup + 1.5*float64(want)
 }
 
-// mayRank reports whether comments of a list may be found by their ranks. Those with pictures or
-// videos, and without any other condition, have an index.
+// mayRank reports whether comments of a list may be found by rank. A list by date whose only
+// condition is pictures or videos has an index, and needs no ranks.
 func mayRank(q comment.Query) bool {
 	media := q.Filter.WithMedia != nil && *q.Filter.WithMedia
 	return q.Filter.OfTraits() && !ofHelpful(q.Filter) && (!media || q.Order.Keyed() || len(q.Filter.Conditions()) > 1)
 }
 
 // rankShare is the part of rankUnits that is in the estimate of a page. The bound of the page is
-// BoundFactor (8) times the estimate; an attempt may have taken two of the eight.
+// BoundFactor (8) times the estimate; an attempt may have used up two of the eight.
 const rankShare = 1.0 / 4

@@ -35,16 +35,15 @@ func newEstimator(known Knowledge, filter comment.Filter, r Request) *estimator 
 	return e
 }
 
-// choice is what an estimator chose: a candidate, and the limits of its parts. It is not changed
-// once it is made.
+// choice is a chosen candidate with the limits of its parts. It is immutable.
 type choice struct {
 	candidate Candidate
 	limits    []int
-	estimator *estimator // prices the other candidates when they are asked for
+	estimator *estimator // prices the other candidates on demand
 }
 
-// choose returns the first of the candidates, and the limits of its first calls. The others are
-// priced only as far as it takes to see that they are dearer.
+// choose returns the best candidate, and the limits of its first calls. It stops pricing another
+// one as soon as that is dearer.
 func (e *estimator) choose() choice {
 	best := Candidate{Price: math.Inf(1)}
 	for _, one := range slices.Backward(e.covers) { // those of few parts are soon estimated
@@ -69,8 +68,7 @@ func (e *estimator) choose() choice {
 	return c
 }
 
-// candidates are the covers for the page, in the order in which they are preferred. It does not
-// change the estimator.
+// candidates returns the covers for the page, the best first. It does not change the estimator.
 func (e *estimator) candidates() []Candidate {
 	own := *e
 	out := slices.Clone(e.covers)
@@ -92,24 +90,23 @@ func (e *estimator) candidates() []Candidate {
 	return out
 }
 
-// needless reports whether covers of a name are not compared with others, and come last. Of one
-// language and two ratings whose counts are known, the cells and the partition of the language are
-// enough: any other cover takes as many reads as one of these, and each of its partitions holds one
-// of theirs and more.
+// needless reports whether the cover with a name is not worth comparing, and so comes last. For one
+// language and two ratings with known counts, the cells and the partition of the language suffice.
+// Any other cover takes as many reads as one of these, from partitions that hold more.
 func (e *estimator) needless(name string) bool {
 	return e.belief == nil && len(e.filter.Languages) == 1 && len(e.filter.Ratings) == 2 && !slices.Contains(enough, name)
 }
 
 var enough = []string{"cells", "languages", "media", "helpful"}
 
-// mixes tells whether a mixture is one of the candidates.
+// mixes reports whether a mixture is one of the candidates.
 func (e *estimator) mixes() bool {
 	n := len(e.filter.Languages)
 	return n > 0 && n <= maxMixed && len(e.filter.Ratings) > 0 && !ofHelpful(e.filter)
 }
 
-// compare is negative if a is preferred to b: for its price, and of equal ones for fewer reads. Of
-// candidates that are equal in both, the one that holds fewer other comments comes first.
+// compare orders candidates by price, then by number of reads. It is negative if a is better. Of
+// candidates that are equal in both, the callers put the one with fewer other comments first.
 func (e *estimator) compare(a, b Candidate) int {
 	if a.Price != b.Price {
 		return cmp.Compare(a.Price, b.Price)
@@ -117,12 +114,12 @@ func (e *estimator) compare(a, b Candidate) int {
 	return cmp.Compare(e.reads(a.Cover), e.reads(b.Cover))
 }
 
-// afterwards is the price of a second wave for want comments of a large product.
+// afterwards returns the price of a second wave for want comments of a large product.
 func (e *estimator) afterwards(want int) float64 {
 	b := *e.belief
 	b.sizes = likelySizes{{comments: 1e9, probability: 1}}
 	b.scanned, b.ratings, b.languages = b.scanned+typicalSample, b.ratings+typicalSample, b.languages+typicalSample
-	then := *e // firsts too: nothing was estimated yet, and there is room for more
+	then := *e // it shares firsts: they are empty yet, and have spare capacity
 	then.belief, then.want, then.last, then.wave = &b, want, nil, thirdWavePrice
 	best := math.Inf(1)
 	for _, candidate := range slices.Backward(e.covers) { // those of few parts are soon estimated
@@ -132,10 +129,10 @@ func (e *estimator) afterwards(want int) float64 {
 	return best
 }
 
-// typicalSample is how many comments a sample has about.
+// typicalSample is the typical number of comments in a sample.
 const typicalSample = 12
 
-// mixture is the cheapest cover of several indexes, if its Price is at most that; else it has no
+// mixture returns the cheapest cover of several indexes. If its Price is above most, it has no
 // Cover. It reads at most one rating across languages. The rest of each language is read either
 // from the partition of the language or cell by cell. The filter must have languages and ratings.
 func (e *estimator) mixture(most float64) Candidate {
@@ -149,7 +146,7 @@ func (e *estimator) mixture(most float64) Candidate {
 		if across > 0 {
 			cover = append(cover, list.rating(rest[across-1]))
 			if _, price := e.estimate(cover, best.Price); price > best.Price {
-				continue // it alone is too dear
+				continue // this part alone is too dear
 			}
 			rest = slices.Concat(rest[:across-1], rest[across:])
 		}

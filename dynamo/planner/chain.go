@@ -9,51 +9,52 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// This file decides which links of a stretch are read, and how much of each. It is a pure function
-// of what is known of the product's counts and of what was read so far. Wrong counts cost read
-// units and waves, never comments: links are read in their order until the page is full.
+// This file decides which links of a stretch are read, and how much of each. It depends only on the
+// known counts of the product and on the reads so far. Wrong counts cost read units and waves,
+// never comments: links are read in their order until the page is full.
 
 // Progress is how far a link was read.
 type Progress struct {
 	// Taken is how many comments it has brought so far.
 	Taken int
-	// Ended is whether it has no others.
+	// Ended is whether the link has no more comments.
 	Ended bool
 }
 
 // LinkRead is what to read of a link.
 type LinkRead struct {
-	// Link is its number in the stretch.
+	// Link is the index of the link in the stretch.
 	Link int
-	// Want is how many comments to take of what is left of it.
+	// Want is how many of the link's remaining comments to take.
 	Want int
-	// Why says why it is read, "" if the list has one link.
+	// Why is the reason for the read, for people; "" if the list has one link.
 	Why string
 }
 
-// Chain is a stretch, how many comments are wanted of it, and how many each link is believed to
-// have.
+// Chain is a stretch with the number of comments to take, and the expected number in each link.
 type Chain struct {
 	stretch Stretch
 	want    int
-	// believed is how many comments each link has. sure is whether that is by statistics.
+	// believed is how many comments each link is expected to have; sure is whether that is from
+	// statistics.
 	believed []int
 	sure     bool
-	// inOrder reads one link after the other: each may take lookups that cannot be taken back.
+	// inOrder reads one link after the other, because each may cost lookups that turn out to be
+	// needless.
 	inOrder bool
-	// seen are comments that a read of the whole list brought.
+	// seen has the comments of an earlier read of the whole list.
 	seen Seen
 }
 
 // Seen are the newest comments of a list that was read by date, but not to its end.
 type Seen struct {
 	comment.Row
-	// Newest and Oldest are the ends of what was seen.
+	// Newest and Oldest are the positions of the first and the last of them.
 	Newest, Oldest comment.Position
 }
 
-// inRange returns how many comments a list has between dates if as many came each day as came
-// lately, and at most as many as it has at any time. It returns that if nothing was seen, or the
+// inRange returns how many comments a list has within the filter's dates if the recent rate holds,
+// but at most ofAnyTime, the number without dates. It returns ofAnyTime if nothing was seen, or the
 // dates have no start.
 func (s Seen) inRange(filter comment.Filter, ofAnyTime int) int {
 	if s.Total() == 0 || filter.CreatedAfter == nil {
@@ -63,8 +64,8 @@ func (s Seen) inRange(filter comment.Filter, ofAnyTime int) int {
 	return int(min(float64(ofAnyTime), float64(s.Total())*float64(s.Newest.Time().Sub(*filter.CreatedAfter))/float64(lately)))
 }
 
-// Chain returns the chain of a stretch, by counts, or by what was seen of a list whose counts are
-// not known.
+// Chain returns the chain of a stretch. It estimates the links from counts, or if these are
+// unknown, from seen.
 func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 	c, sample := Chain{stretch: s, want: want, believed: make([]int, len(s.Links)), seen: seen}, seen.Row
 	stats := p.Known.counts(p.Filter)
@@ -82,8 +83,8 @@ func (p *Planner) Chain(s Stretch, want int, seen Seen) Chain {
 	return c
 }
 
-// likelyCounts are the numbers of comments that a link of a long list is likely to have, by rating,
-// after a sample of the list.
+// likelyCounts returns the likely numbers of comments in a link of a long list, by rating, given a
+// sample of the list.
 func likelyCounts(sample comment.Row, link comment.Filter) (counts comment.Counts) {
 	seen, allowed := sample.Total(), sample.Allowed(comment.Filter{Helpful: link.Helpful})
 	voted := posterior(likelyTraits(comment.Filter{Helpful: link.Helpful}), ratingsAlike, allowed.Total(), seen)
@@ -95,24 +96,24 @@ func likelyCounts(sample comment.Row, link comment.Filter) (counts comment.Count
 }
 
 const (
-	// likelyLong is how many comments a list that goes on is assumed to have, likelyTimes how many
-	// times those that were seen.
+	// A list that was not read to its end is assumed to have likelyLong comments, or likelyTimes as
+	// many as were seen if that is more.
 	likelyLong  = 100
 	likelyTimes = 4
-	// partly divides the believed number of comments of a link that is only partly in the stretch:
-	// one in partly is counted on. If every share is equally likely, the stretch has more in three
-	// of four cases. A read in vain costs a quarter of a further wave.
+	// partly divides the expected number of comments of a link that is only partly in the stretch.
+	// If every share is equally likely, the stretch has more than that in three of four cases. A
+	// needless read costs a quarter of a further wave.
 	partly = 4
-	// A link may have slack comments more than is believed, and surplus times as many, before a
-	// further wave is needed.
+	// A further wave is needed only if a link has more than surplus times its expected comments,
+	// plus slack.
 	slack, surplus = 3, 2
 )
 
-// Next returns what to read at once after some progress, nothing if the page has all that it needs.
-// It reads the first link that goes on for all that is missing. It reads those behind it along as
-// far as the links before them are not believed to have enough.
+// Next returns the next reads, to be made in parallel; none if the page has enough. It reads the
+// first unfinished link for all missing comments. It reads later links along with it as long as
+// those before them are not expected to have enough.
 func (c Chain) Next(progress []Progress) (reads []LinkRead) {
-	have, counted := 0, 0 // before a link: taken, and believed at least
+	have, counted := 0, 0 // comments of the links before: taken, and expected at least
 	for i, p := range progress {
 		have += p.Taken
 		missing := c.want - have - counted
@@ -124,7 +125,7 @@ func (c Chain) Next(progress []Progress) (reads []LinkRead) {
 		}
 		left := max(0, c.believed[i]-p.Taken)
 		if p.Taken > 0 && left == 0 {
-			left = p.Taken // it has more than was believed
+			left = p.Taken // it has more than expected
 		}
 		read := LinkRead{Link: i, Want: missing, Why: c.why(i, len(reads) > 0, have)}
 		if len(reads) > 0 {
@@ -144,7 +145,7 @@ func (c Chain) Next(progress []Progress) (reads []LinkRead) {
 	return reads
 }
 
-// why says why a link is read.
+// why returns the reason for reading a link.
 func (c Chain) why(link int, along bool, have int) string {
 	name := c.stretch.Links[link].Name
 	switch {
@@ -160,22 +161,21 @@ func (c Chain) why(link int, along bool, have int) string {
 
 // WholeRead is a read of a whole list that is sorted in memory afterwards.
 type WholeRead struct {
-	// Want is more than the list is believed to have.
+	// Want is more than the list is expected to have.
 	Want int
-	// Once says that the read ends after one wave: a list that goes on then is too long to be read
-	// whole.
+	// Once ends the read after one wave: a list that is longer is too long to be read whole.
 	Once bool
 	// Units bounds the cost of the read, in read units; 0 bounds nothing. A read that reaches it
 	// stops before the end of the list.
 	Units float64
-	// Why says why it is read.
+	// Why is the reason for the read, for people.
 	Why string
 }
 
-// Whole decides whether the whole list is read in place of its links. It is if that costs less by
-// what is known of the product, or if nothing is known. The read costs at most the given read units
-// if no comment has more than 1 KB, or scatteredFactor times as much where comments of the first
-// link are scattered.
+// Whole decides whether to read the whole list in place of its links: if that is expected to cost
+// less, or if nothing is known of the product. With comments of at most 1 KB, the read costs at
+// most the given read units, or scatteredFactor times as much if comments of the first link are
+// scattered.
 func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	if len(c.stretch.Links) < 2 {
 		return WholeRead{}, false
@@ -196,23 +196,23 @@ func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	return read, layout.AssumedUnits(read.Want) <= units && p.price(read.Want) <= c.price(p, 1)
 }
 
-// look is a read of the newest comments, which may be all.
+// look returns a read of the newest comments, which may turn out to be the whole list.
 func (c Chain) look(why string, units float64) (WholeRead, bool) {
 	some := min(comment.DefaultPageSize, layout.ItemsWithin(units, 1))
 	read := WholeRead{Want: max(c.want, some), Once: true, Why: "the whole list, to be sorted in memory: " + why}
 	return read, layout.AssumedUnits(read.Want) <= units
 }
 
-// whole is a read of a list that is believed to hold some comments.
+// whole returns a read of a list that is expected to hold the given number of comments.
 func (c Chain) whole(held int) WholeRead {
 	return WholeRead{Want: held + slack, Why: fmt.Sprintf("the whole list, to be sorted in memory: its %d comments cost no more than links of it", held)}
 }
 
-// held is how many comments the list has by statistics, whatever its dates.
+// held returns how many comments the list has by the statistics, ignoring its dates.
 func (p *Planner) held() int { return max(0, p.Known.Stats.AtMost(p.Filter).Total()) }
 
-// wholeOfScattered is Whole where comments of the first link are scattered: by statistics and, as
-// these know no dates, by the dates of the newest comments.
+// wholeOfScattered is Whole for a list whose first link is scattered. It decides by statistics and,
+// as these know no dates, by the dates of the newest comments.
 func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
 	ofAnyTime := math.MaxInt
 	if c.sure {
@@ -235,8 +235,8 @@ func (p *Planner) wholeOfScattered(c Chain, units float64) (WholeRead, bool) {
 	return read, p.price(held+slack) <= c.price(p, float64(ofAnyTime)/float64(max(held, 1)))
 }
 
-// price is the price of reading links of the chain. In the order of votes, it takes some times as
-// many comments as are wanted.
+// price returns the price of reading links of the chain. A link by votes must scan times as many
+// comments as are wanted.
 func (c Chain) price(p *Planner, times float64) float64 {
 	reads := c.Next(make([]Progress, len(c.stretch.Links)))
 	price := float64(len(reads)-1) * callPrice
@@ -251,21 +251,21 @@ func (c Chain) price(p *Planner, times float64) float64 {
 	return price
 }
 
-// scattered reports whether comments of the first link are among others in the only partition that
-// has them in their order.
+// scattered reports whether comments of the link by votes are among others in the only partition
+// that has them in this order.
 func scattered(links []comment.Link) bool {
 	voted := links[0]
-	if last := links[len(links)-1]; last.ByVotes() { // read backwards
+	if last := links[len(links)-1]; last.ByVotes() { // the stretch is read backwards
 		voted = last
 	}
 	return voted.ByVotes() && !alone(voted.Filter)
 }
 
-// scatteredFactor is how many times as much the whole list may cost then: no other way is sure to
-// be cheap.
+// scatteredFactor is how many times as much reading the whole list may cost then: no other plan is
+// sure to be cheap.
 const scatteredFactor = 3
 
-// price is the price of reading comments of the list from an end of it.
+// price returns the price of reading comments of the list from an end of it.
 func (p *Planner) price(comments int) float64 {
 	if narrowParts(p.Filter) == 1 && p.Known.counts(p.Filter) == nil {
 		return p.Known.LikelySizes().Any.expected(comments)

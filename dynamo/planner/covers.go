@@ -11,34 +11,34 @@ import (
 // Part is a part of a cover: a partition, and which of its comments belong to the list.
 type Part struct {
 	layout.Partition
-	// Conditions are the residual filter: what the table checks of the comments of a partition that
-	// also holds others. There is none if it holds only comments of the list.
+	// Conditions are the residual filter, by which the table drops comments of the partition that
+	// are not in the list. It is empty if the partition holds only comments of the list.
 	Conditions []comment.Condition
 }
 
-// Residual tells whether the part has a residual filter.
+// Residual reports whether the part has a residual filter.
 func (p Part) Residual() bool { return len(p.Conditions) > 0 }
 
-// Wide tells whether the partition holds comments beside the list that other partitions would leave
-// out. Comments with helpful votes are in all of them.
+// Wide reports whether the residual filter drops comments for other reasons than helpful votes.
+// Comments with helpful votes are in all partitions.
 func (p Part) Wide() bool {
 	return slices.ContainsFunc(p.Conditions, func(c comment.Condition) bool { return c.Attribute != comment.OfVotes })
 }
 
-// Unvoted tells whether the residual filter drops comments with helpful votes and no others.
+// Unvoted reports whether the residual filter drops comments with helpful votes and no others.
 func (p Part) Unvoted() bool {
 	return len(p.Conditions) == 1 && p.Conditions[0].Attribute == comment.OfVotes
 }
 
-// equal tells whether two parts are the same.
+// equal reports whether two parts are equal.
 func (p *Part) equal(other *Part) bool {
 	return p.Partition == other.Partition && slices.EqualFunc(p.Conditions, other.Conditions, func(a, b comment.Condition) bool {
 		return a.Attribute == b.Attribute && slices.Equal(a.Values, b.Values)
 	})
 }
 
-// Holds tells whether comments of the list in a cell, whatever their other traits than that of
-// helpful votes, can be in the part. All parts of a cover have the list's conditions on traits.
+// Holds reports whether comments of the list in a cell can be in the part. Of traits it checks only
+// helpful votes: all parts of a cover have the list's other conditions on traits.
 func (p *Part) Holds(cell comment.Cell) bool {
 	if p.Index == layout.ByHelpful && cell.Traits&comment.IsHelpful == 0 {
 		return false
@@ -54,7 +54,7 @@ func (p *Part) Holds(cell comment.Cell) bool {
 	return true
 }
 
-// wanted is the filter that allows what the part has of a list.
+// wanted returns the filter that allows those comments of the list that are in the part.
 func (p *Part) wanted(list comment.Filter) comment.Filter {
 	if p.Index.SplitsByLanguage() {
 		list.Languages = []comment.Language{p.Language}
@@ -81,17 +81,17 @@ type Candidate struct {
 	Name string
 	// Cover holds the parts to read.
 	Cover Cover
-	// Units is what the first wave of reads is expected to cost in read units, 0 if that is not
-	// known.
+	// Units is the expected cost of the first wave of reads in read units; 0 if unknown.
 	Units float64
-	// Price is what candidates are compared by: Units, and the prices of further calls and of an
+	// Price is what candidates are compared by: Units plus the prices of further calls and of an
 	// expected further wave.
 	Price float64
 }
 
-// covers are the covers of a normalized filter that use one index each. They are in the order of
-// how many other comments their partitions hold, fewest first. The last is the whole product.
-// Comments with helpful votes, which are read in the order of these, are in one partition alone.
+// covers returns the covers of a normalized filter that use one index each. They are sorted by how
+// many other comments their partitions hold, fewest first. The last is the whole product. A list of
+// comments with helpful votes has one cover: it is read by votes, from the only partition in that
+// order.
 func covers(filter comment.Filter) []Candidate { return coversWithin(filter, math.MaxInt) }
 
 // coversWithin returns the covers that read at most the given number of partitions.
@@ -108,7 +108,7 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 	if cells > most {
 		cells = 0
 	}
-	parts := make(Cover, 0, cells+len(languages)+len(ratings)+2) // of all: one allocation
+	parts := make(Cover, 0, cells+len(languages)+len(ratings)+2) // of all covers: one allocation
 	add := func(name string, from int) {
 		out = append(out, Candidate{Name: name, Cover: parts[from:len(parts):len(parts)]})
 	}
@@ -141,8 +141,8 @@ func coversWithin(filter comment.Filter, most int) []Candidate {
 // ofHelpful reports whether a list has comments with helpful votes only.
 func ofHelpful(filter comment.Filter) bool { return filter.Helpful != nil && *filter.Helpful }
 
-// helpfulPart is the part that has a list of comments with helpful votes. No sort key of it tells
-// dates.
+// helpfulPart returns the part with a list of comments with helpful votes. Its sort keys have no
+// dates, so dates are in the residual filter.
 func helpfulPart(filter comment.Filter) Part {
 	part := Part{Partition: layout.Partition{Index: layout.ByHelpful}, Conditions: without(comment.OfVotes, filter.Conditions())}
 	if filter.Dated() {
@@ -161,21 +161,21 @@ func alone(filter comment.Filter) bool {
 	return narrowParts(filter) == 1 && !filter.OfTraits()
 }
 
-// mostExpected is the number of different parts for which memory is allocated at once. Few plans
-// have more.
+// mostExpected is the number of different parts for which memory is preallocated. Few plans have
+// more.
 const mostExpected = 8
 
-// narrowParts is how many parts the first of the covers has.
+// narrowParts returns how many parts the first of the covers has.
 func narrowParts(filter comment.Filter) int {
 	return max(1, len(filter.Languages)) * max(1, len(filter.Ratings))
 }
 
-// wholeProduct is the part that has a whole list, of the partition that has all comments.
+// wholeProduct returns the part that reads a list from the partition of all comments.
 func wholeProduct(filter comment.Filter) Part {
 	return Part{Partition: layout.Partition{Index: layout.All}, Conditions: filter.Conditions()}
 }
 
-// splitting makes parts of a list. It has their residual filters: the conditions of the list
+// splitting makes the parts of a list. It holds their residual filters: the conditions of the list
 // without those that all comments of a partition meet.
 type splitting struct{ ofLanguage, ofRating, ofCell []comment.Condition }
 
@@ -186,12 +186,12 @@ func newSplitting(filter comment.Filter) splitting {
 	return s
 }
 
-// without returns conditions but for those on one attribute.
+// without returns the conditions except those on one attribute.
 func without(attribute comment.Attribute, conditions []comment.Condition) []comment.Condition {
 	return slices.DeleteFunc(slices.Clone(conditions), func(c comment.Condition) bool { return c.Attribute == attribute })
 }
 
-// language is what a language has of the list, rating what a rating has of it.
+// language returns the part of the list in a language, and rating that with a rating.
 func (s *splitting) language(language comment.Language) Part {
 	return Part{Partition: layout.Partition{Index: layout.ByLang, Language: language}, Conditions: s.ofLanguage}
 }
@@ -211,17 +211,17 @@ func (s *splitting) addCells(cover Cover, languages []comment.Language, ratings 
 	return cover
 }
 
-// grid are the counts of a product as the covers of one list need them. An estimate looks at dozens
-// of parts, and statistics are a map.
+// grid holds the counts of a product that the covers of one list need. It is quicker than the map
+// of statistics: an estimate reads the counts of dozens of parts.
 type grid struct {
 	all     tally     // counts of all languages together
 	media   int       // comments with pictures or videos, if the list is restricted to these
 	helpful int       // comments with helpful votes, if the list is restricted to these
-	named   tally     // counts of the list's languages together, or more
-	rows    []gridRow // counts of each of the list's languages, or more
+	named   tally     // counts of the list's languages together, or upper bounds
+	rows    []gridRow // counts of each of the list's languages, or upper bounds
 }
 
-// tally has counts by rating: of all comments, and of those with traits that the list allows.
+// tally has counts by rating: of all comments, and of those whose traits the list allows.
 type tally struct{ held, listed comment.Counts }
 
 type gridRow struct {
@@ -233,8 +233,8 @@ func tallyOf(row comment.Row, list comment.Filter) tally {
 	return tally{held: row.Counts, listed: row.Allowed(list)}
 }
 
-// gridOf is the grid of some statistics for a list. All languages of it that share a row of the
-// statistics may have each of its comments.
+// gridOf returns the grid of statistics for a list. Languages that share a row of the statistics
+// each get all counts of the row.
 func gridOf(stats comment.Stats, list comment.Filter) (g grid) {
 	shared := tallyOf(stats[comment.OtherLanguages], list)
 	sharing := false
@@ -272,7 +272,7 @@ func (t tally) plus(other tally) tally {
 	return t
 }
 
-// held is how many comments a partition holds.
+// held returns how many comments the partition holds.
 func (g *grid) held(p *layout.Partition) int {
 	switch p.Index {
 	case layout.ByMedia:
@@ -287,9 +287,10 @@ func (g *grid) held(p *layout.Partition) int {
 	return counts.Total()
 }
 
-// wanted is how many comments a part returns, and whether it returns none of any rating: damaged
-// counts below zero may make up for others. The languages of a residual filter are those of the
-// list, and a partition of one rating has no residual filter of ratings.
+// wanted returns how many comments a part returns, and whether the counts of all its ratings are
+// zero. A total of zero does not imply that: damaged counts may be below zero. The languages of a
+// residual filter are those of the list, and a partition of one rating has no residual filter of
+// ratings.
 func (g *grid) wanted(part *Part) (total int, none bool) {
 	counts := &g.named.listed
 	if comment.ValuesOf(part.Conditions, comment.OfLanguage) == nil {
@@ -311,7 +312,7 @@ func (g *grid) wanted(part *Part) (total int, none bool) {
 	return total, none
 }
 
-// row are the counts of a language of the list, or of any if it is empty.
+// row returns the counts of a language of the list, or of any if it is empty.
 func (g *grid) row(language comment.Language) *tally {
 	if language == "" {
 		return &g.all

@@ -4,7 +4,7 @@ import (
 	"math"
 )
 
-// above is the probability that a normally distributed number is above x.
+// above returns the probability that a normally distributed number is above x.
 func above(x, mean, deviation float64) float64 {
 	if deviation == 0 {
 		return certainty(mean > x)
@@ -40,11 +40,11 @@ var tail = func() (table [5*tailSteps + 1]float64) {
 
 const tailSteps = 20
 
-// betaBinomial is how many of some scanned items are in a share, if the share has a beta distribution
-// whose mean counts as a number of items that were seen before.
+// betaBinomial is the distribution of how many of some scanned items match, if the share of
+// matching items has a beta distribution. Its mean counts as a number of items seen before.
 // https://en.wikipedia.org/wiki/Beta-binomial_distribution
 type betaBinomial struct {
-	in, out float64 // items seen before that are in the share, and those that are not
+	in, out float64 // items seen before that match, and that do not
 	// logGamma of in+out and of out, which all probabilities need.
 	gammaAll, gammaOut float64
 }
@@ -55,7 +55,7 @@ func newBetaBinomial(mean, known float64) *betaBinomial {
 	return b
 }
 
-// below is the probability that fewer than wanted of the scanned items are in the share.
+// below returns the probability that fewer than wanted of the scanned items match.
 func (b *betaBinomial) below(wanted, scanned int) float64 {
 	if scanned < wanted {
 		return 1

@@ -7,61 +7,60 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// estimator estimates the cost of reads from the knowledge of a product, and from likely values
-// where that is missing. Wrong estimates cost read units, never comments.
+// estimator estimates the cost of reads from the knowledge of a product, and from likely values for
+// what is unknown. Wrong estimates cost read units, never comments.
 type estimator struct {
 	Knowledge
-	// filter is that of the list, want how many comments of it are to be read.
+	// filter is that of the list, and want is how many of its comments to read.
 	filter comment.Filter
 	want   int
 	// covers are the covers of the filter that are not too wide.
 	covers []Candidate
-	// last is what the stretch held when it was last read, nil if that is not known.
+	// last is what the stretch held when it was last read; nil if unknown.
 	last *LastPage
-	// grid are the counts, or shares in their place. matches is how many of these are in the whole
-	// list, at least 1.
+	// grid has the counts, or shares in their place. matches is the count of the whole list, at
+	// least 1.
 	grid    grid
 	matches int
-	// belief takes the place of counts, nil if these are known.
+	// belief replaces the counts; nil if these are known.
 	belief *belief
 	// wave is the price of a further wave.
 	wave float64
 	// secondWave is the price of a second wave after a sample. It is nil if there are counts, or a
 	// sample.
 	secondWave *secondWave
-	// firsts are the first calls that were estimated so far. Many parts are alike, and covers share
-	// parts.
+	// firsts caches the first calls estimated so far: many parts are alike, and covers share parts.
 	firsts []partCall
-	// sums is the memory for the sums of all holdings, one after the other.
+	// sums is memory that each holding reuses for its sums.
 	sums []cumulated
 }
 
-// secondWave is the price of a second wave, for one comment of a large product and for all that are
-// wanted.
+// secondWave is the price of a second wave for a large product: for one comment, and for all that
+// are wanted.
 type secondWave struct{ one, all float64 }
 
 const (
 	// wavePrice is the price of a further wave of reads, in read units: half a unit or more for its
 	// calls, and the time that a person waits for them.
 	wavePrice = 2
-	// waitPrice is the part of wavePrice for the time.
+	// waitPrice is the part of wavePrice for the waiting time.
 	waitPrice = 1.5
 	// thirdWavePrice is the price of a third wave. It is so high that hardly any page takes one.
 	thirdWavePrice = 50
 	// callPrice is the price of each call of the first wave beyond its first, in read units:
-	// processor time, and that a page waits for the slowest of its calls.
+	// processor time, and the wait for the slowest call.
 	callPrice = 0.1
 )
 
 // firstCall is the first call of a part.
 type firstCall struct {
 	limit int
-	// units is what the call is expected to cost in read units. price adds wavePrice times the
-	// probability that it is not enough and a further wave follows.
+	// units is the expected cost of the call in read units. price adds the price of a further wave
+	// times the probability that one follows.
 	units, price float64
 }
 
-// partCall is a part, what its first call depends on, and the call.
+// partCall caches the first call of a part, with the inputs that it depends on.
 type partCall struct {
 	part  Part
 	size  ItemSize
@@ -69,7 +68,7 @@ type partCall struct {
 	call  firstCall
 }
 
-// reads is how many parts of a cover are read: all that are not known to be empty.
+// reads returns how many parts of a cover are read: all that are not known to be empty.
 func (e *estimator) reads(cover Cover) int {
 	reads := len(cover)
 	for i := 0; e.Trusted && i < len(cover); i++ {
@@ -80,8 +79,8 @@ func (e *estimator) reads(cover Cover) int {
 	return reads
 }
 
-// estimate returns the expected Units and Price of a cover that is wanted only if its Price is at
-// most that. If it is not, the result is any Price above.
+// estimate returns the expected Units and Price of a cover. It stops early once the Price exceeds
+// most, and then returns any Price above that.
 func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
 	if len(cover) > 1 {
 		price = float64(max(e.reads(cover)-1, 0)) * callPrice
@@ -98,8 +97,8 @@ func (e *estimator) estimate(cover Cover, most float64) (units, price float64) {
 	return units, price
 }
 
-// first is the first call of a part that has the lowest expected price. Where nothing is remembered
-// of a page, parts of one index that have the same share of the list and the same sizes are alike.
+// first returns the first call with the lowest expected price for a part. Unless the last page is
+// remembered, parts of one index with equal shares and sizes have the same first call.
 func (e *estimator) first(part *Part, s share) firstCall {
 	size, alike := e.Sizes.Of(part.Partition), !e.last.current(e.want)
 	for i := range e.firsts {
@@ -113,9 +112,8 @@ func (e *estimator) first(part *Part, s share) firstCall {
 	return call
 }
 
-// further is the price of what follows a call with a limit that is not enough. If the part holds
-// the whole list, the call is a sample: another plan, made from what it told, follows for what is
-// missing.
+// further returns the price of what follows if a call with this limit is not enough. If the part
+// holds the whole list, the call is a sample, and a plan made from it reads the missing comments.
 func (e *estimator) further(s share, limit int) float64 {
 	if e.secondWave == nil || !s.residual || s.wanted != s.matches {
 		return e.wave
@@ -124,7 +122,7 @@ func (e *estimator) further(s share, limit int) float64 {
 	return waitPrice + e.secondWave.one + (e.secondWave.all-e.secondWave.one)*missing/float64(max(e.want-1, 1))
 }
 
-// cheapest is the first call of a part that has the lowest expected price. Only a few limits can be
+// cheapest computes the first call with the lowest expected price. Only a few limits can be
 // optimal: those that are enough with some probability, and those that fill a read unit that is
 // paid for anyway.
 func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
@@ -153,7 +151,7 @@ func (e *estimator) cheapest(part *Part, s share, size ItemSize) firstCall {
 	return search.best
 }
 
-// margins are by how many deviations limits may be above the mean.
+// margins returns how many standard deviations the tried limits are above the mean.
 func (e *estimator) margins() []float64 {
 	if e.belief != nil {
 		return margins[:]
@@ -163,10 +161,10 @@ func (e *estimator) margins() []float64 {
 
 var margins = [...]float64{0.5, 1, 1.5, 2, 2.5, 3, 4, 5}
 
-// mostSampled is how many half units limits fill that do not follow from what is needed.
+// mostSampled is how many half units the limits tried for a sample may fill.
 const mostSampled = 6
 
-// search is the search for the limit of one call.
+// search finds the best limit of one call.
 type search struct {
 	*estimator
 	shortage
@@ -174,18 +172,20 @@ type search struct {
 	most    int
 	best    firstCall
 	tried   [MaxLimit/64 + 1]uint64 // a bit for each limit
-	// dear is a limit whose units alone cost more than best, 0 for none.
+	// dear is a limit whose units alone cost more than best; 0 if none is known.
 	dear int
-	// least is the lowest limit for which it was computed how likely it is not enough.
+	// least is the lowest limit whose probability of being too low was computed, and likelyShort is
+	// that probability.
 	least       int
 	likelyShort float64
 }
 
-// rounding is by how much expected units may fall where a limit rises: they are approximations.
+// rounding is how much lower the expected units of a higher limit may be, because they are
+// approximations.
 const rounding = 0.02
 
-// try tries a limit. What cannot be better than the best so far is not computed: a higher limit
-// costs more units, and a lower one is less likely enough.
+// try prices a limit, and keeps the best. It skips limits that cannot be better: a higher one costs
+// more units, and a lower one is more likely too low.
 func (s *search) try(limit int) {
 	limit = min(max(limit, 1), s.most)
 	word, bit := uint(limit)/64, uint64(1)<<(uint(limit)%64)
@@ -217,8 +217,8 @@ func (s *search) try(limit int) {
 	}
 }
 
-// share is the share of a part, and whether its counts of each rating are zero. Damaged statistics
-// may have counts below zero, which are taken as zero in the share.
+// share returns the share of a part, and whether its counts of all ratings are zero. Totals below
+// zero, from damaged statistics, are taken as zero.
 func (e *estimator) share(part *Part) (s share, none bool) {
 	wanted, none := e.grid.wanted(part)
 	wanted = max(0, wanted)
@@ -229,7 +229,7 @@ func (e *estimator) share(part *Part) (s share, none bool) {
 	return share{held: held, wanted: wanted, matches: max(e.matches, wanted), residual: residual}, none
 }
 
-// holding is how many comments a part may hold.
+// holding returns the distribution of how many comments a part holds.
 func (e *estimator) holding(s share, size ItemSize) holding {
 	h := holding{size: size, numbers: certainSize, times: float64(s.held), of: 1, sums: e.sums[:0]}
 	if e.belief != nil {
@@ -238,9 +238,9 @@ func (e *estimator) holding(s share, size ItemSize) holding {
 	return h
 }
 
-// shortage is what a call of a part has to bring. If counts are not known, what a residual filter
-// returns is a beta-binomial number. In a second wave, as many are wanted of a part as may have to
-// be, so that no third follows.
+// shortage returns what a call of a part has to bring. If counts are unknown, the number of items
+// that a residual filter returns is beta-binomial. A second wave wants as many comments of a part
+// as it may plausibly need, to avoid a third.
 func (e *estimator) shortage(part *Part, s share) shortage {
 	out := shortage{share: s, want: e.want}
 	out.mean, out.deviation = e.need(part, s)
@@ -257,11 +257,11 @@ func (e *estimator) shortage(part *Part, s share) shortage {
 	return out
 }
 
-// need is how many items of a part belong to the next want comments of the list or stand between
-// them: mean and standard deviation. If comments of each kind are spread evenly, the former are a
-// binomial sample, and the latter come between them as failures come before a number of successes.
+// need returns how many items of a part belong to the next want comments of the list or stand
+// between them: mean and standard deviation. If comments of each kind are spread evenly, the former
+// are binomial, and the latter are negative binomial, as failures before a number of successes.
 // https://en.wikipedia.org/wiki/Negative_binomial_distribution
-// More is known of a page that was read before.
+// A page that was read before gives better numbers.
 func (e *estimator) need(part *Part, s share) (mean, deviation float64) {
 	n, matches := float64(e.want), float64(s.matches)
 	in, out := float64(s.wanted)/matches, float64(s.held-s.wanted)/matches

@@ -5,9 +5,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Expected returns the read units that a page is expected to consume where the product is known, by
-// index: those of the first calls of the plan that would be taken. Of a page by number, the lookup
-// and the comments that are skipped are part of it. The filter must be normalized.
+// Expected returns the read units that a page of a known product is expected to consume, by index:
+// those of the first calls of its plan. For a page by number it includes the lookup and the skipped
+// comments. The filter must be normalized.
 func Expected(known Knowledge, q comment.Query, lookup LookupPrice) layout.Units {
 	p := Planner{Filter: q.Filter, Known: known}
 	place := p.Place(q, lookup)
@@ -37,7 +37,7 @@ func (p *Planner) expected(s Stretch, want int) layout.Units {
 	return units
 }
 
-// expected returns the units of the first call of a part, 0 if that is known to be empty.
+// expected returns the units of the first call of a part; 0 if the part is known to be empty.
 func (e *estimator) expected(part *Part) float64 {
 	s, none := e.share(part)
 	if none && e.Trusted {

@@ -6,7 +6,8 @@ import (
 
 // share is how many comments of a list are in a part.
 type share struct {
-	// held is how many comments the partition holds, wanted how many of them are in the list.
+	// held is how many comments the partition holds, and wanted is how many of them are in the
+	// list.
 	held, wanted int
 	// matches is how many comments are in the whole list.
 	matches int
@@ -14,10 +15,9 @@ type share struct {
 	residual bool
 }
 
-// enough is how many needed items a scan suffices for, halfway between two integers. scanned is how
-// many items it scans. A part that holds the whole list has to return just the comments wanted. Any
-// other has to return one more, which shows that its next comment comes later than those of the
-// other parts.
+// enough returns how many needed items a scan of scanned items suffices for, halfway between two
+// integers. A part that holds the whole list has to return just the comments wanted. Any other has
+// to return one more, to show that its next comment comes after those of the other parts.
 func (s share) enough(scanned int) float64 {
 	if s.wanted < s.matches {
 		return float64(scanned) - 0.5
@@ -25,7 +25,7 @@ func (s share) enough(scanned int) float64 {
 	return float64(scanned) + 0.5
 }
 
-// scanFor is how many items a scan for the needed items has to read: the inverse of enough.
+// scanFor returns how many items have to be scanned for the needed ones: the inverse of enough.
 func (s share) scanFor(needed float64) int {
 	if s.wanted < s.matches {
 		return int(math.Ceil(needed + 0.5))
@@ -33,18 +33,19 @@ func (s share) scanFor(needed float64) int {
 	return int(math.Ceil(needed - 0.5))
 }
 
-// shortage is what a call of a part has to bring, so that no other has to follow.
+// shortage is what a call of a part has to bring, so that no further call follows.
 type shortage struct {
 	share share
-	// mean and deviation are of how many items have to be scanned.
+	// mean and deviation are those of the number of items to scan.
 	mean, deviation float64
-	// returned is what a residual filter returns, and want how many that has to be. It is nil if mean
-	// and deviation are all that is known.
+	// returned is the distribution of how many items the residual filter returns, and want is how
+	// many it must return. returned is nil if only mean and deviation are used.
 	returned *betaBinomial
 	want     int
 }
 
-// likely is the probability that a call with a limit is not enough, if it does not come to the end.
+// likely returns the probability that a call with a limit is not enough, given that it does not
+// reach the end of the partition.
 func (s *shortage) likely(limit int) float64 {
 	if s.returned != nil {
 		return s.returned.below(s.want, limit)
@@ -52,26 +53,27 @@ func (s *shortage) likely(limit int) float64 {
 	return above(s.share.enough(limit), s.mean, s.deviation)
 }
 
-// holding is how many comments a partition may hold, and what reading all of them costs.
+// holding is the distribution of the number of comments in a partition, with the costs of reading
+// them.
 type holding struct {
 	size ItemSize
 	// numbers are the likely numbers of comments of the product. The partition has the share
 	// times/of.
 	numbers   likelySizes
 	times, of float64
-	// sums has a value for each of the first numbers, once a limit was above it.
+	// sums caches a value for each of the first numbers, up to the highest limit so far.
 	sums []cumulated
 }
 
-// cumulated is what reading all numbers up to one is expected to cost together, and the probability
-// that the partition holds none of them.
+// cumulated sums up the numbers until one: units is their part of the expected cost, and left is
+// the probability that the partition holds more.
 type cumulated struct{ units, left float64 }
 
-// certainSize is the one number of a product whose counts are known: one of each.
+// certainSize is for known counts, which are used as they are: factor 1 with probability 1.
 var certainSize = likelySizes{{comments: 1, probability: 1}}
 
-// call is what a call with a limit is expected to cost in read units, and the probability that it
-// does not come to the end of the partition.
+// call returns the expected cost of a call with a limit in read units, and the probability that it
+// does not reach the end of the partition.
 func (h *holding) call(limit int) (units, goesOn float64) {
 	goesOn = 1
 	for i := 0; i < len(h.numbers) && h.comments(i) < float64(limit); i++ {

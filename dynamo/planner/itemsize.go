@@ -10,20 +10,20 @@ import (
 // ItemSize is the size of items of an index: mean and standard deviation, in bytes.
 type ItemSize struct{ Mean, Deviation float64 }
 
-// unknownSize is assumed of a product until one of its items was read: 200 bytes of keys and short
+// unknownSize is assumed until an item of the product was read: 200 bytes of keys and short
 // attributes, and a text of some 50 words.
 var unknownSize = ItemSize{Mean: 512, Deviation: 256}
 
-// Sizes are the item sizes of a product. Zero values are not known.
+// Sizes has the item sizes of a product. Zero values are unknown.
 type Sizes struct {
 	// Any is the size of an item of any rating.
 	Any ItemSize
-	// ByRating are the sizes by rating, beginning with rating 1. Texts of bad ratings tend to be
+	// ByRating has the sizes by rating, beginning with rating 1. Texts of bad ratings tend to be
 	// longer.
 	ByRating [comment.MaxRating]ItemSize
 }
 
-// Of is the size of the items of a partition.
+// Of returns the size of the items in a partition.
 func (s *Sizes) Of(partition layout.Partition) ItemSize {
 	if partition.Rating == 0 || s.ByRating[partition.Rating-1].Mean == 0 {
 		return s.Any
@@ -31,19 +31,19 @@ func (s *Sizes) Of(partition layout.Partition) ItemSize {
 	return s.ByRating[partition.Rating-1]
 }
 
-// fitting is how many items fit into the read units that scanning the given items is expected to
-// consume. DynamoDB rounds units up, so the additional items cost nothing.
+// fitting returns how many items fit into the read units that scanning the given items is expected
+// to consume. DynamoDB rounds units up, so the additional items cost nothing.
 func (s ItemSize) fitting(items int) int {
 	return s.within(math.Ceil(float64(items)*s.Mean/layout.UnitBytes) * layout.UnitBytes)
 }
 
-// within is how many items have at most the given bytes together, with some certainty.
+// within returns how many items probably fit into the given bytes.
 func (s ItemSize) within(bytes float64) int {
 	return int((bytes - s.Deviation*math.Sqrt(bytes/s.Mean)) / s.Mean)
 }
 
-// expected is the expected cost of scanning items in one call, in read units: half a unit for each
-// started 4 KB.
+// expected returns the expected cost of scanning items in one call, in read units: half a unit for
+// each started 4 KB.
 func (s ItemSize) expected(items int) float64 {
 	mean, deviation := float64(items)*s.Mean, math.Sqrt(float64(items))*s.Deviation
 	if deviation > layout.UnitBytes {

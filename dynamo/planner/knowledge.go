@@ -11,33 +11,33 @@ import (
 
 // Knowledge is the knowledge of a product when a plan is made. The zero value knows nothing.
 type Knowledge struct {
-	// Stats are the counts by language and rating, nil if they are not known.
+	// Stats has the counts by language and rating; nil if unknown.
 	Stats comment.Stats
 	// AsOf is a time up to which all changes are counted.
 	AsOf time.Time
 	// Age is the time since AsOf.
 	Age time.Duration
-	// Trusted is whether counts and positions are recent enough to skip partitions by.
+	// Trusted is whether counts and positions are recent enough to skip partitions.
 	Trusted bool
-	// Newest are the positions of the newest comments, nil if they are not known.
+	// Newest has the positions of the newest comments; nil if unknown.
 	Newest *layout.Bounds
-	// Sizes are the sizes of comments that were read lately, zero if none were.
+	// Sizes has the sizes of recently read comments, zero if none were read.
 	Sizes Sizes
 }
 
-// empty tells whether a filter is known to allow no comment. Languages that share one row of the
+// empty reports whether a filter is known to allow no comment. Languages that share one row of the
 // statistics ("other languages") are never known to be empty while the row has comments.
 func (k *Knowledge) empty(filter comment.Filter) bool {
 	return k.Trusted && k.Stats.AtMost(filter) == comment.Counts{}
 }
 
-// older tells whether all that a filter allows is known to be older than a position.
+// older reports whether all comments that a filter allows are known to be older than a position.
 func (k *Knowledge) older(filter comment.Filter, than comment.Position) bool {
 	return than != (comment.Position{}) && k.Trusted && k.Newest != nil && k.Newest.Of(filter, k.Stats).Compare(than) < 0
 }
 
-// counts returns the counts to plan a list by, nil if there are none. Counts that are not trusted
-// are ignored if they say that the list is empty: the product is probably new and not counted yet.
+// counts returns the counts to plan a list with, nil if there are none. It ignores untrusted counts
+// by which the list is empty: the product is probably new and not counted yet.
 func (k *Knowledge) counts(filter comment.Filter) comment.Stats {
 	switch {
 	case k.Stats == nil && k.Trusted:
@@ -48,7 +48,7 @@ func (k *Knowledge) counts(filter comment.Filter) comment.Stats {
 	return nil
 }
 
-// LikelySizes are the sizes of comments: those of the product, or what is likely.
+// LikelySizes returns the sizes of the product's comments, or typical ones if they are unknown.
 func (k *Knowledge) LikelySizes() Sizes {
 	if k.Sizes.Any.Mean > 0 {
 		return k.Sizes
@@ -56,7 +56,8 @@ func (k *Knowledge) LikelySizes() Sizes {
 	return Sizes{Any: unknownSize}
 }
 
-// assumed is the cost of reading comments in read units: by their sizes, or if they have 1 KB each.
+// assumed returns the cost of reading comments in read units: by their known sizes, or else at 1 KB
+// each.
 func (k *Knowledge) assumed(comments int) float64 {
 	if k.Sizes.Any.Mean > 0 {
 		return k.Sizes.Any.expected(comments)
@@ -64,12 +65,12 @@ func (k *Knowledge) assumed(comments int) float64 {
 	return layout.AssumedUnits(comments)
 }
 
-// Assumptions about a product that is not known. They suit a shop most of whose products have a
-// handful of comments, and some thousands. Plans for such a product cost least on average. If a
-// shop is of another kind, plans cost more read units, and show the same comments.
+// Assumptions about an unknown product. They suit a shop in which most products have a handful of
+// comments and some have thousands: there, plans for unknown products cost least on average. In
+// other shops plans cost more read units, but show the same comments.
 
 // likelyComments is the distribution of the number of comments of a product. Each product is
-// weighted by how often clients ask for it while nothing is known of it.
+// weighted by how often clients query it while nothing is known of it.
 var likelyComments = likelySizes{
 	{1, .30}, {2, .15}, {3, .10}, {4, .07}, {5.5, .09}, {7.5, .06}, {10.5, .06}, {14.5, .04}, {20.5, .035}, {28.5, .02},
 	{40.5, .018}, {56.5, .012}, {80.5, .011}, {112.5, .007}, {160.5, .006}, {224.5, .005}, {320.5, .004}, {448.5, .003},
@@ -88,15 +89,15 @@ const (
 	// this number of comments of the product itself. It is the concentration of a Dirichlet
 	// distribution: if the share of a rating has mean m and variance v, it is m(1-m)/v - 1.
 	ratingsAlike = 8
-	// likelyLanguage is the mean share of a language that is asked for.
+	// likelyLanguage is the mean share of a language that a query names.
 	likelyLanguage = .4
 	// languagesAlike says how alike products are in their languages, as ratingsAlike. It is low, as
 	// most products have comments in one language only.
 	languagesAlike = 1
 )
 
-// likelyTraits is the mean share of comments that have traits which a filter allows, among all
-// comments that it allows otherwise.
+// likelyTraits returns the mean share of comments whose traits a filter allows, among those that
+// meet its other conditions.
 func likelyTraits(filter comment.Filter) float64 {
 	share := 1.0
 	allow := func(wanted *bool, likely float64) {
@@ -121,10 +122,10 @@ const (
 	likelyHelpful  = .1
 )
 
-// likelySize is a number of comments, and how likely it is.
+// likelySize is a number of comments and its probability.
 type likelySize struct{ comments, probability float64 }
 
-// likelySizes are numbers of comments, ascending, whose probabilities have the sum 1.
+// likelySizes has numbers of comments, ascending, whose probabilities add up to 1.
 type likelySizes []likelySize
 
 // toRead returns the likely numbers of comments of the product that are left to read for a request.
@@ -133,9 +134,9 @@ type likelySizes []likelySize
 func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled float64) likelySizes {
 	l = slices.Clone(l)
 	if before := r.before(); before > 0 {
-		l = l.above(float64(before) / max(share, 0.1)) // of a smaller share, more is likely to be in the list
+		l = l.above(float64(before) / max(share, 0.1)) // if the share is smaller, it is probably underestimated
 	}
-	if r.partial(filter) { // a quarter of each size, or three quarters
+	if r.partial(filter) { // assume a quarter or three quarters of each size
 		parts := make(likelySizes, 0, 2*len(l))
 		for _, size := range l {
 			half := size.probability / 2
@@ -161,7 +162,7 @@ func (l likelySizes) toRead(r Request, filter comment.Filter, share, sampled flo
 	return l
 }
 
-// above are those sizes that are above a number; if there are none, twice that number.
+// above returns the sizes above a number, or if there are none, twice that number.
 func (l likelySizes) above(least float64) likelySizes {
 	first := slices.IndexFunc(l, func(size likelySize) bool { return size.comments > least })
 	if first < 0 {

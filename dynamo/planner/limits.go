@@ -9,14 +9,14 @@ const (
 	// maxReads is how many partitions a plan reads at once. Each call costs at least half a read
 	// unit and a connection.
 	maxReads = 32
-	// maxMixed is up to how many languages mixtures are considered. For more, computing them costs
-	// more than they save.
+	// maxMixed is the number of languages above which mixtures are not considered: computing them
+	// would cost more than they save.
 	maxMixed = 8
 )
 
-// nextLimit is the Limit of a read's next call, where missing is how many comments the read still
-// has to bring. It follows the share of the scanned items that were returned so far. If none were,
-// it doubles.
+// nextLimit returns the Limit of a read's next call; missing is how many comments the read still
+// has to bring. It extrapolates the share of scanned items that were returned so far. If none were,
+// it doubles the limit.
 func nextLimit(last, scanned, returned, missing int) int {
 	limit := 2 * last
 	if returned > 0 {
@@ -25,20 +25,20 @@ func nextLimit(last, scanned, returned, missing int) int {
 	return max(1, min(limit, MaxLimit))
 }
 
-// inSteps reports whether the given number of partitions that hold nothing else are read in steps:
-// a few comments of each, and then twice as many of those that had them. Steps cost less if there
-// are many partitions, since most comments are in a few of them, and take more waves.
+// inSteps reports whether partitions that hold only the list are read in steps: a few comments of
+// each, then twice as many of those that had enough. With many partitions, steps take more waves
+// but cost less, since most comments are in a few of the partitions.
 func inSteps(parts, want int) bool {
 	return parts > maxReads || unitsInSteps(parts, want) < unitsAtOnce(parts, want)
 }
 
-// unitsAtOnce is what it costs to read as many comments of each partition as are wanted of all.
+// unitsAtOnce returns the cost of reading want comments from each partition.
 func unitsAtOnce(parts, want int) float64 {
 	return float64(parts) * layout.AssumedUnits(min(want, MaxLimit))
 }
 
-// unitsInSteps is what it costs to read them in steps. Each call of a partition but the first scans
-// at most twice what the call before returned.
+// unitsInSteps returns the cost of reading them in steps. Each call of a partition scans at most
+// twice as many items as the call before.
 func unitsInSteps(parts, want int) float64 {
 	return float64(parts)*layout.AssumedUnits(layout.ItemsPerHalfUnit) + 3*layout.AssumedUnits(want)
 }

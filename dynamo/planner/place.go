@@ -7,42 +7,41 @@ import (
 )
 
 const (
-	// maxSkipInPlace is how many are left out of the read of the page itself, if they take at most
-	// maxBytesInPlace. Otherwise they are read before it without their texts, in a wave of their own.
+	// The read of the page itself skips up to maxSkipInPlace comments, if they take at most
+	// maxBytesInPlace. Otherwise a wave before it reads them without their texts.
 	maxSkipInPlace  = comment.MaxPageSize
 	maxBytesInPlace = 64 << 10
 )
 
 // Placement says how a page by number is found.
 type Placement struct {
-	// By is the way: by reading, or by the index.
+	// By says whether the page is found by reading or by the index.
 	By comment.PositionSource
-	// FromEnd says that reading starts at the end of the list.
+	// FromEnd is whether reading starts at the end of the list.
 	FromEnd bool
-	// Skip is how many comments are left out first.
+	// Skip is how many comments are read and left out before the page.
 	Skip int
-	// Size is how many comments are shown at most. From the end, the last page may have fewer than
-	// the others, and a page beyond it has none.
+	// Size is how many comments are shown at most. With FromEnd, it is lower for the last page, and
+	// 0 for a page beyond it.
 	Size int
 }
 
-// Placing is what a placement depends on.
+// Placing has the inputs of the choice of a Placement.
 type Placing struct {
-	// Rank is how many comments come before the page, Size how many it has at most.
+	// Rank is how many comments come before the page, and Size is how many it has at most.
 	Rank, Size int
-	// Total is how many comments the list has; -1 if that is not known well enough to count from the
-	// end.
+	// Total is how many comments the list has; -1 if that is not known exactly.
 	Total int
-	// Small says that the list is known to have at most MaxSkip comments.
+	// Small is whether the list is known to have at most MaxSkip comments.
 	Small bool
-	// Lookup is the price of finding the page by the index, in read units. Through is that of
+	// Lookup is the price of finding the page by the index, in read units. Through returns that of
 	// reading comments from either end.
 	Lookup  float64
 	Through func(comments int) float64
 }
 
-// Choose returns the placement with the lowest price: from the start among equals, because nothing
-// has to be known for that.
+// Choose returns the placement with the lowest price. Among equals it reads from the start, which
+// needs no knowledge.
 func (p Placing) Choose() Placement {
 	best, price := Placement{By: comment.ByIndex, Size: p.Size}, p.Lookup
 	read := func(candidate Placement) {
@@ -73,13 +72,13 @@ func (p *Planner) Place(q comment.Query, lookup LookupPrice) Placement {
 	placing := Placing{Rank: rank, Size: q.Slice.Size, Total: p.total(), Through: func(n int) float64 { return p.through(q, n) }}
 	placing.Lookup = lookup.Units + lookup.Waves*wavePrice + p.through(q, q.Slice.Size+1+int(lookup.Skip))
 	if q.Order == comment.MostHelpful && rank > comment.MaxVotedRank && rank < p.Known.Stats.AtMost(q.Order.Links(p.Filter)[0].Filter).Total() {
-		placing.Lookup = math.Inf(1) // it does not reach that far
+		placing.Lookup = math.Inf(1) // the index does not reach that far
 	}
 	placing.Small = !p.RanksHelp() && p.Known.Stats != nil && p.Known.Stats.AtMost(p.Filter).Total() <= MaxSkip
 	return placing.Choose()
 }
 
-// total is how many comments the list has, -1 if that is not known.
+// total returns how many comments the list has; -1 if that is not known exactly.
 func (p *Planner) total() int {
 	if stats := p.Exactly(); stats != nil {
 		return stats.Counts(p.Filter).Total()
@@ -87,8 +86,8 @@ func (p *Planner) total() int {
 	return -1
 }
 
-// Exactly returns statistics that tell how many comments the list has, nil if that is not known.
-// Counts that are too old to skip partitions by are too old for this.
+// Exactly returns statistics that have the exact number of comments of the list, nil if there are
+// none. Counts that are too old to skip partitions are too old for this.
 func (p *Planner) Exactly() comment.Stats {
 	stats := p.Known.Stats
 	switch {
@@ -100,8 +99,8 @@ func (p *Planner) Exactly() comment.Stats {
 	return stats
 }
 
-// Ranked is the order by which places of a query's list are looked up. If no comment of the
-// list has helpful votes, it is in the order of dates.
+// Ranked returns the order in which places of a query's list are looked up. If the list is known to
+// have no comment with helpful votes, that is the order of dates.
 func (p *Planner) Ranked(q comment.Query) comment.Order {
 	voted := func(at *comment.Place) bool { return at != nil && at.Key > 0 }
 	if q.Order == comment.MostHelpful && !voted(q.Slice.After) && !voted(q.Slice.Before) && p.Known.empty(q.Order.Links(q.Filter)[0].Filter) {
@@ -110,7 +109,7 @@ func (p *Planner) Ranked(q comment.Query) comment.Order {
 	return q.Order
 }
 
-// Total is how many comments the list is believed to have, 0 if nothing is believed.
+// Total returns how many comments the list has by the statistics, however old; 0 if unknown.
 func (p *Planner) Total() int {
 	if !p.Filter.Counted() {
 		return 0
@@ -118,7 +117,7 @@ func (p *Planner) Total() int {
 	return max(0, p.Known.Stats.Counts(p.Filter).Total())
 }
 
-// through is the price of reading comments from an end of the list.
+// through returns the price of reading comments from an end of the list.
 func (p *Planner) through(q comment.Query, comments int) float64 {
 	price := 0.0
 	if SkipApart(comments-q.Slice.Size-1, p.Known.Sizes) {
@@ -127,8 +126,8 @@ func (p *Planner) through(q comment.Query, comments int) float64 {
 	return price + p.price(comments)
 }
 
-// SkipApart reports whether a read of its own skips the comments before the page. It does so for
-// many comments and for large ones.
+// SkipApart reports whether a separate read skips the comments before the page: if they are many or
+// large.
 func SkipApart(skip int, sizes Sizes) bool {
 	return skip > maxSkipInPlace || float64(skip)*sizes.Any.Mean > maxBytesInPlace
 }

@@ -7,23 +7,24 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Plan says how a stretch of a list is read. It is a value: carrying it out does not change it.
+// Plan says how a stretch of a list is read. It is immutable.
 type Plan struct {
 	// Product is the product whose comments are listed.
 	Product string
-	// Filter says which of them are listed.
+	// Filter selects the comments of the list.
 	Filter comment.Filter
 	// Purpose is why the stretch is read.
 	Purpose comment.ReadPurpose
 	// Low and High bound the sort key, both inclusive. If Low is above High, nothing is read.
 	Low, High comment.Place
-	// ByVotes is whether comments are read in the order of their net votes, from an index of these.
+	// ByVotes is whether comments are read in the order of their net votes, from an index in that
+	// order.
 	ByVotes bool
 	// Descending reads from High down, which is newest first.
 	Descending bool
 	// Want is how many comments to take from the merged reads; 0 if all are counted.
 	Want int
-	// Why says why this stretch is read, "" if it is all that the list has.
+	// Why is the reason for reading this stretch, for people; "" if it is the whole list.
 	Why string
 	// WithoutText leaves out the texts of the comments. Such reads cost the same and transfer less.
 	WithoutText bool
@@ -31,34 +32,35 @@ type Plan struct {
 	Reads []Read
 	// Chosen is the cover that is read, with estimates if Estimated; zero if nothing is read.
 	Chosen Candidate
-	// estimator made the choice. If it is nil, the candidates have no prices, and are in unpriced.
+	// estimator made the choice. If it is nil, the candidates are those in unpriced, and have no
+	// prices.
 	estimator *estimator
 	unpriced  []Candidate
-	// Likely is whether the product's statistics are not known, so that the plan is made by what is
-	// likely of products. What is left of a read with a residual filter after its first call is then
-	// read by another plan: see Rest.
+	// Likely is whether the product's statistics are unknown, so the plan is based on assumptions.
+	// After the first call of a read with a residual filter, another plan reads the rest: see Rest.
 	Likely bool
 	// Partial is whether the stretch may be any part of the list: it begins at a cursor or is bounded
 	// by dates.
 	Partial bool
-	// Sampled is how many comments the sample scanned that this plan follows; 0 if it follows none.
+	// Sampled is how many comments the sample scanned on which this plan is based; 0 if there was
+	// none.
 	Sampled int
-	// Remembered is whether the limits follow what the page held when it was last read.
+	// Remembered is whether the limits are based on what the page held when it was last read.
 	Remembered bool
-	// Sparse is whether few comments of the list's partitions are in it, because nearly all others
+	// Sparse is whether few comments of the list's partitions are in the list, because nearly all
 	// have helpful votes.
 	Sparse bool
-	// Narrowed is whether the plan follows an attempt that was given up, just now or lately.
+	// Narrowed is whether the plan replaces an attempt that was given up, just now or recently.
 	Narrowed bool
 	// InSteps is whether each call of a read scans at most twice as many items as the one before.
 	InSteps bool
-	// Empty are partitions of the cover that are not read, because they are known to hold nothing of
-	// the list.
+	// Empty has partitions of the cover that are not read, because they are known to hold no
+	// comment of the list.
 	Empty []layout.Partition
-	// Known is what was known of the product when the plan was made.
+	// Known is the knowledge of the product that the plan is based on.
 	Known Knowledge
-	// ByRank is whether the index of page numbers tells where the comments stand. They are fetched by
-	// their ids then, and Reads are empty. Ranks says what that takes, nil if it is not possible.
+	// ByRank is whether comments are found by the index of page numbers and fetched by id; Reads is
+	// then empty. Ranks is the price of that; nil if it is not possible.
 	ByRank bool
 	Ranks  *RankPrice
 }
@@ -72,7 +74,7 @@ type Read struct {
 }
 
 // Candidates returns the covers that could be read, the chosen one first; none if nothing is read.
-// All are priced now: choosing one takes less than that, and few ask for the others.
+// It prices all of them, which takes longer than the choice did.
 func (p Plan) Candidates() []Candidate {
 	covers := p.unpriced
 	if p.Estimated() {
@@ -84,12 +86,12 @@ func (p Plan) Candidates() []Candidate {
 	return covers
 }
 
-// Estimated tells whether the candidates have estimates. They have none if there is no choice.
+// Estimated reports whether the candidates have estimates. They have none if there was no choice.
 func (p Plan) Estimated() bool { return p.estimator != nil }
 
-// NextLimit is the Limit of a read's next call. scanned and returned count the items of the calls
-// so far, and last is the Limit of the latest. missing is how many comments the read still has to
-// bring. A read with a residual filter fills the read units that it pays for anyway.
+// NextLimit returns the Limit of a read's next call. scanned and returned count the items of the
+// calls so far, and last is the Limit of the latest. missing is how many comments the read still
+// has to bring. A read with a residual filter uses up the read units that it pays for anyway.
 func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 	limit := nextLimit(last, scanned, returned, missing)
 	if size := p.Known.Sizes.Of(read.Partition); read.Residual() && size.Mean > 0 {
@@ -101,18 +103,18 @@ func (p Plan) NextLimit(read Read, last, scanned, returned, missing int) int {
 	return limit
 }
 
-// Wide tells whether any read is wide.
+// Wide reports whether any read is wide.
 func (p *Plan) Wide() bool { return slices.ContainsFunc(p.Reads, p.WideRead) }
 
-// WideRead tells whether a read of the plan is wide.
+// WideRead reports whether a read of the plan is wide.
 func (p *Plan) WideRead(read Read) bool { return p.Sparse || read.Wide() }
 
-// Narrows tells whether reads with a residual filter can be replaced: by those of partitions that
-// hold few comments but those of the list or, if it is restricted to traits, by ranks.
+// Narrows reports whether reads with a residual filter can be replaced: by reads of narrower
+// partitions or, if the list is restricted to traits, by ranks.
 func (p *Plan) Narrows() bool { return !p.restricted() || p.Ranks != nil }
 
-// restricted reports whether a list is restricted to traits, other than to be without helpful
-// votes: most comments have none, unless the list is sparse.
+// restricted reports whether a list is restricted to rare traits. Having no helpful votes is not
+// rare, unless the list is sparse.
 func (p *Plan) restricted() bool { return p.Sparse || restricted(p.Filter) }
 
 func restricted(list comment.Filter) bool {
@@ -122,15 +124,14 @@ func restricted(list comment.Filter) bool {
 	return list.OfTraits()
 }
 
-// Few reports whether a list is sparse, if found of the comments among which a read looked are in
-// it: less than one in fewOf.
+// Few reports whether a list is sparse: less than one in fewOf of the scanned comments, among in
+// number, were found to be in it.
 func Few(found, among int) bool { return found*fewOf < among }
 
-// fewOf bounds a sparse list: less than one in fewOf comments of its partitions is in it. Reading a
-// page of it takes twice as many units as is estimated.
+// fewOf bounds sparse lists. Reading a page of one takes twice the estimated units.
 const fewOf = 4
 
-// LowKey is the lower bound of the sort key, nil if there is none.
+// LowKey returns the lower bound of the sort key, nil if there is none.
 func (p *Plan) LowKey() *string {
 	if p.Low.Position == (comment.Position{}) && p.Low.Key <= 1 {
 		return nil
@@ -138,7 +139,7 @@ func (p *Plan) LowKey() *string {
 	return new(p.index().SortKey(p.Low))
 }
 
-// HighKey is the upper bound of the sort key, nil if there is none.
+// HighKey returns the upper bound of the sort key, nil if there is none.
 func (p *Plan) HighKey() *string {
 	if p.High.Position == comment.MaxPosition && (p.High.Key == 0 || p.High.Key == comment.MaxKey) {
 		return nil
@@ -146,7 +147,7 @@ func (p *Plan) HighKey() *string {
 	return new(p.index().SortKey(p.High))
 }
 
-// index is an index whose sort keys are those of the plan.
+// index returns an index with the sort keys of the plan.
 func (p *Plan) index() layout.Index {
 	if p.ByVotes {
 		return layout.ByHelpful
@@ -162,13 +163,13 @@ func (p *Plan) PlaceOf(c comment.Comment) comment.Place {
 	return comment.Place{Position: c.ID.Position()}
 }
 
-// Spans tells whether a position may lie in the stretch of the plan: by votes, any may.
+// Spans reports whether a position may lie in the stretch of the plan. By votes, any may.
 func (p *Plan) Spans(position comment.Position) bool {
 	return p.ByVotes || position.Compare(p.Low.Position) >= 0 && position.Compare(p.High.Position) <= 0
 }
 
-// Within tells whether a place lies in the stretch that was read, up to the last place of these;
-// nil if it was read to its end.
+// Within reports whether a place lies in the stretch that was read, up to last; last is nil if the
+// stretch was read to its end.
 func (p *Plan) Within(place comment.Place, last *comment.Place) bool {
 	return place.Compare(p.Low) >= 0 && place.Compare(p.High) <= 0 && (last == nil || p.Compare(place, *last) <= 0)
 }

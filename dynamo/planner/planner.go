@@ -32,12 +32,12 @@ import (
 type Planner struct {
 	// Product is the product whose comments are listed.
 	Product string
-	// Filter says which of them are listed. It must be normalized.
+	// Filter selects the comments of the list. It must be normalized.
 	Filter comment.Filter
 	// Known is the knowledge of the product.
 	Known Knowledge
-	// Ranks says what it takes to find comments by their ranks, of a list that is restricted to
-	// traits. It is nil if that is not possible.
+	// Ranks is the price of finding comments by rank, for a list that is restricted to traits. It
+	// is nil if that is not possible.
 	Ranks *RankPrice
 	// Sparse is whether a read showed that nearly all comments have helpful votes.
 	Sparse bool
@@ -50,7 +50,7 @@ func (p *Planner) Take(r Request) Plan {
 		return plan
 	}
 	if alone(p.Filter) && p.Known.counts(p.Filter) == nil {
-		// One partition holds the list and nothing else. Whatever the product is like, no way is cheaper.
+		// One partition holds the list and nothing else. No plan is cheaper, whatever the counts.
 		plan.unpriced = covers(p.Filter)
 		plan.Chosen = plan.unpriced[0]
 		p.read(&plan, []int{min(plan.Want, MaxLimit)})
@@ -65,11 +65,11 @@ func (p *Planner) Take(r Request) Plan {
 
 // Attempt plans as Take does. A plan with wide reads is an attempt, which may fail: its limits keep
 // the cost of its first calls within the given read units, if no comment has more than 1 KB. If the
-// units are too few for that, Attempt returns the narrow plan. For a list that is restricted to
-// traits, it returns a plan by ranks instead, also where ranks are known to cost less.
+// units are too few for that, Attempt returns the narrow plan, or a plan by ranks if the list is
+// restricted to traits. It also returns a plan by ranks if that is known to cost less.
 func (p *Planner) Attempt(r Request, units float64) Plan {
 	plan := p.Take(r)
-	fits := units >= float64(len(plan.Reads))/2 // half a unit is the least that a call costs
+	fits := units >= float64(len(plan.Reads))/2 // a call costs at least half a unit
 	switch {
 	case !plan.Wide() || ofHelpful(p.Filter):
 		return plan
@@ -93,8 +93,8 @@ func (p *Planner) Attempt(r Request, units float64) Plan {
 	return plan
 }
 
-// ranks returns the price of finding comments by their ranks, nil in the order of votes: the index
-// has no ranks there.
+// ranks returns the price of finding comments by rank. It is nil in the order of votes, in which
+// the index has no ranks.
 func (p *Planner) ranks() *RankPrice {
 	if ofHelpful(p.Filter) {
 		return nil
@@ -102,12 +102,12 @@ func (p *Planner) ranks() *RankPrice {
 	return p.Ranks
 }
 
-// RanksHelp reports whether reads would drop most of what they scan for this list, and the index
-// can be asked for ranks instead.
+// RanksHelp reports whether reads for this list would drop most of what they scan, and ranks are
+// available instead.
 func (p *Planner) RanksHelp() bool { return p.Ranks != nil && (restricted(p.Filter) || p.sparse(nil)) }
 
-// sparse reports whether a list is known to have few comments because nearly all have helpful
-// votes.
+// sparse reports whether a list is known to have few comments because nearly all of the product
+// have helpful votes.
 func (p *Planner) sparse(sample *Sample) bool {
 	if p.Filter.Helpful == nil || *p.Filter.Helpful {
 		return false
@@ -121,8 +121,8 @@ func (p *Planner) sparse(sample *Sample) bool {
 	return stats != nil && Few(stats.AtMost(p.Filter).Total(), stats.AtMost(all).Total())
 }
 
-// byRank returns a plan that takes by ranks what another plan would read. gaveUp is whether an
-// attempt failed before.
+// byRank returns a plan by ranks in place of another plan. gaveUp is whether an attempt was given
+// up before.
 func (p *Planner) byRank(r Request, instead Plan, gaveUp bool) Plan {
 	plan := p.taking(r)
 	plan.ByRank, plan.Narrowed = true, gaveUp
@@ -136,8 +136,8 @@ func (p *Planner) byRank(r Request, instead Plan, gaveUp bool) Plan {
 }
 
 // ranksAreCheaper reports whether finding comments by ranks costs less than the reads of a plan,
-// which may cost the given units. It goes by counts, or by what a read has shown. Before any read,
-// it goes by trusted counts only: a comment that was just written may not be in the index yet.
+// which may cost the given units. It uses counts, or the sample of an earlier read. Before any read
+// it uses only trusted counts, because the index may lack the latest comments.
 func (p *Planner) ranksAreCheaper(plan *Plan, r Request, units float64) bool {
 	e := plan.estimator
 	if e == nil || r.Sample == nil && (e.belief != nil || !p.Known.Trusted) {
@@ -150,8 +150,8 @@ func (p *Planner) ranksAreCheaper(plan *Plan, r Request, units float64) bool {
 	return through > units || through > p.Ranks.candidate(r, e).Price
 }
 
-// Narrow plans to read a stretch from partitions that hold only comments of the list. It is for
-// what follows an attempt that was given up.
+// Narrow plans to read a stretch from the narrowest partitions. It is for the rest of a stretch
+// after an attempt was given up.
 func (p *Planner) Narrow(r Request) Plan {
 	plan := p.taking(r)
 	plan.Narrowed = true
@@ -185,14 +185,14 @@ func (p *Planner) Count(counting comment.Counting) Plan {
 			return !c.Cover[0].Index.SplitsByRating()
 		})
 	}
-	// A count scans all that it reads, so it reads as little else as it can: the first cover that
-	// is not too wide. The whole product is one partition, so there always is one.
+	// A count scans whole partitions, so it takes those with the fewest other comments: the first
+	// cover with few enough parts. The whole product is one part, so there always is one.
 	plan.Chosen = candidates[slices.IndexFunc(candidates, func(c Candidate) bool { return len(c.Cover) <= maxReads })]
 	p.read(&plan, make([]int, len(plan.Chosen.Cover)))
 	return plan
 }
 
-// taking is the plan for a request before its reads are chosen.
+// taking returns the plan for a request, still without reads.
 func (p *Planner) taking(r Request) Plan {
 	plan := p.plan(r.Window, r.Purpose)
 	plan.Want, plan.WithoutText, plan.Partial, plan.Why = r.Want, r.WithoutText, r.partial(p.Filter), r.Why
@@ -202,7 +202,7 @@ func (p *Planner) taking(r Request) Plan {
 	return plan
 }
 
-// plan is a plan for a window without any reads.
+// plan returns a plan for a window without any reads.
 func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	return Plan{
 		Product: p.Product, Filter: p.Filter, Purpose: purpose, Low: w.low, High: w.high, Descending: w.descending, ByVotes: w.byVotes,
@@ -210,8 +210,8 @@ func (p *Planner) plan(w Window, purpose comment.ReadPurpose) Plan {
 	}
 }
 
-// read adds the reads of the chosen cover to a plan, each with its limit, except for partitions
-// that are known to hold nothing of the plan's range.
+// read adds the reads of the chosen cover to a plan, each with its limit. It leaves out partitions
+// that are known to hold no comment of the plan's range.
 func (p *Planner) read(plan *Plan, limits []int) {
 	plan.Reads = make([]Read, 0, len(limits))
 	oldest := plan.Low.Position
@@ -227,16 +227,17 @@ func (p *Planner) read(plan *Plan, limits []int) {
 	}
 }
 
-// Rest returns how to plan what lies beyond a read of this plan whose first call was not enough.
-// The read is in the order of dates, and came as far as reached. scanned is the number of comments
-// that the call scanned, and returned are the cells of those that it returned. sizes are the sizes
-// of comments by now, and want is how many more comments the read may have to return.
+// Rest returns the planner and the request for the rest of a read of this plan, after a first call
+// that was not enough. The read is in the order of dates and got as far as reached. scanned is the
+// number of comments that the call scanned, and returned has the cells of those that it returned.
+// sizes are the current sizes of comments, and want is how many more comments the read may have to
+// return.
 func (p Plan) Rest(read Read, reached comment.Position, scanned int, returned []comment.Cell, sizes Sizes, want int) (Planner, Request) {
 	s := &Sample{partition: read.Partition, partial: p.Partial, second: p.Sampled > 0, scanned: max(scanned, len(returned)), languages: map[comment.Language]int{}}
 	for _, cell := range returned {
 		s.returned++
 		s.languages[cell.Language]++
-		if comment.CheckRating(cell.Rating) == nil { // one edited by hand counts toward the total only
+		if comment.CheckRating(cell.Rating) == nil { // an out-of-range rating (edited by hand) counts toward the total only
 			s.ratings[cell.Rating-1]++
 		}
 	}

@@ -6,30 +6,30 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// This file decides where comments of a list are found by their ranks. A list that is restricted to
-// traits has no partitions of its own. If few comments have the traits, a read along a wider list
-// pays for thousands that it drops. The index of page numbers knows where the few stand.
+// This file decides when comments of a list are found by rank. A list that is restricted to traits
+// has no partitions of its own. If few comments have the traits, a read of a wider list pays for
+// thousands that it drops. The index of page numbers knows the positions of the few.
 
-// LookupPrice is what an index is expected to take to find a page.
+// LookupPrice is the expected cost of finding a page by the index.
 type LookupPrice struct {
-	// Units are the read units that it consumes, Waves its waves, and Skip is how many comments are
-	// left to be skipped.
+	// Units are the read units of the lookup, Waves its waves, and Skip is how many comments then
+	// remain to be skipped.
 	Units, Waves, Skip float64
 }
 
-// RankPrice is what it takes to find comments of a list by their ranks.
+// RankPrice is the expected cost of finding comments of a list by rank.
 type RankPrice struct {
-	// Lookup is the price of asking the index.
+	// Lookup is the price of one lookup.
 	Lookup LookupPrice
-	// Place is what each place in the answer consumes on top, in read units.
+	// Place is the cost of each place in the answer on top, in read units.
 	Place float64
 }
 
-// byRankName is the name of the candidate.
+// byRankName is the name of the candidate that finds comments by rank.
 const byRankName = "page numbers"
 
-// candidate is the way that takes comments by their ranks. The index is asked for the rank of a
-// place first, unless the list is read from an end of it.
+// candidate returns the candidate that finds comments by rank. A first lookup finds the rank of the
+// starting place, unless reading starts at an end of the list.
 func (p *RankPrice) candidate(r Request, e *estimator) Candidate {
 	lookups := 1.0
 	if !r.Window.atEnd() {
@@ -45,8 +45,8 @@ func (p *RankPrice) candidate(r Request, e *estimator) Candidate {
 	return c
 }
 
-// through is the price of reading along the partitions of a cover until there is enough of the
-// list, however many calls that takes.
+// through returns the price of reading the partitions of a cover until the request is met, however
+// many calls that takes.
 func (e *estimator) through(cover Cover) float64 {
 	price, waves := 0.0, 1.0
 	for i := range cover {

@@ -7,33 +7,34 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Request is a stretch of a list that is to be read.
+// Request asks for comments of a stretch of a list.
 type Request struct {
 	// Window is the stretch.
 	Window Window
-	// Purpose is why it is read.
+	// Purpose is the purpose of the read.
 	Purpose comment.ReadPurpose
 	// Want is how many comments to take from it.
 	Want int
-	// Skip is how many of these are left out again.
+	// Skip is how many of these are skipped before the page.
 	Skip int
 	// WithoutText leaves out the texts of the comments.
 	WithoutText bool
-	// Last is what the same stretch held when it was last read, nil if that is not known.
+	// Last is what the same stretch held when it was last read; nil if unknown.
 	Last *LastPage
-	// Sample is what the read told that this request is the rest of, nil for none.
+	// Sample is the result of an earlier read, of which this request reads the rest; nil if there
+	// was none.
 	Sample *Sample
-	// Why says why this stretch is read and no other, "" if it is all there is.
+	// Why is the reason for reading this stretch, for people; "" if it is the whole list.
 	Why string
 }
 
-// partial tells whether the stretch may be any part of the list.
+// partial reports whether the stretch may be any part of the list.
 func (r Request) partial(filter comment.Filter) bool {
 	return r.Window.inside || filter.Dated() || r.Sample != nil && r.Sample.partial
 }
 
-// before is how many comments of the list there are at least, because pages before this one were
-// read.
+// before returns a lower bound for the comments of the list, which follows from pages read before
+// this one.
 func (r Request) before() int {
 	least := r.Skip / 2
 	if r.Window.inside {
@@ -48,11 +49,11 @@ func (r Request) before() int {
 	return max(least, shown)
 }
 
-// Sample is what the first call of a read with a residual filter told of a product whose counts are
-// not known, when it neither came to the end of its partition nor brought enough.
+// Sample is the result of the first call of a read with a residual filter, of a product with
+// unknown counts. The call neither reached the end of its partition nor returned enough.
 type Sample struct {
-	// partition is what was read, scanned how many comments the call scanned, returned how many of
-	// these are in the list.
+	// partition was read, scanned is how many comments the call scanned, and returned is how many
+	// of these are in the list.
 	partition         layout.Partition
 	scanned, returned int
 	// sparse is whether few were returned because nearly all have helpful votes.
@@ -66,24 +67,24 @@ type Sample struct {
 	languages map[comment.Language]int
 }
 
-// posterior is the mean of a share after a sample. seen/of is the part of the sample in the share.
-// The mean before counts as weight comments.
+// posterior returns the mean of a share after a sample. seen/of is the part of the sample in the
+// share. The mean before counts as weight comments.
 func posterior(mean, weight float64, seen, of int) float64 {
 	return (weight*mean + float64(seen)) / (weight + float64(of))
 }
 
 // LastPage is what a page held when it was last read. Pages are read again and again, the first
-// page of a product most often, and what a page held predicts what it will hold better than counts
-// do. A LastPage is not changed once it was used for a plan.
+// page of a product most often, and their earlier contents predict the next better than counts do.
+// A LastPage is not changed after a plan has used it.
 type LastPage struct {
-	// cells are the numbers of comments taken, by cell. The last comment was of cell last.
+	// cells has the numbers of comments taken, by cell. The last comment was of cell last.
 	cells []cellCount
 	last  comment.Cell
 	// full is whether as many comments were taken as were wanted.
 	full bool
 	// scans are the results of the reads with a residual filter.
 	scans []scan
-	// newer is how many comments are expected to have come in front of the page since.
+	// newer is the expected number of comments that have since arrived in front of the page.
 	newer float64
 }
 
@@ -99,8 +100,8 @@ type scan struct {
 	scanned, returned int
 }
 
-// NewLastPage makes a LastPage of the comments that were taken for it, at least one. full is
-// whether they were as many as were wanted.
+// NewLastPage makes a LastPage of the comments taken for the page, at least one. full is whether
+// that is as many as were wanted.
 func NewLastPage(taken []layout.Compressed, full bool) *LastPage {
 	p, last := &LastPage{full: full, cells: make([]cellCount, 0, 2)}, 0 // mostly of two ratings
 	for i := range taken {
@@ -139,7 +140,7 @@ func (p *LastPage) NoteScan(part Part, scanned, returned int) {
 	p.scans = append(p.scans, scan{part, scanned, returned})
 }
 
-// Shifted is the same page with newer comments in front of it; newer is their expected number.
+// Shifted returns the page with newer comments in front of it; newer is their expected number.
 func (p LastPage) Shifted(newer float64) *LastPage {
 	p.newer = newer
 	return &p
@@ -148,7 +149,7 @@ func (p LastPage) Shifted(newer float64) *LastPage {
 // current reports whether most of a page of want comments is expected to be unchanged.
 func (p *LastPage) current(want int) bool { return p != nil && 2*p.newer < float64(want) }
 
-// count is how many comments of a part were on the page.
+// count returns how many comments of a part were on the page.
 func (p *LastPage) count(part *Part) int {
 	n := 0
 	for i := range p.cells {
@@ -159,21 +160,21 @@ func (p *LastPage) count(part *Part) int {
 	return n
 }
 
-// wanted is how many comments of a part are needed for the page, if it showed n of them and the
-// part has such a share of the list: mean and variance. Each comment that came in front pushed one
-// out at the end, and each of these is of the part or not.
+// wanted returns how many comments of a part the page needs: mean and variance. n is how many it
+// showed, and share is the part's share of the list. Each newer comment in front pushed one out at
+// the end, and each of these may be of the part or not.
 func (p *LastPage) wanted(part *Part, n int, share float64) (mean, variance float64) {
 	switch {
 	case p.full && share < 1 && part.Holds(p.last):
-		n-- // nothing has to be known beyond the last one
+		n-- // no comment beyond the last one is needed
 	case !p.full && share == 1:
 		n++ // the end of the list has to be seen
 	}
 	return float64(n), 2 * p.newer * share * (1 - share)
 }
 
-// between is the expected number of non-matching items scanned in a part before match n; shown is
-// n. It returns mean and variance, and false if no scan of the part returned enough. If the
+// between returns the expected number of non-matching items scanned in a part before match n; shown
+// is n. It returns mean and variance, and false if no scan of the part returned enough. If the
 // returned items are spread evenly over the scanned ones, the place of match n has a negative
 // hypergeometric distribution.
 // https://en.wikipedia.org/wiki/Negative_hypergeometric_distribution

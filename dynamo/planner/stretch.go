@@ -10,11 +10,11 @@ import (
 // Stretch is the part of a list that a page is read from, in the direction in which it is read. A
 // list is a chain of links, each in the order of dates. In an order by date it has one link.
 //
-// A page must say whether anything stands before and after it. The comment at a cursor is such a
-// thing, so the stretch includes its cursors: when that comment comes along (as it does unless it
-// was deleted or edited meanwhile), the answer costs no further read.
+// A page must say whether there are comments before and after it. The stretch includes its cursors,
+// because the comment at a cursor answers that: unless it was deleted or edited meanwhile, the
+// answer costs no further read.
 type Stretch struct {
-	// Links are those that it touches, in the direction of reading.
+	// Links are the links that the stretch touches, in the direction of reading.
 	Links []comment.Link
 
 	filter comment.Filter // the filter of the whole list
@@ -29,7 +29,8 @@ type Stretch struct {
 	skip int
 }
 
-// StretchOf is the stretch of a query. A page counted from the end of the list is read backwards.
+// StretchOf returns the stretch of a query. A page counted from the end of the list is read
+// backwards.
 func StretchOf(q comment.Query) Stretch {
 	s := Stretch{filter: q.Filter, order: q.Order, backwards: q.Slice.FromEnd, start: q.Slice.After, end: q.Slice.Before}
 	if s.backwards {
@@ -38,7 +39,7 @@ func StretchOf(q comment.Query) Stretch {
 	return s.linked()
 }
 
-// linked is the stretch with the links that it touches.
+// linked returns the stretch with its Links set.
 func (s Stretch) linked() Stretch {
 	s.Links = s.order.Links(s.filter)
 	if s.backwards {
@@ -50,13 +51,13 @@ func (s Stretch) linked() Stretch {
 	return s
 }
 
-// beyondKey reports whether all comments of a link come before those with a key, or behind them: on
-// the side -1 or 1.
+// beyondKey reports whether all comments of a link come before those with a key (side -1), or
+// behind them (side 1).
 func (s Stretch) beyondKey(link comment.Link, key int32, side int) bool {
 	return s.compareKeys(link.Low, key)*side > 0 && s.compareKeys(link.High, key)*side > 0
 }
 
-// Window is the window that a link of the stretch is read from.
+// Window returns the window that a link of the stretch is read from.
 func (s Stretch) Window(link comment.Link) Window {
 	start, end := s.start, s.end
 	if start != nil && !link.Has(start.Key) {
@@ -68,14 +69,14 @@ func (s Stretch) Window(link comment.Link) Window {
 	w := datedWindow(link.Filter, s.order.Descends() != s.backwards)
 	if link.ByVotes() {
 		high := comment.Place{Key: link.High, Position: comment.MaxPosition}
-		if w.empty() { // no date is within the filter
+		if w.empty() { // the filter's dates are empty
 			high = comment.Place{}
 		}
 		w = Window{low: comment.Place{Key: link.Low}, high: high, descending: w.descending, byVotes: true}
 	}
 	w = w.between(start, end)
 	if s.beyond && start != nil {
-		if len(s.Links) == 1 { // else the comment there may have come back from another link since the page was read
+		if len(s.Links) == 1 { // with more links, the comment there may have come back from another one since
 			w = w.Past(*start)
 		}
 		w.inside = false
@@ -83,7 +84,7 @@ func (s Stretch) Window(link comment.Link) Window {
 	return w
 }
 
-// WholeWindow is the window of the whole list, whatever part of it the stretch is.
+// WholeWindow returns the window of the whole list, regardless of the stretch's cursors.
 func (s Stretch) WholeWindow() Window { return datedWindow(s.filter, s.order.Descends()) }
 
 // whole reports whether all comments of a link are in the stretch.
@@ -110,17 +111,17 @@ func (s Stretch) Sort(comments []layout.Compressed) {
 	})
 }
 
-// Skipping is the stretch with skip comments to leave out before the page.
+// Skipping returns the stretch with skip comments to leave out before the page.
 func (s Stretch) Skipping(skip int) Stretch {
 	s.skip = skip
 	return s
 }
 
-// Skip is how many comments to leave out before the page.
+// Skip returns how many comments to leave out before the page.
 func (s Stretch) Skip() int { return s.skip }
 
-// WantSkipped is how many comments to take to get past those that are left out: these and the one
-// at the starting cursor.
+// WantSkipped returns how many comments to take to get past the skipped ones: these and the one at
+// the starting cursor.
 func (s Stretch) WantSkipped() int {
 	if s.start == nil {
 		return s.skip
@@ -128,12 +129,12 @@ func (s Stretch) WantSkipped() int {
 	return s.skip + 1
 }
 
-// Want is how many comments to take for a page: those skipped and shown, one beyond, and the one at
-// the starting cursor.
+// Want returns how many comments to take for a page: those skipped and shown, one beyond, and the
+// one at the starting cursor.
 func (s Stretch) Want(size int) int { return s.WantSkipped() + size + 1 }
 
-// LastSkipped is the place of the last comment that is left out, of what was taken from the
-// stretch. It is not found if the list ends before.
+// LastSkipped returns the place of the last skipped comment among those taken. found is false if
+// the list ends before.
 func (s Stretch) LastSkipped(taken []layout.Compressed) (last comment.Place, found bool) {
 	taken, _ = s.pastStart(taken)
 	if len(taken) < s.skip {
@@ -142,15 +143,15 @@ func (s Stretch) LastSkipped(taken []layout.Compressed) (last comment.Place, fou
 	return s.order.PlaceOf(taken[s.skip-1].Comment), true
 }
 
-// From is the part of the stretch from a place on: the comment there is behind the page. It skips
-// nothing.
+// From returns the stretch from a place on. The place becomes its starting cursor, and nothing is
+// skipped.
 func (s Stretch) From(start comment.Place) Stretch {
 	s.start, s.skip = &start, 0
 	return s.linked()
 }
 
-// pastStart leaves out what was taken at the starting cursor and behind it, and reports whether
-// there was anything.
+// pastStart drops comments at the starting cursor and behind it, and reports whether there were
+// any.
 func (s Stretch) pastStart(taken []layout.Compressed) (rest []layout.Compressed, behind bool) {
 	for s.start != nil && len(taken) > 0 && s.compare(s.order.PlaceOf(taken[0].Comment), *s.start) <= 0 {
 		taken, behind = taken[1:], true
@@ -158,11 +159,11 @@ func (s Stretch) pastStart(taken []layout.Compressed) (rest []layout.Compressed,
 	return taken, behind
 }
 
-// Neighbours tells whether there are comments behind the page (where reading came from) and ahead
-// of it, as far as that is known.
+// Neighbours says whether there are comments behind the page (where reading came from) and ahead of
+// it, as far as known.
 type Neighbours struct{ Behind, Ahead Answer }
 
-// Answer tells whether there is a comment.
+// Answer says whether there is a comment.
 type Answer int
 
 // The answers.
@@ -180,8 +181,8 @@ func AnswerOf(there bool) Answer {
 	return No
 }
 
-// Cut makes the page out of what was taken, in the direction of reading. all is whether that is the
-// whole list, and not only the stretch.
+// Cut cuts the comments taken, in the direction of reading, to the page. all is whether they are
+// the whole list, and not only the stretch.
 func (s Stretch) Cut(taken []layout.Compressed, size int, all bool) ([]layout.Compressed, Neighbours) {
 	var n Neighbours
 	if s.start != nil && !all {
@@ -208,18 +209,18 @@ func (s Stretch) Cut(taken []layout.Compressed, size int, all bool) ([]layout.Co
 	return taken, n
 }
 
-// Behind is the stretch of what stands behind the starting cursor, nearest first.
+// Behind returns the stretch behind the starting cursor, nearest comments first.
 func (s Stretch) Behind() Stretch { return s.from(s.start, !s.backwards) }
 
-// Ahead is the stretch of what stands ahead of the ending cursor, nearest first.
+// Ahead returns the stretch ahead of the ending cursor, nearest comments first.
 func (s Stretch) Ahead() Stretch { return s.from(s.end, s.backwards) }
 
 func (s Stretch) from(cursor *comment.Place, backwards bool) Stretch {
 	return Stretch{filter: s.filter, order: s.order, backwards: backwards, start: cursor, beyond: true}.linked()
 }
 
-// WindowOf is the window of the first link that a query touches. In an order by date, it is all
-// that is read.
+// WindowOf returns the window of the first link that a query touches. In an order by date, that is
+// the only link.
 func WindowOf(q comment.Query) Window {
 	s := StretchOf(q)
 	return s.Window(s.Links[0])

@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// String describes the plan in words: what is wanted, which cover was chosen, and a line for each
+// String describes the plan in words: the comments wanted, the chosen cover, and a line for each
 // partition.
 func (p Plan) String() string {
 	var b strings.Builder

@@ -8,22 +8,23 @@ import (
 type Window struct {
 	low, high  comment.Place
 	descending bool
-	// inside is whether it begins at a cursor, so that comments of the list probably come before it.
+	// inside is whether the window begins at a cursor, so that comments of the list probably come
+	// before it.
 	inside bool
-	// byVotes is whether places are read in the order of net votes. Then the dates of the filter
-	// are no bounds of the window.
+	// byVotes is whether places are read in the order of net votes. Then the filter's dates do not
+	// bound the window.
 	byVotes bool
 }
 
-// datedWindow returns the window of what a filter allows, in the order of dates.
+// datedWindow returns the window of a filter's dates, in the order of dates.
 func datedWindow(filter comment.Filter, descending bool) Window {
 	w := Window{descending: descending}
 	w.low.Position, w.high.Position = filter.Range()
 	return w
 }
 
-// between is the window from start to end, both included, in the direction of reading; nil is no
-// bound.
+// between returns the window from start to end in the direction of reading, both included; nil is
+// no bound.
 func (w Window) between(start, end *comment.Place) Window {
 	w.inside = start != nil
 	lower, upper := start, end
@@ -39,8 +40,7 @@ func (w Window) between(start, end *comment.Place) Window {
 	return w
 }
 
-// keyed is a place with the key that places have in the window: in the order of dates all have the
-// key 0.
+// keyed returns a place with its key as in the window: in the order of dates all keys are 0.
 func (w Window) keyed(p comment.Place) comment.Place {
 	if !w.byVotes {
 		p.Key = 0
@@ -48,7 +48,7 @@ func (w Window) keyed(p comment.Place) comment.Place {
 	return p
 }
 
-// Past is the remainder of the window after a read up to a place, that included.
+// Past returns the remainder of the window after a read up to and including a place.
 func (w Window) Past(read comment.Place) Window {
 	if read = w.keyed(read); w.descending {
 		w.high = earlier(w.high, read.Previous())
@@ -72,7 +72,7 @@ func later(a, b comment.Place) comment.Place {
 	return b
 }
 
-// atEnd reports whether the window begins at an end of all lists.
+// atEnd reports whether the window begins at the oldest or newest possible position.
 func (w Window) atEnd() bool {
 	if w.descending {
 		return w.high.Position == comment.MaxPosition
