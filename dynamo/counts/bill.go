@@ -22,11 +22,11 @@ type Move struct{ From, To *comment.Cell }
 // MostTogether is how many comments of a product one transaction counts at most.
 const MostTogether = standingsPerRound
 
-// Bill returns the units of counting some moves of a product together, given its counts before. It
-// tallies them as a Counter does, and bills the transaction. Merges of the log of the page index
-// come on top.
+// Bill returns the write and read units of counting moves of a product in one transaction; stats
+// are its counts before. It tallies them as a Counter does. Merges of the page index's log come on
+// top.
 func Bill(product string, stats comment.Stats, moves []Move, now time.Time) (writes layout.Units, reads float64) {
-	// The head of the page index is in the midst of its life: it has half of the comments that fill it.
+	// It assumes a half-full head of the page index.
 	const half = 32
 	total, inHead := max(1, stats.Total()), comment.Stats{}
 	for language, row := range stats {
@@ -82,8 +82,8 @@ func (l ledger) bill(writes []types.TransactWriteItem) layout.Units {
 	return units
 }
 
-// LeadersBill returns the read units of the first places of a leaderboard: the settings, and what
-// is read of each shard.
+// LeadersBill returns the read units of the first places of a leaderboard: those of the settings
+// and of a read of each shard.
 func LeadersBill(first, productBytes int) float64 {
 	entry := maxLeaderBytes - 2*comment.MaxIDBytes + 2*productBytes
 	return layout.EventualUnits(1) + defaultLeaderShards*layout.EventualUnits(shardLimit(first, defaultLeaderShards)*entry)

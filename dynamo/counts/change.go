@@ -11,12 +11,12 @@ import (
 
 // Change is a change of one comment, decoded from a record of the stream.
 type Change struct {
-	// Product is the product of the comment, ID the comment's id.
+	// Product is the id of the comment's product, and ID that of the comment.
 	Product string
 	ID      comment.ID
-	// Before is the comment's language and rating before the change, nil if the comment was in no
-	// list or cannot be read. After is the same after the change, nil if it left the lists: it was
-	// deleted, or is not approved any more.
+	// Before is the comment's cell before the change; nil if it was in no list or cannot be read.
+	// After is its cell after the change; nil if it left the lists, because it was deleted or is no
+	// longer approved.
 	Before, After *comment.Cell
 	// Version is the comment's version after the change; 0 if it is in no list or has none.
 	Version int
@@ -25,12 +25,12 @@ type Change struct {
 	// Created is when the change was made, to the second, by DynamoDB's clock.
 	Created time.Time
 
-	// record is the index of its record among those handed over together.
+	// record is the index of its record in the call of Handle.
 	record int
 }
 
-// decodeChanges decodes records, each once, in their order. failed has the records of comments that
-// cannot be read.
+// decodeChanges decodes the changes of comments in records, in order. failed has the records that
+// cannot be decoded.
 func decodeChanges(records []stream.Record) (changes []Change, failed stream.RecordErrors) {
 	changes, failed = make([]Change, 0, len(records)), stream.RecordErrors{}
 	for i, record := range records {
@@ -77,8 +77,8 @@ func decodeChange(record stream.Record) (change Change, about bool, err error) {
 	return change, true, nil
 }
 
-// cellOf returns the cell that a comment's item is to be counted in. Its error contains neither the
-// key nor the values of the item.
+// cellOf returns the cell in which a comment's item is to be counted. Its error contains neither
+// the key nor the values of the item.
 func cellOf(it layout.Item) (*comment.Cell, error) {
 	r := layout.NewReader(it)
 	cell := comment.Cell{Language: comment.Language(r.Text(layout.AttrLanguage)), Rating: int(r.Number(layout.AttrRating)), Traits: r.Traits()}

@@ -22,14 +22,15 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// How comments are counted exactly, whatever is replayed, duplicated, overtaken, lost or killed.
+// How counts stay exact when records are replayed, duplicated, late or lost, and when processes are
+// killed.
 //
 // Adding to a counter goes wrong as soon as an addition whose answer was lost is retried. So
-// nothing is added blindly. A record says how its comment is to be counted (standing), the table
-// says how it is counted (marker). The difference goes into the product's counts, in one
+// nothing is added blindly. A record says how its comment should be counted (standing), and the
+// table says how it is counted (marker). The difference goes into the product's counts, in one
 // transaction that also writes the marker. The transaction's condition is that everything is as it
-// was read. The decision is pure (tally.go). A counter that does not know whether its transaction
-// happened reads again and decides again. If it did happen, nothing is left to do.
+// was read. The decision is a pure function (tally.go). A counter that does not know whether its
+// transaction happened reads and decides again. If it did happen, nothing is left to do.
 //
 // A marker follows the records of its comment in their order. It carries the position of the last
 // one, and refuses records at or before that. So a reader that lost its shard, and applies old
@@ -49,7 +50,7 @@ type Counter struct {
 	now    func() time.Time
 	feed   feed
 	pages  *pages
-	// follower hears of the changes; nil for none.
+	// follower is told of the changes; nil if there is none.
 	follower Follower
 	patience time.Duration
 	turns    turns
@@ -58,36 +59,35 @@ type Counter struct {
 
 var _ stream.Handler = (*Counter)(nil)
 
-// Follower hears of each change that a Counter counts. Its methods are called by many goroutines.
+// Follower is called for each change that a Counter counts, by many goroutines.
 type Follower interface {
 	// Changing is called before the change is counted, and Changed after, even if that failed.
 	Changing(Change)
 	Changed(Change)
 }
 
-// CounterOptions are the settings of a Counter. The zero value counts, and tells nobody.
+// CounterOptions are the settings of a Counter. With the zero value it only counts.
 type CounterOptions struct {
-	// Feed is an index of ranks that is handed an entry for each change once it is counted. A change
-	// whose record is handled again is handed over again. While the index returns an error, Handle
-	// does.
+	// Feed is an index of ranks that receives an entry for each change once it is counted, and
+	// again if the record is handled again. If it returns an error, so does Handle.
 	Feed feed
-	// Pages merges the logs of the index of page numbers that is in the table, beside the counting. A
-	// Counter without it drops the index of each product that it counts. The index starts anew when
-	// the product is next counted by a Counter with it.
+	// Pages merges the logs of the page index in the table, in the background. A Counter without it
+	// drops the index of each product that it counts. The next Counter with Pages that counts the
+	// product starts the index anew.
 	Pages merger
 	// Logger logs merges that fail. The next merge does their work. It may be nil without Pages.
 	Logger *slog.Logger
 	// Follower receives the changes.
 	Follower Follower
-	// Patience is how long Handle waits for products that are contended or throttled. It then names
-	// their records, which are to be handed over again. 0 is longestPatience.
+	// Patience is how long Handle waits for contended or throttled products. Then it returns their
+	// records as failed, to be handled again. 0 is longestPatience.
 	Patience time.Duration
-	// VotesAtOnce is how many votes of one comment Handle reads. It then names the records of the
-	// others, which are to be handed over again. 0 is any number.
+	// VotesAtOnce is how many votes of one comment Handle reads. It returns the records of further
+	// ones as failed, to be handled again. 0 is any number.
 	VotesAtOnce int
 }
 
-// longestPatience is as long as call.Retry tries.
+// longestPatience is about how long call.Retry tries.
 const longestPatience = 20 * time.Second
 
 // NewCounter makes a counter for a table, whose keys and indexes must be those of Definition.
@@ -103,22 +103,22 @@ func NewCounter(client countClient, table string, options CounterOptions) *Count
 	return c
 }
 
-// MergePages merges the log of a product's index in the background, unless that is under way. It is
-// for a lookup that needs it. The Counter must have Pages.
+// MergePages starts a merge of a product's log in the background, unless one is under way. It is
+// for lookups that find a long log. The Counter must have Pages.
 func (c *Counter) MergePages(product string) { c.pages.merging.begin(product) }
 
-// AwaitMerges waits until no merge is under way. A process that ends before loses nothing: the next
-// merge does the work.
+// AwaitMerges waits until no merge is under way. A process that ends earlier loses nothing: the
+// next merge does the work.
 func (c *Counter) AwaitMerges(ctx context.Context) {
 	if c.pages != nil {
 		c.pages.merging.await(ctx)
 	}
 }
 
-// Handle counts the changes of comments and of votes among records, and ignores other records.
-// Without an error all are counted. An error of the type stream.RecordErrors names those that are
-// not, for a fault of the record or of an item that it concerns; all others are counted. Any other
-// error may pass.
+// Handle counts the changes of comments and of votes among records, and ignores other records. If
+// it returns nil, all are counted. An error of type stream.RecordErrors has the records that are
+// not, because of a fault of the record or of its items; all others are counted. Any other error
+// may be temporary.
 func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	changes, failed := decodeChanges(records)
 	if c.follower != nil {
@@ -152,8 +152,8 @@ func (c *Counter) Handle(ctx context.Context, records []stream.Record) error {
 	return nil
 }
 
-// countChanges counts changes. It adds those to failed that cannot be counted, or not for now. Any
-// other error concerns all changes.
+// countChanges counts changes. It adds those that cannot be counted, now or ever, to failed. A
+// returned error concerns all changes.
 func (c *Counter) countChanges(ctx context.Context, changes []Change, failed stream.RecordErrors) error {
 	patient, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
@@ -188,8 +188,8 @@ func (c *Counter) countTurn(ctx context.Context, now turn) (err error) {
 	return c.count(ctx, now.work, refused, now.apart)
 }
 
-// count counts standings, in as many rounds as that takes. It adds those that cannot be counted to
-// refused. If apart is set, each product has a transaction of its own.
+// count counts standings, round by round. It adds those that cannot be counted to refused. If apart
+// is set, each product has a transaction of its own.
 func (c *Counter) count(ctx context.Context, pending workload, refused refusals, apart bool) error {
 	for len(pending) > 0 {
 		_, err := c.round(ctx, pending, refused, apart)
@@ -203,8 +203,8 @@ func (c *Counter) count(ctx context.Context, pending workload, refused refusals,
 	return nil
 }
 
-// halve counts standings when some of them make a call invalid. It counts each half on its own,
-// down to the culprits.
+// halve counts standings of which some make a call invalid. It counts each half on its own,
+// recursively, until it has found the culprits.
 func (c *Counter) halve(ctx context.Context, pending workload, refused refusals, cause error) error {
 	first, second := pending.halves()
 	if len(second) == 0 {
@@ -280,7 +280,7 @@ func (c *Counter) transactAll(ctx context.Context, packs []pack, settings leader
 				// product created after that must not use the old number.
 				writes = append(writes, settings.guard(c.table, pack.tallies[i].product))
 			}
-			// After an error that leaves open whether it was written, reading again tells.
+			// If the outcome is unknown, the next round finds out.
 			err := call.Transact(ctx, c.client, writes)
 			for _, t := range pack.tallies {
 				c.pages.startMerges(within, t, err)
@@ -324,7 +324,7 @@ func packs(tallies []tally, settings leaderSettings, table string, now time.Time
 	return out
 }
 
-// errHeld is for products whose statistics a recount holds.
+// errHeld refuses products whose statistics a recount holds.
 var errHeld = comment.Errorf(comment.Throttled, "the statistics of a product are being counted anew; try again")
 
 // read fetches everything that the standings depend on, consistently. It reads the settings last: a
@@ -368,8 +368,7 @@ func (c *Counter) read(ctx context.Context, parts workload) (map[string]ledger, 
 }
 
 // readRows fetches the counts of languages that share a row of the statistics. They may be newer
-// than the statistics. The transaction of such a tally fails, since the statistics have changed
-// too.
+// than the statistics; then the transaction fails, because the statistics have changed too.
 func (c *Counter) readRows(ctx context.Context, ledgers map[string]ledger, parts workload) error {
 	var keys []layout.Item
 	for product, l := range ledgers {

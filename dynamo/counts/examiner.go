@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// comparedAtOnce is how many comments are compared with their markers in one call. Both fit into
-// one read. As a rule, the comments that are counted anew fit into one transaction.
+// comparedAtOnce is how many comments are compared with their markers in one call: all of them fit
+// into one read, and repairs usually fit into one transaction.
 const comparedAtOnce = 48
 
 // examinerClient is the part of the SDK's client that reads statistics, markers and comments. It
@@ -36,26 +36,26 @@ type examiner struct {
 // examined is the result of examining a product once.
 type examined struct {
 	product string
-	// before is the statistics read before the markers, after those read after them.
+	// before has the statistics as read before the markers, and after as read after them.
 	before, after statistics
-	// marked is the sum of the markers. It belongs to after if the look is steady.
+	// marked is the sum of the markers. It corresponds to after if the look is steady.
 	marked comment.Stats
 	// listed is the sum of the comments in the index, if they were read.
 	listed comment.Stats
-	// rows is the counts of languages that share a row of the statistics.
+	// rows has the counts of languages that share a row of the statistics.
 	rows comment.Stats
 	// improper lists improper items that are reported nowhere else.
 	improper []layout.Improper
-	// places is the product's places on the leaderboards by language; the empty language stands for
-	// all. A language whose entry has no place is included.
+	// places has the product's places on the leaderboards by language; the empty language means
+	// all. It includes languages whose entry has no place.
 	places map[comment.Language]leaderKeys
 	// runs compares the page index with the markers; nil if there is none, or none is compared.
 	runs *runsCheck
 	// newest is the position of the newest marker.
 	newest comment.Position
-	// bounds are the positions of the newest markers that count.
+	// bounds has the positions of the newest markers with a cell.
 	bounds layout.Bounds
-	// checked says that the page index was to be compared.
+	// checked is whether the page index was to be compared.
 	checked bool
 }
 
@@ -69,13 +69,13 @@ func (e *examined) counts() comment.Stats {
 	return statistics{stats: e.after.stats, others: e.rows}.grid()
 }
 
-// differ is called with comments whose markers seem not to match, at most comparedAtOnce.
+// differ is called with at most comparedAtOnce comments whose markers seem not to match.
 type differ func(ctx context.Context, ids []comment.ID) error
 
 // examine reads the statistics and the markers of a product. With a differ it also reads the
 // product's comments in the index All, and compares the two side by side: both are in the order of
-// their ids. The index is a moment behind, so a difference may be none. While the statistics cannot
-// be read, nothing can be counted, and the comments are not read.
+// their ids. The index lags a moment behind, so a difference may be false. If the statistics are
+// unreadable, nothing can be counted, and the comments are not read.
 func (e examiner) examine(ctx context.Context, product string, tell differ) (*examined, error) {
 	seen := &examined{product: product, marked: comment.Stats{}, listed: comment.Stats{}, rows: comment.Stats{}, places: map[comment.Language]leaderKeys{}, checked: e.runs != nil}
 	var err error
@@ -111,11 +111,11 @@ func (e examiner) statistics(ctx context.Context, product string) (statistics, e
 	return found, nil
 }
 
-// placed is a comment as the index or a marker has it.
+// placed is the cell of a comment, from the index or from a marker.
 type placed struct {
 	id   comment.ID
 	cell *comment.Cell // nil for a marker that counts nothing, and for an improper comment
-	// damaged says that it is a marker that cannot be read; its comment is always checked.
+	// damaged marks an unreadable marker, whose comment is always checked.
 	damaged bool
 }
 
@@ -165,7 +165,7 @@ func (e *examined) take(it layout.Item) *placed {
 		return &placed{id: id, cell: m.cell, damaged: err != nil}
 	case ofLanguage:
 		language := comment.Language(language)
-		row, err := rowOfItem(it) // taken as zero if it cannot be read: that differs from the right one
+		row, err := rowOfItem(it) // zero if unreadable, which differs from the right row
 		if err == nil && row != (comment.Row{}) {
 			e.rows[language] = row
 		}
@@ -218,10 +218,10 @@ func (e examiner) index(ctx context.Context, seen *examined, start layout.Item) 
 type sideBySide struct {
 	markers, comments pager
 	tell              differ
-	found             []comment.ID // not yet told
+	found             []comment.ID // not yet reported
 }
 
-// compare tells of the comments in which the lists differ.
+// compare reports the comments in which the lists differ to tell.
 func (s *sideBySide) compare(ctx context.Context) error {
 	for {
 		marker, err := s.markers.head(ctx)
@@ -308,22 +308,22 @@ func (p *pager) drain(ctx context.Context) error {
 	}
 }
 
-// misfit is a comment that is not counted as it is.
+// misfit is a comment that is not counted in its cell.
 type misfit struct {
 	id comment.ID
-	// marked is the cell of the marker, cell that of the comment, nil when the comment does not
+	// marked is the cell of the marker. cell is that of the comment; nil if the comment does not
 	// exist.
 	marked, cell *comment.Cell
 	// unreadable is the error of a marker that cannot be read, else nil.
 	unreadable error
 	// improper holds the attributes of an improper comment, else nil.
 	improper layout.Item
-	// follows is the position of an entry that follows this look.
+	// follows is the position for an index entry that corrects the comment.
 	follows stream.Position
 }
 
-// misfits returns those of at most comparedAtOnce comments whose markers do not match, by
-// consistent reads of both.
+// misfits returns the comments whose markers do not match, by consistent reads of both. It takes at
+// most comparedAtOnce ids.
 func (e examiner) misfits(ctx context.Context, product string, ids []comment.ID) ([]misfit, error) {
 	keys := make([]layout.Item, 0, 2*len(ids))
 	for _, id := range ids {

@@ -17,12 +17,12 @@ import (
 
 // feed is an index of ranks outside the table, which a Counter or a Rebuilder keeps up to date.
 type feed interface {
-	// Apply stores entries. The same entries may come several times, and in any order. If it fails,
-	// no record of the stream is at fault, so every error is one that may pass.
+	// Apply stores entries. The same entries may come several times, and in any order. An error is
+	// never the fault of a record, so every error counts as temporary.
 	Apply(ctx context.Context, entries []pageindex.Entry) error
 }
 
-// apply hands entries to a feed, unless that is nil. Its error is of a kind that may pass.
+// apply passes entries to a feed, unless that is nil. Its error is of a temporary kind.
 func apply(ctx context.Context, to feed, entries []pageindex.Entry) error {
 	if to == nil || len(entries) == 0 {
 		return nil
@@ -34,14 +34,15 @@ func apply(ctx context.Context, to feed, entries []pageindex.Entry) error {
 	return err
 }
 
-// Positions of entries that follow a look at a comment rather than a record. The look is later than
-// the marker's last record, and earlier than the next. Positions of records begin with a digit.
+// Positions of entries that come from a look at a comment instead of a record. The look is later
+// than the marker's last record, and earlier than the next. Positions of records begin with a
+// digit.
 const (
 	beforeRecords = "!" // sorts before all records
 	afterRecord   = "~" // sorts between a record and the next
 )
 
-// entryPosition returns the position of an entry that follows a look at the comment of a marker.
+// entryPosition returns the position of an entry that comes from a look at the marker's comment.
 func (m marker) entryPosition() stream.Position {
 	if m.position == "" {
 		return beforeRecords
@@ -49,9 +50,9 @@ func (m marker) entryPosition() stream.Position {
 	return m.position + afterRecord
 }
 
-// Entries reads, from the markers, what each comment is counted as: everything from which an index
-// of ranks outside the table is built. It cannot write. Markers that cannot be read are left out; a
-// Verifier names them.
+// Entries reads from the markers how each comment is counted, which suffices to build an index of
+// ranks outside the table. It cannot write. It leaves out unreadable markers; a Verifier reports
+// them.
 type Entries struct {
 	client entriesClient
 	table  string
@@ -71,9 +72,9 @@ func NewEntries(client entriesClient, table string) Entries {
 // markerNames are the attributes that an entry is made of.
 const markerNames = layout.AttrPK + "," + layout.AttrSK + "," + attrCell + "," + attrPosition + "," + attrSource
 
-// All calls do with the entries of all comments of the table, page by page and in no order. It does
-// so from several goroutines, until all are done or one of them returns an error. What is counted
-// after the call began may be included or not.
+// All calls do with the entries of all comments of the table, page by page in no order, from
+// several goroutines. It stops at the first error. Changes that are counted during the call may be
+// included or not.
 func (e Entries) All(ctx context.Context, do func(ctx context.Context, entries []pageindex.Entry) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(call.DefaultScanCalls)
@@ -122,8 +123,7 @@ func (e Entries) Of(ctx context.Context, product string, do func(ctx context.Con
 	return nil
 }
 
-// give calls do with the entries of markers, if there are any. Those that cannot be read are left
-// out.
+// give calls do with the entries of markers, if there are any. It leaves out unreadable ones.
 func give(ctx context.Context, markers []layout.Item, do func(ctx context.Context, entries []pageindex.Entry) error) error {
 	entries := make([]pageindex.Entry, 0, len(markers))
 	for _, it := range markers {

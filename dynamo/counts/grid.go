@@ -35,7 +35,7 @@ func languagesOf(grids ...comment.Stats) []comment.Language {
 	return slices.Compact(out)
 }
 
-// difference is a cell in which two grids differ, and what they have there.
+// difference is a cell in which two grids differ, with both counts.
 type difference struct {
 	comment.Cell
 	a, b int
@@ -58,8 +58,8 @@ func differencesOf(a, b comment.Stats) (out []difference) {
 	return out
 }
 
-// addSplit adds how counts are split by traits to an item that has the counts. A product whose
-// comments have no traits takes no byte for them.
+// addSplit adds the split of counts by traits to the item with the counts. It adds nothing if no
+// comment has traits.
 func addSplit(to layout.Item, stats comment.Stats) {
 	if encoded := runs.EncodeSplit(stats); encoded != nil {
 		to[layout.AttrSplit] = layout.Binary(encoded)
@@ -69,7 +69,7 @@ func addSplit(to layout.Item, stats comment.Stats) {
 // errSplit contains nothing of the item.
 var errSplit = errors.New("the counts by traits do not belong to the counts: rebuild")
 
-// splitIn splits counts as their item says.
+// splitIn splits counts by traits, as their item has them.
 func splitIn(it layout.Item, stats comment.Stats) error {
 	if it[layout.AttrSplit] == nil {
 		return nil

@@ -12,21 +12,19 @@ import (
 )
 
 // The index behind page numbers counts the comments of each product in stretches (package runs).
-// Its head is an attribute of the statistics item, and each change below the head is in an entry of
-// its log. Both change in the transaction that counts. So the index is exact for the same reason as
-// the counts are.
+// Its head is an attribute of the statistics item, and its log has an entry for each change below
+// the head. Both change in the transaction that counts, so the index is as exact as the counts.
 //
-// A writer that does not keep the index writes statistics without the head. A head that is there
-// has therefore seen all changes. Without one, the index starts anew from the statistics: all
-// comments are in the head, which becomes a run at once if it is large. A merge splits that.
+// A writer that does not keep the index writes statistics without the head, so an existing head
+// includes all changes. Without one, the index starts anew from the statistics: all comments are in
+// the head, which becomes a run at once if it is large. A merge splits that run.
 
-// aheadOfClocks is how far above the newest marker and the present time the highest position of a
-// new index lies, at least. A read may see a transaction in part: the statistics with a comment,
-// and not yet its marker.
+// aheadOfClocks is how far in the future the highest position of a new index lies at least. A read
+// may see part of a transaction: the statistics with a comment, but not yet its marker.
 const aheadOfClocks = time.Minute
 
-// startHead returns the head of an index that starts anew. counts is the counts of all languages,
-// newest the position of the newest marker.
+// startHead returns the head of an index that starts anew. counts has the counts of all languages,
+// and newest is the position of the newest marker.
 func startHead(counts comment.Stats, newest comment.Position, now time.Time) runs.Head {
 	highest := newest
 	if soon := comment.FirstAt(now.Add(aheadOfClocks)); soon.Compare(highest) > 0 {
@@ -35,11 +33,11 @@ func startHead(counts comment.Stats, newest comment.Position, now time.Time) run
 	return runs.Start(counts, highest, now)
 }
 
-// maxIndexBytes is the maximum size of a head and of an entry of the log. A product with languages
-// enough to exceed it has no index.
+// maxIndexBytes is the maximum size of a head and of an entry of the log. A product with so many
+// languages that it exceeds this has no index.
 const maxIndexBytes = 64 << 10
 
-// countInHead brings changes into the index of a product. Without a head, the product has none.
+// countInHead applies changes to the index of a product. A product without a head has no index.
 func countInHead(head runs.Head, changes []runs.Change) (next runs.Head, entry *runs.Entry) {
 	if !head.Exists() {
 		return runs.Head{}, nil

@@ -17,7 +17,7 @@ import (
 // countCalls is the maximum number of concurrent calls of a Counter, and of one fetch.
 const countCalls = 4
 
-// itemKey is a primary key as a value that can be compared.
+// itemKey is a primary key as a comparable value.
 type itemKey struct{ partition, sort string }
 
 func keyOf(it layout.Item) itemKey {
@@ -61,8 +61,8 @@ func andEqual(attr, text string, values layout.Item) string {
 	return " AND " + attr + " = :" + attr
 }
 
-// sameAttributes returns the condition that an item exists, and that some attributes are as they
-// were, with any content.
+// sameAttributes returns the condition that an item exists and has the same attributes, with any
+// content, as was.
 func sameAttributes(was layout.Item, attrs ...string) (condition string, values layout.Item) {
 	values = layout.Item{}
 	return "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(was, values, attrs...), values

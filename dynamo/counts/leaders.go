@@ -47,9 +47,9 @@ func (r *Reader) Leaders(ctx context.Context, language comment.Language, first i
 
 // readLeaders reads all shards. While a rebuild moves products between shards, a read may meet a
 // product twice or not at all. So it then reads twice, one after the other: a product that the
-// first read missed had moved before, and the second read finds it. A product whose count changes
-// between two calls for one shard may be missed at that moment, since no read of an index is a
-// snapshot. It may also be met at both of its places; the first counts.
+// first read missed has moved, and the second read finds it. A product whose count changes between
+// two calls for one shard may be missed at that moment, since no read of an index is a snapshot. It
+// may also be met at both of its places; the first one is taken.
 func (r *Reader) readLeaders(ctx context.Context, language comment.Language, settings leaderSettings, first int) ([]comment.Leader, error) {
 	shards := max(settings.shards, settings.was)
 	read := func() (out []comment.Leader, err error) {
@@ -93,13 +93,13 @@ func compareLeaders(a, b comment.Leader) int {
 	return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Product, b.Product))
 }
 
-// leaderboard is a leaderboard that is being read.
+// leaderboard reads one leaderboard, shard by shard.
 type leaderboard struct {
 	client   call.Querier
 	table    string
 	language comment.Language
 	improper *layout.Reporter
-	starts   []layout.Item // where each shard is read on, nil at its beginning
+	starts   []layout.Item // where the next read of each shard begins; nil for its beginning
 }
 
 // read reads the next entries of the shards that ran dry.

@@ -15,8 +15,8 @@ import (
 const (
 	markerSKPrefix = layout.MarkerSKPrefix
 	attrCell       = layout.AttrCell
-	attrPosition   = "p" // S, of the last record that the marker follows; missing for none
-	attrSource     = "o" // S, byLooking if the cell is the comment's own and no record came since
+	attrPosition   = "p" // S, of the last record that the marker includes; missing if there is none
+	attrSource     = "o" // S, byLooking if the cell was read from the comment and no record came since
 	byLooking      = "look"
 
 	// forgetAfter is how long the marker of a deleted comment stays. Records live for 24 hours in
@@ -28,13 +28,13 @@ const (
 type marker struct {
 	// cell is nil when the comment is not counted.
 	cell *comment.Cell
-	// position is the position of the last record that the marker follows.
+	// position is the position of the last record that the marker includes.
 	position stream.Position
-	// looked says that the cell was read from the comment itself. The marker is then ahead of its
-	// position by an unknown number of records. So the next record is noted even if it changes
-	// nothing, and records before it are refused from then on.
+	// looked is whether the cell was read from the comment itself. The marker is then ahead of its
+	// position by an unknown number of records. So the next record updates the position even if it
+	// changes nothing else, and earlier records are refused from then on.
 	looked bool
-	// exists says that the table holds the marker.
+	// exists is whether the marker is in the table.
 	exists bool
 	// damaged holds the attributes of a marker that cannot be read, else nil.
 	damaged layout.Item
@@ -61,8 +61,8 @@ func markerItem(product string, id comment.ID, m marker, now time.Time) layout.I
 }
 
 // decodeMarker reads a marker. An empty item is the marker of a comment that was never counted.
-// With an error comes a marker without a cell, whose condition lets a write replace the damaged
-// one.
+// With an error it returns a marker without a cell, whose condition lets a write replace the
+// damaged item.
 func decodeMarker(in layout.Item) (marker, error) {
 	if len(in) == 0 {
 		return marker{}, nil

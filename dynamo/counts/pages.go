@@ -17,23 +17,23 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// pages keeps the index behind page numbers in the counting transactions. The nil pages keeps none:
-// a product that it counts loses the index that others kept.
+// pages keeps the index behind page numbers up to date in the counting transactions. With a nil
+// pages, each product that is counted loses its index.
 type pages struct {
 	client  call.Querier
 	table   string
 	merging *merging
 }
 
-// heads puts the head of each product's index into the product's ledger. It starts indexes that are
-// missing where something is to be counted. An index starts from the statistics alone, so a product
-// with languages that share a row waits for a rebuild.
+// heads sets the head of each product's index in the product's ledger. It starts missing indexes of
+// products with something to count. An index starts from the statistics alone, so a product with
+// languages that share a row waits for a rebuild.
 func (p *pages) heads(ctx context.Context, ledgers map[string]ledger, parts map[string][]standing, now time.Time) (err error) {
 	if p == nil {
 		return nil
 	}
 	for product, l := range ledgers {
-		l.page, _ = runs.DecodeHead(l.head) // one that cannot be read is taken as missing
+		l.page, _ = runs.DecodeHead(l.head) // an unreadable head counts as missing
 		news := func(s standing) bool { return s.news(l.markers[s.ID]) }
 		_, shared := l.stats[comment.OtherLanguages]
 		if !l.page.Exists() && l.broken == nil && !shared && slices.ContainsFunc(parts[product], news) {
@@ -72,8 +72,8 @@ func (p *pages) start(ctx context.Context, product string, counts comment.Stats,
 	return startHead(counts, newest, now), nil
 }
 
-// startMerges starts the merge that a transaction made due. err is the error of the transaction:
-// one whose outcome is unknown may have made it due too.
+// startMerges starts the merge that a transaction made due. err is the error of the transaction;
+// one with an unknown outcome may have made a merge due too.
 func (p *pages) startMerges(ctx context.Context, t tally, err error) {
 	if p == nil || err != nil && comment.KindOf(err) == comment.Throttled {
 		return
@@ -86,11 +86,11 @@ func (p *pages) startMerges(ctx context.Context, t tally, err error) {
 const (
 	// mergesAtOnce is how many merges of different products run at once.
 	mergesAtOnce = 2
-	// mergeTimeout is the maximum length of a merge. One that splits the runs of a very large
+	// mergeTimeout is the maximum duration of a merge. One that splits the runs of a very large
 	// product reads all of its markers.
 	mergeTimeout = 10 * time.Minute
-	// mergesBehind is how many times a merge may fall due while one of the same product is under
-	// way. After that, counting waits.
+	// mergesBehind is how many times a merge may fall due during another merge of the product
+	// before counting waits.
 	mergesBehind = 2
 	// longestWait is how long counting waits for a merge. If merges fail or are too slow, the log
 	// grows, and lookups cost more.
@@ -99,12 +99,13 @@ const (
 
 // merger merges the logs of page indexes.
 type merger interface {
-	// Merge merges the log of a product's index into its runs. It deletes what is left of an index
-	// that the product had before, also if it has none now. Several processes may call it at once.
+	// Merge merges the log of a product's index into its runs. It also deletes the remains of an
+	// earlier index of the product, even if there is none now. Several processes may call it at
+	// once.
 	Merge(ctx context.Context, product string) error
 }
 
-// merging runs merges beside the counting.
+// merging runs merges in the background.
 type merging struct {
 	merger merger
 	log    *slog.Logger
@@ -125,8 +126,8 @@ func newMerging(m merger, log *slog.Logger) *merging {
 	return &merging{merger: m, log: log, slots: make(chan struct{}, mergesAtOnce), going: map[string]*mergeGoing{}}
 }
 
-// due starts a merge of a product, or schedules another after the one that is under way. If
-// counting is far ahead of merging, it waits for a while.
+// due starts a merge of a product, or schedules one after the merge under way. If counting is far
+// ahead of merging, it waits, for longestWait at most.
 func (m *merging) due(ctx context.Context, product string) {
 	m.mu.Lock()
 	g, behind := m.going[product], false

@@ -12,31 +12,31 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// runsReader reads the index behind page numbers that is in the table.
+// runsReader reads the page index in the table.
 type runsReader interface {
-	// Runs returns all runs of a product's index in ascending order, the head as the last of them,
-	// as they are at one moment. An error that wraps runs.ErrTorn says that parts of the index are
-	// missing, cannot be read or do not fit together.
+	// Runs returns a snapshot of all runs of a product's index in ascending order, the head last.
+	// An error that wraps runs.ErrTorn means that parts of the index are missing, unreadable or
+	// inconsistent.
 	Runs(ctx context.Context, product string) ([]runs.Run, error)
 }
 
 // runsCheck compares the runs of a product with its markers. The nil runsCheck compares nothing.
 type runsCheck struct {
-	// damage is the error of an index that cannot be read, else nil.
+	// damage is the error of an unreadable index, else nil.
 	damage error
 	runs   []runs.Run
-	// marked has the sum of the markers in each run. at is the number of the run of the last marker.
+	// marked has the sum of the markers in each run. at is the index of the last marker's run.
 	marked []comment.Stats
 	at     int
 }
 
-// checkRuns prepares the comparison for a product with such a head, which may be unreadable.
+// checkRuns prepares the comparison for a product with an encoded head, which may be unreadable.
 func checkRuns(ctx context.Context, from runsReader, product string, head []byte) (*runsCheck, error) {
 	h, err := runs.DecodeHead(head)
 	switch {
 	case err != nil:
 		return &runsCheck{damage: err}, nil
-	case h.Last == h.First: // nothing is stored but the head
+	case h.Last == h.First: // the index has only a head
 		alone := runs.Run{From: h.Bound, End: comment.MaxPosition, Counts: h.Counts}
 		return &runsCheck{runs: []runs.Run{alone}, marked: []comment.Stats{{}}}, nil
 	}
@@ -62,7 +62,7 @@ func (c *runsCheck) add(p comment.Position, cell comment.Cell) {
 	c.marked[c.at].Add(cell, 1)
 }
 
-// wrong returns what is wrong with the index, empty if nothing is.
+// wrong describes what is wrong with the index; empty if nothing is.
 func (c *runsCheck) wrong() string {
 	if c == nil {
 		return ""
@@ -84,8 +84,8 @@ func (c *runsCheck) wrong() string {
 	return ""
 }
 
-// unsplit reports whether a run below the head is too large to be read, so that a merge is to split
-// it.
+// unsplit reports whether a run below the head is too large to be read, so that a merge has to
+// split it.
 func (c *runsCheck) unsplit() bool {
 	return c != nil && len(c.runs) > 0 && slices.ContainsFunc(c.runs[:len(c.runs)-1], func(run runs.Run) bool {
 		return run.Counts.Total() > runs.MaxReadable

@@ -8,18 +8,18 @@ import (
 
 // pageHead is the head of a page index after a repair.
 type pageHead struct {
-	// head is the encoded head, nil for none, and entry an entry of the log that goes with it.
+	// head is the encoded head, nil for none, and entry is the entry of the log to write with it.
 	head  []byte
 	entry *runs.Entry
-	// starts and ends say that the index starts anew or ends, wrong that it did not match its
-	// markers.
+	// starts is whether the index starts anew, ends whether it ends, and wrong whether it did not
+	// match its markers.
 	starts, ends, wrong bool
 }
 
-// pageHeadOf decides about the head of a product's page index after a steady look. An index that
-// matches its markers stays, if it is kept. A wrong one ends, so that what is stored of it can be
-// deleted. A large product without an index gets one at once, so that it is there when the rebuild
-// is done, and a small one when the product is next counted.
+// pageHeadOf decides about the head of a product's page index after a steady look; kept is whether
+// the table keeps page indexes. An index that matches its markers stays. A wrong one ends, so that
+// its items can be deleted. A large product without an index gets one at once, so that it exists
+// when the rebuild is done. A small one gets it when it is next counted.
 func pageHeadOf(seen *examined, kept bool, now time.Time) pageHead {
 	before, wrong := seen.before.head, seen.runs.wrong() != ""
 	switch {

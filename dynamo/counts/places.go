@@ -26,19 +26,19 @@ const (
 	// MaxLeaderShards is the maximum number of shards: every read of a leaderboard reads each
 	// shard.
 	MaxLeaderShards = 64
-	// maxLeaderCount minus the count makes the sort key. So the index lists the highest count first
-	// and, among equal counts, the product whose id sorts first.
+	// The sort key is maxLeaderCount minus the count, then the product. So the index lists the
+	// highest counts first, and equal counts by product id.
 	maxLeaderCount = 9_999_999_999
 	languageSK     = "S#"
 )
 
-// leaderPlace is everything that a product's place on a leaderboard depends on.
+// leaderPlace has the inputs of a product's place on a leaderboard.
 type leaderPlace struct {
 	product string
 	// language is empty for the leaderboard of all languages.
 	language comment.Language
 	count    int
-	// row is the counts of a language that shares its row of the statistics, else all zero.
+	// row has the counts of a language that shares its row of the statistics, else zeros.
 	row comment.Row
 }
 
@@ -82,7 +82,7 @@ func languageKey(product string, language comment.Language) layout.Item {
 	return layout.ProductKey(product, languageSK+string(language))
 }
 
-// languageItem is the item of a product's language.
+// languageItem returns the item of a product's language.
 func languageItem(p leaderPlace, shards int) layout.Item {
 	out := languageKey(p.product, p.language)
 	addLeaderKeys(out, p, shards)
@@ -93,7 +93,7 @@ func languageItem(p leaderPlace, shards int) layout.Item {
 	return out
 }
 
-// attrRow is an attribute of the item of a language without a row in the statistics item: S, the
+// attrRow is an attribute in the item of a language without a row in the statistics item: S, the
 // counts of 1 to 5 stars, as layout.CountsText writes them.
 const attrRow = "c"
 
@@ -118,7 +118,7 @@ func rowOfItem(it layout.Item) (comment.Row, error) {
 	return row[""], nil
 }
 
-// leaderKeys is the index keys of a place on a leaderboard, empty for an item without a place.
+// leaderKeys has the index keys of a place on a leaderboard; empty for an item without a place.
 type leaderKeys struct{ partition, sort string }
 
 func leaderKeysOf(it layout.Item) leaderKeys {

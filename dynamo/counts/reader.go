@@ -34,7 +34,7 @@ type Reader struct {
 	onRead   func(product string, stats comment.Stats)
 }
 
-// ReaderOptions are the settings of a Reader. The zero value reads, and tells nobody.
+// ReaderOptions are the settings of a Reader. With the zero value it only reads.
 type ReaderOptions struct {
 	// Journal says whether all comments of the table were counted once. Until then, reads of
 	// statistics and leaderboards fail as Unavailable. Nil refuses nothing.
@@ -57,11 +57,11 @@ func NewReader(client readerClient, table string, options ReaderOptions) *Reader
 	return r
 }
 
-// Snapshot is what the statistics of a product say at a moment.
+// Snapshot is the statistics of a product at one time.
 type Snapshot struct {
 	// Stats are the counts.
 	Stats comment.Stats
-	// Newest are the positions of the newest comments, nil if they are not known.
+	// Newest has the positions of the newest comments; nil if unknown.
 	Newest *layout.Bounds
 }
 
@@ -82,24 +82,24 @@ func (r *Reader) Latest(ctx context.Context, product string) (Snapshot, error) {
 	return found.snapshot(), err
 }
 
-// errStatisticsBusy is for statistics that the table left out.
+// errStatisticsBusy is for statistics that DynamoDB left unprocessed.
 var errStatisticsBusy = comment.Errorf(comment.Throttled, "the table is too busy to fetch these statistics; ask again in a moment")
 
-// damaged names the cure in the error of an item of counts that cannot be read.
+// damaged adds the cure to the error of an unreadable item of counts.
 func damaged(err error) error { return fmt.Errorf("%w; talkback rebuild mends it", err) }
 
-// gridProjection are the attributes of statistics that StatsOf needs. The head of the page index
-// and the newest positions can be larger.
+// gridProjection names the attributes of statistics that StatsOf needs. The others, the head of the
+// page index and the newest positions, can be larger.
 const gridProjection = layout.AttrPK + "," + attrGrid + "," + layout.AttrSplit
 
 // StatsOf fetches the statistics of at most MaxKeysPerGet different products in one call,
 // eventually consistently. A product without comments is missing from found. failed has the
-// products that the table left out, and those with damaged items.
+// products that DynamoDB left unprocessed, and those with damaged items.
 func (r *Reader) StatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	return r.statsOf(ctx, products, false)
 }
 
-// CurrentStatsOf does the same consistently, for twice the read units.
+// CurrentStatsOf does the same with consistent reads, for twice the read units.
 func (r *Reader) CurrentStatsOf(ctx context.Context, products []string) (found map[string]comment.Stats, failed map[string]error, err error) {
 	return r.statsOf(ctx, products, true)
 }
@@ -137,10 +137,10 @@ func (r *Reader) statsOf(ctx context.Context, products []string, consistent bool
 	return found, failed, nil
 }
 
-// RowsOf fetches the counts of languages that share a row of their products' statistics. It takes
-// at most MaxKeysPerGet different ones and makes one call, eventually consistently. A language
-// without comments, or with a row of its own, is missing from found. failed has the languages that
-// the table left out, and those with damaged items.
+// RowsOf fetches the counts of languages that share a row of their products' statistics, eventually
+// consistently in one call. It takes at most MaxKeysPerGet different ones. A language without
+// comments, or with a row of its own, is missing from found. failed has the languages that DynamoDB
+// left unprocessed, and those with damaged items.
 func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage) (
 	found map[comment.ProductLanguage]comment.Row, failed map[comment.ProductLanguage]error, err error,
 ) {
@@ -167,26 +167,26 @@ func (r *Reader) RowsOf(ctx context.Context, languages []comment.ProductLanguage
 	return found, failed, nil
 }
 
-// statisticsAttrs are the attributes that tell statistics, but for the key and those that the items
-// of comments have too.
+// statisticsAttrs names the attributes of statistics, except the key and those that items of
+// comments have too.
 const statisticsAttrs = attrGrid + "," + attrNewest
 
-// Beside is what StatsBeside fetched.
+// Beside is the result of StatsBeside.
 type Beside struct {
-	// Found has the statistics of products that have comments, Failed those that could not be
-	// fetched.
+	// Found has the statistics of products with comments, and Failed has the products whose
+	// statistics could not be fetched.
 	Found  map[string]Snapshot
 	Failed map[string]error
-	// Comments are the items of comments that exist.
+	// Comments has the items of the comments that exist.
 	Comments []layout.Item
-	// Left are the ids of comments that the table left out.
+	// Left has the ids of comments that DynamoDB left unprocessed.
 	Left []comment.ID
 }
 
 // StatsBeside fetches statistics of products like StatsOf, and comments beside them, eventually
 // consistently and in one call. There must be 1 to MaxKeysPerGet keys. projection names the
-// attributes of the comments: those of the key and layout.AttrChanges among them, and none that
-// statistics alone have.
+// attributes of the comments. It must include the key and layout.AttrChanges, and none that only
+// statistics have.
 func (r *Reader) StatsBeside(ctx context.Context, products []string, ids []comment.ID, projection string) (Beside, error) {
 	if err := r.first.check(ctx); err != nil {
 		return Beside{}, err
@@ -235,10 +235,10 @@ func isComment(key layout.Item) bool {
 	return layout.NewReader(key).Text(layout.AttrSK) == layout.CommentSK
 }
 
-// errUncounted is for statistics that are not known yet: zeros would be wrong.
+// errUncounted refuses statistics before the first counting: zeros would be wrong.
 var errUncounted = comment.Errorf(comment.Unavailable, "the comments are being counted for the first time; ask again in a moment")
 
-// uncountedAge is how long the answer that a table was never counted is cached.
+// uncountedAge is how long it is cached that a table was never counted.
 const uncountedAge = time.Second
 
 // Journal says whether the comments were ever counted.
@@ -247,7 +247,7 @@ type Journal interface {
 }
 
 // firstCount refuses statistics until all comments were counted for the first time. After that it
-// reads the journal no more. The nil firstCount refuses nothing.
+// no longer reads the journal. The nil firstCount refuses nothing.
 type firstCount struct {
 	journal Journal
 	now     func() time.Time

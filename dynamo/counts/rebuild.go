@@ -19,57 +19,56 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// How a rebuild ends exact while comments are written and counted, and whenever it is killed.
+// How a rebuild gets exact counts while comments are written and counted, and even if it is killed.
 //
 // A parallel, consistent scan finds the products: every comment, marker and statistics item names
-// its product. Each product is recounted when a segment first meets it. A page is passed once every
-// product on it is done, whichever segment works on it: after an interruption, the page on which
-// the other segment met it may be gone. A segment first finishes its own products and then waits
-// for others, so no two segments wait for each other. So a kill can only undo work on pages that
-// were not passed. Making a product's statistics right takes two independent steps.
+// its product. Each product is recounted when a segment first meets it. A page is passed once all
+// of its products are done, whichever segment works on them: after an interruption, the page on
+// which another segment met a product may be gone. A segment first finishes its own products and
+// then waits for others, so no two segments wait for each other. So a kill can only lose work on
+// pages that were not passed. Correcting a product's statistics takes two independent steps.
 //
 // Markers. The markers of a product and its comments in the index All have the same order and are
 // compared side by side (examiner.go). Where they differ, the comment itself and the marker are
-// read consistently. If they still differ, the comment is counted as it is. That uses the
-// transaction of counter.go with one more condition: that the comment is still so. The marker keeps
-// its position, so the records still to come are applied, in their order, up to the last. It also
-// notes that its cell was read from the comment, so that the next record moves the position even if
-// it changes nothing. Otherwise, such a look followed by a record with nothing to do could leave
-// the marker behind records that a slow reader applies later. The index is a moment behind. A
-// comment that the index does not show correctly was written within that moment, and its record
-// will be read later. So it needs no look. After this step, each marker is what its comment was
-// when the rebuild began, or later, or has a record coming.
+// read consistently. If they still differ, the comment is counted in its cell. That uses the
+// transaction of counter.go with one more condition: that the comment is unchanged. The marker
+// keeps its position, so later records are applied in their order, up to the last. It also notes
+// that its cell was read from the comment, so that the next record moves the position even if it
+// changes nothing. Otherwise, if that record changes nothing, the marker could stay behind records
+// that a slow reader applies later. The index lags a moment behind. If it is wrong about a comment,
+// the comment was written within that moment, and its record is yet to come. So it needs no look.
+// After this step, each marker shows its comment as it was when the rebuild began, or later, or its
+// record is yet to come.
 //
 // Counts. Every writer changes markers and counts in one transaction. So the difference between the
 // sum of a product's markers and its counts never changes, whichever process counts. Only an edit
-// by hand or a lost item makes it other than zero. To find it, the statistics are read before and
-// after the markers. If their number of changes is the same, the product was not counted meanwhile,
-// and the sum belongs to them. They are then corrected under the condition that the number is still
-// the same. DynamoDB may show one item of a transaction before another for a moment. So a
-// difference counts only if a second look, a second later, finds the same; a true difference does
-// not change. Places on leaderboards follow from the counts and are corrected in the same
-// transaction. A product that is counted during every look is held: counters wait for the duration
-// of the hold, which is a few looks. That needs no common clock: a counter that considers the hold
-// expired removes it with its own write, and the rebuild's write fails.
+// by hand or a lost item makes it non-zero. To find it, the statistics are read before and after
+// the markers. If their number of changes is the same, the product was not counted meanwhile, and
+// the sum belongs to them. They are then corrected under the condition that the number is still the
+// same. DynamoDB may show one item of a transaction before another for a moment. So a difference is
+// corrected only if a second look, a second later, finds the same one; a true difference does not
+// change. Places on leaderboards follow from the counts and are corrected in the same transaction.
+// A product that is counted during every look is held: counters wait for the duration of the hold,
+// a few looks. That needs no common clock: a counter that considers the hold expired removes it
+// with its own write, and the rebuild's write fails.
 //
 // Shards. The new number of shards is written first, beside the old one. From then on, leaderboards
-// are read by the larger of the two. Each product is rewritten, whether it moves or not. A counter
-// that used the old number read the statistics before that, and its write fails. A counter that
-// reads the statistics afterwards reads the new number, since it reads that last. A product that is
-// counted for the first time meanwhile is counted on condition that the number is the one that was
-// read (settings.go). All repairs have the same condition, so a rebuild that was taken over without
-// knowing it fails.
+// are read with the larger of the two. Each product is rewritten, whether it moves or not. A
+// counter that uses the old number read the statistics before that, so its write fails. A counter
+// that reads the statistics afterwards reads the new number, since it reads that last. The first
+// count of a product has the condition that the number is still the one that was read
+// (settings.go). All repairs have the same condition, so a rebuild fails if another process took it
+// over unnoticed.
 //
-// As the last step, the rebuild writes that the statistics are complete since it began, unless
+// As its last step, the rebuild notes that the statistics are complete since it began, unless
 // records were lost meanwhile.
 
 const (
 	// secondLook is the time after which a difference is checked again.
 	secondLook = time.Second
-	// shardsKnown is the time after which no reader of a leaderboard uses a number of shards from
-	// before its change.
+	// shardsKnown is the time after which no reader of a leaderboard uses an old number of shards.
 	shardsKnown = 5 * time.Second
-	// lastWords is how long a rebuild that ends early may take to save how far it came.
+	// lastWords is how long a rebuild that ends early may take to save its progress.
 	lastWords = 3 * time.Second
 )
 
@@ -83,7 +82,7 @@ type rebuildClient interface {
 
 // RebuildOptions are the settings of a Rebuilder.
 type RebuildOptions struct {
-	// Calls is how many products are recounted at once; 0 stands for DefaultScanCalls.
+	// Calls is how many products are recounted at once; 0 means DefaultScanCalls.
 	Calls int
 	// LeaderShards is the new number of shards of the leaderboards, 1 to MaxLeaderShards; 0 keeps
 	// the current number.
@@ -94,26 +93,26 @@ type RebuildOptions struct {
 	// interrupted together with an earlier run is resumed at once. It is empty where engines
 	// outlive their clients, as on AWS.
 	Engine string
-	// Feed is an index of ranks that is handed an entry for each comment that was counted wrongly,
-	// before it is counted as it is.
+	// Feed is an index of ranks that receives an entry for each wrongly counted comment before its
+	// count is corrected.
 	Feed feed
-	// Pages is the index of page numbers that is in the table. It is compared with the markers, and
-	// started anew where it does not match them or is missing. A rebuild without it drops the index of
-	// each product that it corrects.
+	// Pages is the page index in the table. It is compared with the markers, and started anew where
+	// it is missing or does not match. A rebuild without it drops the index of each product that it
+	// corrects.
 	Pages PageIndex
 	// Logger logs merges of that index that fail. It may be nil without Pages.
 	Logger *slog.Logger
 }
 
-// PageIndex is the index of page numbers that is in the table.
+// PageIndex is the index behind page numbers in the table.
 type PageIndex interface {
 	merger
 	runsReader
 }
 
 // Rebuilder counts all comments of a table anew. It corrects statistics, markers and leaderboards
-// while others write and count. It remembers the ids of all products; of comments it holds at most
-// a page for each call under way.
+// while others write and count. In memory it holds the ids of all products, and at most one page of
+// comments for each call under way.
 type Rebuilder struct {
 	RebuildOptions
 
@@ -122,7 +121,7 @@ type Rebuilder struct {
 	pace   pace
 }
 
-// pace is the waits of a rebuild.
+// pace has the waits of a rebuild.
 type pace struct{ heartbeat, secondLook, shardsKnown, lastWords time.Duration }
 
 // NewRebuilder makes a rebuilder for a table, whose keys and indexes must be those of Definition.
@@ -141,35 +140,35 @@ type RebuildProgress struct {
 	Products int
 }
 
-// RebuildResult is what a rebuild did, since the last interruption if there was one.
+// RebuildResult says what a rebuild did, since the last interruption if there was one.
 type RebuildResult struct {
 	// Products is how many products were recounted.
 	Products int
-	// Comments is how many comments were counted wrongly: not at all, as something else, or
-	// although they were gone.
+	// Comments is how many comments were counted wrongly: not at all, in another cell, or although
+	// they were gone.
 	Comments int
-	// Refiled is how many comments had wrong keys of lists or of the queue.
+	// Refiled is how many comments had wrong index keys of lists or of the queue.
 	Refiled int
-	// Recounted is how many comments showed other votes than they have.
+	// Recounted is how many comments showed wrong numbers of votes.
 	Recounted int
 	// Repaired is how many products had statistics or places on leaderboards that did not match
 	// their markers.
 	Repaired int
-	// Resumed says that it continued an interrupted rebuild.
+	// Resumed is whether it continued an interrupted rebuild.
 	Resumed bool
-	// Improper lists items that are not as they should be and that no rebuild can fix: comments
-	// without a language or a rating, which are not counted. It lacks those seen before an
-	// interruption.
+	// Improper lists malformed items that no rebuild can fix: comments without a language or a
+	// rating, which are not counted. It lacks those seen before an interruption.
 	Improper []layout.Improper
-	// Failed lists products whose statistics cannot be corrected, since DynamoDB refuses the write.
+	// Failed lists products whose statistics were not corrected, because DynamoDB refuses the
+	// write.
 	Failed []string
-	// Complete says that the statistics are known to lack nothing. It is false if records of the
-	// stream were lost meanwhile, which calls for another rebuild, or if products failed.
+	// Complete is whether the statistics are known to be complete. It is false if records of the
+	// stream were lost meanwhile, which requires another rebuild, or if products failed.
 	Complete bool
 }
 
-// Run rebuilds. It calls progress now and then. After an error, another Run continues where this
-// one stopped. While another rebuild is under way, the error is of the kind Conflict.
+// Run rebuilds, and calls progress now and then. After an error, another Run continues where this
+// one stopped. It returns a Conflict error while another rebuild is under way.
 func (r *Rebuilder) Run(ctx context.Context, progress func(RebuildProgress)) (RebuildResult, error) {
 	counting := CounterOptions{Logger: r.Logger}
 	if r.Pages != nil {
@@ -228,7 +227,7 @@ func (r *rebuilding) work(ctx context.Context) error {
 	return r.end(ctx)
 }
 
-// begin resumes what was interrupted, or starts anew.
+// begin resumes an interrupted rebuild, or starts a new one.
 func (r *rebuilding) begin(ctx context.Context) error {
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	state, err := call.Retried(ctx, func() (stream.State, error) { return r.journal().State(ctx) })
@@ -245,7 +244,7 @@ func (r *rebuilding) begin(ctx context.Context) error {
 	return r.lease.Save(ctx)
 }
 
-// segments returns into how many segments a new rebuild divides the table.
+// segments returns the number of segments into which a new rebuild divides the table.
 func (r *rebuilding) segments() int { return min(r.Calls*call.SegmentsPerCall, mostSegments) }
 
 func (r *rebuilding) journal() *leases.Leases { return leases.NewLeases(r.client, r.table) }
@@ -284,8 +283,8 @@ func (r *rebuilding) scan(ctx context.Context) error {
 	return group.Wait()
 }
 
-// bringAll corrects the statistics of products, one after the other. Second looks come after all
-// first looks.
+// bringAll corrects the statistics of products, one after the other. It takes second looks after
+// all first looks.
 func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 	pending := make([]*recount, len(products))
 	for i, product := range products {
@@ -295,7 +294,7 @@ func (r *rebuilding) bringAll(ctx context.Context, products []string) error {
 		var left []*recount
 		for _, rc := range pending {
 			done, err := r.bring(ctx, rc)
-			if err != nil && invalid(err) { // DynamoDB refuses the write, which may concern this product only
+			if err != nil && invalid(err) { // DynamoDB refuses the write, perhaps for this product only
 				done, err = true, nil
 				r.mu.Lock()
 				r.failed = append(r.failed, rc.product)
@@ -331,9 +330,9 @@ func (r *rebuilding) passed(segment, items, products int, next layout.Item) {
 	r.progress(RebuildProgress{Items: scanned, Products: r.done})
 }
 
-// end settles the settings and says that the rebuild is done.
+// end drops the old number of shards, and notes that the rebuild is done.
 func (r *rebuilding) end(ctx context.Context) error {
-	if r.settings.was != 0 { // the index is a moment behind the last moves
+	if r.settings.was != 0 { // the index lags a moment behind the last moves
 		if err := task.Wait(ctx, r.pace.secondLook); err != nil {
 			return err
 		}
@@ -350,7 +349,7 @@ func (r *rebuilding) end(ctx context.Context) error {
 	return r.lease.Finish(ctx)
 }
 
-// markComplete says that the statistics are complete, unless records were lost since the rebuild
+// markComplete notes that the statistics are complete, unless records were lost since the rebuild
 // began.
 func (r *rebuilding) markComplete(ctx context.Context) error {
 	done := r.lease.snapshot()
@@ -370,8 +369,8 @@ func (r *rebuilding) markComplete(ctx context.Context) error {
 	})
 }
 
-// chooseShards sets the number of shards of the leaderboards. From then on, leaderboards are read
-// by the larger of both numbers. Nothing moves before every reader does so.
+// chooseShards sets the number of shards of the leaderboards. If it changes, chooseShards waits
+// until every reader uses the larger of both numbers: only then may products move.
 func (r *rebuilding) chooseShards(ctx context.Context) error {
 	latest, err := call.Retried(ctx, func() (int64, error) { return guarded(ctx, r.client, r.table) })
 	if err != nil {

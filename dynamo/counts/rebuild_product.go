@@ -20,14 +20,14 @@ import (
 )
 
 const (
-	// entriesPerRepair is how many items of languages go into one transaction of a repair, beside
+	// entriesPerRepair is how many items of languages fit into one transaction of a repair, beside
 	// the statistics, an entry of the page index's log and the condition on the settings.
 	entriesPerRepair = maxItemsPerTransaction - 3
-	// restlessLooks is how many looks at a product others may disturb by counting, before they have
-	// to wait.
+	// restlessLooks is how many looks at a product others may disturb by counting before the
+	// product is held.
 	restlessLooks = 3
-	// holdAtLeast is the minimum length of a hold. It matters only if the rebuild ends before it
-	// has released the hold.
+	// holdAtLeast is the minimum duration of a hold. It matters only if the rebuild ends before it
+	// releases the hold.
 	holdAtLeast = 30 * time.Second
 	// mostLooks is the maximum number of looks at one product.
 	mostLooks = 40
@@ -35,26 +35,27 @@ const (
 	holdLooks = 4
 )
 
-// repair is the writes that make the statistics of a product the sum of its markers, and its places
-// on leaderboards match them.
+// repair corrects the statistics of a product to the sum of its markers, and its places on
+// leaderboards with them.
 type repair struct {
 	product       string
 	before, after statistics
 	// difference is the error of the counts.
 	difference comment.Stats
-	// entries are the items of languages to write, or to delete if they are empty.
+	// entries has the items of languages to write, or to delete if they are empty.
 	entries []leaderPlace
 	// page is the head of the page index.
 	page pageHead
-	// newest are the positions of the newest comments to store, empty if they are stored already.
+	// newest has the encoded positions of the newest comments to store; empty if they are stored
+	// already.
 	newest string
-	// needed says that something must be written, wrong that something is wrong.
+	// needed is whether anything must be written, and wrong is whether anything was wrong.
 	needed, wrong bool
 }
 
-// repairOf decides what to write after a steady look, if the statistics are to become after. A
-// product that moves to another number of shards is written even if nothing else changes: a counter
-// that read the statistics before, and uses the old number, then fails.
+// repairOf decides what to write after a steady look, to change the statistics to after. While the
+// number of shards changes, a product is written even if nothing else changes: so a counter that
+// read the statistics earlier, and uses the old number, fails.
 func repairOf(seen *examined, after statistics, index pageHead, settings leaderSettings) repair {
 	after.changes, after.head, after.newest = seen.before.next(), index.head, seen.bounds.In(after.stats)
 	fix := repair{
@@ -87,7 +88,7 @@ func repairOf(seen *examined, after statistics, index pageHead, settings leaderS
 	return fix
 }
 
-// storedNewest returns the positions of the newest comments as the item of statistics holds them.
+// storedNewest returns the positions of the newest comments as the item of statistics encodes them.
 func storedNewest(product string, s statistics, shards int) string {
 	stored, _ := statisticsItem(product, s, shards)[attrNewest].(*types.AttributeValueMemberB)
 	if stored == nil {
@@ -96,8 +97,8 @@ func storedNewest(product string, s statistics, shards int) string {
 	return string(stored.Value)
 }
 
-// transactions returns the transactions of a repair, in order. Each expects the statistics as the
-// one before left them.
+// transactions returns the transactions of a repair, in order. Each has the condition that the
+// statistics are as the one before left them.
 func (f repair) transactions(table string, settings leaderSettings) (out [][]types.TransactWriteItem) {
 	before, after := f.before, f.after
 	for entries := f.entries; ; entries = entries[min(len(entries), entriesPerRepair):] {
@@ -123,7 +124,7 @@ func (f repair) transactions(table string, settings leaderSettings) (out [][]typ
 // recount is a product whose statistics are being corrected.
 type recount struct {
 	product string
-	// settled says that its markers were compared with its comments.
+	// settled is whether its markers were compared with its comments.
 	settled bool
 	// difference is the error of the counts at the last steady look that found one. marked is the
 	// sum of the markers.
@@ -132,10 +133,10 @@ type recount struct {
 	restless int
 	// looks is the number of all looks.
 	looks int
-	// wrong says that something was found wrong and that a write was begun to correct it.
+	// wrong is whether a write was begun to correct something wrong.
 	wrong bool
-	// misfit is what was wrong with the page index and with the positions of the newest comments at
-	// the last look, empty if nothing was.
+	// misfit is what was wrong with the page index and the newest positions at the last look; empty
+	// if nothing was.
 	misfit string
 }
 
@@ -162,7 +163,7 @@ func (r *recounter) report(items ...layout.Improper) {
 	r.improper = append(r.improper, items...)
 }
 
-// bring takes one step towards right statistics, and reports whether they are right.
+// bring takes one step towards correct statistics, and reports whether they are correct.
 func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err error) {
 	if rc.looks++; rc.looks > mostLooks {
 		return false, comment.Errorf(comment.Throttled, "the statistics of product %q change too often to be counted anew; run the rebuild again, it goes on where it was", rc.product)
@@ -183,8 +184,8 @@ func (r *recounter) bring(ctx context.Context, rc *recount) (done bool, err erro
 	return false, nil
 }
 
-// examineAndSettle looks at the markers of a product. The first look also counts comments whose
-// markers do not match.
+// examineAndSettle looks at the markers of a product. The first time it also corrects markers that
+// do not match their comments.
 func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examined, error) {
 	if rc.settled {
 		return r.examine(ctx, rc.product, nil)
@@ -204,9 +205,8 @@ func (r *recounter) examineAndSettle(ctx context.Context, rc *recount) (*examine
 	return r.examine(ctx, rc.product, nil)
 }
 
-// settle counts comments as they are, unless they are counted so already. A comment that a look
-// found to be counted wrongly is one of counted, also if the answer to the write was lost and the
-// next look finds it right.
+// settle corrects the markers of comments that are counted wrongly, and adds the number of these to
+// counted. It includes those that the next look finds right because the answer to a write was lost.
 func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID) error {
 	for len(ids) > 0 {
 		wrong := map[comment.ID]struct{}{}
@@ -215,7 +215,8 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 			if err != nil {
 				return false, err
 			}
-			// The feed comes first: once they are counted, nothing tells that it still lacks them.
+			// The feed comes first: once comments are counted, nothing shows that the feed lacks
+			// them.
 			entries := make([]pageindex.Entry, len(found))
 			for i, m := range found {
 				entries[i] = pageindex.Entry{Product: product, Position: m.id.Position(), Cell: m.cell, Follows: m.follows}
@@ -250,8 +251,8 @@ func (r *recounter) settle(ctx context.Context, product string, ids []comment.ID
 	return nil
 }
 
-// judge decides what a look makes necessary, and does it. A difference between markers and counts
-// is corrected once two steady looks in a row found it.
+// judge repairs what a look found wrong. It corrects a difference between markers and counts once
+// two steady looks in a row have found it.
 func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (done bool, err error) {
 	if !seen.steady() {
 		rc.restless++
@@ -279,7 +280,7 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 		return false, nil
 	}
 	if fix.page.starts {
-		if err := r.merge(ctx, rc.product); err != nil { // deletes what is left of an earlier index
+		if err := r.merge(ctx, rc.product); err != nil { // deletes the remains of an earlier index
 			return false, err
 		}
 	}
@@ -300,7 +301,7 @@ func (r *recounter) judge(ctx context.Context, rc *recount, seen *examined) (don
 	return rc.settled && !fix.page.ends, err
 }
 
-// noteRepaired counts a product that was wrong, and is right now.
+// noteRepaired counts a product that was wrong and is now correct.
 func (r *recounter) noteRepaired(rc *recount) {
 	if rc.wrong {
 		r.repaired.Add(1)
@@ -308,13 +309,13 @@ func (r *recounter) noteRepaired(rc *recount) {
 	rc.wrong = false
 }
 
-// merge merges the log of a product's page index, or deletes what is left of one that ended.
+// merge merges the log of a product's page index, or deletes the remains of an index that ended.
 func (r *recounter) merge(ctx context.Context, product string) error {
 	return call.Wrap(r.pages.Merge(ctx, product), "page index of product %q", product)
 }
 
-// arrange decides which languages get rows of their own. Giving rows to other languages than have
-// them takes the true counts of each, not only their error. So it does that once two looks in a row
+// arrange decides which languages get rows of their own. To give a row to another language, it
+// needs the true counts of each, not only their error. So it does that only once two looks in a row
 // find the same sums. A product that is counted all the time keeps its rows.
 func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
 	byUse, kept := arranged(seen.marked, nil), arranged(seen.marked, seen.before.stats)
@@ -326,12 +327,12 @@ func (rc *recount) arrange(seen *examined) (after statistics, sure bool) {
 	return kept, !first
 }
 
-// changeHold makes other processes wait with a product's statistics, so that its markers can be
-// added up. The zero hold lets them go on. If this rebuild ends, the hold expires.
+// changeHold makes other processes wait before they count a product, so that its markers can be
+// added up. The zero hold releases them. If this rebuild ends, the hold expires.
 func (r *recounter) changeHold(ctx context.Context, product string, to func() hold) error {
 	return call.Retry(ctx, func() (further bool, err error) {
 		now, err := r.statistics(ctx, product)
-		if err != nil || now.changes == 0 { // missing: others are about to create them
+		if err != nil || now.changes == 0 { // missing: others may create them
 			return false, err
 		}
 		condition, values := now.unchanged()
@@ -343,9 +344,10 @@ func (r *recounter) changeHold(ctx context.Context, product string, to func() ho
 	})
 }
 
-// refile corrects the keys of comments that a scan found to be wrong, if they still are, on condition
-// that nothing changes meanwhile. Lists follow from the state: a comment that is not approved leaves
-// them, and one that is joins those that it lacks. A stream record of that is counted like any other.
+// refile corrects the keys of comments that a scan found to be wrong, if they still are, on
+// condition that nothing changes meanwhile. Lists follow from the state: a comment that is not
+// approved leaves them, and an approved one joins those that it lacks. The stream record of that is
+// counted like any other.
 func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) error {
 	for _, seen := range misfiled {
 		wrong := false
@@ -361,7 +363,7 @@ func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) err
 			}
 			keys, err := layout.IndexKeysOf(there)
 			if err != nil || len(keys.Wrong()) == 0 {
-				return false, nil // the error is that of a change by hand since the scan; the next one reports it
+				return false, nil // an error means a change by hand since the scan; the next scan reports it
 			}
 			wrong = true
 			update, condition, values := keys.Correction()
@@ -380,7 +382,7 @@ func (r *recounter) refile(ctx context.Context, misfiled []layout.IndexKeys) err
 	return nil
 }
 
-// recountVotes makes right what comments say of their votes.
+// recountVotes corrects the numbers of votes in comments.
 func (r *recounter) recountVotes(ctx context.Context, ids []comment.ID) error {
 	for _, id := range ids {
 		wrong, err := call.Retried(ctx, func() (votes.Difference, error) { return votes.Compare(ctx, r.client, r.table, id) })

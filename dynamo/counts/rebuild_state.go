@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// rebuildLease is the work of a rebuild, and how far it came. It is safe for concurrent use.
+// rebuildLease is the lease of a rebuild, with its progress. It is safe for concurrent use.
 type rebuildLease struct {
 	*leases.Work
 
@@ -43,7 +43,7 @@ func (l *rebuildLease) acquire(ctx context.Context) error {
 	return err
 }
 
-// update changes what is saved with the next heartbeat.
+// update changes the progress, which the next heartbeat saves.
 func (l *rebuildLease) update(change func(*rebuildProgress)) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -58,13 +58,13 @@ func (l *rebuildLease) snapshot() rebuildProgress {
 	return now
 }
 
-// RebuildStatus is what other processes can see of a rebuild. The zero value is no rebuild.
+// RebuildStatus describes a rebuild to other processes. The zero value means no rebuild.
 type RebuildStatus struct {
 	// Who describes the process that rebuilds.
 	Who string
 	// Items is how many items of the table were scanned.
 	Items int64
-	// Interrupted says that no process continues it.
+	// Interrupted is whether no process works on it.
 	Interrupted bool
 }
 
@@ -92,21 +92,22 @@ const (
 	attrDone     = "d"  // BOOL
 )
 
-// mostSegments bounds the item: it holds the key that each segment is at.
+// mostSegments bounds the size of the item, which holds a key for each segment.
 const mostSegments = 1500
 
 // rebuildForgets is how long an interrupted rebuild can be resumed.
 const rebuildForgets = 12 * time.Hour
 
-// rebuildProgress is how far a rebuild came.
+// rebuildProgress is the progress of a rebuild.
 type rebuildProgress struct {
 	// saved is when a rebuild that is resumed was last saved.
 	saved time.Time
-	// shards is the number of leaderboard shards that it works for.
+	// shards is the number of leaderboard shards that it uses.
 	shards   int
 	scanned  int64
 	segments []segmentProgress
-	// began is when it began, before any interruption, and stream the state of the stream then.
+	// began is when it began, before any interruption, and stream is the state of the stream at
+	// that time.
 	began  time.Time
 	stream stream.State
 }
@@ -117,7 +118,7 @@ type segmentProgress struct {
 	done  bool
 }
 
-// attributes returns the attributes that say how far the rebuild came.
+// attributes encodes the progress as attributes.
 func (p rebuildProgress) attributes() layout.Item {
 	out := layout.Item{}
 	out[attrShards] = layout.Number(int64(p.shards))
@@ -141,7 +142,7 @@ func (p rebuildProgress) attributes() layout.Item {
 	return out
 }
 
-// decodeRebuild reads how far a rebuild came. An empty item is no rebuild.
+// decodeRebuild decodes the progress of a rebuild. An empty item means no rebuild.
 func decodeRebuild(in layout.Item) (rebuildProgress, error) {
 	if len(in) == 0 {
 		return rebuildProgress{}, nil

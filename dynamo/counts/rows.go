@@ -18,9 +18,9 @@ import (
 // leaderboard. So each count is exact and each item is small, whatever the languages.
 //
 // The statistics item alone tells which row a language is counted in: its own row if it has one. A
-// new language gets a row while there is room and no language shares one. So either all comments of
-// a language are counted in a row of its own or none is, and markers need not say which. A rebuild
-// gives the rows to the languages with the most comments.
+// new language gets a row while there is room and no language shares one. So all comments of a
+// language are counted in one row, and markers need not say in which. A rebuild gives the rows to
+// the languages with the most comments.
 
 // rowOf returns the language in whose row of a grid the comments of a language are counted.
 func rowOf(stats comment.Stats, language comment.Language) comment.Language {
@@ -49,15 +49,15 @@ func (s *statistics) add(cell comment.Cell, n int) {
 	s.stats.Add(cell, n)
 }
 
-// enter counts the comment at a position in a cell.
+// enter counts a new comment at a position in a cell.
 func (s *statistics) enter(cell comment.Cell, position comment.Position) {
 	row := comment.Cell{Language: rowOf(s.stats, cell.Language), Rating: cell.Rating}
 	s.newest.Enter(row, s.stats[row.Language].Counts[row.Rating-1], position)
 	s.add(cell, 1)
 }
 
-// leave counts the comment at a position in a cell no more. It is still counted with the same
-// rating if stays is true.
+// leave stops counting the comment at a position in a cell. stays is whether it is still counted
+// with the same rating.
 func (s *statistics) leave(cell comment.Cell, position comment.Position, stays bool) {
 	s.add(cell, -1)
 	if !stays {
@@ -73,7 +73,8 @@ func (s statistics) place(product string, language comment.Language) leaderPlace
 	return leaderPlace{product: product, language: language, count: s.stats[language].Counts[comment.MaxRating-1]}
 }
 
-// grid returns the counts of all languages, as far as those that share a row were read.
+// grid returns the counts of all languages. It lacks languages in the shared row whose counts were
+// not read.
 func (s statistics) grid() comment.Stats {
 	grid := s.stats.Clone()
 	delete(grid, comment.OtherLanguages)

@@ -20,8 +20,8 @@ import (
 // One item holds them. A transaction that depends on them must fail once a rebuild has changed
 // them. A condition on that item would make all such transactions conflict, since DynamoDB runs no
 // two transactions on one item at once, even if neither changes it. So there are settingsGuards
-// more items, each with the generation of the settings; a transaction names one of them. A rebuild
-// raises the generation in the settings first, then in each guard, and only then looks for
+// more items, each with the generation of the settings, and a transaction checks one of them. A
+// rebuild raises the generation in the settings first, then in each guard, and only then reads
 // products. A transaction that uses an older generation then fails at its guard.
 const (
 	settingsPK     = "STATISTICS"
@@ -30,7 +30,7 @@ const (
 	attrWas        = "was"    // N, how many there were, while a rebuild moves products between them
 	attrGeneration = "g"      // N, rises with each change of the number; missing before the first
 
-	// settingsGuards is how many guards there are: enough that concurrent counters seldom meet at
+	// settingsGuards is the number of guards: enough that concurrent counters seldom use the same
 	// one.
 	settingsGuards = 64
 )
@@ -40,7 +40,7 @@ type itemPutter interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 }
 
-// leaderSettings says into how many shards the leaderboard is split.
+// leaderSettings has the number of shards of the leaderboards.
 type leaderSettings struct {
 	shards int
 	// was is the earlier number while a rebuild changes it, else 0.
@@ -57,9 +57,9 @@ func guardKeyAt(guard int) layout.Item {
 	return layout.StreamKey(settingsPK, settingsSK+"#"+strconv.Itoa(guard))
 }
 
-// decodeSettings reads the settings. An empty item stands for the defaults. The error for settings
-// that cannot be read is of the kind Unavailable, since no record of the stream is at fault; with
-// it come settings that only hold the damaged item.
+// decodeSettings decodes the settings. An empty item means the defaults. If the item is unreadable,
+// it returns settings that only hold the damaged item, and an Unavailable error, since no record of
+// the stream is at fault.
 func decodeSettings(in layout.Item) (leaderSettings, error) {
 	if len(in) == 0 {
 		return leaderSettings{shards: defaultLeaderShards}, nil
@@ -74,8 +74,8 @@ func decodeSettings(in layout.Item) (leaderSettings, error) {
 }
 
 // change returns settings with another number of shards, or the same ones if the number is the same
-// or 0. guarded is the latest generation in any guard. If that is later than the settings', the
-// settings were deleted or put back by hand. In that case, and when they cannot be read, the
+// or 0. guarded is the latest generation in any guard. If it is later than that of the settings,
+// the settings were deleted or restored by hand. Then, or if the settings are unreadable, the
 // earlier number is unknown.
 func (s leaderSettings) change(shards int, guarded int64, now time.Time) leaderSettings {
 	next := leaderSettings{shards: shards, was: max(s.shards, s.was), generation: max(s.generation+1, guarded+1, now.UnixMilli())}
@@ -93,7 +93,7 @@ func (s leaderSettings) same(other leaderSettings) bool {
 	return other.damaged == nil && s.shards == other.shards && s.was == other.was && s.generation == other.generation
 }
 
-// write replaces the settings that were read before.
+// write returns the write of the settings, in place of those that were read.
 func (s leaderSettings) write(table string, before leaderSettings) types.TransactWriteItem {
 	it := settingsKey()
 	it[attrShards] = layout.Number(int64(s.shards))
@@ -126,8 +126,8 @@ func (s leaderSettings) notNewer() (condition string, values layout.Item) {
 	return "attribute_not_exists(" + attrGeneration + ") OR " + attrGeneration + " <= :g", layout.Item{":g": layout.Number(s.generation)}
 }
 
-// guard makes a product's transaction fail if a rebuild has changed the settings. The product's
-// hash chooses the guard that the transaction names.
+// guard returns the condition by which a product's transaction fails if a rebuild has changed the
+// settings. The product's hash selects the guard item.
 func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	condition, values := s.notNewer()
 	return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{
@@ -136,8 +136,8 @@ func (s leaderSettings) guard(table, product string) types.TransactWriteItem {
 	}}
 }
 
-// raise brings all guards to the generation of the settings. If a guard has a later one, the error
-// is of the kind Conflict.
+// raise sets all guards to the generation of the settings. It returns a Conflict error if a guard
+// has a later one.
 func (s leaderSettings) raise(ctx context.Context, client itemPutter, table string) error {
 	condition, values := s.notNewer()
 	return call.Parallel(ctx, settingsGuards, func(ctx context.Context, guard int) error {

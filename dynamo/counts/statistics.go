@@ -22,20 +22,20 @@ const (
 	statisticsSK = layout.StatisticsSK
 	attrGrid     = layout.AttrGrid
 	attrChanges  = layout.AttrChanges
-	attrHold     = "h" // S, while a recount keeps others from changing the item
+	attrHold     = "h" // S, a hold, while a recount keeps others from changing the item
 )
 
-// statistics is a product's counts as the table holds them.
+// statistics has a product's counts as stored in the table.
 type statistics struct {
 	stats comment.Stats
-	// others is the counts of languages that share a row of stats, as far as they were read.
+	// others has the counts of languages that share a row of stats, as far as they were read.
 	others comment.Stats
 	// changes is how often the item was written; 0 if it does not exist. It rises by more after a
 	// damaged item.
 	changes int64
-	// hold keeps others from changing the item; the zero hold does not.
+	// hold keeps others from changing the item, unless it is zero.
 	hold hold
-	// newest are the positions of the newest comments; nil if they are not known.
+	// newest has the positions of the newest comments; nil if unknown.
 	newest *layout.Bounds
 	// head is the head of the product's page index, encoded; nil without an index (head.go).
 	head []byte
@@ -43,14 +43,14 @@ type statistics struct {
 	damaged layout.Item
 }
 
-// hold keeps all processes but that of one recount from changing a product's statistics. It
-// expires, in case the recount ends early.
+// hold keeps all processes but one recount from changing a product's statistics. It expires, in
+// case the recount ends early.
 type hold struct {
 	owner string
 	until time.Time
 }
 
-// String returns the hold as the table keeps it.
+// String returns the hold as stored in the table.
 func (h hold) String() string { return strconv.FormatInt(h.until.UnixMilli(), 10) + "/" + h.owner }
 
 func parseHold(text string) (hold, error) {
@@ -85,8 +85,8 @@ func statisticsItem(product string, s statistics, shards int) layout.Item {
 }
 
 // decodeStatistics reads the item of a product's statistics. An empty item is that of a product
-// which was never counted. With an error come statistics whose condition lets a write replace the
-// damaged item.
+// which was never counted. With an error it returns statistics whose condition lets a write replace
+// the damaged item.
 func decodeStatistics(in layout.Item) (statistics, error) {
 	s := statistics{stats: comment.Stats{}}
 	if len(in) == 0 {
@@ -114,12 +114,12 @@ func (s *statistics) decode(in layout.Item) (err error) {
 		s.head = head.Value
 	}
 	if stored, ok := in[attrNewest].(*types.AttributeValueMemberB); ok {
-		s.newest, _ = layout.DecodeBounds(stored.Value, s.stats) // some that cannot be read are not known
+		s.newest, _ = layout.DecodeBounds(stored.Value, s.stats) // unreadable ones are unknown
 	}
 	return err
 }
 
-// decodeGrid reads the counts of the item, which readers of statistics project alone.
+// decodeGrid decodes the counts of the item. Readers of statistics fetch only these.
 func decodeGrid(in layout.Item) (comment.Stats, error) {
 	r := layout.NewReader(in)
 	stats, err := layout.ParseGrid(r.Text(attrGrid))
@@ -148,7 +148,7 @@ func (s statistics) unchanged() (condition string, values layout.Item) {
 	return attrChanges + " = :n" + andEqual(attrHold, held, values), values
 }
 
-// next returns the number of changes after one more. After a damaged item it is above all earlier
+// next returns the number of changes after one more. For a damaged item it is above all earlier
 // numbers.
 func (s statistics) next() int64 {
 	if s.damaged == nil {
@@ -157,10 +157,10 @@ func (s statistics) next() int64 {
 	return max(s.changes, time.Now().UnixMilli()) + 1
 }
 
-// The statistics of a product also tell when its newest comments were written (layout.Bounds). Like
-// the counts, these positions follow from the markers, and change in the same transaction: no
-// marker that counts is above them. A writer that does not know them writes statistics without
-// them, and they stay unknown until a rebuild, or until the product has no comments left.
+// The statistics of a product also hold the positions of its newest comments (layout.Bounds). Like
+// the counts, these follow from the markers, and change in the same transaction: no marker with a
+// cell is above them. A writer to which they are unknown writes statistics without them. They stay
+// unknown until a rebuild, or until the product has no comments left.
 
 // attrNewest is an attribute of the statistics.
-const attrNewest = "w" // B, the positions of the newest comments; missing if they are not known
+const attrNewest = "w" // B, the positions of the newest comments; missing if unknown

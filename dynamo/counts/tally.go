@@ -18,50 +18,49 @@ import (
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_TransactWriteItems.html
 const maxItemsPerTransaction = 100
 
-// standing says how a comment is to be counted from now on.
+// standing says how a comment should be counted.
 type standing struct {
 	ID comment.ID
 	// Cell is nil for a comment that does not exist.
 	Cell *comment.Cell
-	// position is the position of the record that the standing is from. It is empty if the comment
-	// itself was read. The standing then holds only while the comment stays as it was read, which
-	// the transaction checks.
+	// position is that of the record with this standing; empty if the comment itself was read. In
+	// that case the transaction checks that the comment is still as it was read.
 	position stream.Position
-	// moved says that an earlier record, which this standing replaces, said otherwise.
+	// moved is whether this standing replaces an earlier record with another cell.
 	moved bool
-	// improper holds the attributes of a comment that was read and is improper; it is not counted.
+	// improper holds the attributes of a malformed comment, which is not counted.
 	improper layout.Item
 }
 
-// news reports whether a standing changes a marker. A comment that stays where it is counted can
-// still be news, in two cases. If the standing replaces an earlier record that would move the
-// comment, a late reader that replays that record must be rejected. The first record after a look
-// is news because the look may have shown the state of that record or of a later one.
+// news reports whether a standing changes a marker. A comment whose cell stays the same can still
+// be news, in two cases. If the standing replaces an earlier record with another cell, a late
+// reader that replays that record must be rejected. The first record after a look is news, because
+// the look may have seen the state of that record or of a later one.
 func (s standing) news(m marker) bool {
-	overtaken := !s.looked() && s.position <= m.position // by the marker, which follows this record or a later one
+	overtaken := !s.looked() && s.position <= m.position // by the marker, which includes this record or a later one
 	return !overtaken && (s.moved || m.damaged != nil || m.looked && !s.looked() || !sameCell(m.cell, s.Cell))
 }
 
 // looked reports whether the comment itself was read.
 func (s standing) looked() bool { return s.position == "" }
 
-// ledger is everything that the table holds about the counting of a product, as far as it was read.
+// ledger has everything that was read from the table for counting a product.
 type ledger struct {
 	product string
 	statistics
 	markers map[comment.ID]marker
-	// page is the head of the product's page index: the zero Head if none is kept.
+	// page is the head of the product's page index; zero if there is none.
 	page runs.Head
 
-	// Errors of items that cannot be read: of the statistics (nil if they can), of markers, and of
-	// counts of languages that share a row.
+	// Errors of unreadable items: of the statistics (nil if readable), of markers, and of counts of
+	// languages that share a row.
 	broken        error
 	brokenMarkers map[comment.ID]error
 	brokenRows    map[comment.Language]error
 }
 
-// objection returns why a standing cannot be counted, nil if it can. A standing from a look at the
-// comment replaces a damaged marker or row, since a rebuild then corrects what follows from them.
+// objection returns why a standing cannot be counted; nil if it can. A standing from a look
+// replaces a damaged marker or row, since the rebuild then corrects the counts.
 func (l ledger) objection(s standing) error {
 	if l.broken != nil || s.looked() {
 		return l.broken
@@ -77,8 +76,8 @@ func (l ledger) objection(s standing) error {
 	return nil
 }
 
-// sharing returns the languages that standings move comments from or to and that share a row of the
-// statistics.
+// sharing returns the languages from or to which standings move comments, as far as they share a
+// row of the statistics.
 func (l ledger) sharing(standings []standing) []comment.Language {
 	var languages []comment.Language
 	for _, s := range standings {
@@ -92,7 +91,7 @@ func (l ledger) sharing(standings []standing) []comment.Language {
 	return l.stats.Others(slices.Compact(languages))
 }
 
-// tally is a change of a product's statistics, with the marker changes that it follows from.
+// tally is a change of a product's statistics, with the changes of markers that cause it.
 type tally struct {
 	product       string
 	before, after statistics
@@ -100,23 +99,23 @@ type tally struct {
 	// standings is how many standings are done once the tally is written.
 	standings int
 
-	// entry is the entry of the page index's log to write, nil for none. mergeDue says that the log
-	// is then to be merged, emptied that the product has no comments left.
+	// entry is the entry of the page index's log to write; nil for none. mergeDue is whether the
+	// log then has to be merged, and emptied is whether the product has no comments left.
 	entry             *runs.Entry
 	mergeDue, emptied bool
 }
 
-// markerChange is a marker before and after. If after.looked is set, the comment itself must still
-// be as after says.
+// markerChange is a marker before and after a change. If after.looked is set, the comment itself
+// must still be in the cell of after.
 type markerChange struct {
 	id            comment.ID
 	before, after marker
 	improper      layout.Item // the attributes of an improper comment, as in the standing
 }
 
-// tallyUp applies the first standings to a ledger, as many as a transaction has room for. Standings
-// that are counted already, or overtaken, change nothing. So tallying the same standings again
-// yields an empty tally.
+// tallyUp applies the first standings to a ledger, as many as fit into room items of a transaction.
+// Standings that are counted already, or overtaken, change nothing. So tallying the same standings
+// again yields an empty tally.
 func tallyUp(l ledger, standings []standing, room int) tally {
 	t := tally{
 		product:   l.product,
@@ -125,7 +124,7 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 		standings: len(standings),
 	}
 	if len(l.stats) == 0 {
-		t.after.newest = &layout.Bounds{} // nothing is there that could be newer than what comes
+		t.after.newest = &layout.Bounds{} // no existing comment can be newer
 	}
 	items := 1
 	if l.page.Exists() {
@@ -158,7 +157,7 @@ func tallyUp(l ledger, standings []standing, room int) tally {
 	return t
 }
 
-// index brings the changes into the index of the product. A product without comments has none.
+// index applies the changes to the product's page index. A product without comments has none.
 func (t *tally) index(head runs.Head) {
 	if t.after.stats.Total() == 0 {
 		t.emptied = t.before.changes > 0
@@ -190,8 +189,8 @@ func (t *tally) addLanguages(languages map[comment.Language]bool, cells ...*comm
 // creates reports whether the product was never counted before.
 func (t tally) creates() bool { return t.before.changes == 0 }
 
-// writes returns the items of a transaction that writes the tally, if nothing that it was made from
-// has changed.
+// writes returns the items of a transaction that writes the tally, on condition that its inputs are
+// unchanged.
 func (t tally) writes(table string, shards int, now time.Time) []types.TransactWriteItem {
 	condition, values := t.before.unchanged()
 	// An expired hold is not written again.
@@ -212,7 +211,7 @@ func (t tally) writes(table string, shards int, now time.Time) []types.TransactW
 }
 
 // stillSo returns the condition that a comment is as it was read: of the product and in the cell,
-// or missing, or improper in the same way.
+// or missing, or malformed in the same way.
 func (c markerChange) stillSo(table, product string) types.TransactWriteItem {
 	check := &types.ConditionCheck{
 		TableName:           aws.String(table),

@@ -15,46 +15,45 @@ import (
 
 // The comments of one product come through all shards of the stream. If the reader of each shard
 // wrote the product's statistics, all but one would fail and try again. So the calls of Handle in a
-// process take turns at a product, and a turn counts the changes of the product that any of these
-// calls has. A product that other processes write too, or that is throttled, gets fewer turns, and
-// other products do not wait for it.
+// process take turns at a product, and a turn counts the product's changes from all of these calls.
+// A product that is throttled, or that other processes write too, gets fewer turns. Other products
+// do not wait for it.
 
-// Patience is how long Handle should wait for a product where records of other products wait behind
+// Patience is how long Handle should wait for a product if records of other products wait behind
 // it.
 const Patience = 500 * time.Millisecond
 
-// VotesAtOnce is how many votes of one comment Handle should read where other records wait behind
-// it.
+// VotesAtOnce is how many votes of one comment Handle should read if other records wait behind it.
 const VotesAtOnce = votes.VotesAtOnce
 
-// The wait after a turn that failed doubles from the first to the longest, and is halved by one
-// that did not. Each is drawn at random up to its full length.
+// The wait after a failed turn doubles, from the first to the longest, and halves after one that
+// succeeded. Each wait is drawn at random up to its full length.
 const (
 	turnFirstWait   = 50 * time.Millisecond
 	turnLongestWait = 5 * time.Second
-	// turnDoublings is how often the first wait has doubled when it is the longest.
+	// turnDoublings is how many doublings lead from the first wait to the longest.
 	turnDoublings = 7
 )
 
-// mostQueues is the number of queues from which on those without waiting calls are dropped.
+// mostQueues is the number of queues above which idle ones are dropped.
 const mostQueues = 1000
 
-// errWaits is for changes of a product that is not counted in time.
+// errWaits is for changes of a product that could not be counted in time.
 var errWaits = comment.Errorf(comment.Throttled, "a product is changed more often than it can be counted; try again")
 
-// turns are the products that calls of Handle count.
+// turns coordinates the calls of Handle that count the same products.
 type turns struct {
 	mu     sync.Mutex
 	queues map[string]*queue // by product
 	swept  time.Time         // when idle queues were last dropped
 }
 
-// queue is what calls of Handle have to count of a product.
+// queue has the changes of a product that calls of Handle have to count.
 type queue struct {
 	shares []*share // the oldest first
-	// taken is closed when the turn of a call ends; nil if none has the turn.
+	// taken is closed when the current turn ends; nil if no call has the turn.
 	taken chan struct{}
-	// failures is how often the wait has doubled, and due is its end.
+	// failures is how often the wait has doubled, and due is when it ends.
 	failures int
 	due      time.Time
 }
@@ -67,11 +66,11 @@ type share struct {
 	err    error // why the change cannot be counted
 }
 
-// turn is what one call of Handle counts at once.
+// turn has the changes that one call of Handle counts at once.
 type turn struct {
 	shares map[string][]*share // by product
 	work   workload
-	// apart says that a turn at one of the products failed.
+	// apart is whether an earlier turn at one of the products failed.
 	apart bool
 }
 
@@ -98,9 +97,9 @@ func (t *turns) join(changes []Change) map[string][]*share {
 	return shares
 }
 
-// begin takes the turn at the products of shares that are left, if they are due and no other call
-// has it. Without a turn, left tells whether there are such products at all. busy is closed when
-// another call's turn at one of them ends, and one is due after a wait.
+// begin takes the turn at the products of undone shares that are due and whose turn no other call
+// has. left reports whether there are undone shares. Without a turn the caller waits: busy is
+// closed when another call's turn at one of the products ends, and one is due after wait.
 func (t *turns) begin(shares map[string][]*share) (now turn, left bool, busy <-chan struct{}, wait time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -151,8 +150,8 @@ func (t *turns) end(now turn, refused refusals, err error) {
 	}
 }
 
-// leave takes shares out of their queues. It adds those that are refused to failed, and those that
-// are left with the reason for that.
+// leave removes shares from their queues. It adds refused shares to failed, and undone ones with
+// the reason why.
 func (t *turns) leave(shares map[string][]*share, why error, failed stream.RecordErrors) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -169,8 +168,8 @@ func (t *turns) leave(shares map[string][]*share, why error, failed stream.Recor
 	}
 }
 
-// drop forgets shares that are done, and an empty queue of a product that does not wait. The caller
-// holds the lock.
+// drop removes shares that are done, and the queue if it is empty, idle and without failures. The
+// caller holds the lock.
 func (t *turns) drop(product string) {
 	q := t.queues[product]
 	if q == nil {
@@ -182,8 +181,8 @@ func (t *turns) drop(product string) {
 	}
 }
 
-// standingsPerRound is how many comments of one product are looked up at once: the most that can
-// fit into one transaction.
+// standingsPerRound is how many comments of one product are looked up at once: as many as can fit
+// into one transaction.
 const standingsPerRound = maxItemsPerTransaction - 2
 
 // productComment is a comment of a product.
@@ -195,7 +194,7 @@ type productComment struct {
 // refusals maps comments that cannot be counted to the reasons.
 type refusals map[productComment]error
 
-// workload is the standings still to be counted, by product.
+// workload has the standings still to be counted, by product.
 type workload map[string][]standing
 
 // add adds a standing, which replaces an earlier one of the same comment.
@@ -230,8 +229,8 @@ func (w workload) halves() (first, second workload) {
 	return first, second
 }
 
-// sift checks the first standings of a product. It moves those that the ledger objects to into
-// refused, and returns the others.
+// sift checks the first standings of a product. It moves those with an objection to refused, and
+// returns the others.
 func (w workload) sift(l ledger, first int, refused refusals) (left []standing) {
 	standings := w[l.product]
 	if l.broken != nil {

@@ -17,10 +17,10 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// A difference may be temporary: a record that was not read yet, a transaction that is seen in
-// part, an index that is a moment behind. So it is checked again, this often and after at least
-// these waits. Only what all steady looks found is drift. A product that is counted all the time
-// gets more looks before the verifier gives up.
+// A difference may be temporary: a record that was not read yet, a transaction seen in part, or an
+// index that lags behind. So it is checked again, this often and after at least these waits. Only
+// differences that all steady looks find are drift. A product that is counted all the time gets
+// more looks before the verifier gives up.
 const (
 	verifyLooks   = 4
 	verifyGiveUp  = 8
@@ -32,23 +32,21 @@ const (
 
 // VerifyOptions are the settings of a Verifier.
 type VerifyOptions struct {
-	// Calls is how many products are verified at once; 0 stands for DefaultScanCalls.
+	// Calls is how many products are verified at once; 0 means DefaultScanCalls.
 	Calls int
 	// Leases reads the leases of the table's stream; none if no process writes any. Differences are
 	// checked again only after the leases prove that all earlier changes were counted. The total
 	// wait for that is at most 20 s. It may be nil.
 	Leases func(ctx context.Context) ([]stream.Lease, error)
-	// Pages is the index behind page numbers that is in the table, to be compared with the markers;
-	// nil for none.
+	// Pages is the page index in the table, to be compared with the markers; nil for none.
 	Pages runsReader
 }
 
-// Verifier counts comments anew, and compares statistics, markers and leaderboards with that. It
-// cannot write.
+// Verifier counts comments anew, and compares statistics, markers and leaderboards with the result.
+// It cannot write.
 //
-// While it works it remembers the ids of all products, and what it found about those that drift:
-// that grows with products and languages. Of comments it holds at most a page for each call under
-// way.
+// In memory it holds the ids of all products, and its findings about those that drift, which grow
+// with products and languages. It holds at most one page of comments for each call under way.
 type Verifier struct {
 	VerifyOptions
 
@@ -76,14 +74,14 @@ type Verified struct {
 	Comments int
 	// Drifts lists everything that is wrong, by product.
 	Drifts []Drift
-	// Improper lists items that are not as they should be and that no rebuild can fix: comments
-	// without a product, a language or a rating, which are not counted.
+	// Improper lists malformed items that no rebuild can fix: comments without a product, a
+	// language or a rating, which are not counted.
 	Improper []layout.Improper
-	// Voted is how many comments have votes, which were counted anew.
+	// Voted is how many comments with votes were verified.
 	Voted int
 	// Restless lists the products that were counted too often to be verified.
 	Restless []string
-	// Unproven says that a further look was taken without proof that all earlier changes were
+	// Unproven is whether a further look was taken without proof that all earlier changes were
 	// counted. Drifts may then include changes that are still to be counted.
 	Unproven bool
 }
@@ -194,8 +192,8 @@ func (v *verifying) recheck(ctx context.Context) error {
 }
 
 // awaitCounting waits until the leases prove that all changes before the call were counted, unless
-// there are no leases or it takes too long. The proof is what came through the stream, and needs no
-// clock.
+// there are no leases or it takes too long. The proof rests on positions in the stream, and needs
+// no clock.
 func (v *verifying) awaitCounting(ctx context.Context, giveUp time.Time) error {
 	if v.Leases == nil {
 		return nil
@@ -249,7 +247,7 @@ func (v *verifying) inspect(ctx context.Context, s *suspect) error {
 	return nil
 }
 
-// votedSuspect is a comment whose votes are not what it says.
+// votedSuspect is a comment that seems to show wrong numbers of votes.
 type votedSuspect struct {
 	id    comment.ID
 	looks int
@@ -272,14 +270,14 @@ func (v *verifying) inspectVotes(ctx context.Context, s *votedSuspect) error {
 	return nil
 }
 
-// clear adds a product that needs no further look to the totals.
+// clear adds a product to the totals once it needs no further look.
 func (v *verifying) clear(seen *examined) {
 	v.out.Products++
 	v.out.Improper = append(v.out.Improper, seen.improper...)
 	v.out.Comments += seen.listed.Total()
 }
 
-// take keeps the drifts that were found again. It keeps none if all of them can only follow from
+// take keeps the drifts that were found again. It keeps none if all of them only follow from
 // others.
 func (s *suspect) take(found []Drift) {
 	s.looks++
@@ -295,7 +293,7 @@ func (s *suspect) take(found []Drift) {
 	}
 }
 
-// markerDrifts is the markers of a product that do not match their comments.
+// markerDrifts collects the markers of a product that do not match their comments.
 type markerDrifts struct {
 	examiner
 	product string
@@ -303,7 +301,8 @@ type markerDrifts struct {
 	further bool
 }
 
-// tell reads comments and markers themselves, until enough differences are found.
+// tell is a differ. It checks the comments and markers by consistent reads, until verifyMarkers
+// differences are found.
 func (m *markerDrifts) tell(ctx context.Context, ids []comment.ID) error {
 	if len(m.told) >= verifyMarkers {
 		m.further = true

@@ -17,9 +17,9 @@ type DriftKind string
 
 // The kinds of drift.
 const (
-	// WrongCount is a count of one language and rating that is not the number of such comments.
+	// WrongCount is a count of a language and rating that differs from the number of such comments.
 	WrongCount DriftKind = "wrong count"
-	// WrongSum is a count that is not the number of its markers.
+	// WrongSum is a count that differs from the number of its markers.
 	WrongSum DriftKind = "wrong sum"
 	// MissingMarker is a comment without a marker that counts it.
 	MissingMarker DriftKind = "missing marker"
@@ -27,7 +27,7 @@ const (
 	WrongMarker DriftKind = "wrong marker"
 	// StrayMarker is a marker that counts a comment which does not exist.
 	StrayMarker DriftKind = "stray marker"
-	// FurtherMarkers says that more markers of a product do not match than are reported one by one.
+	// FurtherMarkers means that more markers of the product are wrong than are reported one by one.
 	FurtherMarkers DriftKind = "further markers"
 	// MissingLeader is a product that is missing from a leaderboard.
 	MissingLeader DriftKind = "missing leader"
@@ -38,30 +38,30 @@ const (
 	WrongShard DriftKind = "wrong shard"
 	// WrongRow is a shared row that is not the sum of the counts of its languages.
 	WrongRow DriftKind = "wrong row"
-	// UnreadableStatistics is statistics that cannot be read.
+	// UnreadableStatistics is an item of statistics that cannot be read.
 	UnreadableStatistics DriftKind = "unreadable statistics"
 	// UnreadableMarker is a marker that cannot be read.
 	UnreadableMarker DriftKind = "unreadable marker"
 	// StrayLeader is a product on a leaderboard where it does not belong.
 	StrayLeader DriftKind = "stray leader"
-	// WrongNewest is statistics that do not know how new their comments are, or call them older than
-	// they are.
+	// WrongNewest is statistics whose positions of the newest comments are missing or too old.
 	WrongNewest DriftKind = "wrong newest"
 	// WrongIndex is a page index that does not match the markers, or that cannot be read.
 	WrongIndex DriftKind = "wrong page index"
-	// HiddenInLists is a comment that is not approved and is in lists.
+	// HiddenInLists is a comment that is in lists although it is not approved.
 	HiddenInLists DriftKind = "hidden comment in lists"
-	// WrongLists is a comment that is in wrong lists, or not in all.
+	// WrongLists is a comment that is in wrong lists, or missing from some.
 	WrongLists DriftKind = "wrong lists"
-	// MissingInQueue is a comment that waits for a moderator and is not in the queue.
+	// MissingInQueue is a comment that waits for a moderator but is not in the queue.
 	MissingInQueue DriftKind = "missing in queue"
 	// WrongPlace is a comment whose place in the queue belongs to another.
 	WrongPlace DriftKind = "wrong place in queue"
 	// StrayInQueue is a comment in the queue that does not wait.
 	StrayInQueue DriftKind = "stray in queue"
-	// WrongVotes is a comment that shows other votes than it has, or votes of a comment that is gone.
+	// WrongVotes is a comment that shows wrong numbers of votes, or votes of a comment that is
+	// gone.
 	WrongVotes DriftKind = "wrong votes"
-	// MissingIndex is a product without a page index that is large enough for one.
+	// MissingIndex is a product that is large enough for a page index but has none.
 	MissingIndex DriftKind = "missing page index"
 )
 
@@ -69,14 +69,14 @@ const (
 type Drift struct {
 	// Product is the id of the product.
 	Product string
-	// Kind is the way in which it is wrong.
+	// Kind is what kind of drift it is.
 	Kind DriftKind
-	// Detail says where, what is there, and what should be.
+	// Detail says where it is, what is stored, and what should be.
 	Detail string
 
-	// follows says that a wrong marker or a wrong sum must explain the drift. Alone it proves
-	// nothing: for a product that is written all the time, each look may find the same lag, of
-	// different comments.
+	// follows is whether the drift counts only together with a wrong marker or a wrong sum. Alone
+	// it proves nothing: for a product that is written all the time, each look may find the same
+	// lag, caused by different comments.
 	follows bool
 }
 
@@ -88,7 +88,7 @@ func (d Drift) compare(other Drift) int {
 	return cmp.Or(strings.Compare(d.Product, other.Product), strings.Compare(string(d.Kind), string(other.Kind)), strings.Compare(d.Detail, other.Detail))
 }
 
-// drifts returns everything that a steady look found wrong, except single markers.
+// drifts returns all drifts that a steady look found, except those of single markers.
 func (e *examined) drifts(settings leaderSettings) []Drift {
 	var out []Drift
 	add := func(kind DriftKind, follows bool, detail string, args ...any) {
@@ -150,8 +150,8 @@ func (e *examined) leaderDrifts(settings leaderSettings, add func(kind DriftKind
 	}
 }
 
-// misdated describes what is wrong with the positions of the newest comments: a comment is newer
-// than they say, or they are not known. It is empty if nothing is wrong.
+// misdated describes what is wrong with the positions of the newest comments: they are unknown, or
+// a comment is newer. It is empty if nothing is wrong.
 func (e *examined) misdated() string {
 	stats := e.after.stats
 	if len(stats) == 0 {
@@ -170,7 +170,7 @@ func (e *examined) misdated() string {
 	return cellName(cell) + ": a comment is newer"
 }
 
-// drift says what is wrong with a marker.
+// drift describes what is wrong with a marker.
 func (m misfit) drift(product string) Drift {
 	switch {
 	case m.unreadable != nil:
@@ -183,7 +183,7 @@ func (m misfit) drift(product string) Drift {
 	return Drift{Product: product, Kind: WrongMarker, Detail: fmt.Sprintf("comment %s is counted as %s, and is %s", m.id, textOf(m.marked), textOf(m.cell))}
 }
 
-// misfiledDrifts says what is wrong with the keys of a comment.
+// misfiledDrifts describes what is wrong with the index keys of a comment.
 func misfiledDrifts(keys layout.IndexKeys) (out []Drift) {
 	lists, queue := []string{}, []string{}
 	for _, attr := range keys.Wrong() {

@@ -26,19 +26,19 @@ var (
 	}
 )
 
-// itemsPerScan bounds the items of one page of a scan, so that progress is known every second or
-// so.
+// itemsPerScan bounds the items of one page of a scan, so that progress is reported about every
+// second.
 const itemsPerScan = 500
 
 // scanPage is a page of a segment of the table.
 type scanPage struct {
-	// products are the different products that its items name.
+	// products has the different products that its items name.
 	products []string
 	// improper lists comments without a product, and others whose keys cannot be derived.
 	improper []layout.Improper
-	// misfiled are comments with wrong keys of indexes.
+	// misfiled has comments with wrong index keys.
 	misfiled []layout.IndexKeys
-	// voted are comments with votes, or that say so.
+	// voted has comments with items of votes, or that show votes.
 	voted []comment.ID
 	// items is how many items were scanned.
 	items int
@@ -81,10 +81,10 @@ func (p *scanPage) vote(id comment.ID) {
 	}
 }
 
-// eachPage calls do with each page of a segment of the table, from start on, read consistently. A
-// comment with votes on several pages is on the first of them.
+// eachPage calls do with each page of a segment of the table, from start on, read consistently. If
+// a comment's votes are on several pages, only the first has it in voted.
 func (e examiner) eachPage(ctx context.Context, segment, segments int, start layout.Item, do func(scanPage) error) error {
-	var last comment.ID // of those with votes
+	var last comment.ID // the last comment with votes
 	for output, err := range call.ScanAnswers(ctx, e.client, &dynamodb.ScanInput{
 		TableName:                 aws.String(e.table),
 		Segment:                   aws.Int32(int32(segment)),
@@ -113,13 +113,13 @@ func (e examiner) eachPage(ctx context.Context, segment, segments int, start lay
 	return nil
 }
 
-// productSet is the products that a scan has met. It is safe for concurrent use.
+// productSet has the products that a scan has met. It is safe for concurrent use.
 type productSet struct {
 	mu     sync.Mutex
 	claims map[string]*claim
 }
 
-// claim is held by the page on which products were first met, until they are done.
+// claim belongs to the page on which products were first met, until they are done.
 type claim struct{ done chan struct{} }
 
 // fresh claims the products that no page has met before. others are the claims of other pages on
@@ -151,7 +151,7 @@ func (c *claim) ended() bool {
 	}
 }
 
-// end says that all products of a claim are done.
+// end notes that all products of a claim are done.
 func (c *claim) end() { close(c.done) }
 
 // await waits until all products of the claims are done.
