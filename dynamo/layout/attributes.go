@@ -162,8 +162,8 @@ func SizeOf(it Item, names []string) int {
 	return size
 }
 
-// containerBytes is what a list or a map takes beside its elements, and elementBytes what it takes
-// for each of them.
+// containerBytes is the size of a list or a map without its elements, and elementBytes is the
+// overhead of each element.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 const (
 	containerBytes = 3

@@ -7,16 +7,16 @@ import (
 	"slices"
 )
 
-// What DynamoDB bills for items, by its own rules, from the definition of the table:
+// What DynamoDB bills for items, by its documented rules and the definition of the table:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CapacityUnitCalculations.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/GSI.html#GSI.ThroughputConsiderations.Writes
 
 const (
-	// InTable stands for the table itself among its indexes.
+	// InTable means the table itself, in place of an index.
 	InTable Index = "table"
-	// WriteUnitBytes is what one write unit writes.
+	// WriteUnitBytes is how many bytes one write unit writes.
 	WriteUnitBytes = 1 << 10
-	// overheadBytes is what storage adds to each item of the table and of an index.
+	// overheadBytes is the storage overhead of each item in the table and in an index.
 	overheadBytes = 100
 )
 
@@ -25,7 +25,7 @@ type Units map[Index]float64
 
 // Total returns the sum.
 func (u Units) Total() (sum float64) {
-	for _, index := range slices.Sorted(maps.Keys(u)) { // in one order, so that sums are the same each time
+	for _, index := range slices.Sorted(maps.Keys(u)) { // in a fixed order, so that sums are reproducible
 		sum += u[index]
 	}
 	return sum
@@ -54,7 +54,7 @@ func WriteUnits(before, after Item, inTransaction bool) Units {
 	return units
 }
 
-// StoredBytes returns what an item takes of the table and its indexes, as storage is billed.
+// StoredBytes returns the billed storage of an item in the table and its indexes.
 func StoredBytes(it Item) Units {
 	bytes := Units{InTable: float64(SizeOf(it, slices.Collect(maps.Keys(it))) + overheadBytes)}
 	for _, index := range definedIndexes {
@@ -65,11 +65,11 @@ func StoredBytes(it Item) Units {
 	return bytes
 }
 
-// defined is an index as the definition of the table has it.
+// defined is an index from the definition of the table.
 type defined struct {
 	name  Index
-	keys  []string // its own: partition key and sort key
-	attrs []string // all that its entries hold
+	keys  []string // partition key and sort key of the index
+	attrs []string // all attributes of its entries
 }
 
 var definedIndexes = func() (all []defined) {

@@ -7,8 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// conditionAttrs are the attributes of items that conditions are about, unless they are about
-// traits.
+// conditionAttrs maps conditions, except those on traits, to attributes of items.
 var conditionAttrs = map[comment.Attribute]string{
 	comment.OfLanguage: AttrLanguage,
 	comment.OfRating:   AttrRating,
@@ -17,8 +16,8 @@ var conditionAttrs = map[comment.Attribute]string{
 // IfAbsent is the condition that no item has the key.
 const IfAbsent = "attribute_not_exists(" + AttrPK + ")"
 
-// FilterExpression returns the expression by which DynamoDB filters items that meet all of some
-// conditions, empty for none. It adds the values that the expression names to values.
+// FilterExpression returns the filter expression for items that meet all conditions; empty if there
+// are none. It adds the values of the expression to values.
 func FilterExpression(conditions []comment.Condition, values Item) string {
 	all := make([]string, len(conditions))
 	for i, condition := range conditions {
@@ -46,8 +45,8 @@ func FilterExpression(conditions []comment.Condition, values Item) string {
 	return strings.Join(all, " AND ")
 }
 
-// TraitExpression returns the expression of a comment that has a trait, or has it not. It adds the
-// value that the expression names to values.
+// TraitExpression returns the condition that a comment has a trait, or that it does not. It adds
+// the value of the condition to values.
 func TraitExpression(trait comment.Traits, has bool, values Item) string {
 	name := ":" + AttrTraits + trait.String()
 	values[name] = Text(trait.String())
@@ -59,7 +58,7 @@ func TraitExpression(trait comment.Traits, has bool, values Item) string {
 }
 
 // SameVersion returns the condition that a comment exists and has a version, or any if it is 0. The
-// item of a first version has no version attribute. It adds the value that the condition names.
+// item of a first version has no version attribute. It adds the value of the condition to values.
 func SameVersion(version int, values Item) string {
 	const exists = "attribute_exists(" + AttrPK + ") AND attribute_not_exists(" + AttrDeleted + ")"
 	switch version {

@@ -9,19 +9,18 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Items that say how comments are counted: the statistics of a product, with the head of its page
-// index, and the marker of each comment. Package counts writes them, and the page index reads them.
+// Items of counting: the statistics of a product, with the head of its page index, and the marker
+// of each comment. Package counts writes them, and the page index reads them.
 const (
 	// StatisticsSK is the sort key of a product's statistics.
 	StatisticsSK = "S"
-	// AttrChanges is an attribute of the statistics: N, rises with every change, so that readers
-	// notice changes.
+	// AttrChanges is an attribute of the statistics: N, a number that rises with every change.
 	AttrChanges = "n"
 	// AttrGrid is an attribute of the statistics: S, the counts as GridText writes them.
 	AttrGrid = "g"
 	// AttrSplit is an attribute of the statistics, and of the item of a language that shares a row:
-	// B, how the counts are split by traits, as package runs encodes it; missing if no comment has
-	// a trait.
+	// B, the split of the counts by traits, encoded by package runs; missing if no comment has a
+	// trait.
 	AttrSplit = "k"
 	// AttrHead is an attribute of the statistics: B, the head of the product's page index, which
 	// package runs encodes; missing if the product has no index.
@@ -33,7 +32,7 @@ const (
 	AttrCell = "s"
 )
 
-// CellText returns a cell as a marker holds it, such as "en/5", or "en/5/mv" with traits.
+// CellText returns a cell as stored in a marker, such as "en/5", or "en/5/mv" with traits.
 func CellText(cell comment.Cell) string {
 	text := string(cell.Language) + "/" + strconv.Itoa(cell.Rating)
 	if cell.Traits != 0 {
@@ -42,7 +41,7 @@ func CellText(cell comment.Cell) string {
 	return text
 }
 
-// ParseCell reads what CellText returned.
+// ParseCell parses the result of CellText.
 func ParseCell(text string) (comment.Cell, error) {
 	language, rest, _ := strings.Cut(text, "/")
 	digits, letters, _ := strings.Cut(rest, "/")

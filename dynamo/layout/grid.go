@@ -12,13 +12,13 @@ import (
 
 // The counts of a product are one string, such as "de=1,0,0,4,20 en=0,0,2,3,11": the languages in
 // the order of their tags, each with the counts of 1 to 5 stars. A language without comments is
-// left out. Equal counts have equal texts, so any text that GridText does not return is damage. How
-// many of them have traits is beside the text, in AttrSplit.
+// left out. Equal counts have equal texts, so any text that GridText cannot return is damaged. The
+// split by traits is in AttrSplit.
 //
 // A count that someone lowered by hand can fall below zero. It is written with its sign, and
 // verify reports it as a wrong count.
 
-// GridText returns counts as the item of statistics holds them.
+// GridText returns counts as stored in the item of statistics.
 func GridText(stats comment.Stats) string {
 	var out []byte
 	for i, language := range slices.Sorted(maps.Keys(stats)) {
@@ -47,7 +47,7 @@ func appendCounts(to []byte, counts comment.Counts) []byte {
 // errGrid contains nothing of the text, which may be private.
 var errGrid = errors.New("not counts by language and rating")
 
-// ParseGrid reads what GridText returned.
+// ParseGrid parses the result of GridText.
 func ParseGrid(text string) (comment.Stats, error) {
 	stats := make(comment.Stats, strings.Count(text, "="))
 	if text == "" {
@@ -68,7 +68,7 @@ func ParseGrid(text string) (comment.Stats, error) {
 	return stats, nil
 }
 
-// ParseCounts reads what CountsText returned for a language that has comments.
+// ParseCounts parses the result of CountsText for a language with comments.
 func ParseCounts(text string) (counts comment.Counts, err error) {
 	rest, more := text, true
 	for i := range counts {

@@ -8,19 +8,19 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// AttrImport says which import added the comment, and what it last made of it: S, see ImportMark.
-// It is absent of a comment that was written here. The tombstone of an undone import keeps it.
+// AttrImport holds the ImportMark of an imported comment: S. A comment that was written here has
+// none. A tombstone from an undone import keeps it.
 const AttrImport = "w"
 
-// ImportMark is what AttrImport says.
+// ImportMark says which import added a comment, and in which state imports left the comment.
 type ImportMark struct {
 	// Import is the number of the import that added the comment.
 	Import int64
-	// as is what the comment then was: its version, that of its reply, and its state.
+	// as is that state: the version of the comment, that of its reply, and its status.
 	as string
 }
 
-// MarkOf returns the mark of a comment as an import writes it.
+// MarkOf returns the mark that an import writes for a comment.
 func MarkOf(number int64, c comment.Comment) ImportMark {
 	reply := c.ReplyDeletion
 	if c.Reply != nil {
@@ -36,7 +36,7 @@ func ImportMarkOf(it Item) (m ImportMark, ok bool) {
 	return ImportMark{number, as}, found && err == nil
 }
 
-// String returns the mark as AttrImport has it, such as "7:1:0:".
+// String returns the mark as stored in AttrImport, such as "7:1:0:".
 func (m ImportMark) String() string { return MarkPrefix(m.Import) + m.as }
 
 // Unchanged reports whether nobody has edited, decided about or replied to the comment since the

@@ -11,7 +11,7 @@ import (
 // by hand. A read skips such an item and reports its key, but none of its values. Other items are
 // not affected.
 
-// Improper describes an item that is not as Talkback writes it.
+// Improper describes an item that Talkback cannot have written.
 type Improper struct {
 	// Key is the partition key, followed by a slash and the sort key. Items read from a list index
 	// have the partition key only.

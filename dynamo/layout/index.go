@@ -9,8 +9,8 @@ import (
 // Index is the name of a global secondary index.
 type Index string
 
-// The list indexes. Each holds every comment once, sorted by position. Its name says by what its
-// partitions are split, beside the product.
+// The list indexes. Each holds every approved comment once, sorted by position. Its name says how a
+// product's comments are split into partitions.
 const (
 	All             Index = "all"
 	ByLang          Index = "byLang"
@@ -20,10 +20,10 @@ const (
 
 // The sparse indexes hold the few items that have their keys.
 const (
-	// Boards holds the leaderboards and the queue of moderators: an index of lists that have little in
-	// common.
+	// Boards holds the leaderboards and the queue of moderators: unrelated lists that share an
+	// index.
 	Boards Index = "boards"
-	// ByAuthor holds what a customer wrote, over all products.
+	// ByAuthor holds the comments, reports and votes of a customer, over all products.
 	ByAuthor Index = "byAuthor"
 	// ByHelpful holds the comments of a product with helpful votes, and ByMedia those with pictures or
 	// videos, in the order of the list indexes.
@@ -34,8 +34,8 @@ const (
 // ListIndexes returns the list indexes, those with the smallest partitions first.
 func ListIndexes() []Index { return []Index{ByLangAndRating, ByLang, ByRating, All} }
 
-// PartitionAttr returns the attribute that holds the partition key of an index that lists are read
-// from. It panics for any other index.
+// PartitionAttr returns the attribute with the partition key of an index from which lists are read.
+// It panics for any other index.
 func (i Index) PartitionAttr() string {
 	switch i {
 	case All, ByMedia, ByHelpful:
@@ -50,8 +50,8 @@ func (i Index) PartitionAttr() string {
 	panic("layout: no list index is named " + string(i))
 }
 
-// SortAttr returns the attribute that holds the sort key of such an index. Its values are those of
-// AttrPK, but for ByHelpful.
+// SortAttr returns the attribute with the sort key of such an index. Except in ByHelpful, its
+// values are those of AttrPK.
 func (i Index) SortAttr() string {
 	switch i {
 	case ByMedia:

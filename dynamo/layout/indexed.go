@@ -12,18 +12,18 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// indexAttrs are the attributes that follow from the rest of a comment: its keys of lists, or its
-// product while it is in none, its place in the queue, and its place among helpful ones with the
-// letter for that.
+// indexAttrs names the attributes that are derived from the rest of a comment: its list keys, or
+// its product while it is in no list; its place in the queue; its place in ByHelpful; and its
+// traits.
 var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace, attrHelpful, AttrTraits}
 
-// IndexProjection is the projection expression of what IndexKeys reads.
+// IndexProjection is the projection expression for IndexKeysOf.
 var IndexProjection = strings.Join(append(slices.Clone(indexAttrs), AttrPK, AttrSK, AttrLanguage, AttrRating, AttrState, AttrReports, attrPictures, attrVotes, attrImported,
 	attrHeldEdit+"."+AttrVersion, attrHeldEdit+"."+attrUpdated), ",")
 
-// IndexKeys is what the index keys of a comment's item are, and what they should be.
+// IndexKeys has the index keys of a comment's item, and what they should be.
 type IndexKeys struct {
-	// ID is the comment, ProductID its product.
+	// ID is the id of the comment, and ProductID that of its product.
 	ID        comment.ID
 	ProductID string
 	// Status is its state.
@@ -32,8 +32,8 @@ type IndexKeys struct {
 	have, want Item
 }
 
-// IndexKeysOf reads the keys of a comment's item. It returns an error for an item whose keys cannot
-// be derived, as that of ProductOf.
+// IndexKeysOf reads the keys of a comment's item. It returns an error if they cannot be derived,
+// such as that of ProductOf.
 func IndexKeysOf(it Item) (IndexKeys, error) {
 	product, err := ProductOf(it)
 	if err != nil {
@@ -57,7 +57,7 @@ func IndexKeysOf(it Item) (IndexKeys, error) {
 		return IndexKeys{}, err
 	}
 	if it[attrPictures] != nil {
-		c.Media = []comment.Media{{}} // whatever they are
+		c.Media = []comment.Media{{}} // only their presence matters
 	}
 	c.Moderation = reasonToWait(it, status)
 	encoded, want := Encode(c.InQueue()), helpfulKeys(it, id)
@@ -69,8 +69,8 @@ func IndexKeysOf(it Item) (IndexKeys, error) {
 	return IndexKeys{ID: id, ProductID: product, Status: status, have: it, want: want}, nil
 }
 
-// reasonToWait returns the held edit of an item, and why it waits for a moderator, if it has a
-// reason to. Of the edit it holds the time alone.
+// reasonToWait returns the held edit of an item, with only its time, and the item's place in the
+// queue if it has reason to wait for a moderator.
 func reasonToWait(it Item, status comment.Status) *comment.Moderation {
 	m := &comment.Moderation{}
 	if edit, ok := it[attrHeldEdit].(*types.AttributeValueMemberM); ok && status == comment.Approved {
@@ -85,24 +85,24 @@ func reasonToWait(it Item, status comment.Status) *comment.Moderation {
 	return m
 }
 
-// Wrong returns the names of the attributes that are not as they should be.
+// Wrong returns the names of the attributes with wrong values.
 func (k IndexKeys) Wrong() []string {
 	return slices.DeleteFunc(slices.Clone(indexAttrs), func(attr string) bool { return reflect.DeepEqual(k.have[attr], k.want[attr]) })
 }
 
-// InLists reports whether the item has a key of a list.
+// InLists reports whether the item has any list key.
 func (k IndexKeys) InLists() bool {
 	return slices.ContainsFunc(ListIndexes(), func(index Index) bool { return k.have[index.PartitionAttr()] != nil })
 }
 
-// InQueue reports whether the item has a place in the queue, and Waits whether it should.
+// InQueue reports whether the item has a place in the queue. Waits reports whether it should.
 func (k IndexKeys) InQueue() bool { return k.have[AttrBoard] != nil || k.have[AttrPlace] != nil }
 
-// Waits reports whether the comment waits for a moderator.
+// Waits reports whether the comment waits for a moderator, and so belongs in the queue.
 func (k IndexKeys) Waits() bool { return k.want[AttrBoard] != nil }
 
-// Correction returns the expression by which UpdateItem makes the keys what they should be, on
-// condition that nothing that they follow from has changed.
+// Correction returns the update expression that corrects the keys, and the condition that the
+// attributes from which they are derived are unchanged.
 func (k IndexKeys) Correction() (update, condition string, values Item) {
 	have := Item{}
 	for _, attr := range indexAttrs {

@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout/deflate"
 )
 
-// Encode returns the item of a comment. It has the keys of every list index if the comment is
-// approved, and of none if it is not: then nothing that is read from a list can show it.
+// Encode returns the item of a comment. If the comment is approved, it has the keys of every list
+// index, otherwise of none, so that no list can show the comment.
 func Encode(c comment.Comment) Item {
 	out := CommentKey(c.ID)
 	if c.Status == comment.Approved {
@@ -70,7 +70,7 @@ func Encode(c comment.Comment) Item {
 	return out
 }
 
-// Decode reads a comment from an item of the table. It returns an error for an item that Encode
+// Decode decodes a comment from an item of the table. It returns an error for an item that Encode
 // cannot have made. The error names the item's key and holds no text of the comment.
 func Decode(in Item) (comment.Comment, error) {
 	product, err := ProductOf(in)
@@ -105,9 +105,9 @@ func (c Compressed) Decompress() (comment.Comment, error) {
 	return c.Comment, nil
 }
 
-// DecodeCompressed reads a comment from an item of the table or of a list index. The product is
-// given, since items of an index do not hold it. The text stays compressed; without withText it is
-// not read. Errors are those of Decode.
+// DecodeCompressed decodes a comment from an item of the table or of a list index. product is its
+// product, which items of an index do not hold. The text stays compressed; without withText it is
+// not read. Errors are like those of Decode.
 func DecodeCompressed(in Item, product string, withText bool) (c Compressed, err error) {
 	r := NewReader(in)
 	id, ok := r.id()
@@ -169,15 +169,15 @@ func (r *Reader) author() comment.Author {
 
 // ProductOf returns the product of a comment's item in the table: from its partition key in the
 // index All or, if it is in no list, from an attribute of its own. It returns an error unless the
-// ID has 1 to MaxIDBytes bytes, so that keys can hold it. Other programs may have written one that
-// we would refuse.
+// ID has 1 to MaxIDBytes bytes, so that it fits into keys. Other programs may have written IDs that
+// Talkback would refuse.
 func ProductOf(in Item) (string, error) {
 	r, attr := NewReader(in), AttrAll
 	switch {
 	case Listed(in) || !r.has(attrProduct):
 	case r.has(AttrState):
 		attr = attrProduct
-	default: // perhaps it was never approved
+	default: // it may never have been approved
 		return "", fmt.Errorf("item %s is in no list and has no state: set its attribute %q to %q, and rebuild", r.Text(AttrPK), AttrState, statePending)
 	}
 	product, found := strings.CutPrefix(r.Text(attr), ProductPKPrefix)
@@ -196,8 +196,8 @@ func IDOfKey(key Item) comment.ID {
 	return comment.ID(comment.IDPrefix + strings.TrimPrefix(r.Text(AttrPK), CommentPKPrefix))
 }
 
-// CommentOfKey returns the ID of a comment from the primary key of its item. The error of another
-// item's key does not hold that key.
+// CommentOfKey returns the ID of a comment from the primary key of its item. For any other key it
+// returns an error, which does not hold the key.
 func CommentOfKey(key Item) (comment.ID, error) {
 	r := NewReader(key)
 	id, ok := r.id()
@@ -214,12 +214,12 @@ func (r *Reader) id() (id comment.ID, ok bool) {
 	return id, found && err == nil
 }
 
-// endOfIDs is the first ID of a comment whose time no answer can hold.
+// endOfIDs is the first ID with a time that no answer can hold.
 var endOfIDs = comment.IDOf(comment.FirstAt(time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)))
 
-// checkAnswerable returns an error if an answer with this comment could not be read: times need years
-// of four digits, versions and numbers of votes and reports 32 bits, and the id of its author, which
-// is binary if the author was imported, UTF-8.
+// checkAnswerable returns an error if an answer could not hold this comment. Times need years of
+// four digits; versions and numbers of votes and reports must fit into 32 bits. The id of an
+// imported author is binary, but must be UTF-8.
 func checkAnswerable(c *comment.Comment) error {
 	switch {
 	case c.ID >= endOfIDs:
@@ -247,9 +247,9 @@ func answerable(version int, written time.Time, updated *time.Time) bool {
 }
 
 // Tombstone returns the item that replaces a deleted comment for ever, so that imports do not
-// restore the comment. It holds the ID, the time of the deletion, and the mark by which a delete
-// whose answer was lost recognizes its own write. It holds nothing of the comment's content, author
-// or product, and is in no index.
+// restore it. It holds the ID, the time of the deletion, and a mark: a delete whose answer was lost
+// recognizes its own write by it. It holds nothing of the comment's content, author or product, and
+// is in no index.
 func Tombstone(id comment.ID, mark string, at time.Time) Item {
 	out := CommentKey(id)
 	out[AttrDeleted] = Time(at)
@@ -257,6 +257,5 @@ func Tombstone(id comment.ID, mark string, at time.Time) Item {
 	return out
 }
 
-// NoComment reports whether an item read under a comment's key is no comment: there is no item, or
-// a tombstone.
+// NoComment reports whether the item at a comment's key is missing or a tombstone.
 func NoComment(it Item) bool { return len(it) == 0 || it[AttrDeleted] != nil }

@@ -10,10 +10,10 @@ import (
 )
 
 // Attributes of the keys. The list indexes sort by the table's own PK, which ends with the
-// comment's position. An index entry holds the table's keys anyway, so it needs no sort key of its
-// own. Partition keys of lists have names of one letter, since each read pays for every byte of an
-// entry. An item is in an index if it has the index's key, so no other item may use these attribute
-// names.
+// comment's position. An index entry holds the table's keys anyway, so it needs no separate sort
+// key. Partition keys of lists have names of one letter, since each read pays for every byte of an
+// entry. An item is in an index if it has the index's keys, so no other item may use these
+// attribute names.
 const (
 	AttrPK              = "PK"
 	AttrSK              = "SK"
@@ -23,7 +23,7 @@ const (
 	attrByLangAndRating = "B" // both
 	attrHelpful         = "H" // net votes and ULID, only if they are above 0
 	attrMedia           = "M" // the same as PK, only of approved comments with pictures or videos
-	AttrWriter          = "U" // a customer's id, behind a letter that says what the item is to the customer
+	AttrWriter          = "U" // a customer's id, after a letter for the kind of item
 	AttrBoard           = "board"
 	AttrPlace           = "place"
 	AttrTTL             = "expires"
@@ -91,7 +91,7 @@ const (
 )
 
 // OneKey returns the primary key of the item that makes a customer's comment about a product the
-// only one. The key is a hash, and tells neither.
+// only one. The key is a hash, which reveals neither.
 func OneKey(of comment.CustomerProduct) Item {
 	text, err := json.Marshal([]string{of.Customer, of.Product})
 	if err != nil {

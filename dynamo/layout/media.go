@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// mediaText returns media as attrPictures holds them: a line for each, of its path and, where one
-// of them is known, its size and what it shows, such as "2024/kettle.jpg 1600x1200 a kettle".
+// mediaText returns media as stored in attrPictures: a line for each with its path and, if either
+// is known, its size and its alternative text, such as "2024/kettle.jpg 1600x1200 a kettle".
 func mediaText(all []comment.Media) string {
 	lines := make([]string, len(all))
 	for i, m := range all {
@@ -24,7 +24,7 @@ func mediaText(all []comment.Media) string {
 	return strings.Join(lines, "\n")
 }
 
-// media reads what mediaText returned.
+// media parses the result of mediaText.
 func (r *Reader) media() []comment.Media {
 	if !r.has(attrPictures) {
 		return nil
@@ -51,9 +51,9 @@ func (r *Reader) media() []comment.Media {
 	return all
 }
 
-// SameTraits returns the condition that a comment's item has its traits, for a change that writes
-// others: it must not undo a count of votes, which leaves the version. It adds the value that the
-// condition names.
+// SameTraits returns the condition that a comment's item still has its traits, for a change that
+// writes others; empty if the change writes the same. Counting votes changes traits without the
+// version, and must not be undone. It adds the value of the condition to values.
 func SameTraits(before, after comment.Comment, values Item) string {
 	switch letters := before.Traits().String(); letters {
 	case after.Traits().String():

@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// What a page may cost at most. Counts and sizes of a product may be wrong, and so may a plan that
+// The cost bound of a page. Counts and sizes of a product may be wrong, and so may a plan that
 // relies on them. If no comment has more than 1 KB, a page still costs at most BoundFactor (8)
 // times its estimate:
 //
@@ -18,14 +18,14 @@ import (
 //   - 4 times: two probes for a comment before and after the page. Each costs at most one
 //     estimate for an attempt and one for the reads after it.
 //
-// Fetching comments by id that an edit has just moved comes on top.
+// Fetching recently moved comments by id comes on top.
 //
 // The size of a larger comment is known only once it is read. So a page is stopped when it has
-// spent LargestCall more than the bound. Calls under way at that moment still end.
+// spent LargestCall more than the bound. Calls that are under way then still finish.
 //
 // A list that is restricted to traits has no partitions that hold only its comments. LargestCall is
-// added to its bound whatever the sizes, and its calls stay within that. So it is with a list in
-// the order of votes that is restricted to anything or to dates.
+// added to its bound whatever the sizes, and its calls stay within that. The same holds for a list
+// in the order of votes with any condition or range of dates.
 //
 // The same bound holds for a count, which begins no call that might exceed it.
 
@@ -33,18 +33,19 @@ const (
 	// BoundFactor is how many times its estimate a page or a count may cost, if no comment has more
 	// than 1 KB.
 	BoundFactor = 8
-	// LargestCall is what one eventually consistent call consumes at most: it reads up to 1 MB.
+	// LargestCall is how many read units one eventually consistent call consumes at most: it reads
+	// up to 1 MB.
 	LargestCall = 128
 )
 
 // Meter adds up what the calls for one page or for one count consume. It is safe for use by many
 // goroutines. A nil Meter counts nothing and has no bound.
 type Meter struct {
-	// Estimate is what the page or the count was estimated to cost, in read units.
+	// Estimate is the estimated cost of the page or the count, in read units.
 	Estimate float64
 
 	limit float64
-	cure  string // what to ask for instead, for the message
+	cure  string // what to ask for instead, for the error message
 
 	mu    sync.Mutex
 	spent float64
@@ -69,7 +70,7 @@ func (m *Meter) Check() error {
 	return m.refusal()
 }
 
-// Most is the bound in read units, if no comment has more than 1 KB; 0 for no bound.
+// Most returns the bound in read units, if no comment has more than 1 KB; 0 for no bound.
 func (m *Meter) Most() float64 {
 	if m == nil {
 		return 0
@@ -91,9 +92,9 @@ func (m *Meter) Add(units float64) {
 	m.spent += units
 }
 
-// ReadLimit is the highest Limit of each of several parallel calls that may return nothing; 0 for
-// no limit. With it they stay within what Check allows if no comment has more than 1 KB. It returns
-// a comment.TooCostly error if nothing is left.
+// ReadLimit returns the highest Limit for each of several parallel calls, even if they return
+// nothing; 0 for no limit. With it they stay within the bound of Check if no comment has more than
+// 1 KB. It returns a comment.TooCostly error if nothing is left.
 func (m *Meter) ReadLimit(calls int) (int, error) {
 	if m == nil {
 		return 0, nil
@@ -107,9 +108,9 @@ func (m *Meter) ReadLimit(calls int) (int, error) {
 	return limit, nil
 }
 
-// CountLimit is the Limit of each of several parallel calls that count; 0 for no limit. With it
-// they stay within the bound if no comment has more than 1 KB. It returns a comment.TooCostly error
-// if that would be less than leastCounted.
+// CountLimit returns the Limit for each of several parallel calls that count; 0 for no limit. With
+// it they stay within the bound if no comment has more than 1 KB. It returns a comment.TooCostly
+// error if that would be less than leastCounted.
 func (m *Meter) CountLimit(calls int) (int, error) {
 	if m == nil {
 		return 0, nil
@@ -123,29 +124,29 @@ func (m *Meter) CountLimit(calls int) (int, error) {
 	return limit, nil
 }
 
-// leastCounted is the smallest Limit of a call that counts. Smaller ones would take ever more calls
-// for the last few of many comments.
+// leastCounted is the lowest Limit of a call that counts. With lower ones, the last of many
+// comments would take ever more calls.
 const leastCounted = 32
 
-// UnitBytes is what one read unit reads consistently; eventually consistent reads take half a unit
-// for it. DynamoDB rounds up: an item of one byte costs as much as one of 4 KB.
+// UnitBytes is how many bytes one read unit reads consistently; eventually consistent reads take
+// half a unit for them. DynamoDB rounds up: an item of one byte costs as much as one of 4 KB.
 const UnitBytes = 4 << 10
 
-// AssumedItemBytes is the size of an item of an index that is assumed before comments of a product
-// were read: 200 bytes of keys and short attributes, and a text of some 130 words.
+// AssumedItemBytes is the assumed size of an index entry of a product of which no comment was read:
+// 200 bytes of keys and short attributes, and a text of some 130 words.
 const AssumedItemBytes = 1 << 10
 
 // ItemsPerHalfUnit is how many items of AssumedItemBytes half a unit reads.
 const ItemsPerHalfUnit = UnitBytes / AssumedItemBytes
 
-// EventualUnits is the cost of reading bytes in one eventually consistent call, in read units.
+// EventualUnits returns the cost of reading bytes in one eventually consistent call, in read units.
 func EventualUnits(bytes int) float64 { return math.Ceil(float64(bytes)/UnitBytes) / 2 }
 
-// AssumedUnits is the cost of a call that scans items of AssumedItemBytes each, in read units.
+// AssumedUnits returns the cost of a call that scans items of AssumedItemBytes each, in read units.
 func AssumedUnits(items int) float64 { return EventualUnits(items * AssumedItemBytes) }
 
-// ItemsWithin is how many items of AssumedItemBytes each call may scan, if all calls together may
-// cost the given read units. It is a multiple of ItemsPerHalfUnit, and 0 if no units are left.
+// ItemsWithin returns how many items of AssumedItemBytes each call may scan, if all calls together
+// may cost the given read units. It is a multiple of ItemsPerHalfUnit, and 0 if no units are left.
 func ItemsWithin(units float64, calls int) int {
 	return int(max(0, units)/float64(calls)*2) * ItemsPerHalfUnit
 }

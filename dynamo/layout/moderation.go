@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// The state of a comment as AttrState holds it: a letter, and for a rejected one a slash and the
+// The state of a comment as stored in AttrState: a letter, and for a rejected one a slash and the
 // reason. An approved comment has no such attribute.
 const (
 	statePending   = "P"
@@ -22,7 +22,7 @@ const (
 	stateRejected  = "R"
 )
 
-// stateText returns the state of a comment as AttrState holds it, empty for an approved one.
+// stateText returns the state of a comment as stored in AttrState; empty for an approved one.
 func stateText(c comment.Comment) string {
 	switch c.Status {
 	case comment.Pending:
@@ -39,7 +39,7 @@ func stateText(c comment.Comment) string {
 	return ""
 }
 
-// parseState reads what stateText returned.
+// parseState parses the result of stateText.
 func parseState(text string) (comment.Status, *comment.RejectionReason, bool) {
 	letter, reason, _ := strings.Cut(text, "/")
 	switch letter {
@@ -56,8 +56,8 @@ func parseState(text string) (comment.Status, *comment.RejectionReason, bool) {
 	return comment.Rejected, nil, false
 }
 
-// SameState returns the condition that a comment's item has its state and its held edit. It adds
-// the values that the condition names.
+// SameState returns the condition that a comment's item still has its state and its held edit. It
+// adds the values of the condition to values.
 func SameState(c comment.Comment, values Item) string {
 	condition := "attribute_not_exists(" + AttrState + ")"
 	if state := stateText(c); state != "" {
@@ -71,7 +71,8 @@ func SameState(c comment.Comment, values Item) string {
 	return condition + " AND " + attrHeldEdit + "." + AttrVersion + " = :held"
 }
 
-// within returns a Reader of a map. Its error is that the whole attribute is wrong, in done.
+// within returns a Reader of a map. Call done after reading: if anything in the map was wrong, the
+// whole attribute counts as wrong.
 func (r *Reader) within(attr string) (in *Reader, done func()) {
 	value, ok := r.item[attr].(*types.AttributeValueMemberM)
 	if !ok {
@@ -118,8 +119,8 @@ func (r *Reader) heldEdit() *comment.HeldEdit {
 	return edit
 }
 
-// Extras returns how many edits wait beside a comment, and how many replies it has: 0 or 1 each.
-// The comment need not be proper.
+// Extras returns how many held edits and how many replies a comment has: 0 or 1 each. The item may
+// be malformed.
 func Extras(it Item) (heldEdits, replies int) {
 	if it[attrHeldEdit] != nil {
 		heldEdits = 1
@@ -153,7 +154,7 @@ func encodeModeration(out Item, c comment.Comment) {
 	}
 }
 
-// moderation reads what lists do not show.
+// moderation reads the attributes that lists do not show.
 func (r *Reader) moderation() (comment.Status, *comment.Moderation) {
 	m := &comment.Moderation{Reports: int(r.OptionalNumber(AttrReports)), RejectedEdit: int(r.OptionalNumber(attrRejected))}
 	status, reason, ok := parseState(r.OptionalText(AttrState))
@@ -174,15 +175,15 @@ func (r *Reader) moderation() (comment.Status, *comment.Moderation) {
 	return status, m
 }
 
-// QueueShards is over how many partitions the queue of moderators is spread. Each takes 1,000 write
-// units a second: https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
+// QueueShards is the number of partitions of the moderators' queue. Each takes 1,000 write units a second:
+// https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 const QueueShards = 4
 
-// QueueKey returns the partition key of a part of the queue in the index Boards, of 0 to
+// QueueKey returns the partition key of a shard of the queue in the index Boards; shard is 0 to
 // QueueShards-1.
 func QueueKey(shard int) string { return "QUEUE#" + strconv.Itoa(shard) }
 
-// queueShard returns the part of the queue that a comment waits in.
+// queueShard returns the shard of the queue in which a comment waits.
 func queueShard(id comment.ID) int {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(id)) // never fails: see its documentation
@@ -190,7 +191,7 @@ func queueShard(id comment.ID) int {
 }
 
 // place returns the sort key of a place in the queue. Places sort by time. The product comes last,
-// since it may hold the character between the parts.
+// since it may contain the separator.
 func place(w comment.Waiting) string {
 	reasons := make([]string, len(w.Reasons))
 	for i, reason := range w.Reasons {
@@ -199,13 +200,13 @@ func place(w comment.Waiting) string {
 	return fmt.Sprintf("%s#%s#%s#%s", beginning(w), strings.Join(reasons, ","), w.Language, w.ProductID)
 }
 
-// beginning returns the part of a place that no other has, and by which places sort.
+// beginning returns the unique part of a place, by which places sort.
 func beginning(w comment.Waiting) string { return fmt.Sprintf("%013d#%s", w.Since.UnixMilli(), w.ID) }
 
 // AfterPlace returns a sort key that comes after a place in the queue, and before the next one.
 func AfterPlace(w comment.Waiting) string { return beginning(w) + "#~" }
 
-// ParseWaiting reads a place in the queue.
+// ParseWaiting parses a place in the queue.
 func ParseWaiting(place string) (comment.Waiting, error) {
 	parts := strings.SplitN(place, "#", 5)
 	if len(parts) < 5 || parts[2] == "" || parts[4] == "" {

@@ -19,27 +19,28 @@ const (
 	attrUpdated    = "u" // N, milliseconds since 1970; absent until the first edit
 	attrReply      = "o" // M, the reply of the shop, or the version of its deletion; absent without one
 	AttrTraits     = "k" // S, a letter for each trait, in the order of the alphabet; absent without any
-	attrVotes      = "y" // S, helpful and other votes, such as "12,3", imported ones among them; absent without any
+	attrVotes      = "y" // S, helpful and other votes, imported ones included, such as "12,3"; absent without any
 	attrPictures   = "i" // S, pictures and videos, see mediaText; absent without any
 
 	// Attributes that lists do not show.
 	AttrState    = "z" // S, absent while the comment is approved; see stateText
-	attrProduct  = "p" // S, the product while the comment is not approved, and so in no list index
+	attrProduct  = "p" // S, the product; only while the comment is not approved, and so in no list index
 	attrHeldEdit = "j" // M, an edit that waits for a moderator
 	attrRejected = "s" // N, version of the latest edit that was rejected beside the comment
-	attrImported = "b" // S, votes that the comment was imported with, as attrVotes has them
+	attrImported = "b" // S, votes with which the comment was imported, in the form of attrVotes
 	AttrReports  = "f" // N, how many people reported the comment since the last decision
 	AttrKeyHash  = "g" // B, hash of the idempotency key that the comment was added with; see KeyOfHash
 
-	// Attributes that list indexes project, and that no list reads yet. DynamoDB cannot change the
-	// projection of an index, so their names are kept for what comes. Until then they cost nothing.
+	// Attributes that list indexes project but no list reads yet. DynamoDB cannot change the
+	// projection of an index, so these names are reserved for later releases. Until then they cost
+	// nothing.
 	attrReplies = "q" // how many replies of customers there are
 	attrShop    = "d" // attributes of the shop
-	attrSpare   = "x" // what nobody thought of
+	attrSpare   = "x" // anything unforeseen
 )
 
-// writerOfComment stands before the id of a customer in AttrWriter of a comment, and writerOfReport
-// in that of a report or a vote.
+// writerOfComment precedes the id of a customer in AttrWriter of a comment, and writerOfReport in
+// that of a report or a vote.
 const (
 	writerOfComment = "c"
 	writerOfReport  = "v"
@@ -76,22 +77,23 @@ func ListProjection(withText bool) string {
 	return bareListProjection
 }
 
-// TableProjection returns the projection expression of a comment's item in the table: what a list
-// shows, and what it does not.
+// TableProjection returns the projection expression of a comment's item in the table:
+// ListProjection, and the attributes that lists do not show.
 func TableProjection(withText bool) string {
 	return ListProjection(withText) + "," + strings.Join([]string{AttrAll, attrProduct, AttrDeleted, AttrState, attrHeldEdit, attrRejected, AttrReports, AttrBoard, AttrPlace}, ",")
 }
 
-// ProductAttrs names the attributes that ProductOf reads, as a projection expression has them.
+// ProductAttrs names the attributes that ProductOf reads of a listed or unlisted comment, as a
+// projection expression.
 const ProductAttrs = AttrAll + "," + attrProduct
 
 // AttrDeleted is when the comment was deleted: N, milliseconds since 1970.
 const AttrDeleted = "e"
 
-// AttrFirst is the ID of the comment that an item is written with, so that the comment is written
-// once: S, of the item of an idempotency key or of OneKey.
+// AttrFirst is an attribute of the items of idempotency keys and of OneKey, which allow a comment
+// to be written only once: S, the ID of that comment.
 const AttrFirst = "c"
 
-// AttrMark is a random text that identifies one edit or delete: S. A retry recognizes by it that an
-// earlier try succeeded.
+// AttrMark is a random text that identifies one edit or delete: S. By it, a retry recognizes that
+// an earlier try succeeded.
 const AttrMark = "m"

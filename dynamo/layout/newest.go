@@ -11,13 +11,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Bounds are how new the comments of one product are: for each rating the position of the newest
-// comment, and for each language and rating a time that no comment is newer than. All are upper
-// bounds. A comment that is counted raises them. One that is deleted or moved leaves them as they
-// are, because the next newest is not known, so the newest comment may be older than its bound.
+// Bounds are upper bounds of how new the comments of a product are: for each rating the position of
+// the newest comment, and for each language and rating a time. A counted comment raises them. A
+// deleted or moved one leaves them as they are, because the next newest is unknown. So the newest
+// comment may be older than its bound.
 //
-// The zero value is that of a product without comments. A nil *Bounds knows nothing. Bounds that
-// are shared must not be changed.
+// The zero value is for a product without comments. With a nil *Bounds, nothing is known. Do not
+// change shared Bounds.
 type Bounds struct {
 	ratings [comment.MaxRating]Bound
 	// cells are nil if they were not stored.
@@ -28,14 +28,14 @@ type Bounds struct {
 type Bound struct {
 	// Position is the zero Position if there are no such comments.
 	Position comment.Position
-	// Exact says that Position is that of the newest of these comments.
+	// Exact is whether Position is that of the newest of these comments.
 	Exact bool
 }
 
 // row has the seconds of a language by rating.
 type row [comment.MaxRating]seconds
 
-// Clone returns a copy that can be changed, nil of nil.
+// Clone returns a copy that may be changed; nil for nil.
 func (b *Bounds) Clone() *Bounds {
 	if b == nil {
 		return nil
@@ -43,9 +43,9 @@ func (b *Bounds) Clone() *Bounds {
 	return &Bounds{ratings: b.ratings, cells: maps.Clone(b.cells)}
 }
 
-// Enter notes that the comment at a position is counted in a cell from now on. The language is that
-// of a row of the product's statistics. before is how many comments were counted in the cell
-// before. Nil bounds stay nil.
+// Enter notes that the comment at a position is now counted in a cell. The cell's language is that
+// of a row of the product's statistics. before is how many comments the cell had before. Nil bounds
+// stay nil.
 func (b *Bounds) Enter(cell comment.Cell, before int, at comment.Position) {
 	if b == nil {
 		return
@@ -68,8 +68,8 @@ func (b *Bounds) Enter(cell comment.Cell, before int, at comment.Position) {
 	b.cells[cell.Language] = row
 }
 
-// Leave notes that the comment at a position is not counted with a rating any more. left is how
-// many comments of any language with that rating are left.
+// Leave notes that the comment at a position is no longer counted with a rating. left is how many
+// comments of that rating are left, in all languages.
 func (b *Bounds) Leave(rating, left int, at comment.Position) {
 	if b == nil {
 		return
@@ -94,9 +94,8 @@ func (b *Bounds) Rated(ratings []int) Bound {
 	return highest
 }
 
-// Of returns an upper bound of the positions of the comments that a filter allows, regardless of
-// its dates: the zero Position if there are none. stats are the statistics that the bounds belong
-// to.
+// Of returns an upper bound of the positions of the comments that a filter allows, ignoring its
+// dates; the zero Position if there are none. stats are the statistics of the bounds.
 func (b *Bounds) Of(filter comment.Filter, stats comment.Stats) comment.Position {
 	if len(filter.Languages) == 0 {
 		return b.Rated(filter.Ratings).Position
@@ -119,8 +118,7 @@ func (b *Bounds) Of(filter comment.Filter, stats comment.Stats) comment.Position
 	return highest
 }
 
-// cell returns the bound of a cell that has comments: that of its rating if nothing better is
-// known.
+// cell returns the bound of a cell with comments: the lower one of its own and that of its rating.
 func (b *Bounds) cell(language comment.Language, rating int) comment.Position {
 	bound, known := b.ratings[rating].Position, b.cells[language][rating]
 	if last := known.last(); known != unknownSeconds && last.Compare(bound) < 0 {
@@ -133,8 +131,8 @@ func allows(ratings []int, rating int) bool {
 	return comment.Filter{Ratings: ratings}.AllowsCell(comment.Cell{Rating: rating})
 }
 
-// In returns the bounds for statistics whose rare languages share a row. The receiver has a row for
-// each language.
+// In returns the bounds for statistics in which rare languages share a row. The receiver has a row
+// for each language.
 func (b *Bounds) In(stats comment.Stats) *Bounds {
 	arranged := &Bounds{ratings: b.ratings, cells: map[comment.Language]row{}}
 	for language, times := range b.cells {
@@ -150,9 +148,9 @@ func (b *Bounds) In(stats comment.Stats) *Bounds {
 	return arranged
 }
 
-// Below compares the bounds with the right ones. It returns a cell of the statistics in which a
-// comment may be newer than the bounds say, and false if there is none. The cell has no language if
-// the bound of its whole rating is too low.
+// Below compares the bounds with the correct ones. It returns a cell of the statistics whose bound
+// is too low; found is false if there is none. The cell has no language if the bound of its whole
+// rating is wrong.
 func (b *Bounds) Below(right *Bounds, stats comment.Stats) (cell comment.Cell, found bool) {
 	for i, bound := range right.ratings {
 		if b.ratings[i].Position.Compare(bound.Position) < 0 || b.ratings[i].Exact && b.ratings[i].Position != bound.Position {
@@ -174,7 +172,7 @@ func (b *Bounds) Below(right *Bounds, stats comment.Stats) (cell comment.Cell, f
 type seconds uint32
 
 const (
-	// unknownSeconds is stored for a cell that has comments and no bound of its own.
+	// unknownSeconds is stored for a cell with comments but without a bound.
 	unknownSeconds seconds = 0
 	endless        seconds = math.MaxUint32
 )
@@ -191,10 +189,9 @@ func (s seconds) last() comment.Position {
 	return comment.FirstAt(time.Unix(int64(s), 0)).Previous()
 }
 
-// Bounds are stored beside the statistics that they belong to, and as short as that allows: which
-// ratings and cells have comments stands there. A version and a byte of flags are followed by the
-// position of each rating that has comments, 16 bytes, and then by the seconds of each cell that
-// has, 4 bytes, languages in the order of their tags.
+// Bounds are stored beside their statistics, which say which ratings and cells have comments. The
+// encoding is a version, a byte of flags, the position of each rating with comments (16 bytes), and
+// the seconds of each cell with comments (4 bytes). Languages are in the order of their tags.
 const (
 	boundsVersion = 1
 	boundsHead    = 2
@@ -204,9 +201,9 @@ const (
 	withCells byte = 1 << 7
 )
 
-// Encode returns the bounds as they are stored beside statistics. It leaves out the cells if the
-// result would have more bytes than most. Nil bounds and those of a product without comments are
-// nil.
+// Encode returns the bounds as stored beside statistics. It leaves out the cells if the result
+// would have more bytes than most. It returns nil for nil bounds and for a product without
+// comments.
 func (b *Bounds) Encode(stats comment.Stats, most int) []byte {
 	if b == nil || cellsOf(stats) == 0 {
 		return nil
@@ -235,10 +232,10 @@ func (b *Bounds) Encode(stats comment.Stats, most int) []byte {
 	return out
 }
 
-// errDamaged is for bytes that Encode did not write beside the same statistics.
+// errDamaged is for bytes that Encode cannot have written beside these statistics.
 var errDamaged = errors.New("the positions of the newest comments do not belong to these statistics")
 
-// DecodeBounds reads what Encode returned. It returns nil bounds for no bytes.
+// DecodeBounds decodes the result of Encode. It returns nil bounds for no bytes.
 func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 	if len(from) == 0 {
 		return nil, nil
@@ -279,7 +276,7 @@ func DecodeBounds(from []byte, stats comment.Stats) (*Bounds, error) {
 	return b, nil
 }
 
-// cellsOf returns the number of cells that have comments.
+// cellsOf returns the number of cells with comments.
 func cellsOf(stats comment.Stats) int {
 	cells := 0
 	for _, row := range stats {

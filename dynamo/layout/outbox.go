@@ -15,18 +15,18 @@ type Stage struct {
 	Status comment.Status
 	// Version is the version of the comment.
 	Version int
-	// Votes are the helpful and the other votes, as stored.
+	// Votes has the helpful and the other votes, as stored.
 	Votes string
 	// Reports is how many reports came since the last decision.
 	Reports int64
-	// Reply tells the versions of the shop's reply apart.
+	// Reply identifies the version of the shop's reply.
 	Reply string
-	// Cell is what the comment is counted as, empty if it is in no list.
+	// Cell is the cell in which the comment is counted; empty if it is in no list.
 	Cell string
 }
 
-// StageOf reads the image of a comment's item, which may be missing or a tombstone: then it is the
-// zero Stage. What cannot be read counts as missing.
+// StageOf reads the image of a comment's item. It returns the zero Stage for a missing item or a
+// tombstone. Unreadable attributes count as missing.
 func StageOf(it Item) (s Stage) {
 	if NoComment(it) {
 		return Stage{}
@@ -48,15 +48,15 @@ func StageOf(it Item) (s Stage) {
 	return s
 }
 
-// Items of the outbox: a partition for each lane, whose sort keys are numbers, and one for what is
-// known of all.
+// Items of the outbox: a partition for each lane, whose sort keys are numbers, and one for the
+// whole outbox.
 const (
 	outboxPK = "OUT"
-	// OutboxStartPrefix starts the sort key of the item that says with which number a lane began.
+	// OutboxStartPrefix starts the sort key of the item with the number at which a lane began.
 	OutboxStartPrefix = "START#"
-	// OutboxWantPrefix starts the sort key of an item that says who wants events.
+	// OutboxWantPrefix starts the sort key of an item that names a reader of events.
 	OutboxWantPrefix = "WANT#"
-	// AttrOutboxStart is N, the number with which a lane began: a time in milliseconds since 1970.
+	// AttrOutboxStart is N, the number at which a lane began: a time in milliseconds since 1970.
 	AttrOutboxStart = "n"
 
 	attrOutboxLabel   = "l" // S, the label of the stream of all records
@@ -78,12 +78,12 @@ func OutboxSK(number uint64) string { return fmt.Sprintf("%016x", number) }
 // Outbox is an item of a lane.
 type Outbox struct {
 	Number uint64
-	// Label is the label of the stream of all records of Entries.
+	// Label is the label of the stream from which all Entries come.
 	Label   string
 	Entries []string
-	// Missing says that events that would be before the item may not be in the log.
+	// Missing is whether events from before the item may be missing in the log.
 	Missing bool
-	// Improper says why the entries cannot be read, and are left out; nil if they can.
+	// Improper says why the entries cannot be read, and are left out; nil if they are readable.
 	Improper *Improper
 	// Expires is when the item may be deleted.
 	Expires time.Time
@@ -105,8 +105,8 @@ func OutboxItem(lane int, o Outbox) Item {
 	return out
 }
 
-// DecodeOutbox reads an item of a lane. An item whose entries cannot be read still has its number. ok is
-// false for an item that is none of a lane.
+// DecodeOutbox decodes an item of a lane. An item with unreadable entries still has its number. ok is false for any
+// other item.
 func DecodeOutbox(it Item) (o Outbox, ok bool) {
 	r := NewReader(it)
 	sk := r.Text(AttrSK)
@@ -141,22 +141,22 @@ const (
 	hookPKPrefix   = "HOOK#"
 	hookProgressSK = "P"
 
-	// AttrHook is the description of a hook, or how far it came: S, as JSON.
+	// AttrHook is the description of a hook, or its progress: S, as JSON.
 	AttrHook = "h"
-	// DeadEventPrefix starts the sort key of an event that a hook was not told of.
+	// DeadEventPrefix starts the sort key of an event that could not be delivered to a hook.
 	DeadEventPrefix = "D#"
 )
 
 // HookKey returns the primary key of a hook. All hooks are in one partition.
 func HookKey(id string) Item { return Item{AttrPK: Text(hooksPK), AttrSK: Text(id)} }
 
-// HookProgressKey returns the primary key of the item that says how far a hook came, and who
-// delivers it.
+// HookProgressKey returns the primary key of the item with the progress of a hook, and with the
+// process that delivers to it.
 func HookProgressKey(id string) Item {
 	return Item{AttrPK: Text(hookPKPrefix + id), AttrSK: Text(hookProgressSK)}
 }
 
-// DeadEventKey returns the primary key of an event that a hook was not told of.
+// DeadEventKey returns the primary key of an event that could not be delivered to a hook.
 func DeadEventKey(hook, event string) Item {
 	return Item{AttrPK: Text(hookPKPrefix + hook), AttrSK: Text(DeadEventPrefix + event)}
 }

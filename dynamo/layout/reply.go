@@ -6,14 +6,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Attributes of the map of a reply that a comment does not have.
+// Attributes of a reply's map that have no counterpart in a comment.
 const (
 	attrWritten   = "c" // N, when it was written, milliseconds since 1970
 	attrReplyName = "n" // S
 )
 
-// encodeReply returns the map of a reply. That of a deleted one, which is nil, holds nothing but
-// the version of its deletion.
+// encodeReply returns the map of a reply. For a deleted reply, which is nil, it holds only the
+// version of the deletion.
 func encodeReply(reply *comment.Reply, deletion int) Item {
 	if reply == nil {
 		return Item{AttrVersion: Number(int64(deletion))}
@@ -28,7 +28,8 @@ func encodeReply(reply *comment.Reply, deletion int) Item {
 	return out
 }
 
-// reply reads the reply of the shop, nil for a deleted one, and the version of its deletion.
+// reply reads the reply of the shop. For a deleted one it returns nil and the version of the
+// deletion.
 func (r *Reader) reply() (reply *comment.Reply, deletion int) {
 	in, done := r.within(attrReply)
 	defer done()
@@ -42,8 +43,8 @@ func (r *Reader) reply() (reply *comment.Reply, deletion int) {
 	return reply, 0
 }
 
-// ReplyOf reads the reply of a comment's item, nil if it has none, its version or that of its
-// deletion, 0 if there never was one, and the mark of the call that wrote it.
+// ReplyOf reads the reply of a comment's item, nil if it has none, and the mark of the call that
+// wrote it. version is that of the reply or of its deletion; 0 if there never was a reply.
 func ReplyOf(in Item) (reply *comment.Reply, version int, mark string) {
 	r := NewReader(in)
 	if !r.has(attrReply) {
@@ -57,8 +58,8 @@ func ReplyOf(in Item) (reply *comment.Reply, version int, mark string) {
 	return reply, version, inner.OptionalText(AttrMark)
 }
 
-// ReplyUpdate returns the expression by which UpdateItem writes a reply, or deletes it if it is
-// nil, and the values that the expression names. The mark identifies the call that wrote it.
+// ReplyUpdate returns the update expression that writes a reply, or deletes it if it is nil, and
+// the values of the expression. The mark identifies the call.
 func ReplyUpdate(reply *comment.Reply, deletion int, mark string) (expression string, values Item) {
 	written := encodeReply(reply, deletion)
 	if reply != nil {
@@ -67,8 +68,8 @@ func ReplyUpdate(reply *comment.Reply, deletion int, mark string) (expression st
 	return "SET " + attrReply + " = :reply", Item{":reply": &types.AttributeValueMemberM{Value: written}}
 }
 
-// SameReply returns the condition that a comment's item has the version of its reply, or of the
-// deletion of it, or neither. It adds the values that the condition names.
+// SameReply returns the condition that a comment's item still has the same version of its reply, or
+// of the reply's deletion, or still has neither. It adds the values of the condition to values.
 func SameReply(c comment.Comment, values Item) string {
 	reply := c.Reply
 	switch {

@@ -14,8 +14,8 @@ const (
 	attrReportNote   = "note" // S, missing for none
 )
 
-// ReportItem returns the item of a report. AttrWriter finds it for the export and the erasure of
-// the customer.
+// ReportItem returns the item of a report. By AttrWriter, the export and the erasure of the
+// customer find it.
 func ReportItem(id comment.ID, hash string, r comment.Report) Item {
 	out := CommentKey(id)
 	out[AttrSK] = Text(ReportSKPrefix + hash)
@@ -28,7 +28,7 @@ func ReportItem(id comment.ID, hash string, r comment.Report) Item {
 	return out
 }
 
-// DecodeReport reads a report and the comment that it is about. It returns an error for an item
+// DecodeReport decodes a report, and returns the ID of its comment. It returns an error for an item
 // that is no report.
 func DecodeReport(it Item) (comment.ID, comment.Report, error) {
 	r := NewReader(it)
@@ -46,8 +46,8 @@ func DecodeReport(it Item) (comment.ID, comment.Report, error) {
 	return id, report, nil
 }
 
-// SameReports returns the condition that a comment's item has its number of reports, its place in
-// the queue and its latest rejected edit. It adds the values that the condition names.
+// SameReports returns the condition that a comment's item still has its number of reports, its
+// place in the queue and its latest rejected edit. It adds the values of the condition to values.
 func SameReports(c comment.Comment, values Item) string {
 	return SameAttrs(Encode(c), values, AttrReports, AttrPlace, attrRejected)
 }

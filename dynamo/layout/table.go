@@ -49,8 +49,8 @@ func Definition(table string) *dynamodb.CreateTableInput {
 }
 
 // projected returns the attributes that the indexes of comments hold beside their keys. DynamoDB
-// cannot change a projection, so those of later releases are among them. Of all indexes together they
-// may be 100:
+// cannot change a projection, so they include those of later releases. All indexes together may
+// project 100 attributes:
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html
 func projected() []string {
 	return []string{
@@ -82,7 +82,7 @@ func keySchema(partitionKey, sortKey string) []types.KeySchemaElement {
 	}
 }
 
-// entryAttrs are the attributes of entries, by list index.
+// entryAttrs has the attributes of entries, by list index.
 var entryAttrs = func() map[Index][]string {
 	out := map[Index][]string{}
 	for _, index := range ListIndexes() {

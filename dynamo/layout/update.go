@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// Update returns the expression by which UpdateItem makes after of before, which have the same key,
-// and the values that it names. Attributes that are equal stay out of it: others may have changed
-// them meanwhile.
+// Update returns the update expression that changes an item from before to after, which have the
+// same key, and the values of the expression. It leaves out equal attributes, because others may
+// have changed them meanwhile.
 func Update(before, after Item) (expression string, values Item) {
 	values = Item{}
 	var set, remove []string
@@ -39,8 +39,8 @@ func AttributesOf(a, b Item) []string {
 	return slices.Compact(names)
 }
 
-// SameAttrs returns the condition that attributes are as they were in an item, or missing as they
-// were. It adds the values that the condition names.
+// SameAttrs returns the condition that attributes have the values of an earlier item, or are
+// missing as they were there. It adds the values of the condition to values.
 func SameAttrs(was, values Item, attrs ...string) string {
 	conditions := make([]string, len(attrs))
 	for i, attr := range attrs {

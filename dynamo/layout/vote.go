@@ -33,8 +33,8 @@ func VoteKey(id comment.ID, hash string) Item {
 	return out
 }
 
-// voteLetters are the letters of votes. One that was taken back leaves an item for keepUndone: a
-// write that takes effect late then finds that it comes too late.
+// voteLetters has the letters of votes. A withdrawn vote leaves an item for keepUndone, by which a
+// late write of the vote is refused.
 var voteLetters = map[comment.Vote]string{comment.Helpful: "h", comment.NotHelpful: "n", comment.NoVote: "0"}
 
 const keepUndone = 24 * time.Hour
@@ -51,16 +51,16 @@ func VoteItem(id comment.ID, hash string, v comment.CastVote) Item {
 	return out
 }
 
-// VoteCast is the attribute that tells when a vote was cast.
+// VoteCast is the attribute with the time when a vote was cast.
 const VoteCast = attrWritten
 
-// VoteProjection is the projection expression of what CountVote reads.
+// VoteProjection is the projection expression for CountVote.
 const VoteProjection = AttrSK + "," + attrVote
 
-// CountVote adds a vote to counts. An item that is no vote counts as none.
+// CountVote adds the vote of an item to counts. An item that is no vote adds nothing.
 func CountVote(it Item, to *comment.VoteCounts) { to.Add(voteOf(NewReader(it)), 1) }
 
-// voteOf reads a vote, empty for none of the letters.
+// voteOf reads a vote; empty for an unknown letter.
 func voteOf(r *Reader) comment.Vote {
 	letter := r.Text(attrVote)
 	for vote, its := range voteLetters {
@@ -71,8 +71,8 @@ func voteOf(r *Reader) comment.Vote {
 	return ""
 }
 
-// DecodeVote reads a vote and the comment that it is about. It returns an error for an item that is
-// no vote.
+// DecodeVote decodes a vote, and returns the ID of its comment. It returns an error for an item
+// that is no vote.
 func DecodeVote(it Item) (comment.ID, comment.CastVote, error) {
 	r := NewReader(it)
 	id, isID := r.id()
@@ -87,7 +87,7 @@ func DecodeVote(it Item) (comment.ID, comment.CastVote, error) {
 	return id, v, nil
 }
 
-// VoteSlice returns the slice of a vote's key, and whether it is one.
+// VoteSlice returns the slice of a vote from its key, and whether the key is that of a vote.
 func VoteSlice(key Item) (slice int, isVote bool) {
 	hash, isVote := strings.CutPrefix(NewReader(key).Text(AttrSK), VoteSKPrefix)
 	if !isVote || hash == "" {
@@ -97,14 +97,14 @@ func VoteSlice(key Item) (slice int, isVote bool) {
 	return int(digit), err == nil
 }
 
-// VoteSlicePrefix returns what the sort keys of a slice's votes begin with.
+// VoteSlicePrefix returns the prefix of the sort keys of a slice's votes.
 func VoteSlicePrefix(slice int) string {
 	return VoteSKPrefix + strconv.FormatUint(uint64(slice), VoteSlices)
 }
 
 // VoteSums are the counts of each slice of a comment's votes, in an item of their own.
 type VoteSums struct {
-	// Slices are the counts.
+	// Slices has the counts.
 	Slices [VoteSlices]comment.VoteCounts
 	// Changes rises with each write; 0 if there is no item.
 	Changes int64
@@ -125,8 +125,8 @@ func (s VoteSums) Total() (total comment.VoteCounts) {
 	return total
 }
 
-// Item returns the item of sums with the next number of changes, and the condition under which it
-// replaces the item that the sums were read from.
+// Item returns the item of sums with the next number of changes, and the condition that the item is
+// still as the sums were read.
 func (s VoteSums) Item(id comment.ID) (it Item, condition string, values Item) {
 	counts := make([]string, VoteSlices)
 	for i, slice := range s.Slices {
@@ -140,8 +140,8 @@ func (s VoteSums) Item(id comment.ID) (it Item, condition string, values Item) {
 	return it, attrSteps + " = :changes", Item{":changes": Number(s.Changes)}
 }
 
-// DecodeVoteSums reads the sums of a comment, none from an empty item. Sums that cannot be read are
-// 0, and all slices of them are to be counted.
+// DecodeVoteSums decodes the sums of a comment; zero for an empty item. For unreadable sums it
+// returns zeros and an error; all slices then have to be counted.
 func DecodeVoteSums(it Item) (s VoteSums, err error) {
 	if len(it) == 0 {
 		return s, nil
@@ -160,20 +160,20 @@ func DecodeVoteSums(it Item) (s VoteSums, err error) {
 	return s, nil
 }
 
-// voteAttrs are the attributes of a comment that follow from its votes, the letter of traits among
-// them, and those that they follow from.
+// voteAttrs names the attributes of a comment that hold votes or are derived from them, the traits
+// included.
 var voteAttrs = []string{attrImported, attrVotes, attrHelpful, AttrTraits}
 
-// VotesOf is what the item of a comment says of its votes.
+// VotesOf has the numbers of votes in a comment's item.
 type VotesOf struct {
-	// Shown are the votes as they are shown, Imported those that the comment was imported with. Both
-	// are 0 if they cannot be read.
+	// Shown is the number of votes shown, and Imported that with which the comment was imported.
+	// Unreadable numbers are 0.
 	Shown, Imported comment.VoteCounts
 
 	item Item
 }
 
-// CommentVotesProjection is the projection expression of what ReadVotes reads, and DecodeVoteSums.
+// CommentVotesProjection is the projection expression for ReadVotes and DecodeVoteSums.
 var CommentVotesProjection = strings.Join(append([]string{AttrPK, AttrSK, AttrDeleted, AttrAll, attrProduct, AttrState, attrSums, attrSteps}, voteAttrs...), ",")
 
 // ReadVotes reads the votes of a comment's item.
@@ -182,15 +182,14 @@ func ReadVotes(it Item) VotesOf {
 	return VotesOf{Shown: r.votes(attrVotes), Imported: NewReader(it).votes(attrImported), item: it}
 }
 
-// HasVotes reports whether the item of a comment says that there are votes, or a place that follows
-// from them.
+// HasVotes reports whether a comment's item has numbers of votes, or a place in ByHelpful.
 func HasVotes(it Item) bool {
 	return it[attrVotes] != nil || it[attrImported] != nil || it[attrHelpful] != nil
 }
 
-// Update returns the expression by which UpdateItem makes the votes that are shown those that were
-// counted here, beside those that were imported, and the condition that what it depends on is as it
-// was read. It is empty if nothing is to be changed.
+// Update returns the update expression by which a comment shows its imported votes plus those
+// counted here. condition is that the attributes of votes are as they were read. The expression is
+// empty if nothing changes.
 func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, values Item) {
 	id := IDOfKey(v.item)
 	shown, have := v.Imported.Plus(counted), Item{}
@@ -208,10 +207,10 @@ func (v VotesOf) Update(counted comment.VoteCounts) (update, condition string, v
 	return update, SameVersion(0, values) + " AND " + SameAttrs(have, values, voteAttrs...), values
 }
 
-// helpfulKeys returns what the attributes that follow from an item's votes should be.
+// helpfulKeys returns the correct attributes that are derived from an item's votes.
 func helpfulKeys(it Item, id comment.ID) Item { return followsVotes(it, id, ReadVotes(it).Shown) }
 
-// followsVotes returns the attributes that follow from the votes that an item is to show.
+// followsVotes returns the attributes that are derived from the votes that an item shows.
 func followsVotes(it Item, id comment.ID, shown comment.VoteCounts) Item {
 	out, traits := Item{}, comment.ParseTraits(NewReader(it).Text(AttrTraits))&^comment.IsHelpful
 	if shown.Net() > 0 {
@@ -224,14 +223,14 @@ func followsVotes(it Item, id comment.ID, shown comment.VoteCounts) Item {
 	return out
 }
 
-// Casts reports whether a vote's item has a vote as it was cast then.
+// Casts reports whether a vote's item holds the given vote, cast at the same time.
 func Casts(it Item, v comment.CastVote) bool {
 	_, there, err := DecodeVote(it)
 	return err == nil && there.Vote == v.Vote && there.At.Equal(v.At.Truncate(time.Millisecond))
 }
 
-// WithVotesOf returns a comment's item of a copy with the votes that were counted in this table, as
-// the item that is there says, beside those that the copy says were imported.
+// WithVotesOf returns a comment's item from a copy of the table, with other votes: those imported
+// according to the copy, plus those counted in this table according to the item there.
 func WithVotesOf(copied, there Item) Item {
 	is, was, out := ReadVotes(copied), ReadVotes(there), maps.Clone(copied)
 	shown := is.Imported
@@ -241,7 +240,7 @@ func WithVotesOf(copied, there Item) Item {
 	if shown != (comment.VoteCounts{}) {
 		out[attrVotes] = Text(votesText(shown))
 	}
-	follow := helpfulKeys(out, IDOfKey(copied)) // from the traits as they were copied
+	follow := helpfulKeys(out, IDOfKey(copied)) // from the copied traits
 	delete(out, attrHelpful)
 	delete(out, AttrTraits)
 	maps.Copy(out, follow)

@@ -9,12 +9,12 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// votesText returns counts as items hold them, such as "12,3".
+// votesText returns counts as stored in items, such as "12,3".
 func votesText(n comment.VoteCounts) string {
 	return strconv.Itoa(n.Helpful) + "," + strconv.Itoa(n.NotHelpful)
 }
 
-// parseVotes reads what votesText returned.
+// parseVotes parses the result of votesText.
 func parseVotes(text string) (n comment.VoteCounts, err error) {
 	helpful, not, _ := strings.Cut(text, ",")
 	var unreadable error
@@ -25,7 +25,7 @@ func parseVotes(text string) (n comment.VoteCounts, err error) {
 	return n, nil
 }
 
-// votes reads counts, which are 0 if the item lacks them.
+// votes reads counts; 0 if the item lacks them.
 func (r *Reader) votes(attr string) comment.VoteCounts {
 	if !r.has(attr) {
 		return comment.VoteCounts{}
@@ -45,8 +45,8 @@ func helpfulPlace(id comment.ID, n comment.VoteCounts) string {
 
 func placeText(p comment.Place) string { return fmt.Sprintf("%010d#%s", p.Key, p.Position) }
 
-// CheckHelpful returns an error unless the place that an entry of the index ByHelpful has in it is
-// that of its votes: it would be in the way of others.
+// CheckHelpful returns an error unless the sort key of an entry in the index ByHelpful matches its
+// votes. At a wrong place, the entry would hide others.
 func CheckHelpful(entry Item, c comment.Comment) error {
 	if NewReader(entry).Text(attrHelpful) == placeText(comment.MostHelpful.PlaceOf(c)) {
 		return nil
