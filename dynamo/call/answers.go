@@ -19,8 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// How many bytes of answers a client reads and decodes at a time. Decoding takes the SDK some five
-// times the memory of the answer. Nearly all answers are small: they have room of their own, so
+// How many bytes of answers a client reads and decodes at a time. To decode an answer, the SDK
+// takes some five times its size. Nearly all answers are small: they have room of their own, so
 // that they do not wait for answers of up to 16 MB.
 const (
 	smallBody = 64 << 10
@@ -28,12 +28,12 @@ const (
 	largeRoom = 2 << 20
 )
 
-// mostAnswer is the size in bytes of the largest answer that is read. JSON can make a batch of 16
-// MB six times as large. DynamoDB sends no longer answer.
+// mostAnswer is the maximum size of an answer in bytes. JSON can make a batch of 16 MB six times as
+// large. DynamoDB sends no larger answer.
 const mostAnswer = 128 << 20
 
-// answers verifies the answers that a client reads, and bounds the memory that they take. It is two
-// middlewares of the SDK, around its decoder. It is safe for concurrent use.
+// answers verifies the answers of a client, and bounds the memory that they take. It consists of
+// two middlewares around the SDK's decoder. It is safe for concurrent use.
 //
 // An answer takes room for its Content-Length from its headers until it is decoded. It waits for room
 // in the order in which headers arrive, until its call's context ends. An answer that is larger than
@@ -47,7 +47,8 @@ func newAnswers() *answers {
 	return &answers{small: semaphore.NewWeighted(smallRoom), large: semaphore.NewWeighted(largeRoom)}
 }
 
-// of makes a client verify its answers. Copies of the client share its room for answers.
+// of is an option that makes a client verify its answers. Copies of the client share its room for
+// answers.
 func (a *answers) of(o *dynamodb.Options) {
 	o.APIOptions = append(o.APIOptions, func(stack *middleware.Stack) error {
 		return errors.Join(
@@ -57,7 +58,7 @@ func (a *answers) of(o *dynamodb.Options) {
 	o.DisableValidateResponseChecksum = true // the SDK's own only logs a wrong one
 }
 
-// verify has the SDK's decoder read the answer by a body that verifies it.
+// verify replaces the body of the answer by one that verifies it while the SDK's decoder reads.
 func (a *answers) verify(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
@@ -86,8 +87,8 @@ func (a *answers) verify(
 	return out, metadata, nil
 }
 
-// roomFor returns the room that an answer takes, and how much of it. A negative length is an
-// unknown one.
+// roomFor returns the room for an answer, and how much of it the answer takes. A negative length is
+// unknown.
 func (a *answers) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 	switch {
 	case length < 0 || length > largeRoom:
@@ -98,7 +99,7 @@ func (a *answers) roomFor(length int64) (room *semaphore.Weighted, size int64) {
 	return a.small, length
 }
 
-// errDamaged stands for errors of the SDK's decoder, which may cite what a customer wrote.
+// errDamaged replaces errors of the SDK's decoder, which may cite text of customers.
 var errDamaged = errors.New("the answer is damaged")
 
 // arrivedKey is the key of a stack value: a *bool, set once the transport has returned.
@@ -127,14 +128,14 @@ func refuseDamaged(
 	return out, metadata, err
 }
 
-// success reports whether an answer is no error.
+// success reports whether an answer has a success status.
 func success(response *http.Response) bool { return response.StatusCode/100 == 2 }
 
 // body is the body of an answer. Reading it fails at its end unless it has the checksum that the
 // header claims, and if the answer of a successful call is empty.
 type body struct {
 	io.ReadCloser
-	most     int64  // bytes, after which the answer is given up
+	most     int64  // maximum size in bytes
 	claimed  string // checksum, empty if the answer has none
 	needed   bool   // the answer must not be empty
 	checksum hash.Hash32

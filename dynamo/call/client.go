@@ -23,8 +23,8 @@ import (
 )
 
 // Retries, connections and timeouts. The SDK's defaults wait up to two seconds before the first
-// retry, keep 10 idle connections and have no timeout for answers. That suits batch work, and not a
-// page that a user waits for.
+// retry, keep 10 idle connections and have no timeout for answers. That suits batch work, but not a
+// page for which a user waits.
 const (
 	maxAttempts     = 3
 	firstBackoff    = 25 * time.Millisecond
@@ -56,7 +56,7 @@ func NewLocalClient(endpoint string) *dynamodb.Client {
 // NewAWSClient returns a client of AWS with the region and the credentials of the SDK's default
 // chain. An error says what is missing and how to set it.
 func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
-	// The SDK would write to standard error, between the lines of the log. What fails is in its errors too.
+	// The SDK would write to standard error, between the lines of the log. Its errors say the same.
 	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(httpClient()), config.WithRetryer(retryer), config.WithLogger(logging.Nop{}))
 	if err != nil {
 		return nil, fmt.Errorf("the AWS configuration cannot be used: %w", err)
@@ -74,12 +74,12 @@ func NewAWSClient(ctx context.Context) (*dynamodb.Client, error) {
 	}, newAnswers().of), nil
 }
 
-// Over returns a client like another one, over another HTTP client.
+// Over returns a copy of a client that uses another HTTP client.
 func Over(client *dynamodb.Client, http dynamodb.HTTPClient) *dynamodb.Client {
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) { o.HTTPClient = http })
 }
 
-// wrapped returns a client like another one with its HTTP client wrapped.
+// wrapped returns a copy of a client with its HTTP client wrapped.
 func wrapped(client *dynamodb.Client, wrap func(under dynamodb.HTTPClient) dynamodb.HTTPClient) *dynamodb.Client {
 	return Over(client, wrap(client.Options().HTTPClient))
 }
@@ -94,10 +94,10 @@ func httpClient() *awshttp.BuildableClient {
 		})
 }
 
-// retryer keeps the SDK's token bucket, which limits retries while the table is in trouble. Only
-// reads have it, so it can also retry when an answer was damaged on its way. Writes must know what
-// they repeat and turn it off by NoRetries. It waits for a random time below a limit that doubles
-// with each attempt.
+// retryer keeps the SDK's token bucket, which limits retries while the table is in trouble. It also
+// retries after an answer that was damaged on its way, because only reads use it. Writes must know
+// what they repeat, and turn it off by NoRetries. It waits for a random time below a limit that
+// doubles with each attempt.
 func retryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts = maxAttempts

@@ -9,19 +9,19 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// clockTolerance is how far clocks may be apart: docs/design/watermarks.md.
+// clockTolerance is how much clocks may differ: docs/design/watermarks.md.
 const clockTolerance = 2 * time.Second
 
 const (
 	// dateStep is the resolution of the header Date.
 	dateStep = time.Second
-	// clockSights is how many answers in a row must agree before a Clock says something else than
-	// before. One odd machine behind the table's address is no news.
+	// clockSights is how many answers in a row must agree before a Clock reports a change. A single
+	// odd machine behind the table's address is ignored.
 	clockSights = 3
 )
 
-// Clock compares the clock of this machine with that of the table, by the header Date of answers. It
-// compares one answer a second; any other costs reading the time and the header. It is safe
+// Clock compares the clock of this machine with that of the table, by the header Date of answers.
+// It compares one answer a second; for any other it only reads the time and the header. It is safe
 // for concurrent use.
 type Clock struct {
 	told func(ahead time.Duration, apart bool)
@@ -30,29 +30,29 @@ type Clock struct {
 	mu    sync.Mutex
 	ahead time.Duration
 	apart bool
-	odd   int // answers in a row that say something else than apart
+	odd   int // answers in a row that contradict apart
 }
 
-// NewClock makes a Clock. It calls told when the clocks are found to differ by more than
-// clockTolerance, and when they agree again within half of it. ahead is by how much this machine's
-// clock is ahead of the table's, negative if it is behind.
+// NewClock makes a Clock. It calls told when the clocks differ by more than clockTolerance, and
+// when they agree again within half of it. ahead is by how much this machine's clock is ahead of
+// the table's; negative if it is behind.
 func NewClock(told func(ahead time.Duration, apart bool)) *Clock { return &Clock{told: told} }
 
-// Ahead returns by how much this machine's clock was ahead when it was last compared: negative if it
-// was behind, 0 if the header, which has whole seconds, tells no difference.
+// Ahead returns by how much this machine's clock was ahead at the last comparison: negative if it
+// was behind, 0 if whole seconds, the resolution of the header, show no difference.
 func (c *Clock) Ahead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.ahead
 }
 
-// Of returns a client like another one, whose answers the clock is compared with. It comes before
-// the client is observed or hedged.
+// Of returns a copy of a client, with whose answers the clock is compared. Call it before the
+// client is observed or hedged.
 func (c *Clock) Of(client *dynamodb.Client) *dynamodb.Client {
 	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient { return &clockedHTTP{under, c} })
 }
 
-// clockedHTTP is an HTTP client that shows answers to a clock.
+// clockedHTTP is an HTTP client that passes the headers of answers to a Clock.
 type clockedHTTP struct {
 	under dynamodb.HTTPClient
 	clock *Clock
@@ -97,8 +97,9 @@ func (c *Clock) see(header http.Header, sent time.Time) {
 	}
 }
 
-// clockAhead returns by how much this machine's clock is ahead at least, if the table said that it is
-// a time between a request and its answer. A slow answer makes the difference smaller, never larger.
+// clockAhead returns by how much this machine's clock is ahead at least. said is the table's time,
+// sometime between sent and came by this machine's clock. A slow answer makes the difference
+// smaller, never larger.
 func clockAhead(said, sent, came time.Time) time.Duration {
 	if behind := said.Sub(came); behind > 0 {
 		return -behind

@@ -36,7 +36,7 @@ func Wrap(err error, call string, args ...any) error {
 	return &comment.Error{Kind: m.kind, Message: m.message, Cause: fmt.Errorf("%s: %w", where, err)}
 }
 
-// meaning is what an error means to the caller of the API.
+// meaning is the kind and the message of an error for the caller of the API.
 type meaning struct {
 	kind    comment.Kind
 	message string
@@ -47,7 +47,7 @@ var (
 	inTheWay = meaning{comment.Throttled, "another write was in the way; try again"}
 	slow     = meaning{comment.Timeout, "the table took too long to answer; ask for less, or again in a moment"}
 	broken   = meaning{comment.Unavailable, "the table does not answer properly; ask again in a moment"}
-	// full is an error of a local engine, which has written nothing.
+	// full is an error of a local engine, which then has written nothing.
 	full = meaning{comment.Unavailable, "the disk of the table is full, and nothing can be written: make room there"}
 	// ours is an error in the request itself: a retry fails the same way.
 	ours = meaning{kind: comment.Internal}
@@ -69,7 +69,7 @@ var meanings = map[string]meaning{
 	"ExpiredTokenException": {comment.Unavailable, "the table cannot be asked right now; ask again in a moment"},
 }
 
-// meaningOf returns what an error of the SDK means.
+// meaningOf returns the meaning of an error of the SDK.
 func meaningOf(err error) meaning {
 	var api smithy.APIError
 	switch {
@@ -84,14 +84,14 @@ func meaningOf(err error) meaning {
 		return inTheWay
 	case HasReason(err, throttledReasons...):
 		return busy
-	case errors.As(err, new(*types.TransactionCanceledException)): // what a failed condition means is up to the caller
+	case errors.As(err, new(*types.TransactionCanceledException)): // the caller knows what a failed condition means
 		return ours
 	case errors.As(err, &api):
 		if m := meaningOfCode(api); m != ours {
 			return m
 		}
 	}
-	// Perhaps there is no answer, or none that can be read.
+	// There may be no answer, or an unreadable one.
 	var network net.Error
 	var answered *smithyhttp.ResponseError
 	switch {
@@ -105,11 +105,11 @@ func meaningOf(err error) meaning {
 	return ours
 }
 
-// throttledReasons are the reasons for which DynamoDB cancels a transaction since too much is asked of it.
+// throttledReasons has the reasons with which DynamoDB cancels a throttled transaction.
 var throttledReasons = []string{"ThrottlingError", "ProvisionedThroughputExceeded"}
 
-// meaningOfCode is the meaning of an error code of DynamoDB. The SDK's own list says which codes
-// are throttling.
+// meaningOfCode returns the meaning of an error code of DynamoDB. The SDK has the list of
+// throttling codes.
 func meaningOfCode(api smithy.APIError) meaning {
 	if m, known := meanings[api.ErrorCode()]; known {
 		return m
@@ -125,8 +125,8 @@ func meaningOfCode(api smithy.APIError) meaning {
 	return broken
 }
 
-// diskFull is how SQLite, and so the local engine, says that its disk is full. SQLite has rolled back
-// the transaction then. https://www.sqlite.org/lang_transaction.html
+// diskFull is in the error of SQLite, and so of the local engine, if the disk is full. SQLite has
+// then rolled back the transaction. https://www.sqlite.org/lang_transaction.html
 const diskFull = "database or disk is full"
 
 // HasReason reports whether a part of a canceled transaction was refused for one of the reasons.
@@ -153,8 +153,8 @@ func Refused(err error) bool {
 	return refused || HasReason(err, "ConditionalCheckFailed")
 }
 
-// FoundInstead returns the item for which the condition of a write did not hold, nil if there is none
-// or the write did not ask for it by ReturnValuesOnConditionCheckFailure.
+// FoundInstead returns the stored item if the condition of a write did not hold. It is nil if there
+// is none, or if the write did not set ReturnValuesOnConditionCheckFailure.
 func FoundInstead(err error) (there layout.Item, refused bool) {
 	if failed, ok := errors.AsType[*types.ConditionalCheckFailedException](err); ok {
 		return failed.Item, true
@@ -167,7 +167,7 @@ func throttled(code string) bool {
 	return found
 }
 
-// ErrBusy is the error of a batch with items that DynamoDB still leaves unprocessed after retries.
+// ErrBusy is the error of a batch in which DynamoDB left items unprocessed after all retries.
 var ErrBusy = comment.Errorf(comment.Throttled, "the table is too busy and leaves out a part of every batch; try again later")
 
 // Transient reports whether the same call can succeed later. An answer that cannot be read was
@@ -183,7 +183,7 @@ func Transient(err error) bool {
 	return unreadable(err)
 }
 
-// unreadable reports whether an answer came and could not be read.
+// unreadable reports whether an answer came but could not be read.
 func unreadable(err error) bool {
 	return errors.As(err, new(*smithy.DeserializationError))
 }

@@ -16,21 +16,21 @@ import (
 
 // When and how often slow reads are hedged.
 const (
-	// hedgeShare is how many second calls each read allows, and hedgeSavings how many can be saved
-	// up for a burst.
+	// hedgeShare is how many second calls each read earns, and hedgeSavings is how many can be
+	// saved up for a burst.
 	hedgeShare   = 0.05
 	hedgeSavings = 10
 	// hedgeQuantile is the quantile of durations above which a read is slow.
 	hedgeQuantile = 0.95
-	// hedgeMemory is how many of the latest reads the quantile is taken of, and hedgeLearning after
-	// how many reads it is taken anew. Nothing is hedged before the first time.
+	// The quantile is taken of the latest hedgeMemory reads, and anew after every hedgeLearning
+	// reads. Nothing is hedged before the first time.
 	hedgeMemory   = 512
 	hedgeLearning = 64
 )
 
 // Hedged returns a client that makes a second call for a read that takes longer than 95 % of the
 // latest reads. It returns the answer that comes first and cancels the other call. A page waits for
-// the slowest of its reads, so a slow page is less rare than a slow read. There is at most one
+// the slowest of its reads, so slow pages are more frequent than slow reads. There is at most one
 // second call for every 20 reads, however slow the table is. Writes are never repeated.
 func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	return wrapped(client, func(under dynamodb.HTTPClient) dynamodb.HTTPClient {
@@ -42,7 +42,7 @@ func Hedged(client *dynamodb.Client) *dynamodb.Client {
 	})
 }
 
-// hedger is the HTTP client of a client that hedges.
+// hedger is an HTTP client that hedges reads.
 type hedger struct {
 	under   dynamodb.HTTPClient
 	observe func(won bool) // is called after each second call; may be nil
@@ -50,7 +50,7 @@ type hedger struct {
 	mu     sync.Mutex
 	times  []time.Duration // durations of the latest reads, a ring buffer
 	reads  int             // so far
-	slow   time.Duration   // a read that takes this long is slow, 0 while that is unknown
+	slow   time.Duration   // a read that takes longer is slow; 0 while that is unknown
 	tokens float64         // second calls that may be made
 }
 
@@ -104,8 +104,7 @@ func isRead(request *http.Request) bool {
 }
 
 // took notes the duration of a read. For a hedged read that is the time until the first answer:
-// less than the first call would have taken, but still slow, so that hedging does not move the
-// quantile.
+// less than the first call would have taken, but still slow, so hedging does not move the quantile.
 func (h *hedger) took(duration time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -136,7 +135,7 @@ type try struct {
 	err      error
 }
 
-// start makes a call on a goroutine of its own, which sends it to finished.
+// start makes a call on a new goroutine, which sends it to finished.
 func (r *race) start() *try {
 	ctx, cancel := context.WithCancel(r.request.Context())
 	t := &try{cancel: cancel}
@@ -149,8 +148,8 @@ func (r *race) start() *try {
 	return t
 }
 
-// between returns the first answer of two calls, and which it is of. It cancels the other call and
-// discards its answer.
+// between returns the first answer of two calls, and the call that it is from. It cancels the other
+// call and discards its answer.
 func (r *race) between(a, b *try) (response *http.Response, winner *try, err error) {
 	winner = <-r.finished
 	if winner.err != nil {

@@ -11,12 +11,12 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// direct is an HTTP client that calls its transport and nothing else. It follows no redirect, so a
-// signature stays with the host it was made for. It sends the head and the body of a request in one
+// direct is an HTTP client that only calls its transport. It follows no redirect, so a signature
+// stays with the host for which it was made. It sends the head and the body of a request in one
 // write.
 type direct struct{ transport http.RoundTripper }
 
-// directly returns an HTTP client of the SDK as direct. Others are returned as they are.
+// directly turns an HTTP client of the SDK into a direct one. It returns any other client as it is.
 func directly(client dynamodb.HTTPClient) dynamodb.HTTPClient {
 	buildable, ok := client.(*awshttp.BuildableClient)
 	if !ok {
@@ -27,9 +27,9 @@ func directly(client dynamodb.HTTPClient) dynamodb.HTTPClient {
 
 // Do implements [dynamodb.HTTPClient].
 func (d direct) Do(request *http.Request) (*http.Response, error) {
-	// net/http sends a body of a type that it knows to be in memory together with the head. The SDK's own
-	// body takes a second write, and an engine may answer the first. With GetBody, net/http sends a request
-	// again if an idle connection turns out to be closed.
+	// net/http sends head and body together if it knows the type of the body to be in memory. The
+	// SDK's type takes a second write, and an engine may answer the first. With GetBody, net/http
+	// resends a request if an idle connection turns out to be closed.
 	if request.Body != nil && request.ContentLength > 0 && request.GetBody == nil {
 		body := make([]byte, request.ContentLength)
 		_, err := io.ReadFull(request.Body, body)

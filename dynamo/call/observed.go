@@ -19,25 +19,27 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Observer observes calls to the table and its stream. Many goroutines call its methods, in the
-// midst of calls, so they must be quick.
+// Observer observes calls to the table and its stream. Many goroutines call its methods during
+// calls, so they must be quick.
 type Observer interface {
-	// Tried is called after each attempt of an operation such as Query, the first is 1. failure is
-	// empty, the status of the answer, or timeout, canceled or connection.
+	// Tried is called after each attempt of an operation such as Query; the first attempt is 1.
+	// failure is empty after a success. Otherwise it is the HTTP status, or timeout, canceled or
+	// connection.
 	Tried(operation string, attempt int, failure string, took time.Duration)
-	// Throttled is called when DynamoDB refuses an attempt since too much is asked of it, or leaves a
-	// part of a batch unprocessed.
+	// Throttled is called when DynamoDB throttles an attempt, or leaves a part of a batch
+	// unprocessed.
 	Throttled(operation string)
-	// Read and Wrote are called with the units that a call consumed of the table or an index, and its
-	// purpose.
+	// Read and Wrote are called with the units that a call consumed in the table or an index, and
+	// the purpose of the call.
 	Read(index, purpose string, units float64)
 	Wrote(index, purpose string, units float64)
-	// Hedged is called when a slow read was made twice. won says that the second answer came first.
+	// Hedged is called when a slow read was made twice. won is whether the second answer came
+	// first.
 	Hedged(won bool)
 }
 
-// Observed returns a client like another one that reports its calls to an observer. Calls are for
-// maintenance unless For or WithPurpose say otherwise. Every call then asks for the units that it
+// Observed returns a copy of a client that reports its calls to an observer. Their purpose is
+// maintenance unless For or WithPurpose set another. Every call of it asks for the units that it
 // consumes.
 func Observed(client *dynamodb.Client, to Observer) *dynamodb.Client {
 	calls := observed{to}
@@ -51,16 +53,17 @@ func Observed(client *dynamodb.Client, to Observer) *dynamodb.Client {
 	})
 }
 
-// observed are the middlewares that report calls to an observer.
+// observed has the middlewares that report calls to an observer.
 type observed struct{ to Observer }
 
-// call makes a call ask for its units by index, unless it asks for some, and reports them.
+// call reports the units of a call. Unless the call asks for units already, it makes the call ask
+// for them by index.
 func (o observed) call(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
 	given := reflect.ValueOf(in.Parameters).Elem()
 	if of := given.FieldByName("ReturnConsumedCapacity"); of.IsValid() && of.String() == "" {
-		asking := reflect.New(given.Type()) // others may use the caller's
+		asking := reflect.New(given.Type()) // a copy: the caller may share its input
 		asking.Elem().Set(given)
 		asking.Elem().FieldByName("ReturnConsumedCapacity").SetString(string(types.ReturnConsumedCapacityIndexes))
 		in.Parameters = asking.Interface()
@@ -79,7 +82,7 @@ func (o observed) call(
 	return out, metadata, err
 }
 
-// attempt reports an attempt that was throttled, or is a transaction of which a part was.
+// attempt reports an attempt that was throttled, in whole or in a part of its transaction.
 func (o observed) attempt(
 	ctx context.Context, in middleware.DeserializeInput, next middleware.DeserializeHandler,
 ) (middleware.DeserializeOutput, middleware.Metadata, error) {
@@ -90,10 +93,10 @@ func (o observed) attempt(
 	return out, metadata, err
 }
 
-// ofTable reports whether a call is one to the table, and not to its stream.
+// ofTable reports whether a call is to the table, and not to its stream.
 func ofTable(ctx context.Context) bool { return middleware.GetServiceID(ctx) == dynamodb.ServiceID }
 
-// tableIndex stands for the table itself among its indexes.
+// tableIndex means the table itself, in place of an index.
 const tableIndex = "table"
 
 // report reports the units of an answer, and a batch with unprocessed items. DynamoDB returns
@@ -108,7 +111,7 @@ func (o observed) report(index, purpose string, out any) {
 	}
 	for i := range consumed {
 		by := &consumed[i]
-		if by.Table == nil { // the answer does not have them by index
+		if by.Table == nil { // the answer does not list units by index
 			units(index, purpose, UnitsOf(by))
 			continue
 		}
@@ -129,7 +132,7 @@ func (o observed) report(index, purpose string, out any) {
 	}
 }
 
-// consumption returns the units that an answer tells, and whether they are write units.
+// consumption returns the units in an answer, and whether they are write units.
 func consumption(out any) (consumed []types.ConsumedCapacity, written bool) {
 	switch out := out.(type) {
 	case *dynamodb.QueryOutput:
@@ -182,7 +185,7 @@ func (o *observedHTTP) Do(request *http.Request) (*http.Response, error) {
 	return response, err
 }
 
-// failureOf says in a word how an attempt failed, empty if it did not.
+// failureOf returns a word for how an attempt failed; empty if it succeeded.
 func failureOf(response *http.Response, err error) string {
 	var network net.Error
 	switch {

@@ -7,7 +7,7 @@ import (
 	"github.com/aws/smithy-go/middleware"
 )
 
-// Purposes of calls beside those of a page's plan, for the client of a component.
+// Purposes of calls for clients of components. Plans of pages have their own.
 const (
 	ForComments     = "COMMENT"
 	ForStatistics   = "STATISTICS"
@@ -20,8 +20,9 @@ const (
 	ForMaintenance  = "MAINTENANCE"
 )
 
-// For returns a client like another one, whose calls are for a purpose unless their context has one.
-// Of several, the last one counts: its middleware comes first. A client that is not the SDK's is returned as it is.
+// For returns a copy of a client whose calls have a purpose, unless their context has one. If For is applied
+// repeatedly, the last purpose counts, because its middleware comes first. It returns a client that is not the SDK's as
+// it is.
 func For[C any](client C, purpose string) C {
 	sdk, ok := any(client).(*dynamodb.Client)
 	if !ok {
@@ -43,12 +44,12 @@ func For[C any](client C, purpose string) C {
 
 type purposeKey struct{}
 
-// WithPurpose returns a context whose calls are for a purpose, whatever that of their client is.
+// WithPurpose returns a context whose calls have a purpose, regardless of that of their client.
 func WithPurpose(ctx context.Context, purpose string) context.Context {
 	return context.WithValue(ctx, purposeKey{}, purpose)
 }
 
-// purposeOf returns the purpose of calls with a context, empty for none.
+// purposeOf returns the purpose of calls with a context; empty if it has none.
 func purposeOf(ctx context.Context) string {
 	purpose, _ := ctx.Value(purposeKey{}).(string)
 	return purpose

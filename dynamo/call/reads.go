@@ -30,7 +30,7 @@ type ItemGetter interface {
 	GetItem(context.Context, *dynamodb.GetItemInput, ...func(*dynamodb.Options)) (*dynamodb.GetItemOutput, error)
 }
 
-// Item reads an item consistently, nil if there is none. It wraps errors as Wrap does.
+// Item reads an item consistently. It returns nil if there is none. It wraps errors as Wrap does.
 func Item(ctx context.Context, client ItemGetter, table string, key layout.Item, call string, args ...any) (layout.Item, error) {
 	output, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(table), Key: key, ConsistentRead: aws.Bool(true)})
 	if err != nil {
@@ -39,8 +39,8 @@ func Item(ctx context.Context, client ItemGetter, table string, key layout.Item,
 	return output.Item, nil
 }
 
-// Answers yields the answers of a query until its end. Each call is made as Retry does, and a failure has
-// the name of what is read. The last pair may be an error.
+// Answers yields the answers of a query until its end. It makes each call with the retries of
+// Retry. what names the data in errors. The last pair may be an error.
 func Answers(ctx context.Context, client Querier, input *dynamodb.QueryInput, what string) iter.Seq2[*dynamodb.QueryOutput, error] {
 	return func(yield func(*dynamodb.QueryOutput, error) bool) {
 		for next := *input; ; {
@@ -56,8 +56,7 @@ func Answers(ctx context.Context, client Querier, input *dynamodb.QueryInput, wh
 	}
 }
 
-// ScanAnswers yields the answers of a scan until its end, as Answers does. It wraps errors as Wrap
-// does.
+// ScanAnswers does the same for a scan. It wraps errors as Wrap does.
 func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dynamodb.ScanInput, call string, args ...any) iter.Seq2[*dynamodb.ScanOutput, error] {
 	return func(yield func(*dynamodb.ScanOutput, error) bool) {
 		for next := *input; ; {
@@ -73,8 +72,8 @@ func ScanAnswers(ctx context.Context, client dynamodb.ScanAPIClient, input *dyna
 	}
 }
 
-// Partition returns the items of a partition of the table, read consistently, and the read units that
-// this took.
+// Partition returns the items of a partition of the table, read consistently, and the read units
+// consumed.
 func Partition(ctx context.Context, client Querier, table string, key types.AttributeValue, what string) (items []layout.Item, units float64, err error) {
 	for output, err := range Answers(ctx, client, &dynamodb.QueryInput{
 		TableName: aws.String(table), KeyConditionExpression: aws.String(layout.AttrPK + " = :key"), ConsistentRead: aws.Bool(true),
@@ -112,20 +111,20 @@ const (
 	getFirstWait = 25 * time.Millisecond
 )
 
-// Got is what GetItems fetched, and what that took.
+// Got is the result of GetItems.
 type Got struct {
-	// Items come in no order.
+	// Items are in no order.
 	Items []layout.Item
-	// Left are keys that DynamoDB still left unprocessed at the last try. Keys without an item are
-	// neither here nor in Items.
+	// Left has the keys that DynamoDB left unprocessed even at the last try. Keys without an item
+	// are neither here nor in Items.
 	Left []layout.Item
-	// Calls counts calls, and Units the read units that they consumed.
+	// Calls is the number of calls, and Units the read units that they consumed.
 	Calls int
 	Units float64
 }
 
 // GetItems fetches items by key and retries those that DynamoDB left unprocessed. With an error, it
-// returns only what its calls took.
+// returns only Calls and Units.
 func GetItems(ctx context.Context, client BatchGetter, table string, want types.KeysAndAttributes) (got Got, err error) {
 	for try := 0; ; try++ {
 		output, err := client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
@@ -150,7 +149,7 @@ func GetItems(ctx context.Context, client BatchGetter, table string, want types.
 	}
 }
 
-// UnitsOf returns the units that a call consumed, 0 if its answer does not say.
+// UnitsOf returns the units that a call consumed; 0 if its answer does not have them.
 func UnitsOf(consumed *types.ConsumedCapacity) float64 {
 	if consumed == nil {
 		return 0

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// Traced returns a client like another one, whose calls have spans within the span of their
-// context. A call outside of one has none, and neither has a call to a stream. All calls are of one
+// Traced returns a copy of a client whose calls get spans, as children of the span of their
+// context. Calls without such a span get none, nor do calls to a stream. All calls must be to one
 // table.
 func Traced(client *dynamodb.Client, table string) *dynamodb.Client {
 	return dynamodb.New(client.Options(), func(o *dynamodb.Options) {
@@ -23,13 +23,13 @@ func Traced(client *dynamodb.Client, table string) *dynamodb.Client {
 	})
 }
 
-// traced is the middleware that makes spans of calls to a table.
+// traced is the middleware that makes spans for calls to a table.
 type traced string
 
-// otherError is the reason of an error without a code, as of a connection that broke.
+// otherError is the reason of an error without a code, such as that of a broken connection.
 const otherError = "_OTHER"
 
-// call makes the span of a call. What an error says stays out of it, since it may cite keys.
+// call makes the span of a call. It leaves out error messages, which may cite keys.
 func (t traced) call(
 	ctx context.Context, in middleware.InitializeInput, next middleware.InitializeHandler,
 ) (middleware.InitializeOutput, middleware.Metadata, error) {
@@ -68,8 +68,8 @@ const (
 	attrWriteUnits = attribute.Key("talkback.write_units")
 )
 
-// inputAttributes returns what the span of a call says of its input: the index, how many items. Keys
-// and values stay out.
+// inputAttributes returns span attributes for the input of a call: the index and the number of
+// items, but neither keys nor values.
 func inputAttributes(in any) []attribute.KeyValue {
 	switch in := in.(type) {
 	case *dynamodb.QueryInput:
@@ -100,7 +100,7 @@ func listAttributes(index *string, limit *int32) (out []attribute.KeyValue) {
 	return out
 }
 
-// outputAttributes returns what the span of a call says of its output: items and units.
+// outputAttributes returns span attributes for the output of a call: items and units.
 func outputAttributes(result any) (out []attribute.KeyValue) {
 	switch result := result.(type) {
 	case *dynamodb.QueryOutput:

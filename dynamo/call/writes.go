@@ -16,7 +16,7 @@ import (
 
 // A write is tried this often while its outcome is unknown or DynamoDB throttles it. Waits double
 // from the first, and each is drawn at random up to its full length. A try times out early enough
-// for another within the time of one request. All tries together take some 15 s at most;
+// for another one within the timeout of a request. All tries together take some 15 s at most;
 // comment.SettleTime relies on that.
 const (
 	writeTries     = 5
@@ -24,9 +24,9 @@ const (
 	writeTimeout   = 3 * time.Second
 )
 
-// RetryWrite calls write until its outcome is known. again tells write that an earlier try may have
-// had an effect. An error of RetryWrite means that the write had no effect, unless it is one of
-// OutcomeUnknown.
+// RetryWrite calls write until its outcome is known, up to a number of tries. again tells write
+// that an earlier try may have had an effect. An error of RetryWrite means that the write had no
+// effect, unless it comes from OutcomeUnknown.
 func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool) error) error {
 	again := false
 	for try := 0; ; try++ {
@@ -49,8 +49,8 @@ func RetryWrite(ctx context.Context, write func(ctx context.Context, again bool)
 	}
 }
 
-// settled reports whether write itself found out what is in the table, so that a retry tells
-// nothing new.
+// settled reports whether write itself found out what is in the table, so that a retry would not
+// help.
 func settled(err error) bool {
 	switch comment.KindOf(err) {
 	case comment.NotFound, comment.Conflict, comment.KeyReused, comment.AlreadyWritten:
@@ -59,14 +59,14 @@ func settled(err error) bool {
 	return errors.Is(err, ErrOvertaken)
 }
 
-// ErrOvertaken is the cause of an edit whose outcome cannot be found out any more.
+// ErrOvertaken is the cause for an edit whose outcome can no longer be found out.
 var ErrOvertaken = errors.New("the comment was changed or deleted meanwhile")
 
 // mayHaveHappened reports whether a try that failed may have had an effect. A request that DynamoDB
 // refuses as invalid, or throttles, had none. TransactionInProgressException does not count as a
 // refusal: the transaction under way with the same token can be an earlier copy of this call.
 func mayHaveHappened(err error) bool {
-	var wrapped *comment.Error // by write itself, and perhaps for another call than the one that writes
+	var wrapped *comment.Error // wrapped by write itself, perhaps for a call other than the write
 	code := CodeOf(err)
 	refused := code != "" && meaningOf(err) != broken && code != "TransactionInProgressException"
 	if refused && !errors.As(err, &wrapped) {
@@ -79,8 +79,8 @@ func mayHaveHappened(err error) bool {
 	return false
 }
 
-// OutcomeUnknown is the error of a write that may or may not have happened. Its kind is that of
-// ended, the error that ended the request, and Unavailable if ended is nil.
+// OutcomeUnknown returns the error of a write that may or may not have happened. Its kind is that
+// of ended, the error that ended the request, and Unavailable if ended is nil.
 func OutcomeUnknown(err, ended error) error {
 	kind := comment.Unavailable
 	if ended != nil {
@@ -98,8 +98,8 @@ type Transactor interface {
 	TransactWriteItems(context.Context, *dynamodb.TransactWriteItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactWriteItemsOutput, error)
 }
 
-// Transact writes items, all or none. A condition that failed, since another write came first, is
-// an error of the kind Throttled.
+// Transact writes items, all or none. If a condition failed, because another write came first, it
+// returns a Throttled error.
 func Transact(ctx context.Context, client Transactor, writes []types.TransactWriteItem) error {
 	_, err := client.TransactWriteItems(ctx, &dynamodb.TransactWriteItemsInput{TransactItems: writes})
 	if Refused(err) {
@@ -108,8 +108,8 @@ func Transact(ctx context.Context, client Transactor, writes []types.TransactWri
 	return Wrap(err, "TransactWriteItems of %d items", len(writes))
 }
 
-// PutIf returns the part of a transaction that puts an item under a condition, or unconditionally
-// if that is empty.
+// PutIf returns the part of a transaction that puts an item on a condition; unconditionally if that
+// is empty.
 func PutIf(table string, it layout.Item, condition string, values layout.Item) types.TransactWriteItem {
 	put := &types.Put{TableName: aws.String(table), Item: it}
 	if condition != "" {
@@ -130,8 +130,8 @@ type BatchWriter interface {
 // https://docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_BatchWriteItem.html
 const MaxItemsPerWrite = 25
 
-// WriteAll puts and deletes any number of items without conditions, and again what DynamoDB left. To
-// write one again changes nothing.
+// WriteAll puts and deletes any number of items without conditions, and retries those that DynamoDB
+// left unprocessed. Repeating a write changes nothing.
 func WriteAll(ctx context.Context, client BatchWriter, table string, requests []types.WriteRequest) error {
 	for part := range slices.Chunk(requests, MaxItemsPerWrite) {
 		left := map[string][]types.WriteRequest{table: part}
