@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Keys and attributes of a heartbeat, which is STREAM#HEARTBEAT#<key> / HEARTBEAT. Each key leads
-// to some shard.
+// Keys and attributes of a heartbeat, whose primary key is STREAM#HEARTBEAT#<key> / HEARTBEAT. The
+// key determines the shard.
 const (
 	heartbeatPKPrefix = streamPK + "#HEARTBEAT#"
 	heartbeatSK       = "HEARTBEAT"
@@ -25,7 +25,7 @@ const (
 )
 
 // heartbeatLifetime is how long a heartbeat outlives its last write. A key in use is written every
-// few seconds; a key that was tried without success is of no use.
+// few seconds; one that was tried without success is useless.
 const heartbeatLifetime = time.Hour
 
 // SendHeartbeat writes a heartbeat.
@@ -34,8 +34,8 @@ func (l *Leases) SendHeartbeat(ctx context.Context, heartbeat stream.Heartbeat) 
 	return call.Wrap(err, "heartbeat of shard %s", heartbeat.Shard)
 }
 
-// HeartbeatOf returns the heartbeat that a record of the stream shows. The expiry of a heartbeat
-// shows none.
+// HeartbeatOf returns the heartbeat in a record of the stream. ok is false for other records, and
+// for the expiry of a heartbeat.
 func (l *Leases) HeartbeatOf(record stream.Record) (heartbeat stream.Heartbeat, ok bool) {
 	if layout.NewReader(record.Keys).Text(layout.AttrSK) != heartbeatSK || record.New == nil {
 		return stream.Heartbeat{}, false

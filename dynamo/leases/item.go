@@ -22,7 +22,7 @@ const (
 	attrLeaseDeadLetters = "a"
 	attrLeaseHeartbeat   = "h"
 	attrLeaseProven      = "v"
-	// attrCounter is the counter of a lease and the version of the state.
+	// attrCounter holds the counter of a lease, and the version of the state.
 	attrCounter = "n"
 
 	attrDeadLetterShard  = "s"
@@ -31,8 +31,8 @@ const (
 	attrDeadLetterFound  = "t"
 )
 
-// leaseLifetime is how long a lease outlives its last write. It is longer than any stream keeps a
-// record of the shard, so nothing in the lease is of use any more.
+// leaseLifetime is how long a lease outlives its last write. By then the stream has dropped all
+// records of the shard, so the lease is useless.
 const leaseLifetime = 7 * 24 * time.Hour
 
 // deadLetterLifetime is how long a dead letter is kept: long enough for people to look into it. By
@@ -57,7 +57,7 @@ func leaseItem(label string, lease stream.Lease, now time.Time) layout.Item {
 	return it
 }
 
-// mostUnproven is more heartbeats than are under way at once.
+// mostUnproven is more than the number of heartbeats that can be under way at once.
 const mostUnproven = 1 << 20
 
 func leaseOf(it layout.Item) stream.Lease {

@@ -22,7 +22,7 @@ type LeaseClient interface {
 	call.ItemGetter
 }
 
-// Leases keeps in the table what the processes that read its stream share. It is safe for
+// Leases stores in the table the state that processes reading its stream share. It is safe for
 // concurrent use.
 type Leases struct {
 	client LeaseClient
@@ -60,7 +60,7 @@ func (l *Leases) Swap(ctx context.Context, label string, old, new stream.Lease) 
 	}
 	written := leaseItem(label, new, time.Now())
 	there, err := l.put(ctx, written, condition)
-	if is := leaseOf(there); there != nil && is.Owner == old.Owner && is.Counter == old.Counter { // as it was read, but damaged by hand
+	if is := leaseOf(there); there != nil && is.Owner == old.Owner && is.Counter == old.Counter { // unchanged, but damaged by hand
 		condition = expression{values: layout.Item{}}
 		condition.text = layout.SameAttrs(there, condition.values, attrLeaseOwner, attrCounter)
 		there, err = l.put(ctx, written, condition)
@@ -82,7 +82,7 @@ func (l *Leases) State(ctx context.Context) (stream.State, error) {
 
 // SwapState writes the state, with the version after that of the old one.
 func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
-	// A version that cannot be read counts as 0.
+	// An unreadable version counts as 0.
 	condition := expression{
 		text: "attribute_not_exists(#n) OR NOT attribute_type(#n, :type)", names: map[string]string{"#n": attrCounter}, values: layout.Item{":type": layout.Text("N")},
 	}
@@ -98,14 +98,13 @@ func (l *Leases) SwapState(ctx context.Context, old, new stream.State) error {
 	return call.Wrap(err, "state of the stream")
 }
 
-// PutDeadLetter keeps where a record that could not be processed is, and why.
+// PutDeadLetter stores the position of a record that could not be processed, and the reason.
 func (l *Leases) PutDeadLetter(ctx context.Context, label string, letter stream.DeadLetter) error {
 	_, err := l.client.PutItem(ctx, &dynamodb.PutItemInput{TableName: aws.String(l.table), Item: deadLetterItem(label, letter)})
 	return call.Wrap(err, "dead letter of the stream")
 }
 
-// DeadLetters lists the records of a stream that were dead-lettered, in the order of their
-// positions.
+// DeadLetters lists the dead-lettered records of a stream, in the order of their positions.
 func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLetter, error) {
 	items, err := l.partition(ctx, deadLetterPK(label))
 	if err != nil {
@@ -118,8 +117,9 @@ func (l *Leases) DeadLetters(ctx context.Context, label string) ([]stream.DeadLe
 	return deadLetters, nil
 }
 
-// ProcessedUpTo returns the watermark: a time before which every change of the table was processed,
-// false when that is unknown. If the returned state is complete, counts are right as of then.
+// ProcessedUpTo returns the watermark: a time before which every change of the table was processed.
+// known is false if there is none. If the returned state is complete, counts are correct as of that
+// time.
 func (l *Leases) ProcessedUpTo(ctx context.Context) (before time.Time, known bool, state stream.State, err error) {
 	state, leases, err := l.Current(ctx)
 	if err != nil {
@@ -129,7 +129,8 @@ func (l *Leases) ProcessedUpTo(ctx context.Context) (before time.Time, known boo
 	return before, known, state, nil
 }
 
-// Current reads the state and the leases of the current stream, no leases before the first stream.
+// Current reads the state and the leases of the current stream. Before the first stream there are
+// no leases.
 func (l *Leases) Current(ctx context.Context) (stream.State, []stream.Lease, error) {
 	state, err := l.State(ctx)
 	if err != nil || state.Label == "" {
@@ -146,8 +147,8 @@ type expression struct {
 	values layout.Item
 }
 
-// put writes an item. When the condition does not hold, it returns the stored item and an error of
-// the kind Conflict.
+// put writes an item. If the condition does not hold, it returns the stored item and a Conflict
+// error.
 func (l *Leases) put(ctx context.Context, written layout.Item, condition expression) (there layout.Item, err error) {
 	_, err = l.client.PutItem(ctx, &dynamodb.PutItemInput{
 		TableName:                           aws.String(l.table),

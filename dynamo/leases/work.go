@@ -16,11 +16,12 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Attributes of the item of work that is under way or was interrupted. The work adds its own.
+// Attributes of the item of work that is under way or was interrupted. WorkOptions.Progress adds
+// others.
 const (
-	attrWorkOwner     = "ow"  // S, of work under way; missing once it is released
-	attrWorkWho       = "who" // S, the owner, for people
-	attrWorkEngine    = "en"  // S, the run of the engine that the owner uses, if that is known
+	attrWorkOwner     = "ow"  // S, the owner of work under way; missing once it is released
+	attrWorkWho       = "who" // S, describes the owner to people
+	attrWorkEngine    = "en"  // S, the run of the engine that the owner uses, if known
 	attrWorkHeartbeat = "bt"  // N, rises with every write
 	attrWorkSaved     = "sv"  // N, seconds since 1970, of the last write
 )
@@ -28,7 +29,7 @@ const (
 // WorkHeartbeat is the time between two heartbeats of work.
 const WorkHeartbeat = time.Second
 
-// workPatience is for how many heartbeats work may save nothing before it counts as interrupted.
+// workPatience is how many heartbeats work may miss before it counts as interrupted.
 const workPatience = 6
 
 // WorkClient is the part of the SDK's client that Work needs.
@@ -43,43 +44,45 @@ type WorkOptions struct {
 	// Client calls the engine of Table.
 	Client WorkClient
 	Table  string
-	// Key is the key of the item that the work is kept in.
+	// Key is the primary key of the work's item.
 	Key layout.Item
-	// Name is what the work is called in errors, such as "a rebuild".
+	// Name names the work in errors, such as "a rebuild".
 	Name string
 	// Who describes this process to people.
 	Who string
-	// Engine names the run of the local engine that serves the table: work that was interrupted with
-	// an earlier run is taken over at once. It is empty where engines outlive their clients.
+	// Engine identifies the run of the local engine that serves the table: work that was
+	// interrupted together with an earlier run is taken over at once. It is empty where engines
+	// outlive their clients.
 	Engine string
 	// Heartbeat is the time between two heartbeats.
 	Heartbeat time.Duration
-	// Progress returns the attributes that say how far the work came. It is called with each
+	// Progress returns the attributes with the progress of the work. It is called with each
 	// heartbeat, and for the item of new work.
 	Progress func() layout.Item
 }
 
-// Work is work that one process does at a time, of all that use a table, such as a rebuild. One item
-// says which process that is, and how far it came. A number in the item rises with every write. A
-// process that sees the number unchanged for some heartbeats takes the work over, so clocks need not
-// agree. It is safe for concurrent use.
+// Work is work that only one of the processes using a table does at a time, such as a rebuild. One
+// item holds that process and its progress. A number in the item rises with every write. A process
+// that sees the number unchanged for some heartbeats takes the work over, so clocks need not agree.
+// It is safe for concurrent use.
 type Work struct {
 	WorkOptions
 	owner string // unique to this Work
 
 	saving    sync.Mutex // held while the item is written; guards the fields below
 	heartbeat int64
-	ended     bool // the work is done or given up, and the item is not this process's any more
+	ended     bool // the work is done, and the item is deleted
 }
 
 // NewWork makes work that has not begun.
 func NewWork(options WorkOptions) *Work { return &Work{WorkOptions: options, owner: rand.Text()} }
 
-// Holder says who does some work, from its item. The zero value is no work.
+// Holder is the process that does some work, as read from the work's item. The zero value means no
+// work.
 type Holder struct {
 	// Who describes the process to people.
 	Who string
-	// Interrupted says that no process continues the work.
+	// Interrupted is whether no process does the work.
 	Interrupted bool
 	// Saved is when its progress was last saved.
 	Saved time.Time
@@ -88,7 +91,7 @@ type Holder struct {
 	heartbeat     int64
 }
 
-// HolderOf reads who does the work of an item.
+// HolderOf reads the Holder from the item of some work.
 func HolderOf(it layout.Item) Holder {
 	r := layout.NewReader(it)
 	h := Holder{
@@ -99,14 +102,14 @@ func HolderOf(it layout.Item) Holder {
 	return h
 }
 
-// Works reports whether a process does the work, which saves its progress with every heartbeat. The clock
-// of a process that was killed may have been ahead.
+// Works reports whether a process does the work: whether its last heartbeat is recent. One from far
+// in the future does not count, since the clock of a killed process may have been ahead.
 func (h Holder) Works(heartbeat time.Duration) bool {
 	return h.owner != "" && time.Since(h.Saved).Abs() <= workPatience*heartbeat
 }
 
-// Acquire starts the work, or takes over what was interrupted, and returns the item as it was before:
-// empty for new work. While another process works, the error is of the kind Conflict and names that
+// Acquire starts the work, or takes over interrupted work. It returns the item as it was before,
+// empty for new work. While another process works, it returns a Conflict error that names the
 // process.
 func (w *Work) Acquire(ctx context.Context) (layout.Item, error) {
 	var first Holder
@@ -119,7 +122,7 @@ func (w *Work) Acquire(ctx context.Context) (layout.Item, error) {
 		if heartbeats == 0 {
 			first = now
 		}
-		// An owner that worked through an ended run of the engine can write no more.
+		// An owner that used an ended run of the engine can no longer write.
 		orphaned := w.Engine != "" && now.engine != "" && now.engine != w.Engine
 		switch same := now.owner == first.owner && now.heartbeat == first.heartbeat; {
 		case now.owner == "" || now.owner == w.owner || orphaned || same && heartbeats >= workPatience:
@@ -136,14 +139,14 @@ func (w *Work) Acquire(ctx context.Context) (layout.Item, error) {
 	}
 }
 
-// Read returns the item of the work, empty if there is none.
+// Read returns the item of the work; empty if there is none.
 func (w *Work) Read(ctx context.Context) (layout.Item, error) {
 	return call.Retried(ctx, func() (layout.Item, error) {
 		return call.Item(ctx, w.Client, w.Table, w.Key, "GetItem of the progress of %s", w.Name)
 	})
 }
 
-// take takes the work over if its item is still as it was read. It returns false when another process
+// take takes the work over if its item is still as it was read. It returns false if another process
 // came first, or the answer was lost.
 func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bool, err error) {
 	w.saving.Lock()
@@ -152,7 +155,7 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 	condition, values := layout.IfAbsent, layout.Item(nil)
 	if len(from) == 0 {
 		progress = w.Progress()
-	} else { // whatever someone made of it by hand
+	} else { // also if it was edited by hand
 		values = layout.Item{}
 		condition = "attribute_exists(" + layout.AttrPK + ") AND " + layout.SameAttrs(from, values, attrWorkOwner, attrWorkHeartbeat)
 	}
@@ -164,7 +167,7 @@ func (w *Work) take(ctx context.Context, from layout.Item, was Holder) (taken bo
 	return err == nil, err
 }
 
-// item returns the item of the work that this process does, with some progress.
+// item returns the item of this process's work, with the given progress.
 func (w *Work) item(progress layout.Item) layout.Item {
 	out := maps.Clone(progress)
 	maps.Copy(out, w.Key)
@@ -177,15 +180,14 @@ func (w *Work) item(progress layout.Item) layout.Item {
 	return out
 }
 
-// Save writes the progress, unless another process has taken over: then the error is of the kind
-// Conflict.
+// Save writes the progress. It returns a Conflict error if another process has taken over.
 func (w *Work) Save(ctx context.Context) error { return w.save(ctx, func(layout.Item) {}) }
 
 func (w *Work) save(ctx context.Context, change func(layout.Item)) error {
 	w.saving.Lock()
 	defer w.saving.Unlock()
 	if w.ended {
-		return nil // this heartbeat waited until the work was done
+		return nil // a heartbeat that waited until the work was done
 	}
 	w.heartbeat++
 	it := w.item(w.Progress())
@@ -193,7 +195,7 @@ func (w *Work) save(ctx context.Context, change func(layout.Item)) error {
 	return w.lost(w.put(ctx, it, attrWorkOwner+" = :me", layout.Item{":me": layout.Text(w.owner)}))
 }
 
-// lost makes the error of a condition that failed one of the kind Conflict.
+// lost turns the error of a failed condition into a Conflict error.
 func (w *Work) lost(err error) error {
 	if call.Refused(err) {
 		return comment.Errorf(comment.Conflict, "another process has taken over %s, since this one was silent for too long: wait for its end", w.Name)
@@ -210,9 +212,9 @@ func (w *Work) put(ctx context.Context, it layout.Item, condition string, values
 	})
 }
 
-// Hold does the work that this process acquired, and saves its progress with every heartbeat. It stops
-// the work if another process takes over. When the work fails, Hold leaves it to the next process;
-// should that fail within the given time, others notice the missing heartbeats.
+// Hold does the work that this process acquired, and saves its progress with every heartbeat. It
+// stops the work if another process takes over. If the work fails, Hold releases it to the next
+// process, within lastWords. If that fails too, others notice the missing heartbeats.
 func (w *Work) Hold(ctx context.Context, lastWords time.Duration, work func(context.Context) error) error {
 	ours, stop := context.WithCancel(ctx)
 	defer stop()
