@@ -31,14 +31,14 @@ func LaneOf(id comment.ID) int {
 	return int(hash.Sum32() % Lanes)
 }
 
-// Letters that stand behind those of kinds, for a comment that is in lists and for one that was.
+// Letters that follow those of kinds, for a comment that is in lists and for one that was.
 const (
 	letterShown    = "L"
 	letterWasShown = "W"
 )
 
-// encode returns an entry as an item holds it, without the label of its stream. The product comes last,
-// as it may hold spaces.
+// encode returns an entry as stored in an item, without the label of its stream. The product comes
+// last, because it may contain spaces.
 func (e entry) encode() string {
 	flags := e.kinds
 	if e.shown {
@@ -54,7 +54,7 @@ func (e entry) encode() string {
 
 var errEntry = errors.New("an entry of the outbox cannot be read")
 
-// decodeEntry reads what encode returned.
+// decodeEntry parses the result of encode.
 func decodeEntry(label, text string) (entry, error) {
 	parts := strings.SplitN(text, " ", 6)
 	if len(parts) < 6 {
@@ -73,8 +73,8 @@ func decodeEntry(label, text string) (entry, error) {
 	}, nil
 }
 
-// fit returns how many of the entries go into one item: the first, and more of the same stream as long as
-// the item costs one write unit.
+// fit returns how many of the entries fit into one item: the first, and more of the same stream as
+// long as the item costs one write unit.
 func fit(entries []entry) int {
 	bytes := 0
 	for i, e := range entries {
@@ -96,7 +96,7 @@ func itemOf(number uint64, entries []entry, now time.Time) layout.Outbox {
 	return out
 }
 
-// entriesIn returns the entries of an item, without those that somebody damaged.
+// entriesIn returns the entries of an item, without unreadable ones.
 func entriesIn(o layout.Outbox) (out []entry) {
 	for _, text := range o.Entries {
 		if e, err := decodeEntry(o.Label, text); err == nil {
@@ -106,8 +106,8 @@ func entriesIn(o layout.Outbox) (out []entry) {
 	return out
 }
 
-// Within an item, events are numbered in their order. Numbers of events are those of their items,
-// shifted, so that a position is one number for each lane.
+// The number of an event is the number of its item, shifted, plus its index in the item. So a
+// position is one number for each lane.
 const (
 	indexBits = 7
 	wholeItem = 1<<indexBits - 1 // the position behind all events of an item

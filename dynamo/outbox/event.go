@@ -28,13 +28,13 @@ const (
 	Added Kind = "comment.added"
 	// Approved is a comment that was in no list and now is in lists.
 	Approved Kind = "comment.approved"
-	// Edited is a new version of a comment. An edit that waits beside its comment is none yet.
+	// Edited is a new version of a comment. A held edit is not one yet.
 	Edited Kind = "comment.edited"
 	// Held is a comment that was in lists and now waits for a moderator.
 	Held Kind = "comment.held"
 	// Rejected is a comment that a moderator rejected.
 	Rejected Kind = "comment.rejected"
-	// Deleted is a comment that was deleted, or taken back by its author.
+	// Deleted is a comment that was deleted, or withdrawn by its author.
 	Deleted Kind = "comment.deleted"
 	// Voted is a change of the number of votes about a comment.
 	Voted Kind = "comment.voted"
@@ -42,11 +42,11 @@ const (
 	Reported Kind = "comment.reported"
 	// Replied is a reply of the shop that was written, edited or deleted.
 	Replied Kind = "comment.replied"
-	// Imported is a change by an import, or by taking one back. One stands for all of a product that were
-	// read from the stream at once.
+	// Imported is a change by an import, or by undoing one. One event covers all such changes of a
+	// product that were read from the stream at once.
 	Imported Kind = "comments.imported"
-	// StatisticsChanged is a change of the statistics of a product by a change of this comment. They are
-	// counted before the event is appended.
+	// StatisticsChanged is a change of a product's statistics by a change of this comment. The
+	// change is counted before the event is appended.
 	StatisticsChanged Kind = "statistics.changed"
 )
 
@@ -55,7 +55,7 @@ const (
 	letterCounted  = 's'
 )
 
-// letters are the letters of kinds in an entry, in the order of the events of one record.
+// letters has the letters of kinds in an entry, in the order of the events of one record.
 var letters = []struct {
 	letter byte
 	kind   Kind
@@ -64,7 +64,7 @@ var letters = []struct {
 	{'v', Voted}, {'f', Reported}, {'o', Replied}, {letterImported, Imported}, {letterCounted, StatisticsChanged},
 }
 
-// Kinds returns all kinds, in the order in which events of one change come.
+// Kinds returns all kinds, in the order of the events of one change.
 func Kinds() (all []Kind) {
 	for _, l := range letters {
 		all = append(all, l.kind)
@@ -72,29 +72,30 @@ func Kinds() (all []Kind) {
 	return all
 }
 
-// Event is one thing that happened. It holds no text and nothing of an author.
+// Event is one thing that happened to a comment. It holds no text and nothing about an author.
 type Event struct {
-	// ID is the same whenever the record that the event is of is handled again. It has letters, digits
-	// and an underscore.
+	// ID is the same each time the event's record is handled. It consists of letters, digits and an
+	// underscore.
 	ID   string
 	Kind Kind
 	// Product is the product of the comment.
 	Product string
 	// Comment is the id of the comment, also of StatisticsChanged.
 	Comment comment.ID
-	// Version is the version of the comment after the change, before it if the comment was deleted.
+	// Version is the version of the comment after the change, or if it was deleted, before the
+	// change.
 	Version int
 	// At is when it happened, to the second.
 	At time.Time
-	// Shown and WasShown say whether the comment is in lists after the change, and was before. A reader
-	// that serves the public must not tell it of a comment that has neither.
+	// Shown is whether the comment is in lists after the change, and WasShown whether it was
+	// before. Do not show the public an event that has neither.
 	Shown, WasShown bool
-	// Number is the place of the event in its lane: later ones have higher numbers. It is 0 of an event
-	// that was not read from the log.
+	// Number is the place of the event in its lane: later ones have higher numbers. It is 0 if the
+	// event was not read from the log.
 	Number uint64
 }
 
-// entry is what a record of the stream says: all events of one change.
+// entry has all events of one change, from a record of the stream.
 type entry struct {
 	position        stream.Position
 	kinds           string // letters
@@ -123,7 +124,8 @@ func (e entry) events() []Event {
 		if !e.has(l.letter) {
 			continue
 		}
-		// The id is a hash, as positions hold full stops, which separate the parts of what a hook signs.
+		// The id is a hash, because positions contain full stops, which separate the parts of a
+		// hook's signed content.
 		sum := sha256.Sum256(append([]byte(e.position), l.letter))
 		out = append(out, Event{
 			ID: "evt_" + hex.EncodeToString(sum[:16]), Kind: l.kind, Product: e.product, Comment: e.comment,
@@ -133,8 +135,8 @@ func (e entry) events() []Event {
 	return out
 }
 
-// entryOf returns what a record says; false if that is nothing. An item that cannot be read as a comment
-// of a product says nothing: counting reports it.
+// entryOf returns the entry of a record; false if it has no events. It ignores items that are no
+// readable comment of a product: counting reports these.
 func entryOf(record stream.Record) (entry, bool) {
 	old, now := record.Old, record.New
 	image := now
@@ -157,7 +159,7 @@ func entryOf(record stream.Record) (entry, bool) {
 		at: record.Created.UTC(), shown: layout.Listed(now), wasShown: layout.Listed(old),
 	}
 	e.kinds = kindsOf(old, now)
-	// An import leaves a mark of its own on what it changes, and so does taking one back.
+	// An import leaves its own mark on what it changes, and so does undoing one.
 	mark := now[layout.AttrImport]
 	if mark != nil && (layout.NoComment(now) || !reflect.DeepEqual(old[layout.AttrImport], mark)) {
 		counted := e.has(letterCounted)

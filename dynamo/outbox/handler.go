@@ -10,12 +10,12 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// After returns a handler that hands records to another one, which counts them, and then appends their
-// events: a reader of the log that reads a comment's product finds it counted. Records that wait hold
-// up later ones of the same comment. A record that can never be counted has no events.
+// After returns a handler that passes records to count, and then appends their events. So the
+// statistics that a reader of the log finds include the change. Records that have to wait hold up
+// later ones of the same comment. A record that can never be counted has no events.
 //
-// While nobody wants events, nothing is appended, and all that is done is a look for that: half a read
-// unit every few seconds in which comments change.
+// While nobody wants events, nothing is appended. Checking that takes half a read unit every few
+// seconds in which comments change.
 func (o *Outbox) After(count stream.Handler) stream.Handler { return handler{o, count} }
 
 type handler struct {
@@ -42,8 +42,8 @@ func (h handler) Handle(ctx context.Context, records []stream.Record) error {
 	return nil
 }
 
-// sorted returns what records say, by lane. Of the records that failed, those that wait have later ones
-// of the same item wait too.
+// sorted returns the entries of records, by lane. A record that failed and has to wait makes later
+// ones of the same item wait too.
 func sorted(records []stream.Record, failed stream.RecordErrors) (map[int][]entry, stream.RecordErrors) {
 	var all []entry
 	waiting := map[string]error{}
@@ -71,8 +71,8 @@ func sorted(records []stream.Record, failed stream.RecordErrors) (map[int][]entr
 	return lanes, failed
 }
 
-// oneOfImports leaves one entry of what imports did to each product, which stands for all: an import may
-// write a million comments. It is the last one of a comment that is or was in lists, if there is any.
+// oneOfImports keeps one entry of all import entries of each product, because an import may write a
+// million comments. It keeps the last one of a comment that is or was in lists, if there is any.
 func oneOfImports(all []entry) (out []entry) {
 	stands, counted := map[string]int{}, map[string]bool{}
 	for i, e := range all {
@@ -98,7 +98,7 @@ func oneOfImports(all []entry) (out []entry) {
 	return out
 }
 
-// append appends to several lanes at once, if somebody wants that.
+// append appends to several lanes in parallel, if anybody wants events.
 func (o *Outbox) append(ctx context.Context, lanes map[int][]entry) error {
 	wanted, err := o.Wanted(ctx)
 	if err != nil || !wanted.Any() {

@@ -12,20 +12,20 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Notice is how long after Want it may take until all processes append: what happens later is in the
-// log. Until then a process may still not know, so events may be missing.
+// Notice is how long it may take after Want until all processes append. Earlier events may be
+// missing, later ones are in the log.
 const Notice = 8 * time.Second
 
-// lookEvery is the time between two looks of a process at who wants events.
+// lookEvery is how often a process checks who wants events.
 const lookEvery = 5 * time.Second
 
-// Want notes that somebody wants events from now on: for some time, or for good if that is 0. The name
-// is that of a use, such as "hooks", not that of a process, and several processes may use one name. A
-// use that ends with its processes, such as subscriptions, notes itself again well before the time is
-// over: every third of it. Each call takes one or two write units and half a read unit.
+// Want notes that events are wanted from now on: for the given time, or if that is 0, until Unwant.
+// The name is that of a use, such as "hooks", not of a process, and several processes may share
+// one. A use that ends with its processes, such as subscriptions, calls Want again after every
+// third of that time. Each call takes one or two write units and half a read unit.
 //
-// If nobody wanted events before, events are missing up to now, and Batch.Missing says so to who reads
-// on from an earlier position.
+// If nobody wanted events before, events are missing up to now. A reader that continues from an
+// earlier position learns that from Batch.Missing.
 func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) error {
 	return call.Retry(ctx, func() (bool, error) {
 		before, err := o.readWanted(ctx)
@@ -54,7 +54,7 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 	})
 }
 
-// Unwant takes back what Want noted for good.
+// Unwant ends a Want that had no time limit.
 func (o *Outbox) Unwant(ctx context.Context, name string) error {
 	return call.Retry(ctx, func() (bool, error) {
 		_, err := o.client.DeleteItem(ctx, &dynamodb.DeleteItemInput{TableName: aws.String(o.table), Key: layout.OutboxKey(layout.OutboxWantPrefix + name)})
@@ -62,7 +62,7 @@ func (o *Outbox) Unwant(ctx context.Context, name string) error {
 	})
 }
 
-// Wanted returns who wants events, as of some seconds ago at most.
+// Wanted returns who wants events, as of lookEvery ago at most.
 func (o *Outbox) Wanted(ctx context.Context) (Wanted, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()

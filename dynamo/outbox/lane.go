@@ -14,17 +14,18 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// How appending knows what is in a lane already.
+// How appending knows what a lane already has.
 //
-// An item is put if its number is free, and the number is that of the last item, plus one. So a process
-// that puts an item has seen all before it: those of other processes come to light when a number is taken.
-// What is remembered of them is the last change of each comment. A change that is not later was
-// appended before: by this process, whose answer was lost, or by the one that read the shard before.
+// An item is put if its number is free, and the number is that of the last item, plus one. So a
+// process that puts an item has seen all before it: if another process put one, the number is
+// taken. A process remembers the last change of each comment in the lane. A change that is not
+// later is in the log already: from an earlier try whose answer was lost, or from the process that
+// read the shard before.
 
 const (
-	// lookBack is how many items a process reads that appends to a lane for the first time.
+	// lookBack is how many items a process reads before it first appends to a lane.
 	lookBack = 100
-	// rememberedComments is of how many comments of a lane the last change is remembered, once or twice.
+	// rememberedComments is the size of each of the two maps with the last changes of comments.
 	rememberedComments = 5000
 )
 
@@ -32,9 +33,9 @@ const (
 type lane struct {
 	store  *store
 	number int
-	busy   chan struct{} // has a value while the lane is in use; guards what follows
+	busy   chan struct{} // has a value while the lane is in use; guards the fields below
 
-	end           uint64 // number of the last item; 0 if it is not known
+	end           uint64 // number of the last item; 0 if unknown
 	recent, older map[comment.ID]stream.Position
 }
 
@@ -62,8 +63,8 @@ func (l *lane) mark(ctx context.Context, missing bool) error {
 	})
 }
 
-// use calls do while no other goroutine of this process uses the lane, with its end known, until do
-// succeeds. It calls do again at once when another process came first.
+// use calls do with exclusive use of the lane in this process, and with its end known, until do
+// succeeds. It calls do again at once if another process came first.
 func (l *lane) use(ctx context.Context, do func() (progress bool, err error)) error {
 	select {
 	case l.busy <- struct{}{}:
@@ -91,7 +92,7 @@ func (l *lane) use(ctx context.Context, do func() (progress bool, err error)) er
 	})
 }
 
-// errTaken is for a number that is taken: by another process, or by this one in a try whose answer was
+// errTaken means that a number is taken: by another process, or by an earlier try whose answer was
 // lost.
 var errTaken = errors.New("the number is taken")
 
@@ -146,7 +147,7 @@ func (l *lane) learn(item layout.Outbox) {
 	l.end = item.Number
 }
 
-// news returns the entries that are not in the lane yet, as far as is remembered.
+// news returns the entries that are not in the lane yet, as far as this process remembers.
 func (l *lane) news(entries []entry) (out []entry) {
 	for _, e := range entries {
 		if e.position > l.last(e.comment) {
@@ -168,8 +169,8 @@ func (l *lane) note(entries []entry) {
 	}
 }
 
-// keepAlive appends an item without events to a lane whose last item is old, so that the lane never is
-// empty, and a gap in it always means that events have expired.
+// keepAlive appends an item without events if the last item of a lane is old. So the lane never
+// becomes empty, and a gap always means that events have expired.
 func (l *lane) keepAlive(ctx context.Context) error {
 	items, err := l.store.query(ctx, l.number, query{limit: 1, backwards: true})
 	if err != nil || len(items) == 0 || items[0].Expires.Sub(l.store.now()) > Keep/2 {

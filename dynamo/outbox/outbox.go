@@ -13,7 +13,7 @@ type Outbox struct {
 	*store
 	lanes [Lanes]*lane
 
-	mu     sync.Mutex // guards what follows
+	mu     sync.Mutex // guards the fields below
 	looked time.Time
 	wanted Wanted
 }
@@ -27,7 +27,7 @@ func New(client Client, table string) *Outbox {
 	return o
 }
 
-// Wanted says who wants events: names, and until when; the zero time is for good.
+// Wanted has the names of those who want events, and until when; the zero time means without limit.
 type Wanted map[string]time.Time
 
 // Any reports whether anybody wants events.

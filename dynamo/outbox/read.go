@@ -10,11 +10,11 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Position is how far a reader of the log came: in each lane, the number of the last event that it
-// read, or Batch.Last. 0 is before all that is kept.
+// Position is how far a reader has read the log: in each lane, the number of the last event, or
+// Batch.Last. 0 is before all events that are kept.
 type Position [Lanes]uint64
 
-// String returns the position as text: four numbers with full stops between.
+// String returns the position as four numbers, separated by full stops.
 func (p Position) String() string {
 	parts := make([]string, Lanes)
 	for i, n := range p {
@@ -23,7 +23,7 @@ func (p Position) String() string {
 	return strings.Join(parts, ".")
 }
 
-// ParsePosition reads what String returned. The error is of the kind BadInput.
+// ParsePosition parses the result of String. Its error is a BadInput error.
 func ParsePosition(text string) (p Position, err error) {
 	parts := strings.SplitN(text, ".", Lanes+1)
 	for i := range p {
@@ -37,34 +37,34 @@ func ParsePosition(text string) (p Position, err error) {
 	return p, nil
 }
 
-// ErrGone is for a position after which events were kept once, and are not any more.
+// ErrGone means that events after a position have expired.
 var ErrGone = comment.Errorf(comment.BadInput, "the events after this position are not kept any more: begin with what happens now, and read again what you show")
 
-// errAhead is for a position that nothing has reached.
+// errAhead means that a position is behind the end of a lane.
 var errAhead = comment.Errorf(comment.BadInput, "this position is later than all events: give one as it was received from this table, or none to begin with what happens now")
 
 // Batch is a part of a lane.
 type Batch struct {
-	// Events are in their order.
+	// Events are in order.
 	Events []Event
 	// Last is the position after the batch.
 	Last uint64
-	// More says that the batch ended at the limit.
+	// More is whether the batch ended at the limit.
 	More bool
-	// Missing says that the log was off before one of the events, or before Last: nobody wanted
-	// events for a while, and those of that time are not in it. Or they cannot be read.
+	// Missing is whether events may be missing before one of the events or before Last: because
+	// nobody wanted events for a while, or because they are unreadable.
 	Missing bool
-	// Improper are the items whose events cannot be read.
+	// Improper has the items whose events cannot be read.
 	Improper []layout.Improper
 }
 
-// Read reads on in a lane after a position: at most limit items of up to ten changes each. It returns
-// ErrGone if what follows the position has expired. It reads eventually consistently: half a read unit for
-// each 4 KB, and for nothing.
+// Read reads a lane after a position: at most limit items of up to ten changes each. It returns
+// ErrGone if the next events have expired. Its reads are eventually consistent: half a read unit
+// for each 4 KB, and at least one half.
 func (o *Outbox) Read(ctx context.Context, lane int, after uint64, limit int) (Batch, error) {
 	batch, whole, err := o.read(ctx, lane, after, limit, false)
 	if err == nil && !whole {
-		// Read by a replica that is late: look again before anything is called lost.
+		// Perhaps a replica lagged: read consistently before any event is called lost.
 		if batch, whole, err = o.read(ctx, lane, after, limit, true); err == nil && !whole {
 			err = ErrGone
 		}
@@ -90,7 +90,7 @@ func (o *Outbox) read(ctx context.Context, lane int, after uint64, limit int, co
 		case item.Number == next:
 		case after != 0:
 			return b, false, nil
-		default: // what is oldest expires in no order
+		default: // the oldest items expire in no order
 			b.Missing = b.Missing || i > 0
 			next = item.Number
 		}
@@ -121,8 +121,8 @@ func (o *Outbox) Ends(ctx context.Context) (p Position, err error) {
 	return p, err
 }
 
-// Check returns an error if no reader can have come to a position. That of one whose events are not kept
-// any more comes from Read.
+// Check returns an error if a position is behind the end of a lane. For a position whose next
+// events have expired, Read returns the error.
 func (o *Outbox) Check(ctx context.Context, p Position) error {
 	ends, err := o.Ends(ctx)
 	for i := range p {
@@ -133,7 +133,7 @@ func (o *Outbox) Check(ctx context.Context, p Position) error {
 	return err
 }
 
-// LastSeen reports what Wanted last returned, without a call.
+// LastSeen returns the last result of Wanted, without a call.
 func (o *Outbox) LastSeen() Wanted {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -34,7 +34,7 @@ type store struct {
 type query struct {
 	from       uint64 // the first number
 	limit      int
-	backwards  bool // the last items, the last one first
+	backwards  bool // reads the last items, the last one first
 	consistent bool
 }
 
@@ -64,8 +64,8 @@ func (s *store) query(ctx context.Context, lane int, q query) (out []layout.Outb
 	return out, nil
 }
 
-// start returns the number before that of the first item of an empty lane. It is that of a time, so that
-// it is above all numbers that were ever used, and all processes agree on it.
+// start returns the number before that of the first item of an empty lane. It is a time, so it is
+// above all numbers that were ever used. It is stored, so that all processes agree.
 func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 	key := layout.OutboxKey(layout.OutboxStartPrefix + strconv.Itoa(lane))
 	for {
@@ -73,7 +73,7 @@ func (s *store) start(ctx context.Context, lane int) (uint64, error) {
 		if err != nil {
 			return 0, err
 		}
-		was := layout.NewReader(it).OptionalNumber(layout.AttrOutboxStart) // 0 for what someone made no number by hand
+		was := layout.NewReader(it).OptionalNumber(layout.AttrOutboxStart) // 0 if it was edited by hand and is no number
 		if s.now().Sub(time.UnixMilli(was)) < Keep/2 {                     // nothing that was appended since has expired
 			return uint64(was), nil
 		}

@@ -13,19 +13,20 @@ import (
 // tailEvery is the time between two reads of a lane by Tail.
 const tailEvery = 2 * time.Second
 
-// keepAliveEvery is the time between two looks at whether a lane is old.
+// keepAliveEvery is how often Tail calls keepAlive for a lane.
 const keepAliveEvery = 24 * time.Hour
 
-// perRead is how many items Tail reads of a lane at once.
+// perRead is how many items of a lane Tail reads at once.
 const perRead = 100
 
-// Tail follows all lanes from a position until the context ends, and calls each with what it reads: for
-// each lane in order, for different lanes at the same time. A batch without events only moves the
-// position. While nothing happens it reads each lane every tailEvery, one read unit a second for all.
+// Tail follows all lanes from a position until the context ends, and calls each with the batches
+// that it reads: for one lane in order, for different lanes concurrently. A batch without events
+// only moves the position. While nothing happens it reads each lane every tailEvery, which takes
+// one read unit a second in all.
 //
-// The context that each gets ends with Tail. Tail returns the first error of each, or of a read that
-// cannot succeed, such as ErrGone. An error that passes goes to failed, nil for nothing, and the read is
-// tried again.
+// The context of each ends with Tail. Tail returns the first error of each, or of a read that
+// cannot succeed, such as ErrGone. It passes temporary errors to failed, unless that is nil, and
+// retries the read.
 func (o *Outbox) Tail(ctx context.Context, from Position, each func(ctx context.Context, lane int, batch Batch) error, failed func(error)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for lane := range Lanes {
