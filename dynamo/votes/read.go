@@ -26,18 +26,18 @@ type reader struct {
 	table  string
 }
 
-// state is what a comment's item, and the counts of its slices, say.
+// state is what a comment's item and its vote sums contain.
 type state struct {
 	gone    bool
 	product string // empty if it is gone, or has none
 	shown   layout.VotesOf
-	// sums has no changes if there are none, or if they cannot be read.
+	// sums is zero if there are none, and has only Changes if they are unreadable.
 	sums layout.VoteSums
 	// unreadable is why the sums cannot be read, else nil.
 	unreadable error
 }
 
-// now reads what a comment's item says of its votes.
+// now reads the stored numbers of a comment's votes.
 func (r reader) now(ctx context.Context, id comment.ID) (state, error) {
 	got, err := call.GetItems(ctx, r.client, r.table, types.KeysAndAttributes{
 		Keys:           []layout.Item{layout.CommentKey(id), layout.VoteSumsKey(id)},
@@ -107,15 +107,15 @@ func (r reader) each(ctx context.Context, id comment.ID, prefix, projection stri
 	}
 }
 
-// Difference is what is wrong with the votes of a comment.
+// Difference describes what is wrong with the stored numbers of a comment's votes.
 type Difference struct {
-	// Product is the product of the comment, empty if that is not known.
+	// Product is the product of the comment; empty if unknown.
 	Product string
-	// Detail says what is wrong, empty if nothing is.
+	// Detail says what is wrong; empty if nothing is.
 	Detail string
 }
 
-// Compare counts all votes of a comment, and compares them with what its item says.
+// Compare counts all votes of a comment, and compares them with the stored numbers.
 func Compare(ctx context.Context, client Client, table string, id comment.ID) (Difference, error) {
 	r := reader{client, table}
 	now, err := r.now(ctx, id)
@@ -129,12 +129,12 @@ func Compare(ctx context.Context, client Client, table string, id comment.ID) (D
 	return Difference{now.product, now.wrong(id, counted)}, nil
 }
 
-// wrong says what is wrong with the state of a comment that has votes, empty if nothing is.
+// wrong describes what is wrong with the state of a comment with votes; empty if nothing is.
 func (s state) wrong(id comment.ID, counted layout.VoteSums) string {
 	total := counted.Total()
 	right, left := s.shown.Imported.Plus(total), total.Helpful+total.NotHelpful
 	switch update, _, _ := s.shown.Update(total); {
-	case s.gone && left > 0: // votes that were taken back expire, and are not deleted with their comment
+	case s.gone && left > 0: // withdrawn votes expire, and are not deleted with their comment
 		return fmt.Sprintf("comment %s does not exist, and has %d votes", id, left)
 	case s.gone:
 		return ""

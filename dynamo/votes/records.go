@@ -13,19 +13,20 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// work is what records ask of a comment.
+// work is the counting of a comment's votes that records require.
 type work struct {
 	counting
-	// records are the records by slice; those of no slice say that the comment was deleted.
+	// records has the indexes of the records by slice; those under noSlice are of the deletion of
+	// the comment.
 	records map[int][]int
 }
 
-// noSlice stands for the slice of a record that is of no vote.
+// noSlice is in place of the slice if a record is of no vote.
 const noSlice = -1
 
-// workOf returns the work that records ask for, one for each comment. A comment that was deleted is
-// among it if it had votes, which are then deleted. The slices are in the order of their first records,
-// and no more than atOnce votes are to be read of them.
+// workOf returns the work that records require, one for each comment. It includes deleted comments
+// that had votes, which are then deleted. The slices of each are in the order of their first
+// records, and at most atOnce of their votes are to be read.
 func workOf(records []stream.Record, atOnce int) (all []*work) {
 	by := map[comment.ID]*work{}
 	for i, r := range records {
@@ -51,9 +52,9 @@ func workOf(records []stream.Record, atOnce int) (all []*work) {
 	return all
 }
 
-// Handle recounts the votes that records say have changed, once for each comment, and ignores other
-// records. It adds to failed, with the reason, the records of comments whose votes cannot be counted now,
-// and those of votes that wait. It waits for no throttled call: other records would wait with it.
+// Handle recounts the votes of comments with changed votes among records, once for each comment,
+// and ignores other records. It adds records whose votes cannot be counted now, or have to wait, to
+// failed. It does not wait for throttled calls, because other records would wait too.
 func (r *Recounter) Handle(ctx context.Context, records []stream.Record, failed stream.RecordErrors) {
 	all := workOf(records, r.atOnce)
 	var mu sync.Mutex

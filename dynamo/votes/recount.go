@@ -13,34 +13,34 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// How totals end exact, whatever is replayed, overtaken, lost or killed.
+// How totals become exact even if records are replayed, late or lost, and if processes are killed.
 //
-// Who changes a total reads it, then counts the votes, and writes on condition that the total is as it
-// was read. Then it does the same again, until there is nothing to write. Once is not enough: a vote may
-// be taken back meanwhile and counted by another process, which finds the total right as it is. The
-// write that comes after that would be wrong, and the total would be as it was read. The last writer of
-// all finds that when it counts again, and if it dies before, its records come again.
+// To change a total, a process reads it, counts the votes, and writes on condition that the total
+// is as it was read. It repeats that until there is nothing to write. Once is not enough. Suppose
+// that a vote is withdrawn meanwhile, and that another process counts and finds the stored total
+// right. The first process then writes a wrong total, and its condition holds. The last writer of
+// all finds that when it counts again. If it dies before, its records come again.
 //
-// From manyVotes on, an item holds the counts of 16 slices of the votes, and only those slices are
-// counted whose votes changed. That item is written each time and has a number that rises. So a write
-// of what was counted before another's fails, and each slice is counted once. The total then follows
-// from the item as above, without a look at the votes. A process that finds the item as it was first written
-// counts all slices, since other processes may have counted votes without it.
+// From manyVotes on, an item holds the counts of 16 slices of the votes, and only slices with
+// changed votes are counted. That item is written each time and has a number that rises. So a write
+// based on an older count fails, and each slice needs to be counted only once. The total is then
+// computed from the item, and written as above. A process that finds the item as it was first
+// written counts all slices, since other processes may have counted votes without it.
 //
 // Votes of a comment that was deleted are deleted.
 
-// manyVotes is from how many votes on the counts of slices are kept: a recount of all would take 23
-// read units.
+// manyVotes is the number of votes from which the counts of slices are stored: a recount of all
+// would take 23 read units.
 const manyVotes = 1000
 
-// VotesAtOnce is how many votes of a comment Handle should read, 400 read units, where the records of
-// other comments would wait with the rest.
+// VotesAtOnce is how many votes of a comment Handle should read at most if records of other
+// comments wait behind it. They take 400 read units.
 const VotesAtOnce = 16_000
 
-// votesOfADelete is how many votes may be read for one that is deleted.
+// votesOfADelete is how many reads of votes one deletion of a vote counts as.
 const votesOfADelete = 16
 
-// errWaits is for votes that are not counted yet, or not deleted.
+// errWaits is for votes that still have to be counted or deleted.
 var errWaits = comment.Errorf(comment.Throttled, "a comment has more votes than are handled at once; try again")
 
 // Slices is a set of slices of a comment's votes.
@@ -66,39 +66,40 @@ type Writer interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
-// Recounter keeps the totals of comments what their votes say. It is safe for concurrent use by
-// goroutines and processes.
+// Recounter keeps the totals in comments equal to the numbers of their votes. It is safe for
+// concurrent use by goroutines and processes.
 type Recounter struct {
 	reader
 	client Writer
-	many   int // from how many votes on the counts of slices are kept
+	many   int // the number of votes from which the counts of slices are stored
 	atOnce int // how many votes of a comment Handle reads
 }
 
-// NewRecounter makes a Recounter for a table, whose keys and indexes must be those of layout.Definition.
-// Handle reads atOnce votes of a comment, and then lets the rest wait; 0 is any number.
+// NewRecounter makes a Recounter for a table, whose keys and indexes must be those of
+// layout.Definition. Handle reads atOnce votes of a comment, and leaves the rest for later; 0 means
+// any number.
 func NewRecounter(client Writer, table string, atOnce int) *Recounter {
 	return &Recounter{reader: reader{client, table}, client: client, many: manyVotes, atOnce: cmp.Or(atOnce, math.MaxInt)}
 }
 
-// Recount makes the total of a comment what its votes say. Of a comment with many votes it counts the
-// given slices only. It deletes the votes of a comment that does not exist.
+// Recount counts the votes of a comment and corrects its total. If the comment has many votes, it
+// counts only the given slices. It deletes the votes of a comment that does not exist.
 func (r *Recounter) Recount(ctx context.Context, id comment.ID, changed Slices) error {
 	left := &counting{id: id, changed: changed.list(), votes: math.MaxInt}
 	return call.Retry(ctx, func() (progress bool, err error) { return false, r.recount(ctx, left) })
 }
 
-// counting is what is left to count of a comment.
+// counting is what remains to be counted of a comment.
 type counting struct {
 	id comment.ID
-	// changed are the slices whose votes changed. Those that come first are counted first.
+	// changed has the slices with changed votes, in the order in which they are counted.
 	changed []int
-	// votes is how many votes may still be read of them.
+	// votes is how many of their votes may still be read.
 	votes int
 }
 
-// recount makes the total what the counted votes say, until no slice is left to count, or no more votes
-// may be read.
+// recount counts and corrects the total step by step, until no slice is left to count, or no more
+// votes may be read.
 func (r *Recounter) recount(ctx context.Context, left *counting) error {
 	for range mostSteps {
 		again, err := r.step(ctx, left)
@@ -109,16 +110,16 @@ func (r *Recounter) recount(ctx context.Context, left *counting) error {
 	return call.ErrBusy
 }
 
-// mostSteps is how many steps follow each other without a wait.
+// mostSteps is how many steps are taken without a wait.
 const mostSteps = 20
 
-// step takes one step towards a right total, and reports whether another may be needed.
+// step takes one step towards a correct total, and reports whether another may be needed.
 func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err error) {
 	now, err := r.now(ctx, left.id)
 	if err != nil {
 		return false, err
 	}
-	if now.sums.Changes == 1 { // votes that came since all were read are in none of the counts, and their records may be those of others
+	if now.sums.Changes == 1 { // counts lack votes that came since, and other processes may have handled their records
 		left.changed, left.votes = AllSlices.list(), math.MaxInt
 	}
 	switch {
@@ -144,9 +145,9 @@ func (r *Recounter) step(ctx context.Context, left *counting) (again bool, err e
 	return r.show(ctx, left.id, now.shown, counted.Total())
 }
 
-// count counts the next slices that changed, and keeps their counts.
+// count counts the next changed slices, and stores their counts.
 func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, left *counting) error {
-	var now []int // as many as may be read by the numbers of votes that they had, and one at least
+	var now []int // as many as may be read by their earlier numbers of votes, at least one
 	votes := 0
 	for i, slice := range left.changed {
 		of := sums.Slices[slice].Helpful + sums.Slices[slice].NotHelpful
@@ -169,7 +170,7 @@ func (r *Recounter) count(ctx context.Context, sums layout.VoteSums, left *count
 	return err
 }
 
-// keep writes the counts of slices, unless another process did so since they were read.
+// keep stores the counts of slices, unless another process did so since they were read.
 func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSums) (kept bool, err error) {
 	it, condition, values := sums.Item(id)
 	_, err = r.client.PutItem(ctx, &dynamodb.PutItemInput{
@@ -178,7 +179,8 @@ func (r *Recounter) keep(ctx context.Context, id comment.ID, sums layout.VoteSum
 	return err == nil, orOvertaken(err)
 }
 
-// show writes the total of a comment, unless it is right. After a write it is to be counted again.
+// show writes the total of a comment, unless it is correct. After a write, the votes have to be
+// counted again.
 func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesOf, counted comment.VoteCounts) (again bool, err error) {
 	update, condition, values := shown.Update(counted)
 	if update == "" {
@@ -191,8 +193,8 @@ func (r *Recounter) show(ctx context.Context, id comment.ID, shown layout.VotesO
 	return true, orOvertaken(err)
 }
 
-// orOvertaken returns the error of a write; one whose condition failed is no error, as another came
-// first.
+// orOvertaken returns the error of a write. It returns nil if the condition failed, because another
+// write came first.
 func orOvertaken(err error) error {
 	if call.Refused(err) {
 		return nil
@@ -200,10 +202,10 @@ func orOvertaken(err error) error {
 	return err
 }
 
-// delete deletes the votes of a comment that was deleted, and their sums. If it has more votes than are to
-// be deleted at once, the error is errWaits.
+// delete deletes the votes of a deleted comment, and their sums. If there are more than atOnce
+// votes, it deletes some and returns errWaits.
 func (r *Recounter) delete(ctx context.Context, id comment.ID, atOnce int) error {
-	keys := []layout.Item{layout.VoteSumsKey(id)} // first: then no more are kept
+	keys := []layout.Item{layout.VoteSumsKey(id)} // the sums first, so that no more are stored
 	for it, err := range r.each(ctx, id, layout.VoteSKPrefix, layout.AttrPK+","+layout.AttrSK) {
 		if err != nil {
 			return err
