@@ -12,9 +12,9 @@ import (
 
 // Batch is the result of one read of a source.
 type Batch[T any] struct {
-	// Items are in strictly ascending order, and above all items that the source yielded before.
+	// Items are in strictly ascending order, and above all earlier items of the source.
 	Items []T
-	// Done says that the source has no further items. An empty batch that is not done is normal:
+	// Done is whether the source has no further items. An empty batch that is not done is normal:
 	// the source is read again.
 	Done bool
 	// Bound, unless nil, is below all further items of the source. The source is not read again
@@ -22,10 +22,10 @@ type Batch[T any] struct {
 	Bound *T
 }
 
-// Fill reads on. dry are the numbers of the sources that ran dry or soon will, ascending, and missing
-// is how many items Take still needs; see Before. Fill returns one Batch for each of these sources,
-// in their order, and then one for each further source that it begins, which gets the next number. It
-// may read them in parallel.
+// Fill reads more items of sources. dry has the numbers of the sources that ran dry or soon will,
+// ascending, and missing is how many items Take still needs; see Before. Fill returns one Batch for
+// each of these sources, in their order. It may add batches of new sources, which get the next
+// numbers. It may read in parallel.
 type Fill[T any] func(ctx context.Context, dry []int, missing int) ([]Batch[T], error)
 
 // ErrOrder means that a source yielded an item that is not above the one before it.
@@ -37,7 +37,7 @@ type Merger[T any] struct {
 	fill    Fill[T]
 	sources []source[T]
 	err     error
-	// distance is nil if nothing is read ahead. first is the first item, nil before it is known.
+	// distance is nil if nothing is read ahead. first is the first item; nil until it is known.
 	distance func(a, b *T) float64
 	first    *T
 }
@@ -46,7 +46,7 @@ type source[T any] struct {
 	items []T // read, not yet taken
 	done  bool
 	last  *T // the last item yielded, to check that the next is above it
-	bound *T // below all further items, nil if unknown
+	bound *T // below all further items; nil if unknown
 
 	yielded int // items so far
 }
@@ -56,28 +56,28 @@ type source[T any] struct {
 // Order: each source is strictly ascending by compare, and so is what Take returns across all
 // calls.
 //
-// Duplicates: items of different sources that compare as equal come out once, as the item of the
-// lowest-numbered source. This happens when an edit moves a comment between two partitions that are
-// read at slightly different times.
+// Duplicates: of items of different sources that compare as equal, Take returns only that of the
+// lowest-numbered source. There are some when an edit moves a comment between two partitions that
+// are read at slightly different times.
 //
 // Errors: an error of fill, or ErrOrder, ends the merge. Take then returns that error and no items,
-// in this call and all later ones. So a short list never passes for a whole one.
+// in this call and all later ones. So a short list is never mistaken for a whole one.
 //
 // Cancellation: Take checks its context before each fill, and passes it on.
 //
-// Limits: fill is called only while items are missing and a source is dry, and with all dry sources
-// at once, and those that ReadAhead adds. The number of calls is the number of waves.
+// Limits: fill is called only while items are missing and a source is dry, with all dry sources at
+// once and those that ReadAhead adds. The number of calls is the number of waves.
 func New[T any](sources int, compare func(a, b *T) int, fill Fill[T]) *Merger[T] {
 	return &Merger[T]{compare: compare, fill: fill, sources: make([]source[T], sources)}
 }
 
-// ReadAhead has a fill for dry sources go on with others as well that will probably run dry before
-// Take has all that it wants, so that hardly any further fill follows. distance is how far b is from
-// a. It comes before the first Take.
+// ReadAhead makes each fill include sources that will probably run dry before Take has enough, so
+// that further fills are rare. distance returns how far b is from a. Call ReadAhead before the
+// first Take.
 func (m *Merger[T]) ReadAhead(distance func(a, b *T) float64) { m.distance = distance }
 
-// Before returns how many items at hand come before all that is still to be read of a source. As many
-// fewer may be missing of it.
+// Before returns how many items that were read but not taken come before all unread items of a
+// source. At most missing minus that many items of the source are still needed.
 func (m *Merger[T]) Before(number int) int {
 	bound := m.sources[number].bound
 	if bound == nil {
@@ -152,7 +152,7 @@ func (m *Merger[T]) refill(ctx context.Context, missing int) error {
 	return m.err
 }
 
-// dry returns the sources that have no items at hand and may hold the next one.
+// dry returns the sources without items that may hold the next one.
 func (m *Merger[T]) dry() []int {
 	var dry []int
 	lowest := m.lowest()
@@ -181,8 +181,9 @@ func (m *Merger[T]) soonDry(dry []int, missing int) []int {
 	return soon
 }
 
-// expected is about how many items come before all that is still to be read of a source, less one
-// standard deviation: those at hand, and of dry sources as many as they yielded over such a distance.
+// expected returns about how many items come before all unread items of a source, less one standard
+// deviation. It extrapolates the items of dry sources from the distances of those that they have
+// yielded.
 func (m *Merger[T]) expected(number int, dry []int) float64 {
 	items, until := 0.0, m.sources[number].bound
 	for _, i := range dry {
@@ -197,7 +198,7 @@ func (m *Merger[T]) expected(number int, dry []int) float64 {
 	return float64(m.Before(number)) + items - math.Sqrt(items)
 }
 
-// accept adds what sources yielded to what is at hand.
+// accept adds batches to their sources.
 func (m *Merger[T]) accept(dry []int, batches []Batch[T]) error {
 	if len(batches) < len(dry) {
 		return fmt.Errorf("merge: %d batches for %d sources", len(batches), len(dry))
