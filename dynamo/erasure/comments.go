@@ -15,17 +15,18 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// found is a comment of the author, with what goes with it.
+// found is a comment of the author that has to be erased.
 type found struct {
 	id comment.ID
-	// keys are items elsewhere that name the comment, such as that of its idempotency key.
+	// keys has the keys of items elsewhere that name the comment, such as that of its idempotency
+	// key.
 	keys []layout.Item
 	// report has the counts of this comment alone.
 	report comment.Erasure
 }
 
-// eraseAll erases those comments that are the author's. Before the first it saves which they are, and
-// counts them. Those that were saved before are not counted again.
+// eraseAll erases those of the comments that are the author's. Before the first it saves their ids,
+// and counts them. It does not count saved ones again.
 func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	all := make([]*found, len(ids))
 	err := call.Parallel(ctx, len(ids), func(ctx context.Context, i int) (err error) {
@@ -35,7 +36,7 @@ func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	if err != nil {
 		return err
 	}
-	again := len(r.snapshot().underWay) > 0 // of a tombstone too: items may be left beside it
+	again := len(r.snapshot().underWay) > 0 // also those that are tombstones: items may be left beside them
 	r.update(func(p *progress) {
 		for _, f := range all {
 			if f == nil || again {
@@ -67,7 +68,8 @@ func (r *erasing) eraseAll(ctx context.Context, ids []comment.ID) error {
 	return nil
 }
 
-// look reads a comment and what is kept beside it, nil if it is not the author's, or no longer.
+// look reads a comment and the items beside it. It returns nil if the comment is not, or no longer,
+// the author's.
 func (r *erasing) look(ctx context.Context, id comment.ID) (*found, error) {
 	items, err := r.partition(ctx, id)
 	if err != nil {
@@ -107,8 +109,8 @@ func (r *erasing) isAuthors(it layout.Item) bool {
 	return id != nil && string(id) == r.author.ID
 }
 
-// erase makes a comment a tombstone and deletes what names it and what is beside it. f is nil for a
-// comment that is one already.
+// erase replaces a comment with a tombstone, and deletes the items that name it or are beside it. f
+// is nil if the comment is a tombstone already.
 func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 	if f != nil {
 		if err := r.bury(ctx, f); err != nil {
@@ -125,7 +127,7 @@ func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 		case layout.NewReader(it).Text(layout.AttrSK) != layout.CommentSK:
 			beside = append(beside, layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]})
 		case !layout.NoComment(it):
-			return nil // it is another author's by now
+			return nil // it is another author's now
 		}
 	}
 	return call.Parallel(ctx, len(beside), func(ctx context.Context, i int) error {
@@ -134,10 +136,10 @@ func (r *erasing) erase(ctx context.Context, id comment.ID, f *found) error {
 	})
 }
 
-// bury deletes the items elsewhere that name a comment of the author, and replaces it with a tombstone, whatever
-// else changed of it.
+// bury deletes the items elsewhere that name a comment of the author, and replaces the comment with a tombstone,
+// regardless of edits since.
 func (r *erasing) bury(ctx context.Context, f *found) error {
-	for _, key := range f.keys { // few comments have one, so it looks first: a read is cheaper than a write
+	for _, key := range f.keys { // few of the items exist, and a read is cheaper than a write
 		it, err := r.item(ctx, key)
 		r.read(1)
 		if err != nil {

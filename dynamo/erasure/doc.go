@@ -1,4 +1,4 @@
-// Package erasure erases everything that a table holds about an author, and keeps imports from bringing
-// it back. An [Eraser] does so as work that any process takes over, with an item for each author. A mark
-// stays: [Marks] tell an import which authors to leave out.
+// Package erasure erases all data about an author in a table, and keeps imports from adding it
+// again. An [Eraser] does the work, with an item for each author, so that another process can take
+// it over. A mark of each erased author stays: by [Marks], imports leave out their comments.
 package erasure

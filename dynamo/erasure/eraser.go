@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 )
 
-// pollEvery is the time between two looks for erasures that no process does.
+// pollEvery is how often a process looks for erasures on which no process works.
 const pollEvery = 30 * time.Second
 
 // Client is the part of the SDK's client that an Eraser works with.
@@ -39,10 +39,10 @@ type Eraser struct {
 	client Client
 	table  string
 	pace   pace
-	wake   chan struct{} // holds one signal when an erasure was asked for here
+	wake   chan struct{} // holds a signal after Start was called in this process
 }
 
-// pace is the waits of an erasure.
+// pace has the waits of an erasure.
 type pace struct{ heartbeat, settle, poll time.Duration }
 
 // New makes an Eraser for a table, whose keys and indexes must be those of layout.Definition.
@@ -53,8 +53,8 @@ func New(client Client, table string, options Options) *Eraser {
 	}
 }
 
-// Start asks for the erasure of an author. Any process that serves takes it. If it is under way
-// already, Start changes nothing.
+// Start requests the erasure of an author, which any serving process then takes on. If it is under
+// way already, Start changes nothing.
 func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Erasure, error) {
 	wanted := progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}
 	it := wanted.attributes()
@@ -79,15 +79,15 @@ func (e *Eraser) Start(ctx context.Context, author comment.Author) (comment.Eras
 	return now, err
 }
 
-// Status returns the erasure of an author that waits, is under way or was the last to end, false if
-// there was none.
+// Status returns the erasure of an author that waits or is under way, or else the last one that
+// ended. found is false if there was none.
 func (e *Eraser) Status(ctx context.Context, author comment.Author) (now comment.Erasure, found bool, err error) {
 	it, err := e.item(ctx, jobKey(author))
 	if err != nil {
 		return now, false, err
 	}
 	if len(it) > 0 {
-		job, _ := readProgress(it) // whose it is, is known here
+		job, _ := readProgress(it) // its error is about the author, who is known here
 		return job.report, true, nil
 	}
 	it, err = e.item(ctx, markKey(author))

@@ -25,7 +25,7 @@ type erasing struct {
 	progress progress
 }
 
-// update changes what is saved with the next heartbeat.
+// update changes the progress, which the next heartbeat saves.
 func (r *erasing) update(change func(*progress)) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -53,8 +53,8 @@ func (r *erasing) delete(ctx context.Context, key layout.Item, condition string,
 	return gone, call.Wrap(err, "DeleteItem of an erasure")
 }
 
-// changed writes until the answer is known, and reports whether a write was let through by its condition.
-// After a lost answer that is false, though the write may have happened.
+// changed makes a write, with retries, and reports whether its condition held. After a lost answer
+// it may report false although the write happened.
 func (r *erasing) changed(ctx context.Context, write func() (*types.ConsumedCapacity, error)) (done bool, err error) {
 	err = call.Retry(ctx, func() (further bool, err error) {
 		consumed, err := write()

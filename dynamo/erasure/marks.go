@@ -19,25 +19,26 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// A mark is an item with the digest of an author's id and no personal data. While the author is being
-// erased it blocks all of the author's comments in imports, and from then on those of before the end.
+// A mark is an item with the digest of an author's id and no personal data. During the erasure it
+// keeps imports from adding any comments of the author, afterwards those written before the erasure
+// ended.
 const (
 	markPK    = "ERASED" // the digest of the author is the sort key
 	attrUntil = "un"     // N, milliseconds since 1970: when the erasure ended; missing until then
 )
 
-// marksAge is the age from which on marks are read again before a comment is imported.
+// marksAge is the maximum age of marks that an import uses.
 const marksAge = 10 * time.Second
 
 // putTimeout bounds a put of an import. An erasure looks for comments once more when every put that
-// knew nothing of its mark has ended: after marksAge and putTimeout, and as long again for requests that
+// did not know its mark has ended: after marksAge and putTimeout, plus putTimeout for requests that
 // arrive late.
 const putTimeout = 10 * time.Second
 
 // settle is the time between a mark and the pass after which no import adds a comment of its author.
 const settle = marksAge + 2*putTimeout
 
-// ErrErased is for a write of an item by an author who was erased.
+// ErrErased refuses a write of an item by an erased author.
 var ErrErased = errors.New("the author was erased")
 
 // digestOf returns the sort key of the mark and the job of an author.
@@ -71,7 +72,7 @@ type Marks struct {
 	age     time.Duration // marksAge
 	timeout time.Duration // putTimeout
 
-	mu    sync.Mutex // guards the fields below, and lets one caller read for all
+	mu    sync.Mutex // guards the fields below; one caller reads for all
 	read  time.Time  // when the marks were read; zero for never
 	until map[string]time.Time
 }
@@ -81,10 +82,10 @@ func NewMarks(client marksClient, table string) *Marks {
 	return &Marks{client: client, table: table, age: marksAge, timeout: putTimeout}
 }
 
-// Erased reports whether a comment is of an author who was erased, and not written since. An erased
-// customer's id is that of an imported author too: files of the shop's own older systems rarely say that
-// their authors are customers. It reads the marks if they are older than marksAge: half a read unit while
-// there are none.
+// Erased reports whether a comment is of an erased author and was written before the erasure ended.
+// The id of an erased customer also matches imported authors: files of older systems rarely say
+// that their authors are customers. It reads the marks if they are older than marksAge: half a read
+// unit while there are none.
 func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,7 +100,7 @@ func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 			until[r.Text(layout.AttrSK)] = r.OptionalTime(attrUntil)
 		}
 		m.read, m.until = began, until
-		if elapsed(m.read) >= m.age { // an erasure relies on how old marks may be
+		if elapsed(m.read) >= m.age { // an erasure relies on the maximum age of marks
 			return false, comment.Errorf(comment.Unavailable, "reading which authors were erased took too long; try again")
 		}
 	}
@@ -114,15 +115,16 @@ func (m *Marks) Erased(ctx context.Context, c comment.Comment) (bool, error) {
 	return m.blocks(author, c.CreatedAt()), nil
 }
 
-// elapsed returns the time since then. The monotonic clock may stand still while the machine is suspended, and
-// the other one jump back.
+// elapsed returns the time since a time, by whichever clock shows more. The monotonic clock may
+// stop while the machine is suspended, and the wall clock may jump back.
 func elapsed(since time.Time) time.Duration {
 	return max(time.Since(since), time.Now().Round(0).Sub(since))
 }
 
-// Write makes a write of an item by the author of a comment, unless the author was erased: then the error is
-// ErrErased. An erasure relies on how old the marks are at the write, and on how long that takes. A process
-// that was stopped meanwhile looks again, and takes back what came too late.
+// Write calls write for an item by the author of a comment. If the author was erased, it returns
+// ErrErased instead. An erasure relies on the age of the marks at the write, and on its duration.
+// If the write took too long, because the process was suspended, Write checks again and calls
+// takeBack if needed.
 func (m *Marks) Write(ctx context.Context, by comment.Comment, write, takeBack func(context.Context) error) error {
 	began := time.Now()
 	if erased, err := m.Erased(ctx, by); erased || err != nil {
@@ -142,8 +144,8 @@ func (m *Marks) Write(ctx context.Context, by comment.Comment, write, takeBack f
 	return cmp.Or(err, written)
 }
 
-// Bury replaces a comment of an erased author with a tombstone. Where nothing is, it puts one too: a write
-// whose answer was lost may still arrive.
+// Bury replaces a comment of an erased author with a tombstone. It also puts one if there is no
+// item, because a write whose answer was lost may still arrive.
 func (m *Marks) Bury(ctx context.Context, c comment.Comment) error {
 	condition, author := ofAuthor(c.Author)
 	_, err := m.client.PutItem(ctx, &dynamodb.PutItemInput{

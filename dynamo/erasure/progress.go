@@ -11,11 +11,11 @@ import (
 	"github.com/talkback/talkback/dynamo/leases"
 )
 
-// The item of an erasure that waits, is under way or was interrupted. It holds the author's id, and is
-// deleted at the end. The attributes of the report are those of the mark too.
+// The item of an erasure that waits, is under way or was interrupted. It holds the author's id, and
+// is deleted at the end. The mark has the same attributes for the report.
 const (
 	jobPK        = "ERASING" // the digest of the author is the sort key
-	attrAuthor   = "id"      // S or B, as the comments of the author have it
+	attrAuthor   = "id"      // S, or B of an imported author, as in comments
 	attrUnderWay = "ids"     // L of S, the comments that are being erased
 	attrStart    = "st"      // M, the key after which the scan for an imported author continues
 
@@ -32,21 +32,21 @@ const (
 	attrWriteUnits   = "wu" // N, likewise
 )
 
-// progress is how far an erasure came.
+// progress is the progress of an erasure.
 type progress struct {
 	author comment.Author
 	report comment.Erasure
-	// underWay are the comments that are being erased. A process that takes the erasure over begins
-	// with them: of a tombstone no index tells that it was the author's, and items may be left beside it.
+	// underWay has the comments that are being erased. A process that takes the erasure over begins
+	// with them: tombstones are not in the index of the author, and items may be left beside them.
 	underWay []comment.ID
-	// start is where the scan for an imported author continues, nil at the beginning.
+	// start is where the scan for an imported author continues; nil for the beginning.
 	start layout.Item
 }
 
 func markKey(author comment.Author) layout.Item { return layout.StreamKey(markPK, digestOf(author)) }
 func jobKey(author comment.Author) layout.Item  { return layout.StreamKey(jobPK, digestOf(author)) }
 
-// attributes returns the attributes of the item beside its key and those of the process at work.
+// attributes encodes the progress as attributes of the item.
 func (p progress) attributes() layout.Item {
 	out := reportItem(p.report)
 	out[attrAuthor] = layout.Text(p.author.ID)
@@ -103,7 +103,7 @@ func reportItem(e comment.Erasure) layout.Item {
 	return out
 }
 
-// reportOf reads a report. What the item lacks is 0.
+// reportOf decodes a report. Missing attributes count as 0.
 func reportOf(it layout.Item) comment.Erasure {
 	r := layout.NewReader(it)
 	e := comment.Erasure{State: comment.ErasureRunning, RequestedAt: r.OptionalTime(attrRequested)}
@@ -112,7 +112,7 @@ func reportOf(it layout.Item) comment.Erasure {
 	}
 	for attr, units := range map[string]*float64{attrReadUnits: &e.ReadUnits, attrWriteUnits: &e.WriteUnits} {
 		if number, ok := it[attr].(*types.AttributeValueMemberN); ok {
-			*units, _ = strconv.ParseFloat(number.Value, 64) // 0 for what is no number
+			*units, _ = strconv.ParseFloat(number.Value, 64) // 0 if it is no number
 		}
 	}
 	if finished := r.OptionalTime(attrUntil); !finished.IsZero() {
@@ -121,7 +121,7 @@ func reportOf(it layout.Item) comment.Erasure {
 	return e
 }
 
-// counters returns the counts of a report by their attributes.
+// counters returns pointers to the counts of a report, by attribute.
 func counters(e *comment.Erasure) map[string]*int {
 	return map[string]*int{
 		attrComments: &e.Comments, attrHeldEdits: &e.HeldEdits, attrReplies: &e.Replies, attrDecisions: &e.Decisions,
@@ -129,8 +129,8 @@ func counters(e *comment.Erasure) map[string]*int {
 	}
 }
 
-// Outlasts reports whether an item is of an erasure, and stays when the table is made what an older copy of
-// it was. The copy may lack it, or have the mark of an earlier erasure of the author.
+// Outlasts reports whether an item of an erasure stays when an older copy of the table replaces its
+// content. The copy may lack the item, or have the mark of an earlier erasure of the author.
 func Outlasts(there, copied layout.Item) bool {
 	pk := layout.NewReader(there).OptionalText(layout.AttrPK)
 	if pk != markPK && pk != jobPK || copied == nil {
@@ -140,5 +140,5 @@ func Outlasts(there, copied layout.Item) bool {
 	return pk == markPK && len(there) > 2 && (now.IsZero() || !then.IsZero() && then.Before(now))
 }
 
-// millisecond returns the time as items hold it.
+// millisecond returns the time as stored in items.
 func millisecond(at time.Time) time.Time { return at.UTC().Truncate(time.Millisecond) }

@@ -17,31 +17,31 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// How an erasure ends complete while others write, and whenever it is killed.
+// How an erasure becomes complete while others write, and even if it is killed.
 //
-// First it writes the mark, which keeps imports from adding comments of the author. A customer's items
-// are found by an index; a pass erases all that it shows. The index follows the table within moments,
-// and an import may add comments for as long as it knows nothing of the mark. So passes go on until
-// one that began after that time finds nothing. Imported authors are in no index: after that time,
-// nothing adds comments of theirs, and one consistent scan finds all.
+// First it writes the mark, which keeps imports from adding comments of the author. A customer's
+// items are found by an index, and a pass erases all items in it. The index follows the table
+// within moments, and an import may add comments until it knows the mark. So passes go on until one
+// that began after that time finds nothing. Imported authors are in no index. After that time no
+// import adds comments of theirs, and one consistent scan finds all.
 //
-// A comment becomes a tombstone first, and then the items beside it go: a decision and a report are
-// written on condition that their comment is no tombstone, so none comes later. The tombstone tells
-// nothing of its author, and so the item of the erasure lists the comments whose turn it is. It is
-// saved before them, and the process that takes over begins with them.
+// A comment becomes a tombstone first, and then the items beside it are deleted. Decisions and
+// reports are written on condition that their comment is no tombstone, so none comes later. A
+// tombstone does not name its author, so the item of the erasure lists the comments that are being
+// erased. It is saved before they are erased, and a process that takes over begins with them.
 
 const (
-	// maxPasses ends an erasure whose author goes on writing. What is written later stays.
+	// maxPasses ends an erasure whose author keeps writing. Items written later stay.
 	maxPasses = 5
 	// atOnce is how many comments are erased together.
 	atOnce = call.MaxAtOnce
-	// lastWords is how long an erasure that ends early may take to save how far it came.
+	// lastWords is how long an erasure that ends early may take to save its progress.
 	lastWords = 3 * time.Second
 )
 
-// Run erases an author, or continues an erasure that was interrupted. It calls show now and then. After
-// an error, another Run continues where this one stopped. While another process erases the author, the
-// error is of the kind Conflict.
+// Run erases an author, or continues an interrupted erasure. It calls show now and then. After an
+// error, another Run continues where this one stopped. While another process erases the author, it
+// returns a Conflict error.
 func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comment.Erasure)) (comment.Erasure, error) {
 	run := &erasing{Eraser: e, author: author, show: show, progress: progress{author: author, report: comment.Erasure{RequestedAt: millisecond(time.Now())}}}
 	run.work = leases.NewWork(leases.WorkOptions{
@@ -63,7 +63,7 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 	return run.snapshot().report, err
 }
 
-// all does the whole work.
+// all does the whole erasure.
 func (r *erasing) all(ctx context.Context) error {
 	if err := r.mark(ctx); err != nil {
 		return err
@@ -80,7 +80,7 @@ func (r *erasing) all(ctx context.Context) error {
 	if err := find(ctx); err != nil {
 		return err
 	}
-	if err := r.work.Save(ctx); err != nil { // another process has ended it while this one was stopped
+	if err := r.work.Save(ctx); err != nil { // fails if another process has ended it while this one was suspended
 		return err
 	}
 	r.update(func(p *progress) {
@@ -93,7 +93,7 @@ func (r *erasing) all(ctx context.Context) error {
 	return r.work.Finish(ctx)
 }
 
-// mark writes the mark with the report as far as it is known.
+// mark writes the mark with the current report.
 func (r *erasing) mark(ctx context.Context) error {
 	it := reportItem(r.snapshot().report)
 	maps.Copy(it, markKey(r.author))
@@ -103,7 +103,7 @@ func (r *erasing) mark(ctx context.Context) error {
 	})
 }
 
-// findOfCustomer finds all of a customer by the index, in passes, and erases it.
+// findOfCustomer finds a customer's items by the index, in passes, and erases them.
 func (r *erasing) findOfCustomer(ctx context.Context) error {
 	for pass := 1; ; pass++ {
 		found, err := r.pass(ctx)
@@ -113,13 +113,13 @@ func (r *erasing) findOfCustomer(ctx context.Context) error {
 		if err := task.Wait(ctx, r.pace.settle); err != nil {
 			return err
 		}
-		if err := r.work.Save(ctx); err != nil { // what the author did since another process ended it stays
+		if err := r.work.Save(ctx); err != nil { // fails if another process has ended it: items written since then stay
 			return err
 		}
 	}
 }
 
-// pass erases what the index shows of the customer, and returns how much that was.
+// pass erases the customer's items in the index, and returns how many they were.
 func (r *erasing) pass(ctx context.Context) (found int, err error) {
 	before := r.snapshot().report
 	for _, writer := range []*types.AttributeValueMemberS{layout.WriterOfComment(r.author.ID), layout.WriterOfReport(r.author.ID)} {
@@ -141,8 +141,8 @@ func (r *erasing) pass(ctx context.Context) (found int, err error) {
 	return after.Comments + after.Reports + after.Votes - before.Comments - before.Reports - before.Votes, nil
 }
 
-// eraseFound erases the items with these keys, if they are the author's: comments, or reports and votes by
-// the customer, and copies that someone made by hand.
+// eraseFound erases the items with the keys, if they are the author's: comments, reports and votes,
+// and items that were copied by hand.
 func (r *erasing) eraseFound(ctx context.Context, keys []layout.Item, condition string, values layout.Item) error {
 	var comments []comment.ID
 	var others []layout.Item

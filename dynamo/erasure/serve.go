@@ -16,9 +16,9 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Serve does the erasures that were asked for and those that were interrupted, one after the other,
-// until the context ends. It looks for them every 30 seconds, which takes half a read unit. What fails is
-// logged and tried again. The log names no author.
+// Serve does requested and interrupted erasures, one after the other, until the context ends. It
+// looks for them every 30 seconds, which takes half a read unit. It logs and retries those that
+// fail. The log names no author.
 func (e *Eraser) Serve(ctx context.Context, log *slog.Logger) {
 	for ctx.Err() == nil {
 		err := task.Try(func() error { return e.serveAll(ctx, log) })
@@ -33,7 +33,7 @@ func (e *Eraser) Serve(ctx context.Context, log *slog.Logger) {
 	}
 }
 
-// serveAll does the erasures that no process does now. One that fails keeps none of the others waiting.
+// serveAll does the erasures on which no process works. One that fails does not hold up the others.
 func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 	var failed error
 	for output, err := range call.Answers(ctx, e.client, &dynamodb.QueryInput{
@@ -46,7 +46,7 @@ func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 		for _, it := range output.Items {
 			job, err := readProgress(it)
 			switch sortKey := layout.NewReader(it).Text(layout.AttrSK); {
-			case err != nil || sortKey != digestOf(job.author): // it would be erased again and again
+			case err != nil || sortKey != digestOf(job.author): // else it would be erased again and again
 				err = fmt.Errorf("%s / %s names no author, or another one: delete the item, and ask for the erasure again", jobPK, sortKey)
 			case job.report.State == comment.ErasureWaiting:
 				err = e.serve(ctx, job.author, log)
@@ -57,7 +57,7 @@ func (e *Eraser) serveAll(ctx context.Context, log *slog.Logger) error {
 	return failed
 }
 
-// serve does one erasure, unless another process was first.
+// serve does one erasure, unless another process has begun it.
 func (e *Eraser) serve(ctx context.Context, author comment.Author, log *slog.Logger) error {
 	began := time.Now()
 	done, err := e.Run(ctx, author, func(comment.Erasure) {})
