@@ -7,25 +7,25 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// mostImproper bounds how many items are named that are not as Talkback writes them.
+// mostImproper bounds how many malformed items are listed.
 const mostImproper = 1000
 
-// Check takes note of all items of a copy, before anything is written. The zero Check has seen none.
+// Check checks all items of a copy before anything is written. The zero Check has seen none.
 type Check struct {
-	// Comments, Deleted and Beside are how many comments, tombstones and other items are restored, and
-	// Derived how many are left out.
+	// Comments, Deleted and Beside are the numbers of comments, tombstones and other items to
+	// restore, and Derived is the number of items left out.
 	Comments, Deleted, Beside, Derived int
-	// Improper are comments that cannot be read. They are restored as they are.
+	// Improper has comments that cannot be read. They are restored as they are.
 	Improper []layout.Improper
-	// Imports are the items of imports; see package imports.
+	// Imports has the items of imports; see package imports.
 	Imports []layout.Item
 
 	unknown int
-	example string // what the key of an unknown item begins with
-	version int64  // of the layout, 0 if no item says so
+	example string // the beginning of the key of an unknown item
+	version int64  // of the layout; 0 if no item has it
 }
 
-// Add takes note of an item.
+// Add adds an item. Its error is nil.
 func (c *Check) Add(it layout.Item) error {
 	switch KindOf(it) {
 	case Comment:
@@ -54,7 +54,8 @@ func (c *Check) Add(it layout.Item) error {
 	return nil
 }
 
-// Err returns why the copy cannot be restored by a program that knows one layout; nil if it can.
+// Err returns why the copy cannot be restored by a program with the given layout version; nil if it
+// can.
 func (c *Check) Err(table string, version int64) error {
 	switch {
 	case c.version != 0 && c.version != version:

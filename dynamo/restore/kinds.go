@@ -1,10 +1,10 @@
-// Package restore puts the items of a copy of the table back: comments, and what cannot be found out
-// anew, such as who voted, reported and decided, tombstones and marks of erased authors. Counts, the
-// page index and the state of the stream follow from these and are left out: the process that counts the
-// new table makes them. Events and hooks are left out, too.
+// Package restore writes the items of a copy of the table back: comments, and items that cannot be
+// derived, such as votes, reports, decisions, tombstones and marks of erased authors. It leaves out
+// counts, the page index and the state of the stream, because counting the new table makes them
+// anew. It also leaves out events and hooks.
 //
-// kinds.go says which items those are, check.go whether a copy can be restored, and loader.go writes
-// them.
+// kinds.go selects these items, check.go checks whether a copy can be restored, and loader.go
+// writes the items.
 package restore
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Kind is what an item is to a restore.
+// Kind says how a restore treats an item.
 type Kind int
 
 const (
@@ -22,16 +22,17 @@ const (
 	Unknown Kind = iota
 	// Comment is a comment or its tombstone.
 	Comment
-	// Beside is anything else that is restored. Votes that come before their comment would be deleted
-	// as those of a deleted one, so comments are restored first.
+	// Beside is any other item that is restored. Comments are restored first: votes without their
+	// comment would be deleted as those of a deleted one.
 	Beside
-	// Derived is an item that follows from others, or that only says how far a process is. It is left out.
+	// Derived is an item that can be derived from others, or that only holds the progress of a
+	// process. It is left out.
 	Derived
-	// Layout is the item that says which layout a table has.
+	// Layout is the item with the layout version of the table.
 	Layout
 )
 
-// Items that have a partition of their own, by what their partition keys begin with.
+// Items outside the partitions of comments, by the prefixes of their partition keys.
 var partitions = []struct {
 	prefix string
 	kind   Kind
@@ -42,9 +43,9 @@ var partitions = []struct {
 	{"PAGES", Derived},                // stores of page numbers
 	{"STREAM", Derived},               // leases, heartbeats
 	{"STATISTICS", Derived},           // state of counting
-	{"DOCTOR#", Derived},              // what talkback doctor tries out
+	{"DOCTOR#", Derived},              // test items of talkback doctor
 	{"OUT", Derived},                  // events, which were delivered or expire
-	{"HOOK", Derived},                 // hooks, too: a copy must not post to the addresses that the table posts to
+	{"HOOK", Derived},                 // hooks: a copy must not post to the addresses of the original
 	{"SETTINGS", Layout},
 	{"KEY#", Beside},   // idempotency keys: a retry may come after the move
 	{"ONE#", Beside},   // one comment for each customer and product

@@ -35,11 +35,12 @@ type Client interface {
 	DeleteItem(context.Context, *dynamodb.DeleteItemInput, ...func(*dynamodb.Options)) (*dynamodb.DeleteItemOutput, error)
 }
 
-// Counts says what became of items. Each is counted once.
+// Counts says what happened to items. Each is counted once.
 type Counts struct {
-	// Written were not there, Replaced were another, and Existing stay as they are.
+	// Written is how many were missing and were added, Replaced how many were changed, and Existing
+	// how many stayed as they were.
 	Written, Replaced, Existing int
-	// Erased are of authors who were erased from the table, and are left out.
+	// Erased is how many were left out, because their authors were erased from the table.
 	Erased int
 }
 
@@ -51,24 +52,24 @@ func (n *Counts) Add(more Counts) {
 	n.Erased += more.Erased
 }
 
-// Loader writes items of a copy to a table. Each write of Load has a condition, so that one that takes
-// effect long after its answer was lost changes nothing that came since. Those of RemoveOthers have
-// none: nothing else may write meanwhile.
+// Loader writes items of a copy to a table. Each write of Load has a condition, so a late one,
+// whose answer was lost, does not overwrite newer items. The writes of RemoveOthers have none:
+// nothing else may write meanwhile.
 type Loader struct {
-	// Replace makes items what they are in the copy. Without it, what is there stays as it is.
+	// Replace changes existing items to those of the copy. Without it, they stay as they are.
 	Replace bool
-	// Lines says, with Replace, that the copy is lines of talkback export. What those do not tell of a
-	// comment stays, and so do all other items.
+	// Lines means, with Replace, that the copy was written by talkback export. Attributes of
+	// comments that its lines do not have stay, and so do all other items.
 	Lines bool
-	// Marks are the authors whose items are not written, nor those beside comments of theirs that were loaded
-	// before. Nil leaves out none.
+	// Marks names erased authors. Their items are not written, nor are items beside their comments,
+	// if the comments were loaded before. Nil leaves out none.
 	Marks *erasure.Marks
 
 	client   Client
 	table    string
 	calls    int
-	seen     map[[16]byte]struct{} // the keys of all items that were loaded, with Replace
-	comments int                   // of these, that are not deleted
+	seen     map[[16]byte]struct{} // digests of the keys of all loaded items, with Replace
+	comments int                   // how many of these are comments that are not deleted
 
 	mu     sync.Mutex
 	erased map[comment.ID]struct{} // comments that were left out
@@ -87,15 +88,15 @@ func keyOf(it layout.Item) layout.Item {
 	return layout.Item{layout.AttrPK: it[layout.AttrPK], layout.AttrSK: it[layout.AttrSK]}
 }
 
-// digest stands for a key in a set: 16 bytes, however long the key is.
+// digest returns a hash of an item's key: 16 bytes, however long the key is.
 func digest(it layout.Item) [16]byte {
 	r := layout.NewReader(it)
 	sum := sha256.Sum256([]byte(r.Text(layout.AttrPK) + "\x00" + r.Text(layout.AttrSK)))
 	return [16]byte(sum[:16])
 }
 
-// Load writes items, whose keys differ. On an error the counts say how far it came, and loading the same
-// items again continues from there.
+// Load writes items with different keys. On an error the counts say how far it got, and loading the
+// same items again continues from there.
 func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, err error) {
 	there, err := l.look(ctx, items)
 	if err != nil {
@@ -127,13 +128,13 @@ func (l *Loader) Load(ctx context.Context, items []layout.Item) (total Counts, e
 	return total, nil
 }
 
-// Loaded reports whether an item of the same key was loaded before, with Replace.
+// Loaded reports whether an item with the same key was loaded before. It needs Replace.
 func (l *Loader) Loaded(it layout.Item) bool {
 	_, loaded := l.seen[digest(it)]
 	return loaded
 }
 
-// look returns what is there under the keys of items, only the keys without Replace.
+// look returns the existing items with the same keys; without Replace, only their keys.
 func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]layout.Item, error) {
 	there := make(map[[16]byte]layout.Item, len(items))
 	for part := range slices.Chunk(items, call.MaxKeysPerGet) {
@@ -164,7 +165,7 @@ func (l *Loader) look(ctx context.Context, items []layout.Item) (map[[16]byte]la
 	return there, nil
 }
 
-// restore writes one item, unless what is there stays.
+// restore writes one item, unless the existing one stays.
 func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts, err error) {
 	switch out, err := l.leavesOut(ctx, it); {
 	case err != nil:
@@ -193,8 +194,9 @@ func (l *Loader) restore(ctx context.Context, it, there layout.Item) (did Counts
 	return Counts{Existing: 1}, nil
 }
 
-// leavesOut reports whether an item went with a comment when its author was erased: that comment, what stands
-// beside it, or a key that names it. The authors of other items come to light when these are written.
+// leavesOut reports whether an item is left out with a comment of an erased author: the comment
+// itself, an item beside it, or an item that names it. For other items, guarded checks the author
+// at the write.
 func (l *Loader) leavesOut(ctx context.Context, it layout.Item) (out bool, err error) {
 	if l.Marks == nil {
 		return false, nil
@@ -220,7 +222,7 @@ func (l *Loader) leavesOut(ctx context.Context, it layout.Item) (out bool, err e
 	return out, err
 }
 
-// leftOut takes note of a comment that was left out, if the item is one.
+// leftOut remembers a comment that was left out. It ignores other items.
 func (l *Loader) leftOut(it layout.Item) {
 	if KindOf(it) == Comment {
 		l.mu.Lock()
@@ -229,7 +231,7 @@ func (l *Loader) leftOut(it layout.Item) {
 	}
 }
 
-// guarded makes a write, unless the item is by an author who was erased from the table.
+// guarded calls write, unless the item is by an author who was erased from the table.
 func (l *Loader) guarded(ctx context.Context, it layout.Item, write func(context.Context) error) error {
 	author, known := authorOf(it)
 	if !known || l.Marks == nil {
@@ -244,7 +246,8 @@ func (l *Loader) guarded(ctx context.Context, it layout.Item, write func(context
 	})
 }
 
-// authorOf returns a comment with the author and the time of an item: of a comment, a vote or a report.
+// authorOf returns a comment with the author and the time of an item, which may be a comment, a
+// vote or a report.
 func authorOf(it layout.Item) (c comment.Comment, known bool) {
 	if KindOf(it) == Comment {
 		c, err := layout.Decode(it)
@@ -257,12 +260,13 @@ func authorOf(it layout.Item) (c comment.Comment, known bool) {
 	return by(report.By, report.At), err == nil
 }
 
-// by returns a comment that a customer could have written at a time.
+// by returns a comment with only an author and a time.
 func by(customer string, at time.Time) comment.Comment {
 	return comment.Comment{ID: comment.IDOf(comment.FirstAt(at)), Author: comment.Author{ID: customer}}
 }
 
-// put writes an item where nothing is, and reports whether it did, now or by a try whose answer was lost.
+// put writes an item if none exists. It reports whether it did, now or in an earlier try whose
+// answer was lost.
 func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err error) {
 	again := false
 	err = call.Retry(ctx, func() (progress bool, err error) {
@@ -282,8 +286,8 @@ func (l *Loader) put(ctx context.Context, it layout.Item) (written bool, err err
 	return written, err
 }
 
-// replace makes what is there the item, and reports whether that changed anything. Votes that were
-// counted in this table stay.
+// replace changes the existing item, there, to it, and reports whether that changed anything. Votes
+// that were counted in this table stay.
 func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bool, err error) {
 	err = call.Retry(ctx, func() (progress bool, err error) {
 		if there == nil {
@@ -307,7 +311,7 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 		}
 		done, err := l.update(ctx, there, want)
 		if err == nil && !done {
-			err = call.ErrBusy // look again what came first
+			err = call.ErrBusy // another write came first: look again
 		}
 		changed, there = changed || done, nil
 		return done, err
@@ -315,8 +319,8 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 	return changed, err
 }
 
-// keepUntold keeps what no line tells: which import added a comment, by which --undo finds it, and the hash
-// of its idempotency key, by which an erasure finds that.
+// keepUntold keeps attributes that lines do not have: the import that added a comment, by which
+// --undo finds it, and the hash of its idempotency key, by which an erasure finds the key.
 func keepUntold(want, there layout.Item) {
 	for _, attr := range []string{layout.AttrImport, layout.AttrKeyHash} {
 		if there[attr] != nil {
@@ -325,7 +329,8 @@ func keepUntold(want, there layout.Item) {
 	}
 }
 
-// update makes an item another one, if the attributes that differ are still as they were read.
+// update changes an item from was to want, if the attributes that differ are still as they were
+// read.
 func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, err error) {
 	names, values := map[string]string{}, layout.Item{}
 	var set, remove, same []string
@@ -369,11 +374,11 @@ func (l *Loader) update(ctx context.Context, was, want layout.Item) (done bool, 
 	return err == nil, call.Wrap(err, "UpdateItem")
 }
 
-// ErrNoComments refuses to make a table empty.
+// ErrNoComments refuses to empty a table.
 var ErrNoComments = errors.New("the copy has no comments, and --replace would delete all of the table: check whether it is the right one; for an empty table, make a new one")
 
-// RemoveOthers removes what the copy lacks, once all of it was loaded with Replace: comments become
-// tombstones. What erasures left stays. It returns how many items are gone.
+// RemoveOthers removes items that the copy lacks, after all of the copy was loaded with Replace.
+// Comments become tombstones. Items of erasures stay. It returns how many items it removed.
 func (l *Loader) RemoveOthers(ctx context.Context) (removed int, err error) {
 	if l.comments == 0 {
 		return 0, ErrNoComments
@@ -401,7 +406,7 @@ func (l *Loader) RemoveOthers(ctx context.Context) (removed int, err error) {
 	return removed, nil
 }
 
-// remove deletes an item, and leaves a tombstone of a comment.
+// remove deletes an item. It replaces a comment with a tombstone.
 func (l *Loader) remove(ctx context.Context, it layout.Item, kind Kind) error {
 	return call.Retry(ctx, func() (progress bool, err error) {
 		if kind == Comment {
