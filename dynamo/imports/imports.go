@@ -1,5 +1,5 @@
-// Package imports keeps the names of imports in the table: when each ran and what it wrote. It takes an
-// import back by the marks that its comments have.
+// Package imports keeps a list of imports in the table: the name of each, when it ran, and how much
+// it wrote. It undoes an import by the marks of its comments.
 package imports
 
 import (
@@ -22,29 +22,29 @@ import (
 // MaxName bounds the name of an import, in bytes.
 const MaxName = 255
 
-// The item of an import has its name as sort key. One item more has the latest number.
+// The item of an import has its name in the sort key. One more item has the latest number.
 const (
 	partition   = "IMPORTS"
 	namePrefix  = "N#"
 	numbers     = "NUMBERS"
 	attrNumber  = "n" // N
 	attrBegun   = "b" // N, milliseconds since 1970
-	attrEnded   = "e" // N, absent while the import runs, and if it was killed
+	attrEnded   = "e" // N, absent while the import runs, or if it was killed
 	attrWritten = "w" // N
 	attrUpdated = "u" // N
-	attrUndone  = "d" // N, when it was taken back; absent if it was not, or ran again since
+	attrUndone  = "d" // N, when it was undone; absent if it was not, or ran again since
 )
 
-// Import is what is known of an import.
+// Import describes an import.
 type Import struct {
-	// Name is what the operator called it, or the name of its file.
+	// Name is a name given by the operator, or the name of the file.
 	Name string
-	// Begun is when it last began. Ended is when it ended, zero if it has not, or was killed.
+	// Begun is when it last began. Ended is when it ended; zero if it still runs, or was killed.
 	Begun, Ended time.Time
-	// Written is how many comments it added, and Updated how many it changed, in all runs. Of one that
-	// was killed, they lack what it wrote after its last note.
+	// Written is how many comments it added, and Updated how many it changed, in all runs. If it
+	// was killed, they lack writes after its last Note.
 	Written, Updated int
-	// Undone is when it was taken back, zero if it was not.
+	// Undone is when it was undone; zero if it was not.
 	Undone time.Time
 
 	number int64
@@ -62,7 +62,7 @@ type Client interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
-// Registry is the imports of a table. It is safe for concurrent use.
+// Registry reads and writes the list of imports of a table. It is safe for concurrent use.
 type Registry struct {
 	client Client
 	table  string
@@ -73,7 +73,7 @@ func NewRegistry(client Client, table string) *Registry {
 	return &Registry{call.For(client, call.ForMaintenance), table}
 }
 
-// CheckName returns an error that names the cure for a name that no import can have.
+// CheckName returns an error if no import can have this name.
 func CheckName(name string) error {
 	if name == "" || len(name) > MaxName || !utf8.ValidString(name) {
 		return comment.Errorf(comment.BadInput, "the name of an import is UTF-8 of 1 to %d bytes", MaxName)
@@ -86,12 +86,12 @@ func CheckName(name string) error {
 	return nil
 }
 
-// Begin notes that an import begins. One of the same name goes on: it keeps its number, so that both
-// runs are taken back together.
+// Begin notes that an import begins. If there was one of the same name, its number is kept, so that
+// both runs are undone together.
 func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
 	found, err := r.get(ctx, name)
 	if err == nil && found.number == 0 {
-		found.number, err = r.count(ctx, 1) // one that no import had; if its answer is lost, it is not used
+		found.number, err = r.count(ctx, 1) // a new number; if the answer is lost, it stays unused
 	}
 	if err != nil {
 		return found, err
@@ -105,13 +105,13 @@ func (r *Registry) Begin(ctx context.Context, name string) (Import, error) {
 	return importOf(it)
 }
 
-// Note notes what the run of an import wrote so far that Begin returned.
+// Note notes how much an import has written so far; m is the result of Begin.
 func (r *Registry) Note(ctx context.Context, m Import, written, updated int) error {
 	_, err := r.update(ctx, namePrefix+m.Name, "SET "+wrote, m.values(written, updated))
 	return err
 }
 
-// End notes that the run of an import ended that Begin returned, and what it wrote.
+// End notes that an import ended, and how much it wrote; m is the result of Begin.
 func (r *Registry) End(ctx context.Context, m Import, written, updated int) error {
 	values := m.values(written, updated)
 	values[":now"] = layout.Time(time.Now())
@@ -119,15 +119,15 @@ func (r *Registry) End(ctx context.Context, m Import, written, updated int) erro
 	return err
 }
 
-// wrote is the part of an update that notes what an import wrote.
+// wrote is the part of an update expression with the numbers of writes.
 const wrote = attrWritten + " = :written, " + attrUpdated + " = :updated"
 
-// values returns the values of wrote, by what this run wrote.
+// values returns the values of wrote; written and updated are those of this run.
 func (m Import) values(written, updated int) layout.Item {
 	return layout.Item{":written": layout.Number(int64(m.Written + written)), ":updated": layout.Number(int64(m.Updated + updated))}
 }
 
-// List returns all imports by name, and the items of those that someone damaged.
+// List returns all imports in the order of their names, and malformed items.
 func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Improper, err error) {
 	for answer, err := range call.Answers(ctx, r.client, &dynamodb.QueryInput{
 		TableName: aws.String(r.table), ConsistentRead: aws.Bool(true),
@@ -149,7 +149,7 @@ func (r *Registry) List(ctx context.Context) (all []Import, damaged []layout.Imp
 	return all, damaged, nil
 }
 
-// get returns the import of a name, one without a number if there is none.
+// get returns the import with a name. If there is none, its number is 0.
 func (r *Registry) get(ctx context.Context, name string) (Import, error) {
 	it, err := call.Retried(ctx, func() (layout.Item, error) {
 		return call.Item(ctx, r.client, r.table, layout.StreamKey(partition, namePrefix+name), "GetItem of import %q", name)
@@ -160,9 +160,9 @@ func (r *Registry) get(ctx context.Context, name string) (Import, error) {
 	return importOf(it)
 }
 
-// MakeRoom has later imports take numbers after those of a copy that is restored, given by the items of its
-// imports. It returns an error if a number is that of another import here: an undo of one would remove what
-// the other added.
+// MakeRoom makes later imports take numbers above those in a copy that is restored; copied has the
+// items of the copy's imports. It returns an error if an import of this table has a number that the
+// copy may use. Undoing one would remove comments of the other.
 func (r *Registry) MakeRoom(ctx context.Context, copied []layout.Item) error {
 	numberOf, latest := map[string]int64{}, int64(0)
 	for _, it := range copied {
@@ -177,7 +177,7 @@ func (r *Registry) MakeRoom(ctx context.Context, copied []layout.Item) error {
 	switch {
 	case err != nil:
 		return err
-	case len(damaged) > 0: // its number may be one of the copy
+	case len(damaged) > 0: // its number may be in the copy too
 		return unusable(damaged[0])
 	}
 	for _, m := range all {
@@ -192,7 +192,7 @@ func (r *Registry) MakeRoom(ctx context.Context, copied []layout.Item) error {
 	return err
 }
 
-// count adds to the latest number, and returns it.
+// count adds more to the latest number, and returns the result.
 func (r *Registry) count(ctx context.Context, more int64) (latest int64, err error) {
 	it, err := r.update(ctx, numbers, "ADD "+attrNumber+" :more", layout.Item{":more": layout.Number(more)})
 	if err != nil {
@@ -202,7 +202,7 @@ func (r *Registry) count(ctx context.Context, more int64) (latest int64, err err
 	return reader.Number(attrNumber), reader.Err()
 }
 
-// update changes an item, and returns it as it is then. The change may be made twice.
+// update changes an item, and returns the new item. The change may be made twice.
 func (r *Registry) update(ctx context.Context, sort, expression string, values layout.Item) (layout.Item, error) {
 	output, err := call.Retried(ctx, func() (*dynamodb.UpdateItemOutput, error) {
 		output, err := r.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
@@ -218,7 +218,7 @@ func (r *Registry) update(ctx context.Context, sort, expression string, values l
 	return output.Attributes, nil
 }
 
-// importOf reads an import. The error of a damaged one names its item and the cure.
+// importOf decodes an import. The error for a malformed one names its item and the cure.
 func importOf(it layout.Item) (Import, error) {
 	m, wrong := decode(it)
 	if wrong != "" {
@@ -231,7 +231,7 @@ func unusable(item layout.Improper) error {
 	return fmt.Errorf("%v: repair the item of this import; if you delete it, the import cannot be taken back", item)
 }
 
-// decode reads an import, and returns what is wrong with its item, "" if nothing is.
+// decode decodes an import. wrong describes what is wrong with its item; "" if nothing is.
 func decode(it layout.Item) (m Import, wrong string) {
 	r := layout.NewReader(it)
 	m = Import{

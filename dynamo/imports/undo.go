@@ -14,20 +14,20 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Undone says what became of the comments that an import added.
+// Undone says what happened to the comments that an import added.
 type Undone struct {
-	// Removed is how many are gone, those that an earlier Undo removed among them.
+	// Removed is how many are gone, including those that an earlier Undo removed.
 	Removed int
-	// Changed is how many were edited, decided about or replied to since, and stay.
+	// Changed is how many stay because they were edited, decided about or replied to since.
 	Changed int
 }
 
-// Undo removes the comments that an import added, but those that were changed since. It reads the whole
-// table. After an error, another Undo goes on, and counts what was removed before. An import may add the
-// same comments again. A comment that is written while Undo runs may stay.
+// Undo removes the comments that an import added, except those that were changed since. It reads
+// the whole table. After an error, another Undo continues, and counts the comments removed before.
+// An import may add the same comments again. A comment that is written while Undo runs may stay.
 //
-// Each becomes a tombstone, as a deleted comment does: a put of the import may arrive late, and must
-// not bring it back.
+// Each becomes a tombstone, as a deleted comment does: a late put of the import must not restore
+// it.
 func (r *Registry) Undo(ctx context.Context, name string, show func(Undone)) (done Undone, err error) {
 	m, err := r.Find(ctx, name)
 	if err != nil {
@@ -73,8 +73,8 @@ func (r *Registry) Find(ctx context.Context, name string) (Import, error) {
 	return m, err
 }
 
-// remove replaces a comment of an import with a tombstone, and reports whether it is gone. One that was
-// changed since the import stays, also if the change comes only now.
+// remove replaces a comment of an import with a tombstone, and reports whether it is gone. A
+// comment that was changed since the import stays, even if the change comes only now.
 func (r *Registry) remove(ctx context.Context, it layout.Item) (gone bool, err error) {
 	if layout.NoComment(it) {
 		return true, nil
@@ -85,7 +85,7 @@ func (r *Registry) remove(ctx context.Context, it layout.Item) (gone bool, err e
 	}
 	product, err := layout.ProductOf(it)
 	if err != nil {
-		return false, nil // damaged, and so changed
+		return false, nil // damaged counts as changed
 	}
 	c, err := layout.DecodeCompressed(it, product, false)
 	mark, ok := layout.ImportMarkOf(it)
