@@ -16,9 +16,9 @@ import (
 	"github.com/aws/smithy-go"
 )
 
-// NewClient makes a client for the streams of the tables that another client is for. It copies the
-// region, credentials, connections and retries. It copies the endpoint too, except one of AWS,
-// where streams have endpoints of their own. Answers are verified as that client verifies them.
+// NewClient makes a client for streams from a client for tables. It copies region, credentials,
+// connections, retries and the verification of answers. It also copies the endpoint, unless that is
+// one of AWS, where streams have their own endpoints.
 func NewClient(from *dynamodb.Client) *dynamodbstreams.Client {
 	o := from.Options()
 	options := dynamodbstreams.Options{
@@ -57,7 +57,7 @@ func NewSource(client streams, tables dynamodb.DescribeTableAPIClient, table str
 	return &tableStream{client: client, tables: tables, table: table, arns: map[string]string{}}
 }
 
-// Shards asks for the latest stream first, since streams may have been switched off and on.
+// Shards looks up the latest stream first, since streams may have been switched off and on.
 func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 	output, err := s.tables.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(s.table)})
 	if errors.As(err, new(*tabletypes.ResourceNotFoundException)) {
@@ -80,8 +80,8 @@ func (s *tableStream) Shards(ctx context.Context) (Listing, error) {
 			return Listing{}, explain(err, "DescribeStream")
 		}
 		for _, shard := range output.StreamDescription.Shards {
-			// The range of sequence numbers does not tell whether it is closed: some engines write the end of
-			// an open shard too.
+			// The range of sequence numbers does not show whether a shard is closed: some engines
+			// have an end for open shards too.
 			listing.Shards = append(listing.Shards, Shard{ID: aws.ToString(shard.ShardId), Parent: aws.ToString(shard.ParentShardId)})
 		}
 		if input.ExclusiveStartShardId = output.StreamDescription.LastEvaluatedShardId; input.ExclusiveStartShardId == nil {
@@ -109,7 +109,7 @@ func (s *tableStream) Open(ctx context.Context, label, shard, after string) (str
 	}
 	output, err := s.client.GetShardIterator(ctx, input)
 	if api, ok := errors.AsType[smithy.APIError](err); ok && after != "" && api.ErrorCode() == "ValidationException" {
-		return "", ErrTrimmed // someone damaged the checkpoint by hand: what follows it is not known
+		return "", ErrTrimmed // the checkpoint was damaged by hand, so the next record is unknown
 	}
 	if err != nil {
 		return "", explain(err, "GetShardIterator")
@@ -117,7 +117,7 @@ func (s *tableStream) Open(ctx context.Context, label, shard, after string) (str
 	return aws.ToString(output.ShardIterator), nil
 }
 
-// Read takes as many records as AWS gives at once: up to 1,000, or 1 MB.
+// Read returns as many records as AWS returns at once: up to 1,000, or 1 MB.
 func (s *tableStream) Read(ctx context.Context, label, iterator string) (Batch, error) {
 	output, err := s.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: aws.String(iterator)})
 	if err != nil {

@@ -13,23 +13,23 @@ import (
 
 // Defaults of a Consumer's options.
 const (
-	// DefaultPoll asks each shard 4 times a second; AWS allows 5.
+	// DefaultPoll reads each shard 4 times a second; AWS allows 5.
 	DefaultPoll = 250 * time.Millisecond
 	// DefaultHeartbeat is the time between two heartbeats and between two renewals of a lease. The
-	// watermark is that old, plus the time that a heartbeat takes through the stream.
+	// watermark is up to that old, plus the time that a heartbeat takes through the stream.
 	DefaultHeartbeat = 2 * time.Second
-	// DefaultExpiry is longer than two failed renewals take, and short enough for the shards of a
-	// killed process to be read on within 10 seconds.
+	// DefaultExpiry is longer than two failed renewals take. It is short enough that others read on
+	// the shards of a killed process within 10 seconds.
 	DefaultExpiry = 6 * time.Second
 	// defaultDiscover is the time between two listings of all shards. New shards are found earlier,
 	// when their parents end.
 	defaultDiscover = 10 * time.Second
 )
 
-// Consumer reads a stream together with other consumers that share its leases. Between them, every
-// record is handed over at least once. The records of an item are handed over in their order,
-// except those that are handed over again. Source, Leases, Journal, Handler and Logger are
-// required. A Consumer can be run again, but only once at a time.
+// Consumer reads a stream together with other consumers that share its leases. Together they pass
+// every record to a handler at least once. The records of an item are passed in order, except those
+// that are passed again. Source, Leases, Journal, Handler and Logger are required. A Consumer can
+// be run again, but only once at a time.
 type Consumer struct {
 	// Source is the stream.
 	Source Source
@@ -38,17 +38,16 @@ type Consumer struct {
 	Journal Journal
 	// Handler processes the records.
 	Handler Handler
-	// Logger gets what goes wrong, with positions and keys.
+	// Logger logs failures, with positions and keys.
 	Logger *slog.Logger
-	// OnGap is called for each gap that this process found, after the gap is recorded; nil calls
-	// nothing. It is called by several goroutines, which read no further until it returns.
+	// OnGap, unless nil, is called for each gap that this process found, after the gap is recorded.
+	// It is called by several goroutines, which read no further until it returns.
 	OnGap func(Gap)
-	// Observer observes what the Consumer does; nil for none.
+	// Observer observes the Consumer; nil for none.
 	Observer Observer
 
-	// Engine names the run of the local engine that keeps the leases. Leases taken through an
-	// earlier run are taken over at once. It is empty where engines outlive their clients, as on
-	// AWS.
+	// Engine identifies the run of the local engine that stores the leases. Leases from an earlier
+	// run are taken over at once. It is empty where engines outlive their clients, as on AWS.
 	Engine string
 
 	// Poll is the time between two reads of a shard; 0 is DefaultPoll.
@@ -56,13 +55,13 @@ type Consumer struct {
 	// Heartbeat is the time between two heartbeats, and between two writes of a lease, which renew
 	// it and save its progress. 0 is DefaultHeartbeat.
 	Heartbeat time.Duration
-	// Expiry is how long a lease stays unrenewed before other processes take it: a few times
+	// Expiry is how long a lease may stay unrenewed before other processes take it: a few times
 	// Heartbeat. 0 is DefaultExpiry.
 	Expiry time.Duration
 	// Discover is the time between two listings of the shards; 0 is defaultDiscover.
 	Discover time.Duration
 
-	// owner and random make a run of the simulation repeatable.
+	// owner and random make a simulation repeatable.
 	owner  string
 	random func(time.Duration) time.Duration
 
@@ -102,7 +101,7 @@ func (c *Consumer) Run(ctx context.Context) error {
 	return nil
 }
 
-// shared are the options of one run.
+// shared returns the options of one run.
 func (c *Consumer) shared() *shared {
 	s := &shared{
 		source: c.Source, leases: c.Leases, journal: c.Journal, handler: c.Handler, logger: c.Logger, onGap: c.OnGap,
@@ -123,7 +122,7 @@ func (c *Consumer) shared() *shared {
 		if err != nil {
 			host = "unknown"
 		}
-		s.me = host + "/" + rand.Text() // unique, and people recognize it
+		s.me = host + "/" + rand.Text() // unique, and recognizable to people
 	}
 	return s
 }
@@ -134,18 +133,18 @@ func (c *Consumer) heartbeat() time.Duration { return cmp.Or(c.Heartbeat, Defaul
 // the progress since it was last written.
 func (c *Consumer) Status() []Lease { return c.readers.status() }
 
-// ProcessedUpTo returns the watermark as this process knows it without a call: a time before which
-// every change was processed. It combines the shards that this process reads with the leases of
-// other processes, read up to a few times Heartbeat ago. known is false while the state is not
-// complete, a shard has no lease yet, or the clock of another process is too far ahead. current is
-// false unless the process is running and could read the leases lately.
+// ProcessedUpTo returns the watermark without a call: a time before which every change was
+// processed. It combines the shards that this process reads with the leases of other processes,
+// read up to a few times Heartbeat ago. known is false while the state is not complete, a shard has
+// no lease yet, or the clock of another process is too far ahead. current is false unless the
+// process runs and has recently read the leases.
 func (c *Consumer) ProcessedUpTo() (before time.Time, known, current bool) {
 	return c.readers.processedUpTo(3 * c.heartbeat())
 }
 
-// Follows reports whether this process alone reads all shards: since then, every change has been
-// handed to its Handler that was committed before upTo. Both are known without a call, as by
-// ProcessedUpTo. When a shard splits, the process begins anew.
+// Follows reports whether this process alone reads all shards. If so, its Handler has received
+// every change committed between since and upTo. It makes no call, like ProcessedUpTo. When a shard
+// splits, since begins anew.
 func (c *Consumer) Follows() (since, upTo time.Time, ok bool) {
 	return c.readers.follows(3 * c.heartbeat())
 }

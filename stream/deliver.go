@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Retries of a record that fails on its own: how many tries it gets, and the first wait, which
+// Retries of a record that fails on its own: the number of tries, and the first wait, which
 // doubles.
 const (
 	recordTries     = 3
@@ -23,37 +23,35 @@ const (
 
 // Failure is a record that failed in every try.
 type Failure struct {
-	// Record is the record. It contains what customers wrote.
+	// Record is the record. It contains texts of customers.
 	Record Record
 	// Reason is the type of its error. The error's text is left out, since it may contain anything.
 	Reason string
 }
 
 // RecordErrors is the error of a Handler that knows which records were not processed. It maps their
-// indices among the records handed over to the reasons. All other records were processed. A record
-// whose reason may pass waits, without holding up the others: it is handed over again later, before
-// the records that follow it.
+// indices in the call of Handle to the reasons. All other records were processed. A record with a
+// temporary reason waits, without holding up the others: it is passed again later, before records
+// that follow it.
 type RecordErrors map[int]error
 
-// Error returns how many records failed, and why the first did.
+// Error returns the number of failed records, and the reason of the first.
 func (e RecordErrors) Error() string {
 	return fmt.Sprintf("%d records were not processed: %v", len(e), e[e.first()])
 }
 
-// Unwrap returns why the first failed.
+// Unwrap returns the reason of the first failed record.
 func (e RecordErrors) Unwrap() error { return e[e.first()] }
 
 func (e RecordErrors) first() int { return slices.Min(slices.Collect(maps.Keys(e))) }
 
-// Deliver hands records to a handler in their order. On return, records[:done] are processed,
-// except for the failures among them. An error means that delivery should continue later at
-// records[done]; its kind is one that may pass. If it is a RecordErrors, it names the records that
-// wait, and all others are processed.
+// Deliver passes records to a handler in order. On return, records[:done] are processed, except for
+// the failures among them. An error is temporary: delivery should continue later at records[done].
+// If it is a RecordErrors, it has the records that wait, and all others are processed.
 //
-// Records that the handler calls impossible in a RecordErrors are handed over again together, and
-// dead-lettered after the last try. For any other reason to fail, Deliver hands over ever fewer
-// records until the culprit is alone, so that only the culprit becomes a failure. A panic of the
-// handler is such a reason.
+// Records with permanent reasons in a RecordErrors are passed again together, and become failures
+// after the last try. After any other error or a panic of the handler, Deliver passes ever fewer
+// records until the culprit is alone, so that only the culprit becomes a failure.
 func Deliver(ctx context.Context, handler Handler, records []Record) (failures []Failure, done int, err error) {
 	waiting := RecordErrors{}
 	defer func() {
@@ -73,7 +71,7 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 			if done += len(chunk); len(failed) < len(chunk) {
 				size *= 2
 			}
-			if len(wait) > 0 { // what follows may be of the same items
+			if len(wait) > 0 { // later records may be of the same items
 				for i := done; i < len(records); i++ {
 					waiting[i] = waiting[waiting.first()]
 				}
@@ -90,11 +88,11 @@ func Deliver(ctx context.Context, handler Handler, records []Record) (failures [
 	return failures, done, nil
 }
 
-// deliverChunk hands records over. It retries the records that the handler calls impossible, or the
-// only one, and returns those that wait. An error concerns all the records.
+// deliverChunk passes records to the handler. It retries those with permanent reasons, or a single
+// record, and returns those that wait. An error concerns all the records.
 func deliverChunk(ctx context.Context, handler Handler, records []Record) (failures []Failure, waiting RecordErrors, err error) {
 	waiting = RecordErrors{}
-	at := make([]int, len(records)) // where the records are that are handed over
+	at := make([]int, len(records)) // the original indexes of records
 	for i := range at {
 		at[i] = i
 	}
@@ -131,9 +129,9 @@ func deliverChunk(ctx context.Context, handler Handler, records []Record) (failu
 	}
 }
 
-// Passes reports whether the same records may succeed later. A failed call to AWS passes, unless
-// AWS calls the request invalid. Otherwise a missing permission or credential would have every
-// record dead-lettered.
+// Passes reports whether an error is temporary, so that the same records may succeed later. A
+// failed call to AWS is, unless AWS calls the request invalid: otherwise a missing permission or
+// credential would dead-letter every record.
 func Passes(err error) bool {
 	switch comment.KindOf(err) {
 	case comment.Throttled, comment.Unavailable, comment.Timeout, comment.Canceled:

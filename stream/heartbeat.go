@@ -5,20 +5,20 @@ import (
 	"time"
 )
 
-// How readers know how far a shard was processed.
+// How readers know up to what time a shard was processed.
 //
 // AWS publishes records in near-real time, without a bound. So an empty answer does not prove that
 // all committed changes have been read. A reader's own change does: the reader writes a heartbeat
-// and waits for its record. Once that record comes through the shard, every change of the shard
-// that was committed before the heartbeat was sent has come through too. This assumes that a shard
-// shows changes in the order of their commits.
+// and waits for its record. Once that record comes through the shard, so has every change of the
+// shard that was committed before the heartbeat was sent. This assumes that a shard shows changes
+// in the order of their commits.
 //
-// Clients cannot tell to which shard the table assigns a key. So a reader tries keys until a
+// Clients cannot know to which shard the table assigns a key. So a reader tries keys until a
 // heartbeat comes through its shard. It then keeps that key, and writes it to the lease for its
 // successors. When a shard has ended, its children try the key of their parent first. After a split
-// the key leads to only one of them, and the other tries new keys.
+// the key belongs to only one of them, and the other tries new keys.
 
-// Heartbeat is a small change of the table, made to see it come through the stream.
+// Heartbeat is a small change of the table, made to be seen in the stream.
 type Heartbeat struct {
 	// Key is the item that carries it.
 	Key string
@@ -34,6 +34,6 @@ type Heartbeat struct {
 type Heartbeats interface {
 	// SendHeartbeat writes a heartbeat. It replaces the last one of the same key.
 	SendHeartbeat(ctx context.Context, heartbeat Heartbeat) error
-	// HeartbeatOf returns the heartbeat that a record shows, false if it shows none.
+	// HeartbeatOf returns the heartbeat in a record; false if it has none.
 	HeartbeatOf(record Record) (heartbeat Heartbeat, ok bool)
 }

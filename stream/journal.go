@@ -12,24 +12,24 @@ import (
 type State struct {
 	// Version rises by 1 with each write; 0 is a state that was never written.
 	Version int64
-	// Label is the stream whose shards have leases; empty before the first.
+	// Label is the label of the stream whose shards have leases; empty before the first.
 	Label string
-	// Complete says that a rebuild counted all changes before Since, and that no gap was found
+	// Complete is whether a rebuild counted all changes before Since and no gap was found
 	// afterwards. It is false until the first rebuild completes.
 	Complete bool
 	// Since is when that rebuild began.
 	Since time.Time
 	// Gap is the latest gap that no rebuild has closed, nil for none.
 	Gap *Gap
-	// Scheduled is when the last item was written that a schedule writes to see whether a function of
-	// AWS Lambda is alive, and which one processed. It is zero if none ever was.
+	// Scheduled is when the last processed item of the schedule was written; zero if there was
+	// none. The schedule writes items to check that a function of AWS Lambda is alive.
 	Scheduled time.Time
 }
 
-// ScheduleLate is how long ago Scheduled may be: three items of the schedule.
+// ScheduleLate is the maximum age of Scheduled: three items of the schedule.
 const ScheduleLate = 15 * time.Minute
 
-// Gap says that records were dropped before they were read, or that a record was dead-lettered.
+// Gap means that records were dropped before they were read, or that a record was dead-lettered.
 type Gap struct {
 	// Found is when the gap was noticed.
 	Found time.Time
@@ -39,7 +39,7 @@ type Gap struct {
 	Reason string
 }
 
-// Same reports whether two gaps are the same, or both nil.
+// Same reports whether two gaps are equal, or both nil.
 func (g *Gap) Same(other *Gap) bool {
 	if g == nil || other == nil {
 		return g == other
@@ -49,7 +49,7 @@ func (g *Gap) Same(other *Gap) bool {
 
 // DeadLetter is a record that could not be processed.
 type DeadLetter struct {
-	// Shard and Position are where the record is in the stream.
+	// Shard and Position locate the record in the stream.
 	Shard    string
 	Position Position
 	// Key is the key of its item.
@@ -60,20 +60,20 @@ type DeadLetter struct {
 	Found time.Time
 }
 
-// Journal keeps the state and the dead letters where all processes see them.
+// Journal stores the state and the dead letters for all processes.
 type Journal interface {
-	// State reads the state as it was last written; the zero State if it never was.
+	// State reads the state as last written; the zero State if it never was.
 	State(ctx context.Context) (State, error)
-	// SwapState replaces the old state, and gives the next one the version after it. If the stored
-	// version is not that of the old state, the error is of the kind Conflict.
+	// SwapState replaces the old state by the new one, with the next version. It returns a Conflict
+	// error if the stored version is not that of the old state.
 	SwapState(ctx context.Context, old, new State) error
-	// PutDeadLetter keeps a dead-lettered record; repeating the call changes nothing.
+	// PutDeadLetter stores a dead letter. Repeating the call changes nothing.
 	PutDeadLetter(ctx context.Context, label string, letter DeadLetter) error
 }
 
-// MarkComplete says that a rebuild counted all changes before a time, and closes the gap that was
-// known when it began. before is the state as it was read before the rebuild. If a gap was found
-// since, the error is of the kind Conflict.
+// MarkComplete notes that a rebuild counted all changes before since, and closes the gap that was
+// known when it began. before is the state as read before the rebuild. It returns a Conflict error
+// if another gap was found meanwhile.
 func MarkComplete(ctx context.Context, journal Journal, before State, since time.Time) error {
 	return changeState(ctx, journal, func(state *State) error {
 		if !before.Gap.Same(state.Gap) || before.Label != "" && before.Label != state.Label {
@@ -84,7 +84,7 @@ func MarkComplete(ctx context.Context, journal Journal, before State, since time
 	})
 }
 
-// changeState changes the state, and keeps what others write at the same time.
+// changeState changes the state, and preserves concurrent changes by others.
 func changeState(ctx context.Context, journal Journal, change func(*State) error) error {
 	for {
 		old, err := journal.State(ctx)
@@ -109,9 +109,8 @@ func recordGap(ctx context.Context, journal Journal, gap Gap) error {
 	})
 }
 
-// writeDeadLetter dead-letters a record. The journal keeps its position, the logger gets a line,
-// and the gap that this leaves in the counts is recorded and returned. shard is empty where it is
-// not known.
+// writeDeadLetter dead-letters a record: it stores the dead letter, logs a line, and records and
+// returns the gap that this leaves in the counts. shard is empty if unknown.
 func writeDeadLetter(ctx context.Context, journal Journal, logger *slog.Logger, shard string, failure Failure) (Gap, error) {
 	record := failure.Record
 	letter := DeadLetter{Shard: shard, Position: record.Position, Key: record.Key(), Reason: failure.Reason, Found: time.Now()}

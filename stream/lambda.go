@@ -15,17 +15,17 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// reportWithin is the time of an invocation that is reserved for the report. A function that is cut
-// off reports nothing, and its work would be repeated.
+// reportWithin is the part of an invocation's time that is reserved for the report. A function that
+// times out reports nothing, and all its work is repeated.
 const reportWithin = 2 * time.Second
 
-// atOnce is how many records are handed over at once. When the time is up, the batches done so far
-// count as processed.
+// atOnce is how many records are passed to the handler at once. When the time is up, the batches
+// done so far count as processed.
 const atOnce = 250
 
-// Function is the entry point of AWS Lambda for the stream. Lambda hands over the records of a
-// table's stream in events; the response names the record from which Lambda repeats them. It is
-// safe for use by many goroutines at once.
+// Function is the entry point of AWS Lambda for the stream. Lambda passes the records of a table's
+// stream in events. The response names the record from which Lambda repeats them. It is safe for
+// use by many goroutines at once.
 type Function struct {
 	handler Handler
 	journal Journal
@@ -40,8 +40,8 @@ func NewFunction(handler Handler, journal Journal, logger *slog.Logger) *Functio
 
 // Invoke processes the records of an event. It reports the first record that must come again, if
 // any; Lambda then repeats it and all after it. A record that fails every try is dead-lettered, as
-// by other readers of the stream, and does not hold up the others. An event that does not tell
-// which records it holds fails as a whole with an error, which is logged: Lambda does not log it.
+// by other readers of the stream, and does not hold up the others. If it cannot read the records of
+// an event, it logs and returns an error, because Lambda does not log it.
 func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	records, err := eventRecords(event)
 	if err != nil {
@@ -64,11 +64,11 @@ func (f *Function) Invoke(ctx context.Context, event events.DynamoDBEvent) (even
 	return response, nil
 }
 
-// scheduleSK is the sort key of the item that infra/count.json has a schedule write.
+// scheduleSK is the sort key of the item that the schedule in infra/count.json writes.
 const scheduleSK = "SCHEDULE"
 
-// noteSchedule notes that items of the schedule among records were processed, unless a later one was:
-// events are repeated. If that fails, the next one will be.
+// noteSchedule notes the last item of the schedule among processed records, unless a later one was
+// noted already: events may be repeated. If that fails, the next event makes up for it.
 func (f *Function) noteSchedule(ctx context.Context, records []Record) {
 	var last time.Time
 	for _, r := range records {
@@ -91,8 +91,8 @@ func (f *Function) noteSchedule(ctx context.Context, records []Record) {
 	}
 }
 
-// process processes records[:done]: all of them unless there is an error. It goes on behind records
-// that wait, with those of other items.
+// process processes records. On return, records[:done] are processed: all of them unless there is
+// an error. If some have to wait, it continues with later records of other items.
 func (f *Function) process(ctx context.Context, records []Record) (done int, err error) {
 	var waiting error
 	waits := map[string]bool{} // keys of items
@@ -102,7 +102,7 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 		failures, n, err := Deliver(ctx, f.handler, chunk)
 		for _, failure := range failures {
 			if _, err := writeDeadLetter(ctx, f.journal, f.log, "", failure); err != nil {
-				if waiting == nil { // else records of the chunk may follow some that wait
+				if waiting == nil { // else the chunk may follow records that wait
 					at := slices.IndexFunc(chunk, func(r Record) bool { return r.Position == failure.Record.Position })
 					done += min(n, at)
 				}
@@ -124,8 +124,8 @@ func (f *Function) process(ctx context.Context, records []Record) (done int, err
 	return done, waiting
 }
 
-// eventRecords returns the records of an event, in its order. They equal the records, with the same
-// positions, that a reader of the stream itself would get. So both may work on one table.
+// eventRecords returns the records of an event, in order. They equal those that a reader of the
+// stream itself would get, with the same positions. So both may work on one table.
 func eventRecords(event events.DynamoDBEvent) ([]Record, error) {
 	if event.Records == nil {
 		return nil, errors.New("the event has no records: the function must be given the stream of the table; one that answers HTTP requests has TALKBACK_FUNCTION=api")

@@ -5,55 +5,55 @@ import (
 	"time"
 )
 
-// Lease says which process reads a shard, and how far the shard was read. A shard has no lease
+// Lease is the lease of a shard: the process that reads it, and the progress. A shard has no lease
 // until its parent was read to its end.
 type Lease struct {
-	// Shard is the id of the shard, Parent that of the shard before it, empty for none.
+	// Shard is the id of the shard, and Parent that of the shard before it; empty for none.
 	Shard, Parent string
 	// Owner is the process that reads the shard; empty for none.
 	Owner string
 	// Engine is the run of the local engine through which the owner took the lease. It is empty
-	// where engines outlive their clients. Once a run has ended, its owners can write no more.
+	// where engines outlive their clients. Once a run has ended, its owners can no longer write.
 	Engine string
 	// Counter rises by 1 with each write; the first write makes it 1.
 	Counter int64
 	// Checkpoint is the sequence number of the last processed record; empty before the first.
 	Checkpoint string
-	// Ended says that the shard was read to its end and its children have leases.
+	// Ended is whether the shard was read to its end and its children have leases.
 	Ended bool
-	// CaughtUp is the watermark: every change in this shard before it was processed. The zero time
-	// is unknown.
+	// CaughtUp is the watermark: every change in this shard before it was processed. It is zero if
+	// unknown.
 	CaughtUp time.Time
 	// Heartbeat is the key of the heartbeats that come through the shard, or came through its
-	// parent. It is empty while no such key is known.
+	// parent; empty if unknown.
 	Heartbeat string
 	// Proven is the lease's counter when the latest received heartbeat was sent: every change
-	// committed before that write of the lease was processed. 0 is unknown.
+	// committed before that write of the lease was processed. It is 0 if unknown.
 	Proven int64
 	// DeadLetters is how often records of the shard were dead-lettered. A record may count twice
 	// after a restart.
 	DeadLetters int
 }
 
-// Lag returns the time since the shard's watermark, false when that is unknown.
+// Lag returns the time since the shard's watermark; false if that is unknown.
 func (l Lease) Lag(now time.Time) (lag time.Duration, known bool) {
 	return max(0, now.Sub(l.CaughtUp)), !l.CaughtUp.IsZero()
 }
 
-// Leases keeps leases and heartbeats where all processes see them.
+// Leases stores leases and heartbeats for all processes.
 type Leases interface {
 	Heartbeats
-	// List reads all leases of a stream, each as it was last written.
+	// List reads all leases of a stream consistently.
 	List(ctx context.Context, label string) ([]Lease, error)
 	// Swap writes a lease if the stored one has the owner and the counter of the old one. A counter
-	// of 0 stands for no stored lease. The error is of the kind Conflict if the stored lease
-	// differs. After an error of a kind that may pass, the lease may or may not be written.
+	// of 0 means no stored lease. It returns a Conflict error if the stored lease differs. After a
+	// temporary error, the lease may or may not be written.
 	Swap(ctx context.Context, label string, old, new Lease) error
 }
 
-// ProcessedUpTo returns the watermark of a stream: a time before which every change was processed.
-// It is false when that is unknown. The leases must be all leases of the stream: a shard without
-// one has an ancestor whose lease has not ended.
+// ProcessedUpTo returns the watermark of a stream: a time before which every change was processed;
+// false if unknown. leases must be all leases of the stream: a shard without one has an ancestor
+// whose lease has not ended.
 func ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	var earliest time.Time
 	for _, lease := range leases {
@@ -68,11 +68,11 @@ func ProcessedUpTo(leases []Lease) (time.Time, bool) {
 	return earliest, !earliest.IsZero()
 }
 
-// Fence is a moment in the life of a stream, measured by how often each lease was written and not
-// by a clock. The zero value is before all leases.
+// Fence is a point in time of a stream, given by the counters of its leases instead of a clock. The
+// zero value is before all leases.
 type Fence map[string]int64
 
-// FenceOf returns the moment at which leases were read.
+// FenceOf returns the Fence of the time when leases were read.
 func FenceOf(leases []Lease) Fence {
 	fence := make(Fence, len(leases))
 	for _, lease := range leases {
@@ -81,7 +81,7 @@ func FenceOf(leases []Lease) Fence {
 	return fence
 }
 
-// Passed reports whether every change committed before the fence was processed, judging by leases
+// Passed reports whether every change committed before the fence was processed, by leases that were
 // read later. They must be all leases of the stream.
 func (f Fence) Passed(leases []Lease) bool {
 	open := false

@@ -5,14 +5,14 @@ import "context"
 // Observer observes a Consumer, or a function of AWS Lambda. Several goroutines call its methods,
 // so they must be quick.
 type Observer interface {
-	// HeartbeatSent and HeartbeatReceived are called for each heartbeat that was written, and for
-	// each that came through the stream, whichever process sent it.
+	// HeartbeatSent is called for each heartbeat that was written, and HeartbeatReceived for each
+	// that came through the stream, whichever process sent it.
 	HeartbeatSent()
 	HeartbeatReceived()
-	// Processed is called with the number of records that were handed over and processed.
+	// Processed is called with the number of records that were processed.
 	Processed(records int)
-	// DeadLettered and GapFound are called once the journal has the dead letter or the gap. For a
-	// dead-lettered record, both are called.
+	// DeadLettered and GapFound are called once the journal has stored a dead letter or a gap. For
+	// a dead-lettered record, both are called.
 	DeadLettered()
 	GapFound()
 }

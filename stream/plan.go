@@ -10,7 +10,7 @@ import (
 // absences is how many listings in a row must lack a shard before it counts as gone.
 const absences = 2
 
-// view is all that a process knows when it decides what to do.
+// view has the inputs of decide.
 type view struct {
 	me     string
 	now    time.Time
@@ -19,18 +19,18 @@ type view struct {
 	// clients.
 	engine string
 	leases []Lease
-	// listing is nil when the shards were not listed this time. It is always newer than the leases.
+	// listing is nil if the shards were not listed this time. It is always newer than the leases.
 	listing *Listing
 	state   State
-	// held are the shards that this process reads.
+	// held has the shards that this process reads.
 	held map[string]bool
-	// sightings say since when each lease is unchanged. absent counts the listings in a row that
-	// lacked its shard.
+	// sightings has the time since when each lease is unchanged. absent counts the listings in a
+	// row that lacked its shard.
 	sightings map[string]sighting
 	absent    map[string]int
 }
 
-// sighting is since when a lease has its owner and counter. The time is by the observer's own
+// sighting is the time since when a lease has its owner and counter. It is by the observer's own
 // clock, so clocks of machines are not compared.
 type sighting struct {
 	owner   string
@@ -38,7 +38,7 @@ type sighting struct {
 	since   time.Time
 }
 
-// actions are what a process does, in the order of the fields.
+// actions has the decisions of a process, to be carried out in the order of the fields.
 type actions struct {
 	// leave lists the shards to stop reading.
 	leave []string
@@ -46,11 +46,10 @@ type actions struct {
 	gaps []Gap
 	// create lists new leases, which have no owner yet.
 	create []Lease
-	// lost lists leases to end, since their shards are gone. Leases of their children are in
+	// lost lists leases to end, because their shards are gone. Leases of their children are in
 	// create.
 	lost []Lease
-	// begin says that the leases of a new stream are created, and that the state must name this
-	// stream.
+	// begin is whether the stream is new, so that the state must name it.
 	begin bool
 	// take lists the leases to take.
 	take []Lease
@@ -80,13 +79,13 @@ func miss(before map[string]int, leases []Lease, listing Listing) map[string]int
 	return after
 }
 
-// decide says what to do. It depends on the view only.
+// decide returns what to do. It is a pure function of the view.
 func decide(v view) actions {
 	var a actions
 	if v.listing != nil {
 		v.retire(&a)
 		v.introduce(&a)
-		// Counts that were complete by another stream are complete no more.
+		// Counts that were complete with another stream are no longer complete.
 		if a.begin = v.state.Label != v.listing.Label; a.begin && v.state.Complete && v.state.Label != "" {
 			a.gaps = append(a.gaps, Gap{Found: v.now, Reason: "the table has another stream than the one that was read before"})
 		}
@@ -111,8 +110,8 @@ func (v view) retire(a *actions) {
 }
 
 // introduce creates the leases of shards that may be read now: those whose parent was read to its
-// end, and those without a parent to wait for. In a stream whose shards all had leases before, the
-// latter are gaps: what came before them was not read.
+// end, and those without a parent to wait for. In a stream that was read before, the latter are
+// gaps, because their parents were not read.
 func (v view) introduce(a *actions) {
 	for _, shard := range v.listing.Shards {
 		if _, has := v.lease(shard.ID); has {
@@ -139,8 +138,8 @@ func firstLease(shard Shard, parent Lease) Lease {
 	return Lease{Shard: shard.ID, Parent: shard.Parent, Counter: 1, CaughtUp: parent.CaughtUp, Heartbeat: parent.Heartbeat}
 }
 
-// takeUp takes free leases up to a fair share, or else one lease of the process with the most, if
-// that process keeps at least as many as this one then has.
+// takeUp takes free leases up to a fair share. If none is free, it takes one lease of the process
+// with the most, if that process keeps at least as many as this one then has.
 func (v view) takeUp(a *actions) {
 	have, free := map[string][]Lease{v.me: nil}, []Lease(nil)
 	open := 0
@@ -175,7 +174,7 @@ func (v view) takeUp(a *actions) {
 }
 
 // free reports whether a lease can be taken: it has no owner, this process owns it without reading
-// the shard, its owner worked through an ended run of the engine, or its owner stopped renewing it.
+// the shard, its owner used an ended run of the engine, or its owner stopped renewing it.
 func (v view) free(lease Lease) bool {
 	orphaned := v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
 	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || orphaned {
@@ -184,8 +183,8 @@ func (v view) free(lease Lease) bool {
 	return v.now.Sub(v.sightings[lease.Shard].since) >= v.expiry
 }
 
-// expires returns how long it takes until the first lease of another process is free, if its owner
-// renews none. Leases that are free already do not count.
+// expires returns the time until the first lease of another process expires unless it is renewed.
+// It ignores leases that have expired already.
 func (v view) expires() time.Duration {
 	soonest := v.expiry
 	for _, lease := range v.leases {
@@ -196,8 +195,8 @@ func (v view) expires() time.Duration {
 	return soonest
 }
 
-// shuffle sorts leases in an order of this process's own, so that processes which start together
-// try different ones.
+// shuffle sorts leases in an order that differs between processes, so that processes that start
+// together try different ones.
 func (v view) shuffle(leases []Lease) {
 	hashOf := func(lease Lease) uint64 {
 		hash := fnv.New64a()

@@ -12,17 +12,17 @@ const (
 	retentionMargin = time.Hour
 )
 
-// recordMargin is how far the time of a record may be off: AWS calls it approximate, and clocks
+// recordMargin is how much the time of a record may be off: AWS calls it approximate, and clocks
 // differ.
 const recordMargin = time.Minute
 
 // behindAfter is the age from which a record counts as old.
 const behindAfter = 5 * time.Second
 
-// clockMargin is how far the clocks of processes may differ.
+// clockMargin is how much the clocks of processes may differ.
 const clockMargin = 2 * time.Second
 
-// progress is how far a shard was processed, as its reader knows.
+// progress is the progress of a shard, as known to its reader.
 type progress struct {
 	checkpoint  string
 	caughtUp    time.Time
@@ -30,22 +30,21 @@ type progress struct {
 	// proven is the counter of the lease when the latest received heartbeat was sent.
 	proven int64
 	// key is the key of heartbeats that come through the shard, or came through its parent; empty
-	// when none is known.
+	// if unknown.
 	key string
 	// overdue is how many heartbeats were sent since one of that key came through.
 	overdue int
-	// behind says that the records read last are old, so a heartbeat may be among those still to be
-	// read.
+	// behind is whether the records read last are old, so that a heartbeat may still be unread.
 	behind bool
-	// timely is the counter from which on heartbeats tell times of the clock as it is set now.
+	// timely is the counter from which heartbeats have times of the clock as it is set now.
 	timely int64
-	// inReach says that caughtUp was within the retention at the last check, so that leaving it is
+	// inReach is whether caughtUp was within the retention at the last check, so that leaving it is
 	// reported once.
 	inReach bool
 }
 
-// resume returns the progress with which a reader takes up a lease. What a rebuild counted is
-// processed. From its time on, the reader can tell whether records may have been dropped.
+// resume returns the progress with which a reader takes up a lease. Changes that a rebuild counted
+// are processed. From its time on, the reader can notice whether records may have been dropped.
 func resume(lease Lease, state State) progress {
 	p := progress{checkpoint: lease.Checkpoint, caughtUp: lease.CaughtUp, deadLetters: lease.DeadLetters, proven: lease.Proven, key: lease.Heartbeat}
 	if state.Complete {
@@ -55,8 +54,8 @@ func resume(lease Lease, state State) progress {
 	return p
 }
 
-// onto returns the lease with this progress. A time out of reach is not written, or the next owner
-// would report missing records a second time.
+// onto returns the lease with this progress. It leaves out a watermark that is out of reach, or the
+// next owner would report missing records a second time.
 func (p progress) onto(lease Lease) Lease {
 	lease.Checkpoint, lease.CaughtUp, lease.DeadLetters = p.checkpoint, p.caughtUp, p.deadLetters
 	lease.Proven, lease.Heartbeat = p.proven, p.key
@@ -83,7 +82,7 @@ func (p progress) caughtUpAt(t time.Time) progress {
 
 // outOfReach reports whether records may have been dropped unread since the watermark. It reports
 // that once, until the watermark is within reach again. A watermark in the future, from a clock
-// that was ahead, becomes now; otherwise it would stand for minutes to come even while nothing is
+// that was ahead, becomes now; otherwise it would look current for minutes even if nothing is
 // processed.
 func (p progress) outOfReach(now time.Time) (progress, bool) {
 	if p.caughtUp.After(now) {
@@ -113,15 +112,16 @@ const (
 	// expire any.
 	heartbeatKeys = 1 << 20
 	// keysAtOnce is how many keys a reader without a key tries first: 4 is the number of shards of
-	// a new table on AWS. After each heartbeat that did not come through it tries twice as many, up
-	// to mostKeysAtOnce. That helps the last of many shards, which alone still tries keys.
+	// a new table on AWS. After each heartbeat that did not come through, it tries twice as many,
+	// up to mostKeysAtOnce. That helps the last of many shards to find a key.
 	keysAtOnce     = 4
 	mostKeysAtOnce = 64
 	// heartbeatsLost is how many heartbeats in a row must be overdue before other keys are tried.
 	heartbeatsLost = 3
 )
 
-// nextKeys returns the keys of the next heartbeat. draw returns a random number below its argument.
+// nextKeys returns the keys for the next heartbeats. draw returns a random number below its
+// argument.
 func (p progress) nextKeys(draw func(below int64) int64) []string {
 	var keys []string
 	if p.key != "" {
@@ -150,8 +150,8 @@ func (p progress) sent() progress {
 }
 
 // heard returns the progress after a heartbeat came through, once all records before it are
-// processed. Any heartbeat shows a key that leads to the shard. Only the shard's own heartbeats
-// move the watermark, since the others carry another sender's clock and lease.
+// processed. Any heartbeat shows a key of the shard. Only the shard's own heartbeats move the
+// watermark, since others have the clock and the lease of another sender.
 func (p progress) heard(heartbeat Heartbeat, own bool) progress {
 	if p.key == "" || p.overdue >= heartbeatsLost {
 		p.key = heartbeat.Key
@@ -169,19 +169,19 @@ func (p progress) heard(heartbeat Heartbeat, own bool) progress {
 	return p.caughtUpAt(heartbeat.Sent)
 }
 
-// leastStep is by how much the clock of a machine must be set back to be noticed at once: well
-// within clockMargin.
+// leastStep is the smallest step back of a machine's clock that is noticed at once: well within
+// clockMargin.
 const leastStep = 500 * time.Millisecond
 
-// steps notices when the clock of this machine is set back. A clock that goes forward may be that
-// of a machine that slept, which did not process anything meanwhile: the watermark is right as it
-// is.
+// steps notices when the clock of this machine is set back. A step forward may mean that the
+// machine slept and processed nothing: then the watermark stays correct.
 type steps struct {
 	wall    time.Time     // without a monotonic reading
 	elapsed time.Duration // by the monotonic clock
 }
 
-// back returns by how much the clock was set back since the last call, given what both clocks say.
+// back returns by how much the clock was set back since the last call, given the current times of
+// both clocks.
 func (s *steps) back(wall time.Time, elapsed time.Duration) time.Duration {
 	step := wall.Sub(s.wall) - (elapsed - s.elapsed)
 	switch {
@@ -189,15 +189,15 @@ func (s *steps) back(wall time.Time, elapsed time.Duration) time.Duration {
 		*s = steps{wall, elapsed}
 		return 0
 	case step > -leastStep:
-		return 0 // it may add up
+		return 0 // small steps may add up
 	}
 	*s = steps{wall, elapsed}
 	return -step
 }
 
-// setBack returns the progress after the clock was set back: the watermark is the same moment by
-// the new clock. Heartbeats that are under way, sent with a lease of this counter at most, tell
-// times of the old clock. They prove what they prove, and are no watermark.
+// setBack returns the progress after the clock was set back: the watermark is shifted to the new
+// clock. Heartbeats under way, sent with a lease of this counter at most, have times of the old
+// clock. They still count for proven, but not for the watermark.
 func (p progress) setBack(by time.Duration, counter int64) progress {
 	if by == 0 {
 		return p

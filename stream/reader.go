@@ -24,9 +24,9 @@ type reader struct {
 	// heard receives a value when a heartbeat of this reader came through.
 	heard chan struct{}
 
-	// What follows belongs to the reading goroutine. pending is what was read, from the first record
-	// on that is not processed; atEnd says that no record follows it. stuck says that more records
-	// than those that wait are not processed, so that no more are read.
+	// The fields below belong to the reading goroutine. pending has the records that were read,
+	// from the first unprocessed one on. atEnd is whether no record follows them. stuck is whether
+	// delivery as a whole failed, so that no more records are read.
 	iterator string
 	pending  []pendingRecord
 	atEnd    bool
@@ -38,30 +38,30 @@ type reader struct {
 	clock    steps
 }
 
-// pendingRecord is a record that was read. It may be processed while an earlier one waits.
+// pendingRecord is a record that was read. It may be processed although an earlier one waits.
 type pendingRecord struct {
 	Record
 	processed bool
 }
 
-// mostWaiting is how many records of a shard wait before no more are read. They stay in memory,
+// mostWaiting is how many records of a shard may wait before reading stops. They stay in memory,
 // with some kilobytes each.
 const mostWaiting = 4000
 
-// longestWait is the longest rest while records wait, in which no others are read.
+// longestWait is the longest pause between reads while records wait.
 const longestWait = time.Second
 
-// began is when the program began. Times since then are by the monotonic clock.
+// began is when the program began. Times since then use the monotonic clock.
 var began = time.Now()
 
-// current returns the progress as of now, by the clock as it is set. The caller holds the lock.
+// current returns the progress by the current setting of the clock. The caller holds the lock.
 func (r *reader) current() progress {
 	now := time.Now()
 	r.progress = r.progress.setBack(r.clock.back(now.Round(0), now.Sub(began)), r.lease.Counter)
 	return r.progress
 }
 
-// run reads to the end of the shard or of the context, and then frees the lease. Another goroutine
+// run reads until the shard or the context ends, and then releases the lease. Another goroutine
 // renews the lease meanwhile, so that a slow handler does not lose it.
 func (r *reader) run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -82,13 +82,13 @@ func (r *reader) run(ctx context.Context) {
 		lease.Owner, lease.Ended = "", ended
 		return lease
 	})
-	if err != nil { // a successor waits until the lease expires, and else begins at once
+	if err != nil { // then a successor has to wait until the lease expires
 		r.logger.Warn("a lease was not released", "shard", r.status().Shard, "kind", int(comment.KindOf(err)), "error", err)
 	}
 }
 
-// keep sends heartbeats and renews the lease, as often while calls are slow. It reports whether
-// another process took the lease, as soon as that happens.
+// keep sends heartbeats and renews the lease; slow calls shorten the pauses. It returns when the
+// context ends, or with lost set once another process took the lease.
 func (r *reader) keep(ctx context.Context) (lost bool) {
 	for unsent, failures := 0, 0; ; {
 		started := time.Now()
@@ -112,8 +112,8 @@ func (r *reader) note(ctx context.Context, failures *int, err error, what string
 	r.report(ctx, *failures, err, what, "shard", r.status().Shard)
 }
 
-// write writes the progress and a change into the lease. A conflict with this reader's own earlier
-// write, whose answer was lost, is no conflict.
+// write writes the progress and a change into the lease. It resolves a conflict with its own
+// earlier write, whose answer was lost.
 func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	for {
 		r.mu.Lock()
@@ -147,7 +147,7 @@ func (r *reader) write(ctx context.Context, change func(Lease) Lease) error {
 	}
 }
 
-// read reports whether it reached the end of the shard.
+// read reads until the context ends. It returns true once it has reached the end of the shard.
 func (r *reader) read(ctx context.Context) (ended bool) {
 	for failures := 0; ctx.Err() == nil; {
 		started := time.Now()
@@ -172,8 +172,8 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 	return false
 }
 
-// step reads once and hands over the records. It notices by itself when some may have been dropped
-// unread, which not every engine reports.
+// step reads once and passes the records to the handler. It checks whether records may have been
+// dropped unread, which not every engine reports.
 func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	r.mu.Lock()
 	next, lost := r.current().outOfReach(time.Now())
@@ -204,7 +204,7 @@ func (r *reader) step(ctx context.Context) (ended bool, err error) {
 	return false, nil
 }
 
-// startOver records a gap and goes back to the oldest record that is left. Reading stops until the
+// startOver records a gap and restarts at the oldest record that is left. Reading stops until the
 // gap is recorded.
 func (r *reader) startOver(ctx context.Context, reason string) error {
 	if err := r.gap(ctx, Gap{Found: time.Now(), Shard: r.status().Shard, Reason: reason}); err != nil {
@@ -243,7 +243,7 @@ func (r *reader) fetch(ctx context.Context) error {
 	return nil
 }
 
-// unprocessed returns the places of records that are not processed.
+// unprocessed returns the indexes of pending records that are not processed.
 func (r *reader) unprocessed() (at []int) {
 	for i, record := range r.pending {
 		if !record.processed {
@@ -253,8 +253,8 @@ func (r *reader) unprocessed() (at []int) {
 	return at
 }
 
-// handOver hands over what was read and is not processed. The checkpoint moves past a record only
-// once that is processed or dead-lettered, and all before it are.
+// handOver passes pending unprocessed records to the handler. The checkpoint moves past a record
+// only once it and all before it are processed or dead-lettered.
 func (r *reader) handOver(ctx context.Context) error {
 	at := r.unprocessed()
 	if len(at) == 0 {
@@ -289,8 +289,8 @@ func (r *reader) handOver(ctx context.Context) error {
 	}
 }
 
-// pass moves the checkpoint up to the first record that is not processed, and notes the heartbeats
-// on the way. It forgets what no checkpoint will need.
+// pass moves the checkpoint up to the first unprocessed record, and notes the heartbeats on the
+// way. It drops records that no checkpoint will need.
 func (r *reader) pass(deadLetters int) {
 	passed := 0
 	for passed < len(r.pending) && r.pending[passed].processed {
@@ -328,12 +328,12 @@ func (r *reader) pass(deadLetters int) {
 	}
 }
 
-// errChildless is for a closed shard without listed children.
+// errChildless means that the children of a closed shard are not listed yet.
 var errChildless = errors.New("what follows a closed shard is not listed yet")
 
 // close creates the leases of the shard's children. The shard's own lease ends only after that, so
-// every unread record is covered by a lease that has not ended. A shard may be closed a moment
-// before its children are listed.
+// every unread record is covered by a lease that has not ended. A shard may close a moment before
+// its children are listed.
 func (r *reader) close(ctx context.Context) (ended bool, err error) {
 	listing, err := r.source.Shards(ctx)
 	if err != nil || listing.Label != r.label {
@@ -369,8 +369,8 @@ func (r *reader) status() Lease {
 	return r.current().onto(r.lease)
 }
 
-// sendHeartbeat sends a heartbeat, or one for each key that is tried. It waits briefly for it to come
-// through, so that the next write of the lease is up to date.
+// sendHeartbeat sends a heartbeat for each key that is used or tried. It waits briefly for one to
+// come through, so that the next write of the lease is up to date.
 func (r *reader) sendHeartbeat(ctx context.Context) error {
 	// The lease must be renewed even if the heartbeat fails.
 	ctx, cancel := context.WithTimeout(ctx, r.expiry/2)

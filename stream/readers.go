@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// readers holds the readers of a process, and what it last saw of all leases. The zero value has
+// readers holds the readers of a process, and the leases as it last read them. The zero value has
 // none. It is safe for concurrent use.
 type readers struct {
 	mu      sync.Mutex
@@ -15,15 +15,15 @@ type readers struct {
 	seen    sighted
 }
 
-// sighted is what a process saw when it last read the leases.
+// sighted has the leases and the state as a process last read them.
 type sighted struct {
 	at     time.Time // zero while it does not run
 	leases []Lease
-	// complete says that these are all leases of the stream, and that no gap is known.
+	// complete is whether these are all leases of the stream and no gap is known.
 	complete bool
 }
 
-// see stores what was just seen.
+// see stores the leases that were just read.
 func (rs *readers) see(now sighted) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -39,7 +39,7 @@ func (rs *readers) add(shard string, r *reader) {
 	rs.byShard[shard] = r
 }
 
-// reap forgets readers that are done.
+// reap removes readers that are done.
 func (rs *readers) reap() {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -60,7 +60,7 @@ func (rs *readers) leave() {
 	}
 }
 
-// of returns the reader of a shard, nil for none.
+// of returns the reader of a shard; nil if there is none.
 func (rs *readers) of(shard string) *reader {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()
@@ -91,8 +91,8 @@ func (rs *readers) status() []Lease {
 }
 
 // processedUpTo implements Consumer.ProcessedUpTo, with leases that were read at most maxAge ago. A
-// shard that ended since then counts by its watermark, as the leases of its children were not read
-// yet. They begin with that.
+// shard that ended since then still counts with its watermark, because the leases of its children,
+// which begin with it, were not read yet.
 func (rs *readers) processedUpTo(maxAge time.Duration) (before time.Time, known, current bool) {
 	rs.mu.Lock()
 	defer rs.mu.Unlock()

@@ -1,10 +1,10 @@
-// Package stream reads the table's stream: its shards, their order, which process reads each, and
-// how far it was read. It hands the records to a handler and does not know what they are about.
+// Package stream reads the table's stream. It knows the shards, their order, the process that reads
+// each, and its progress. It passes records to a handler, and does not know what they mean.
 //
-// To read it, start with record.go, source.go and lease.go: what is read, and by which process.
-// Pure functions decide what to do: plan.go which shards a process takes, progress.go what an
-// answer of a shard means. consumer.go, worker.go and reader.go act on it, in that order.
-// deliver.go hands records to the handler, journal.go keeps those that fail.
+// Start with record.go, source.go and lease.go: what is read, and by which process. Pure functions
+// decide: plan.go which shards a process takes, progress.go how a shard's progress changes.
+// consumer.go, worker.go and reader.go act on these decisions. deliver.go passes records to the
+// handler, and journal.go keeps those that fail.
 package stream
 
 import (
@@ -18,8 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Position orders a record among all records of the same item, across shards. A later one
-// sorts after an earlier one as text. The zero value is before all.
+// Position orders the records of an item across shards. As text, later positions sort after earlier
+// ones. The zero value is before all.
 type Position string
 
 // sequenceDigits is the maximum length of a sequence number that AWS documents.
@@ -33,7 +33,7 @@ func PositionOf(label, sequenceNumber string) Position {
 	return Position(label + "/" + strings.Repeat("0", padding) + sequenceNumber)
 }
 
-// Label returns the label of the stream that the record is in.
+// Label returns the label of the record's stream.
 func (p Position) Label() string {
 	label, _, _ := strings.Cut(string(p), "/")
 	return label
@@ -49,7 +49,7 @@ type Record struct {
 	Created time.Time
 	// Keys is the key of the item.
 	Keys map[string]types.AttributeValue
-	// Old and New are the item before and after the change, nil where the item did not exist.
+	// Old and New are the item before and after the change; nil if it did not exist.
 	Old, New map[string]types.AttributeValue
 }
 
@@ -73,8 +73,8 @@ func (r Record) Key() string {
 // Handler processes records.
 type Handler interface {
 	// Handle processes records in their order: all of them, unless it returns an error. It may get
-	// a record again, even after later ones or while another process has it. Some errors may pass:
-	// those of the kinds Throttled, Unavailable, Timeout or Canceled, and those of a call that AWS
-	// did not refuse as invalid. Any other error is the fault of a record.
+	// a record again, even after later ones or while another process has it. Some errors are
+	// temporary: those of the kinds Throttled, Unavailable, Timeout or Canceled, and those of a
+	// call that AWS did not refuse as invalid. Any other error is the fault of a record.
 	Handle(ctx context.Context, records []Record) error
 }

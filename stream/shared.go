@@ -15,8 +15,7 @@ const (
 	longestBackoff = 5 * time.Second
 )
 
-// shared is what a worker and its readers have in common: the options of their Consumer, with
-// defaults filled in.
+// shared has the options of a Consumer, with defaults filled in, for its worker and readers.
 type shared struct {
 	source  Source
 	leases  Leases
@@ -33,7 +32,7 @@ type shared struct {
 	random func(time.Duration) time.Duration
 }
 
-// report logs an error that is retried, once for each series of failures.
+// report logs an error that is retried, once in each series of failures.
 func (s *shared) report(ctx context.Context, failures int, err error, what string, args ...any) {
 	if failures == 3 && ctx.Err() == nil {
 		s.logger.Warn(what+", and is tried again", append(args, "kind", int(comment.KindOf(err)), "error", err)...)
@@ -64,7 +63,7 @@ func (s *shared) backoff(failures int) time.Duration {
 	return longest/2 + s.random(longest/2)
 }
 
-// spread varies a wait, so that processes which started together do not stay in step.
+// spread varies a wait, so that processes that started together do not stay in step.
 func (s *shared) spread(d time.Duration) time.Duration {
 	return d - d/8 + s.random(d/4)
 }

@@ -8,18 +8,18 @@ import (
 
 // Source is a stream that can be read.
 type Source interface {
-	// Shards lists all shards. The error is ErrNoStream when the table has no stream.
+	// Shards lists all shards. It returns ErrNoStream if the table has no stream.
 	Shards(ctx context.Context) (Listing, error)
-	// Open makes an iterator of a shard that starts after a sequence number; an empty one stands
-	// for the oldest record that is left. The error is ErrTrimmed when records after the number are
-	// gone, ErrGone when the shard is gone.
+	// Open returns an iterator of a shard that starts after a sequence number; if that is empty, at
+	// the oldest record that is left. It returns ErrTrimmed if records after the number are gone,
+	// and ErrGone if the shard is gone.
 	Open(ctx context.Context, label, shard, after string) (iterator string, err error)
-	// Read returns the next records of an iterator. The error is ErrExpired when the iterator is
-	// too old; the others are those of Open.
+	// Read returns the next records of an iterator. It returns ErrExpired if the iterator is too
+	// old, and otherwise errors as Open.
 	Read(ctx context.Context, label, iterator string) (Batch, error)
 }
 
-// Errors of a Source that need more than a retry. All others may pass.
+// Errors of a Source that need more than a retry. All others are temporary.
 var (
 	ErrNoStream = errors.New("the table has no stream")
 	ErrExpired  = errors.New("the iterator has expired")
@@ -27,9 +27,9 @@ var (
 	ErrGone     = errors.New("the shard is not there any more")
 )
 
-// Listing is all shards of a stream.
+// Listing has all shards of a stream.
 type Listing struct {
-	// Label tells this stream from earlier and later ones of the same table.
+	// Label distinguishes this stream from earlier and later ones of the same table.
 	Label string
 	// Shards are in no particular order.
 	Shards []Shard
@@ -46,7 +46,7 @@ type Shard struct {
 
 // Batch is the result of one read.
 type Batch struct {
-	// Records are in their order. An empty batch does not mean that no more records follow.
+	// Records are in order. After an empty batch, more records may follow.
 	Records []Record
 	// Next is the iterator for the next read. It is empty at the end of the shard.
 	Next string

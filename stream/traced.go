@@ -6,9 +6,9 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// Traced returns a handler like another one, with a trace for each batch. It is linked to the spans
-// that wrote what the batch is about. keyOf returns the key by which Writes knows an item. Without
-// a tracer, the handler stays as it is.
+// Traced returns a handler that makes a trace for each batch. The trace is linked to the spans that
+// wrote the items of the batch. keyOf returns the key of an item in writes. Without a tracer,
+// Traced returns the handler as it is.
 func Traced(handler Handler, tracer *spans.Tracer, writes *spans.Writes, keyOf func(Record) string) Handler {
 	if tracer == nil {
 		return handler

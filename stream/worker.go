@@ -25,7 +25,8 @@ type worker struct {
 	wake      chan struct{}
 }
 
-// turn reads the leases and, from time to time, lists the shards. It then does what decide says.
+// turn reads the leases and, from time to time, lists the shards. Then it carries out the actions
+// of decide.
 func (w *worker) turn(ctx context.Context) error {
 	w.reap()
 	if w.label == "" {
@@ -35,8 +36,8 @@ func (w *worker) turn(ctx context.Context) error {
 		}
 		w.label = listing.Label
 	}
-	// The leases are read before the shards: one with a lease was listed earlier, so that one which is
-	// missing now is gone.
+	// The leases are read before the shards: a shard with a lease was listed earlier, so if it is
+	// missing now, it is gone.
 	leases, err := w.leases.List(ctx, w.label)
 	if err != nil {
 		return err
@@ -70,7 +71,8 @@ func (w *worker) turn(ctx context.Context) error {
 	return nil
 }
 
-// act does what was decided, gaps first: nothing after a gap is read before the gap is recorded.
+// act carries out actions, gaps before leases: nothing after a gap is read before the gap is
+// recorded.
 func (w *worker) act(ctx context.Context, v view, a actions) error {
 	for _, shard := range a.leave {
 		w.of(shard).leave()
@@ -107,8 +109,8 @@ func (w *worker) act(ctx context.Context, v view, a actions) error {
 	return w.take(ctx, a.take, v.state)
 }
 
-// take takes leases, and reads each shard until leave is called. After the context ends, the reader
-// takes the time to release its lease.
+// take takes leases, and starts a reader for each. A reader stops when leave is called or the
+// context ends, and then still releases its lease.
 func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	for _, lease := range leases {
 		mine := lease
@@ -136,7 +138,7 @@ func (w *worker) take(ctx context.Context, leases []Lease, state State) error {
 	return nil
 }
 
-// swap reports whether the lease was as it was seen. Losing to another process is no error.
+// swap reports whether it wrote the lease. If another process was first, that is no error.
 func (w *worker) swap(ctx context.Context, old, new Lease) (bool, error) {
 	err := w.leases.Swap(ctx, w.label, old, new)
 	if comment.KindOf(err) == comment.Conflict {
