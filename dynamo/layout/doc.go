@@ -1,6 +1,7 @@
-// Package layout defines what the table holds: its keys and indexes, the item of a comment, and how
-// texts are compressed. It encodes and decodes items, and calls no service. It also says what
-// DynamoDB charges to read them, and bounds what one page or one count may cost.
+// Package layout defines the contents of the table: its keys and indexes, the item of a comment,
+// and how texts are compressed. It encodes and decodes items, and calls no service. It also
+// computes what DynamoDB charges for reads and writes, and bounds the cost of a page or a count.
 //
-// Package counts defines the items of statistics, package leases those of the stream's consumers.
+// Package counts defines the items of statistics, and package leases those of the stream's
+// consumers.
 package layout

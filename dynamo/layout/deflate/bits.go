@@ -2,12 +2,12 @@ package deflate
 
 import "encoding/binary"
 
-// bitReader reads bits, the first one lowest. It is a value of few fields, which the compiler keeps in
+// bitReader reads bits, the first one lowest. It is a small value, which the compiler keeps in
 // registers.
 type bitReader struct {
-	next uint64 // its lowest bits are those that were read and not yet taken
-	have uint   // how many these are, modulo 64: only its lowest 6 bits mean something
-	at   int    // the byte behind them
+	next uint64 // the bits that were read and not yet taken, the first one lowest
+	have uint   // how many bits next has, modulo 64: only the lowest 6 bits of have count
+	at   int    // the index of the byte behind them
 }
 
 // longestRead is how many bytes behind the text fill may read, as long as rest is not negative.
@@ -27,7 +27,7 @@ func (r bitReader) skip(n uint) bitReader {
 	return bitReader{next: r.next >> (n % 64), have: r.have - n, at: r.at}
 }
 
-// rest returns how many of all bits of a text are left, below 0 if more were taken.
+// rest returns how many of all bits of a text are left; it is negative if more were taken.
 func (r bitReader) rest(all int) int { return all - 8*r.at + int(r.have%64) }
 
 // bitWriter appends bits, the first one lowest.

@@ -1,10 +1,11 @@
 package deflate
 
 const (
-	// maxBlock is the size of the largest text that is written with a preset code. A code of its
-	// own makes longer ones shorter.
+	// maxBlock is the size of the largest text that is written with a preset code. Longer texts get
+	// shorter with a code of their own.
 	maxBlock = 2 << 10
-	// betweenBoth is the size from which on a text is written both ways, and the shorter one kept.
+	// betweenBoth is the size from which a text is written in both ways, and the shorter result is
+	// kept.
 	betweenBoth = 1 << 10
 
 	hashBits = 11
@@ -14,8 +15,8 @@ const (
 	longEnough = 48
 )
 
-// blockWriter writes texts with preset codes. It finds the cheapest way to write each beginning of
-// the text, from the shortest on.
+// blockWriter writes texts with preset codes. It finds the cheapest encoding of each prefix of the
+// text, from the shortest on.
 type blockWriter struct {
 	last     [1 << hashBits]uint16 // the last place of each hash, plus 1
 	previous [maxBlock]uint16      // the place with the same hash before, plus 1
@@ -23,14 +24,15 @@ type blockWriter struct {
 	out      []byte
 }
 
-// step is the last step of the cheapest way to a place: a repetition, or a literal of length 1.
+// step is the last step of the cheapest encoding up to a place: a repetition, or a literal of
+// length 1.
 type step struct {
 	cost             uint32 // bits up to here
 	length, distance uint16
 }
 
-// write returns the text, written with the code that suits its letters best, or nothing if it holds
-// bytes that have no word. The bytes are valid until the next call.
+// write returns the text, encoded with the code that suits its letters best. It returns nothing if
+// the text has bytes without a word. The bytes are valid until the next call.
 func (b *blockWriter) write(text string) []byte {
 	number, c := best(text)
 	b.search(c, text)
@@ -77,7 +79,7 @@ func best(text string) (number int, best *code) {
 	return number, best
 }
 
-// search finds the cheapest way to write the text.
+// search finds the cheapest encoding of the text.
 func (b *blockWriter) search(c *code, text string) {
 	clear(b.last[:])
 	for i := range len(text) {
@@ -106,8 +108,7 @@ func hash(text string) uint32 {
 	return (uint32(text[0]) | uint32(text[1])<<8 | uint32(text[2])<<16) * 0x9e3779b1 >> (32 - hashBits)
 }
 
-// repetitions tries all repetitions that could come at a place. It returns the length of the
-// longest.
+// repetitions tries the possible repetitions at a place, and returns the length of the longest.
 func (b *blockWriter) repetitions(c *code, text string, at, earlier int) (longest int) {
 	longest = minLength - 1
 	for tries := 0; earlier >= 0 && tries < maxTries && longest < longEnough; tries++ {
@@ -124,8 +125,8 @@ func (b *blockWriter) repetitions(c *code, text string, at, earlier int) (longes
 	return longest
 }
 
-// common returns the length of the common beginning of two texts, maxLength at most. The second
-// text is the shorter one.
+// common returns the length of the common prefix of two texts, maxLength at most. The second text
+// is the shorter one.
 func common(a, b string) int {
 	n := min(len(b), maxLength)
 	for i := range n {
@@ -136,14 +137,15 @@ func common(a, b string) int {
 	return n
 }
 
-// reach notes a way to a place if it is the cheapest.
+// reach notes a step to a place if it is the cheapest so far.
 func (b *blockWriter) reach(to int, cost uint32, length, distance int) {
 	if cost < b.steps[to].cost {
 		b.steps[to] = step{cost, uint16(length), uint16(distance)}
 	}
 }
 
-// turn makes each step on the way the one that leaves a place, instead of the one that arrives.
+// turn reverses the steps of the encoding: b.steps[at] then has the step that leaves a place,
+// instead of the one that arrives there.
 func (b *blockWriter) turn(end int) {
 	for arriving, at := b.steps[end], end; at > 0; {
 		at -= int(arriving.length)

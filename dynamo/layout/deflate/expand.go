@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 )
 
-// Errors of texts that Compress cannot have made. They hold nothing of the text.
+// Errors for bytes that Compress cannot have returned. They hold nothing of the text.
 var (
 	ErrDamaged  = errors.New("its compressed text is damaged")
 	ErrTooLarge = errors.New("its compressed text is larger than a text may be")
@@ -80,19 +80,19 @@ func (x *expander) expandBlock(t *tables, short []byte, limit int) (size int, er
 type stop int
 
 const (
-	noRoom stop = iota // to write more; or more was read than there is
+	noRoom stop = iota // no room to write more, or the input has ended
 	atEnd
-	tooFar // a repetition of what was before the text
+	tooFar // a repetition reaches back beyond the beginning of the text
 )
 
-// longestStep is the most that expand writes before it looks for room again: the literals of an
-// entry, and a repetition.
+// longestStep is how many bytes expand writes at most before it checks for room again: the literals
+// of an entry, and a repetition.
 const longestStep = 3 + len(repetition{})
 
-// expand writes to out, from size on, and returns where that ends. Most of a text are literals, so it
-// takes those of up to four entries from the bits that it has. These are enough for one entry of
-// literals and a repetition after it: 12 bits, and 12+5+12+13. Arrays of a fixed size spare most
-// checks of bounds: what the compiler cannot see to be within them still panics.
+// expand writes to out, from size on, and returns the new size. Texts are mostly literals, so it
+// takes those of up to four entries before it reads more bits. The bits suffice for one entry of
+// literals and a repetition after it: 12 bits, and 12+5+12+13. Arrays of a fixed size avoid most
+// bounds checks; where the compiler cannot prove the bounds, they still panic.
 func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitReader, stop) {
 	for r.at <= len(in)-8 && size <= len(out)-longestStep {
 		r = r.fill(in)
@@ -141,11 +141,12 @@ func (t *tables) expand(out []byte, size int, in []byte, r bitReader) (int, bitR
 // chunk is how many bytes repeat copies at a time. Most repetitions are shorter.
 const chunk = 8
 
-// repetition has room for the longest repetition, and for what repeat copies beyond.
+// repetition has room for the longest repetition, and for the bytes that repeat copies beyond its
+// end.
 type repetition [maxLength + chunk]byte
 
-// repeat copies length bytes, and up to a chunk beyond, to a place that is distance behind from. It
-// may overlap with from.
+// repeat copies length bytes, and up to a chunk beyond, from a place distance bytes earlier. The
+// two may overlap.
 func repeat(to, from *repetition, distance, length int) {
 	if distance < chunk {
 		for i := range length {
@@ -158,8 +159,8 @@ func repeat(to, from *repetition, distance, length int) {
 	}
 }
 
-// expandStream expands a complete DEFLATE stream. The library that writes them takes some that are
-// cut for complete (klauspost/compress v1.18.0), so the standard library reads them.
+// expandStream expands a complete DEFLATE stream. It reads with the standard library, because the
+// library that writes them (klauspost/compress v1.18.0) accepts some truncated streams.
 func (x *expander) expandStream(short []byte, limit int) (size int, err error) {
 	x.in.Reset(short)
 	if x.stream == nil {

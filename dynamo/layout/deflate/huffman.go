@@ -12,8 +12,8 @@ const (
 	maxLength    = 258
 )
 
-// maxBits is the length of the longest word of a preset code. A longer one would make texts with
-// rare letters shorter, and the tables of the reader larger.
+// maxBits is the length of the longest word of a preset code. Longer words would make texts with
+// rare letters shorter, but the reader's tables larger.
 const maxBits = 12
 
 // word is a word of a Huffman code, its first bit lowest. A symbol without a word has length 0.

@@ -14,14 +14,14 @@ import (
 //go:embed prefixes.txt
 var prefixes string
 
-// A prefix ends on a byte boundary. It consists of three empty blocks, of a block's header whose
-// lengths of words are written plainly, in four bits each, and of these lengths.
+// A prefix ends on a byte boundary. It consists of three empty blocks, the header of a block with
+// four bits for each length of a word, and these lengths.
 const (
 	prefixBytes   = 171
 	lengthsBefore = 3*10 + 3 + 5 + 5 + 4 + 3*19 // bits before the lengths
 )
 
-// marker are the bits of a first byte that say that the text has a preset code. The bits above
+// marker has the bits that are set in the first byte of a text with a preset code. The bits above
 // markerBits are the number of the code.
 const (
 	marker     = 0b110
@@ -29,7 +29,7 @@ const (
 )
 
 // never is the cost of a byte without a word. It is more than the cost of a text of maxBlock bytes,
-// and the sum of as many fits into 32 bits.
+// and maxBlock times it fits into 32 bits.
 const never = 1 << 18
 
 // code is a preset code.

@@ -1,12 +1,13 @@
 package deflate
 
-// tables say what the next bits of a text mean.
+// tables maps the next bits of a text to their meaning.
 type tables struct {
 	literals  [1 << maxBits]entry
 	distances [1 << maxBits]entry
 }
 
-// entry is what some bits mean: up to three literals, a length, a distance or the end of the text.
+// entry is the meaning of some bits: up to three literals, a length, a distance or the end of the
+// text.
 //
 //	literals:         bits of the words (6 bits), the literals (24 bits), how many they are (2 bits)
 //	length, distance: bits of the word (6 bits), extra bits (4 bits), the least one (15 bits)
