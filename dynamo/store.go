@@ -1,23 +1,23 @@
-// Package dynamo reads and writes the comments of one DynamoDB table. Its [Store] answers queries;
-// the packages below it hold what a Store is made of: layout (what is stored, and what reads of
-// it cost), call (how DynamoDB is called), planner (which partitions a query reads), merge (sorted
-// reads to one list), counts (statistics and leaderboards) and leases (who reads the stream).
+// Package dynamo reads and writes the comments of one DynamoDB table. Its [Store] answers queries.
+// The packages below it are its parts: layout (what is stored, and what reads of it cost), call
+// (how DynamoDB is called), planner (which partitions a query reads), merge (sorted reads to one
+// list), counts (statistics and leaderboards) and leases (who reads the stream).
 //
 // To follow a query, read comments.go, then listing.go, which plans and executes one page,
 // reading.go, which reads the links of a list, run.go, which executes one plan wave by wave, and
-// explain.go. lookup.go asks the index of page numbers, and byrank.go fetches the comments that it
-// names. input.go turns a read of a plan into a call of the SDK.
+// explain.go. lookup.go looks places up in the index of page numbers, and byrank.go fetches the
+// comments that it names. input.go turns a read of a plan into a call of the SDK.
 //
-// A Store remembers hints for its plans: memory.go has statistics, and hints.go how large comments
-// are, what pages held, and which plans were given up. cache.go shares a page among the callers who
-// want it at the same time, and keeps it for a moment. changes.go and knowledge.go tell when a page
-// is too old for either, and which comments moved while it was read.
+// A Store remembers hints for its plans: memory.go has statistics; hints.go has sizes of comments,
+// contents of pages, and plans that were given up. cache.go shares a page among concurrent callers,
+// and caches it. changes.go and knowledge.go know when a page is too old for either, and which
+// comments moved while it was read.
 //
-// write.go changes single comments, and once.go lets an add that is repeated write one comment.
+// write.go changes single comments, and once.go makes a repeated add write only one comment.
 // load.go changes many comments, get.go fetches by id, and export.go reads all of them.
 // moderation.go has the queue of moderators, their decisions and the reports of customers. own.go
-// lists the comments of a customer, and author.go all that is held about an author. setup.go
-// creates and checks the table.
+// lists the comments of a customer, and author.go all records about an author. setup.go creates and
+// checks the table.
 package dynamo
 
 import (

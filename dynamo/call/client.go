@@ -1,6 +1,6 @@
-// Package call makes calls to DynamoDB by the AWS SDK. It has the settings of the SDK's client, verified
-// answers, hedged reads, parallel calls and retries. It gives errors of the SDK a kind, and tells
-// metrics and traces of calls.
+// Package call makes calls to DynamoDB by the AWS SDK. It has the settings of the SDK's client,
+// verified answers, hedged reads, parallel calls and retries. It gives errors of the SDK a kind,
+// and reports calls to metrics and traces.
 package call
 
 import (

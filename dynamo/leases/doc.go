@@ -1,4 +1,4 @@
-// Package leases keeps in the table what the processes that read its stream share: which process
-// reads which shard, how far it came, heartbeats, dead letters, and whether all comments were
+// Package leases stores in the table the state that processes reading its stream share: the leases
+// of shards with their checkpoints, heartbeats, dead letters, and whether all comments were
 // counted. It implements the interfaces of package stream.
 package leases

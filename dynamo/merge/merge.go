@@ -1,5 +1,5 @@
-// Package merge merges sorted sources, and reads on only where a source has run dry. It does not
-// know what is read or how, and imports the standard library alone.
+// Package merge merges sorted sources, and reads more of a source only when it has run dry. It does
+// not know what is read or how, and imports only the standard library.
 package merge
 
 import (

@@ -1,10 +1,10 @@
-// Package outbox tells what happened to comments: the processes that read the table's stream append it
-// to a log in the table, from which hooks, subscriptions and purges of caches are fed.
+// Package outbox keeps a log of events, the changes of comments, in the table. The processes that
+// read the table's stream append to it. Hooks, subscriptions and purges of caches read it.
 //
-// event.go says what happened, from the two images of a record of the stream: a pure function. The log
-// has lanes, and each comment is in one of them, so that all that happened to it is in order. entry.go
-// is how the log is stored, handler.go and lane.go append to it, read.go and tail.go read it. Nothing is
-// appended until somebody wants it: interest.go.
+// event.go derives events from the two images of a stream record, by a pure function. The log has
+// lanes. Each comment belongs to one of them, so its events are in order. entry.go defines how the
+// log is stored, handler.go and lane.go append to it, and read.go and tail.go read it. Nothing is
+// appended until a reader wants events: interest.go.
 package outbox
 
 import (

@@ -4,21 +4,21 @@
 // A filter by languages and ratings is a rectangle of the language x rating grid. A [Cover] is a
 // set of partitions that together hold each cell of the rectangle once. For example, "German or
 // English, 4 or 5 stars" is covered by two partitions of languages, by two of ratings, by four
-// cells, or by the whole product. All but the cells also hold comments that the filter excludes; a
-// residual filter drops those, but reading them is paid for.
+// cells, or by the whole product. All but the cells also hold comments that the filter excludes. A
+// residual filter drops those, but reading them costs units.
 //
-// A [Planner] estimates the price of each cover from its [Knowledge] of the product, or from what
-// is likely of any product, and takes the cheapest. What lies beyond a read that was not enough may
-// be planned anew, from what that read showed: see [Plan.Rest]. A [Plan] is a pure function of the
+// A [Planner] estimates the price of each cover from its [Knowledge] of the product, or from
+// assumptions about products, and takes the cheapest. After a read that was not enough, the rest
+// may be planned anew with what it has shown: see [Plan.Rest]. A [Plan] is a pure function of the
 // planner and a [Request]: nothing is read and nothing is remembered. Package dynamo carries plans
 // out. Wrong estimates cost read units, never comments.
 //
-// Conditions on traits are in the residual filter of nearly every part, and counts tell how many
-// comments meet them. Where these are few, a plan by ranks takes comments that the index of page
+// Conditions on traits are in the residual filter of nearly every part, and counts show how many
+// comments meet them. If these are few, a plan by ranks takes comments that the index of page
 // numbers finds, and reads nothing between them: see ranks.go.
 //
-// Start with planner.go, then covers.go, candidates.go and estimator.go; belief.go has what is
-// likely.
+// Start with planner.go, then covers.go, candidates.go and estimator.go; belief.go has the
+// assumptions.
 package planner
 
 import (
