@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// A page of comments with a rare trait is found by ranks: the index of page numbers returns the
+// A page of comments with a rare trait is found by rank. The index of page numbers returns the
 // positions of the next comments, which are then fetched by id. The index follows the stream, so it
 // may name a comment that is gone or has lost the trait. Such a comment is left out and the next
 // one is fetched. The index may also lack a recent comment: so counts must be trusted, or a read

@@ -218,7 +218,7 @@ type proof func() (since, upTo time.Time, ok bool)
 
 // unchanged reports whether data of a product, whose read began at read, is proven to have been
 // current unheardFor ago. changed is the last change of the product that the Store knows of. It
-// allows for an index that lags behind a change by moveAge, and for changes that only another
+// allows for an index that lags behind by moveAge. It also allows for changes that only another
 // process heard of, just before this one began to follow.
 func (p proof) unchanged(read, changed time.Time) bool {
 	now := time.Now()

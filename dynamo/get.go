@@ -39,8 +39,8 @@ func (s *Store) Comment(ctx context.Context, id comment.ID) (comment.Comment, er
 
 // CommentsByID fetches at most MaxKeysPerGet different comments with consistent reads, so it finds
 // a comment that was just written. A comment that does not exist is in neither map. A comment has
-// an error in failed if DynamoDB left it unprocessed, if its item is damaged, if the operation has
-// no memory left for it, or if it was not fetched because the others reached the cost bound.
+// an error in failed if DynamoDB left it unprocessed, its item is damaged, the operation has no
+// memory left for it, or the others reached the cost bound.
 func (s *Store) CommentsByID(ctx context.Context, ids []comment.ID, withoutText bool) (found map[comment.ID]comment.Comment, failed map[comment.ID]error, err error) {
 	meter := layout.NewMeter(float64(len(ids))*CommentUnits(), idsCure)
 	found, failed = make(map[comment.ID]comment.Comment, len(ids)), map[comment.ID]error{}

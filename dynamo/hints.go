@@ -187,8 +187,8 @@ func newRecent() *recent {
 }
 
 // remembers reports whether it helps to know the contents of a page. It does not for a list in one
-// partition, which is read exactly as far as needed, nor for a page by number, which is found in
-// another way each time.
+// partition, which is read exactly as far as needed. Nor does it for a page by number, which is
+// found in another way each time.
 func (k queryKey) remembers() bool { return k.values > 1 && k.number <= 1 }
 
 // of returns what the page of a query held when it was last read, nil if that is unknown.

@@ -55,8 +55,8 @@ const (
 // Watermark knows up to when the statistics are complete.
 type Watermark interface {
 	// ProcessedUpTo returns a time up to which the statistics include every change of a comment,
-	// however old the comment. known is false if there is no such time: if not all comments were
-	// ever counted, or the stream lost records, or some were dead-lettered.
+	// however old the comment. known is false if not all comments were ever counted, the stream
+	// lost records, or some were dead-lettered.
 	ProcessedUpTo(ctx context.Context) (upTo time.Time, known bool, err error)
 }
 

@@ -48,10 +48,10 @@ func (s *Store) addOnly(ctx context.Context, c comment.Comment) (comment.Comment
 	return added, err
 }
 
-// addBeside returns the outcome of an add when there is an earlier comment about the product: that
-// comment as it is now if the add repeats it, else an AlreadyWritten error. If earlier is empty,
-// the item at layout.OneKey names the comment. If the comment is gone, addBeside returns its ID
-// with an error: the next try can replace it.
+// addBeside returns the outcome of an add if there is an earlier comment about the product. That is
+// the current comment if the add repeats it, else an AlreadyWritten error. If earlier is empty, the
+// item at layout.OneKey names the comment. If the comment is gone, addBeside returns its ID with an
+// error: the next try can replace it.
 func (s *Store) addBeside(ctx context.Context, c comment.Comment, about comment.CustomerProduct, earlier comment.ID) (_ comment.Comment, gone comment.ID, err error) {
 	it, err := s.firstAt(ctx, layout.OneKey(about))
 	if err != nil {

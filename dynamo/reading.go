@@ -264,8 +264,8 @@ func (r *reading) improper() (out []layout.Improper) {
 	return out
 }
 
-// plan returns a run of the best plan for a list. Reads with a residual filter are an attempt:
-// narrow plans read the rest once these would cost more than attemptUnits, or at once if such an
+// plan returns a run of the best plan for a list. Reads with a residual filter are an attempt.
+// Narrow plans read the rest once these would cost more than attemptUnits, or everything if such an
 // attempt was recently given up.
 func (l source) plan(ctx context.Context, filter comment.Filter, request planner.Request, attemptUnits float64) *run {
 	list := l.planner

@@ -1,7 +1,7 @@
 // Package dynamo reads and writes the comments of one DynamoDB table. Its [Store] answers queries.
-// The packages below it are its parts: layout (what is stored, and what reads of it cost), call
-// (how DynamoDB is called), planner (which partitions a query reads), merge (sorted reads to one
-// list), counts (statistics and leaderboards) and leases (who reads the stream).
+// It is made of the packages below: layout (what is stored, and what reads cost), call (calls of
+// DynamoDB), planner (which partitions a query reads), merge (sorted reads to one list), counts
+// (statistics and leaderboards) and leases (readers of the stream).
 //
 // To follow a query, read comments.go, then listing.go, which plans and executes one page,
 // reading.go, which reads the links of a list, run.go, which executes one plan wave by wave, and

@@ -166,8 +166,8 @@ func (s *Store) change(ctx context.Context, before, after comment.Comment, write
 
 // updateOf returns the update from before to after. Its condition is that the version, state,
 // reports and traits that it depends on are unchanged. It stores the mark of an edit, unless mark
-// is empty: decisions and reports are recognized by items of their own, and must keep the mark of
-// an edit whose answer was lost.
+// is empty. Decisions and reports are recognized by their own items, and must keep the mark of an
+// edit whose answer was lost.
 func (s *Store) updateOf(before, after comment.Comment, mark string) *types.Update {
 	was, changed := layout.Encode(before), layout.Encode(after)
 	if mark != "" {

@@ -173,8 +173,9 @@ func (v view) takeUp(a *actions) {
 	}
 }
 
-// free reports whether a lease can be taken: it has no owner, this process owns it without reading
-// the shard, its owner used an ended run of the engine, or its owner stopped renewing it.
+// free reports whether a lease can be taken: if it has no owner, or this process owns it without
+// reading the shard. It also can if its owner used an ended run of the engine, or stopped renewing
+// it.
 func (v view) free(lease Lease) bool {
 	orphaned := v.engine != "" && lease.Engine != "" && lease.Engine != v.engine
 	if lease.Owner == "" || lease.Owner == v.me && !v.held[lease.Shard] || orphaned {

@@ -38,8 +38,8 @@ type Clock struct {
 // the table's; negative if it is behind.
 func NewClock(told func(ahead time.Duration, apart bool)) *Clock { return &Clock{told: told} }
 
-// Ahead returns by how much this machine's clock was ahead at the last comparison: negative if it
-// was behind, 0 if whole seconds, the resolution of the header, show no difference.
+// Ahead returns by how much this machine's clock was ahead at the last comparison; negative if it
+// was behind. It is 0 if whole seconds, the resolution of the header, show no difference.
 func (c *Clock) Ahead() time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -103,8 +103,9 @@ func isRead(request *http.Request) bool {
 	return operation == "Query" || operation == "GetItem" || operation == "BatchGetItem"
 }
 
-// took notes the duration of a read. For a hedged read that is the time until the first answer:
-// less than the first call would have taken, but still slow, so hedging does not move the quantile.
+// took notes the duration of a read. For a hedged read that is the time until the first answer. It
+// is less than the first call would have taken, but still slow, so hedging does not move the
+// quantile.
 func (h *hedger) took(duration time.Duration) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

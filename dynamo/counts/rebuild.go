@@ -23,7 +23,7 @@ import (
 //
 // A parallel, consistent scan finds the products: every comment, marker and statistics item names
 // its product. Each product is recounted when a segment first meets it. A page is passed once all
-// of its products are done, whichever segment works on them: after an interruption, the page on
+// of its products are done, whichever segment works on them. After an interruption, the page on
 // which another segment met a product may be gone. A segment first finishes its own products and
 // then waits for others, so no two segments wait for each other. So a kill can only lose work on
 // pages that were not passed. Correcting a product's statistics takes two independent steps.

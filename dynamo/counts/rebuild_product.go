@@ -20,8 +20,9 @@ import (
 )
 
 const (
-	// entriesPerRepair is how many items of languages fit into one transaction of a repair, beside
-	// the statistics, an entry of the page index's log and the condition on the settings.
+	// entriesPerRepair is how many items of languages fit into one transaction of a repair. The
+	// others are the statistics, an entry of the page index's log, and the condition on the
+	// settings.
 	entriesPerRepair = maxItemsPerTransaction - 3
 	// restlessLooks is how many looks at a product others may disturb by counting before the
 	// product is held.
@@ -54,7 +55,7 @@ type repair struct {
 }
 
 // repairOf decides what to write after a steady look, to change the statistics to after. While the
-// number of shards changes, a product is written even if nothing else changes: so a counter that
+// number of shards changes, a product is written even if nothing else changes. So a counter that
 // read the statistics earlier, and uses the old number, fails.
 func repairOf(seen *examined, after statistics, index pageHead, settings leaderSettings) repair {
 	after.changes, after.head, after.newest = seen.before.next(), index.head, seen.bounds.In(after.stats)

@@ -31,8 +31,8 @@ const (
 const marksAge = 10 * time.Second
 
 // putTimeout bounds a put of an import. An erasure looks for comments once more when every put that
-// did not know its mark has ended: after marksAge and putTimeout, plus putTimeout for requests that
-// arrive late.
+// did not know its mark has ended. That is after marksAge and putTimeout, plus putTimeout for
+// requests that arrive late.
 const putTimeout = 10 * time.Second
 
 // settle is the time between a mark and the pass after which no import adds a comment of its author.

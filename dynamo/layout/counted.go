@@ -18,7 +18,7 @@ const (
 	AttrChanges = "n"
 	// AttrGrid is an attribute of the statistics: S, the counts as GridText writes them.
 	AttrGrid = "g"
-	// AttrSplit is an attribute of the statistics, and of the item of a language that shares a row:
+	// AttrSplit is an attribute of the statistics, and of the item of a language that shares a row.
 	// B, the split of the counts by traits, encoded by package runs; missing if no comment has a
 	// trait.
 	AttrSplit = "k"

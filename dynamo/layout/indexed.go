@@ -12,9 +12,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// indexAttrs names the attributes that are derived from the rest of a comment: its list keys, or
-// its product while it is in no list; its place in the queue; its place in ByHelpful; and its
-// traits.
+// indexAttrs names the derived attributes of a comment: its list keys, or its product while it is
+// in no list; its places in the queue and in ByHelpful; and its traits.
 var indexAttrs = []string{AttrAll, attrByLang, attrByRating, attrByLangAndRating, attrMedia, attrProduct, AttrBoard, AttrPlace, attrHelpful, AttrTraits}
 
 // IndexProjection is the projection expression for IndexKeysOf.

@@ -167,10 +167,10 @@ func (r *Reader) author() comment.Author {
 	return comment.Author{ID: id}
 }
 
-// ProductOf returns the product of a comment's item in the table: from its partition key in the
-// index All or, if it is in no list, from an attribute of its own. It returns an error unless the
-// ID has 1 to MaxIDBytes bytes, so that it fits into keys. Other programs may have written IDs that
-// Talkback would refuse.
+// ProductOf returns the product of a comment's item in the table. It is in the partition key of the
+// index All or, if the comment is in no list, in a separate attribute. It returns an error unless
+// the ID has 1 to MaxIDBytes bytes, so that it fits into keys. Other programs may have written IDs
+// that Talkback would refuse.
 func ProductOf(in Item) (string, error) {
 	r, attr := NewReader(in), AttrAll
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// mediaText returns media as stored in attrPictures: a line for each with its path and, if either
-// is known, its size and its alternative text, such as "2024/kettle.jpg 1600x1200 a kettle".
+// mediaText returns media as stored in attrPictures, a line for each, such as "2024/kettle.jpg
+// 1600x1200 a kettle". Size and alternative text follow the path if either is known.
 func mediaText(all []comment.Media) string {
 	lines := make([]string, len(all))
 	for i, m := range all {

@@ -132,7 +132,7 @@ const leastCounted = 32
 // half a unit for them. DynamoDB rounds up: an item of one byte costs as much as one of 4 KB.
 const UnitBytes = 4 << 10
 
-// AssumedItemBytes is the assumed size of an index entry of a product of which no comment was read:
+// AssumedItemBytes is the assumed size of an index entry before comments of the product were read:
 // 200 bytes of keys and short attributes, and a text of some 130 words.
 const AssumedItemBytes = 1 << 10
 

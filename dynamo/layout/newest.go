@@ -11,10 +11,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Bounds are upper bounds of how new the comments of a product are: for each rating the position of
-// the newest comment, and for each language and rating a time. A counted comment raises them. A
-// deleted or moved one leaves them as they are, because the next newest is unknown. So the newest
-// comment may be older than its bound.
+// Bounds are upper bounds of how new the comments of a product are. They hold a position for each
+// rating, and a time for each language and rating. A counted comment raises them. A deleted or
+// moved one leaves them as they are, because the next newest is unknown. So the newest comment may
+// be older than its bound.
 //
 // The zero value is for a product without comments. With a nil *Bounds, nothing is known. Do not
 // change shared Bounds.

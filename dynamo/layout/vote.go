@@ -229,8 +229,8 @@ func Casts(it Item, v comment.CastVote) bool {
 	return err == nil && there.Vote == v.Vote && there.At.Equal(v.At.Truncate(time.Millisecond))
 }
 
-// WithVotesOf returns a comment's item from a copy of the table, with other votes: those imported
-// according to the copy, plus those counted in this table according to the item there.
+// WithVotesOf returns a comment's item from a copy of the table with other numbers of votes: those
+// imported, according to the copy, plus those counted in this table, according to there.
 func WithVotesOf(copied, there Item) Item {
 	is, was, out := ReadVotes(copied), ReadVotes(there), maps.Clone(copied)
 	shown := is.Imported

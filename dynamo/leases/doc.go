@@ -1,4 +1,4 @@
-// Package leases stores in the table the state that processes reading its stream share: the leases
-// of shards with their checkpoints, heartbeats, dead letters, and whether all comments were
-// counted. It implements the interfaces of package stream.
+// Package leases stores in the table the state that readers of its stream share: leases of shards
+// with checkpoints, heartbeats, dead letters, and whether all comments were counted. It implements
+// the interfaces of package stream.
 package leases

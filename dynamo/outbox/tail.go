@@ -19,8 +19,8 @@ const keepAliveEvery = 24 * time.Hour
 // perRead is how many items of a lane Tail reads at once.
 const perRead = 100
 
-// Tail follows all lanes from a position until the context ends, and calls each with the batches
-// that it reads: for one lane in order, for different lanes concurrently. A batch without events
+// Tail follows all lanes from a position until the context ends. It calls each with the batches
+// that it reads, in order for one lane, concurrently for different lanes. A batch without events
 // only moves the position. While nothing happens it reads each lane every tailEvery, which takes
 // one read unit a second in all.
 //

@@ -36,8 +36,8 @@ func narrowUnits(filter comment.Filter, want int) float64 {
 const othersBetween = 4
 
 // PageEstimate returns the estimated cost of one page of a list, in read units. It is the cost of
-// reading the page from partitions that hold nothing else, plus a share of the cost of skipping the
-// comments before the page or of finding comments by rank. The filter must be normalized.
+// reading the page from partitions that hold nothing else. A share of the cost of skipping comments
+// before the page, or of finding comments by rank, is added. The filter must be normalized.
 //
 // In the order of votes, comments without votes may be few among many others, and are then found by
 // rank. A first page does not reach these. The bound, eight times the estimate, has room for that.
@@ -95,7 +95,7 @@ const assumedCounted = 400
 const MaxSkip = 256
 
 // skipShare is the part of the price of skipping comments that is in the estimate of a page. The
-// bound of the page is BoundFactor (8) times the estimate: it has room for an attempt of half the
+// bound of the page is BoundFactor (8) times the estimate. It has room for an attempt of half the
 // price, and for up to twice the price after it.
 const skipShare = 1.0 / 3
 
@@ -109,7 +109,7 @@ func SkipUnits(q comment.Query) float64 {
 }
 
 // LookupEstimate returns the estimated cost of looking up places of a list in an index, in read
-// units: the items that every lookup reads, and half of a leaf for each place, as neighbours share
+// units. Each lookup reads some items, and half of a leaf for each place, because neighbours share
 // leaves. For a chain, its counts are looked up first, and then places in each link that has any.
 // Places among comments with helpful votes are found by reading.
 func LookupEstimate(q comment.Query, places int) float64 {

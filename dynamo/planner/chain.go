@@ -174,8 +174,8 @@ type WholeRead struct {
 
 // Whole decides whether to read the whole list in place of its links: if that is expected to cost
 // less, or if nothing is known of the product. With comments of at most 1 KB, the read costs at
-// most the given read units, or scatteredFactor times as much if comments of the first link are
-// scattered.
+// most the given read units. If comments of the first link are scattered, it may cost
+// scatteredFactor times as much.
 func (p *Planner) Whole(c Chain, units float64) (WholeRead, bool) {
 	if len(c.stretch.Links) < 2 {
 		return WholeRead{}, false

@@ -1,5 +1,5 @@
-// Package planner decides how a page or a count is read: which partitions of which index, how many
-// items of each, and which partitions are left out because they are known to be empty.
+// Package planner decides how a page or a count is read: from which partitions of which index, and
+// how many items of each. It leaves out partitions that are known to be empty.
 //
 // A filter by languages and ratings is a rectangle of the language x rating grid. A [Cover] is a
 // set of partitions that together hold each cell of the rectangle once. For example, "German or
@@ -63,7 +63,7 @@ func (p *Planner) Take(r Request) Plan {
 	return plan
 }
 
-// Attempt plans as Take does. A plan with wide reads is an attempt, which may fail: its limits keep
+// Attempt plans as Take does. A plan with wide reads is an attempt, which may fail. Its limits keep
 // the cost of its first calls within the given read units, if no comment has more than 1 KB. If the
 // units are too few for that, Attempt returns the narrow plan, or a plan by ranks if the list is
 // restricted to traits. It also returns a plan by ranks if that is known to cost less.

@@ -1,7 +1,7 @@
-// Package restore writes the items of a copy of the table back: comments, and items that cannot be
-// derived, such as votes, reports, decisions, tombstones and marks of erased authors. It leaves out
-// counts, the page index and the state of the stream, because counting the new table makes them
-// anew. It also leaves out events and hooks.
+// Package restore writes the items of a copy of the table back: comments and all items that cannot
+// be derived, such as votes, reports, decisions and tombstones. It leaves out counts, the page
+// index and the state of the stream, because counting the new table makes them anew. It also leaves
+// out events and hooks.
 //
 // kinds.go selects these items, check.go checks whether a copy can be restored, and loader.go
 // writes the items.

@@ -319,8 +319,8 @@ func (l *Loader) replace(ctx context.Context, it, there layout.Item) (changed bo
 	return changed, err
 }
 
-// keepUntold keeps attributes that lines do not have: the import that added a comment, by which
-// --undo finds it, and the hash of its idempotency key, by which an erasure finds the key.
+// keepUntold keeps attributes that lines do not have. By the import that added a comment, --undo
+// finds it. By the hash of its idempotency key, an erasure finds the key.
 func keepUntold(want, there layout.Item) {
 	for _, attr := range []string{layout.AttrImport, layout.AttrKeyHash} {
 		if there[attr] != nil {
