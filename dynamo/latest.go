@@ -16,28 +16,28 @@ import (
 // which newest comments were not on that page, to fetch them along with the statistics the next
 // time.
 
-// tell remembers statistics that were read for an answer.
-func (m *memory) tell(product string, t told) {
+// keepAnswer remembers statistics that were read for an answer.
+func (m *memory) keepAnswer(product string, t lastAnswer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	r.told = t
+	r.answer = t
 	m.products.Add(product, r)
 }
 
-// toldLately returns the statistics of the last answer, and whether another answer may show them.
+// freshAnswer returns the statistics of the last answer, and whether another answer may show them.
 // changed is the last change of the product that the Store knows of.
-func (m *memory) toldLately(product string, changed time.Time) (told, bool) {
+func (m *memory) freshAnswer(product string, changed time.Time) (lastAnswer, bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
-	return m.again(r.told, product, changed)
+	return m.reusable(r.answer, product, changed)
 }
 
-// again returns statistics of an earlier answer, and whether another answer may show them. They
+// reusable returns statistics of an earlier answer, and whether another answer may show them. They
 // must be proven unchanged; or they must be young, and include this Store's last write and the last
 // change that it knows of. The caller holds the lock.
-func (m *memory) again(t told, product string, changed time.Time) (told, bool) {
+func (m *memory) reusable(t lastAnswer, product string, changed time.Time) (lastAnswer, bool) {
 	if t.Stats != nil && m.unchanged != nil && m.unchanged(t.began, changed) {
 		t.asOf = m.now() // no older than any watermark
 		return t, true
@@ -69,7 +69,7 @@ func (m *memory) newest(product string, ratings []int, among int, changed time.T
 	defer m.mu.Unlock()
 	r, _ := m.products.Get(product)
 	now := r.knowledge(m.now(), m.maxAge, m.writes.last(product))
-	if t, may := m.again(r.told, product, changed); may {
+	if t, may := m.reusable(r.answer, product, changed); may {
 		now.Stats, now.Newest, now.Trusted = t.Stats, t.Newest, true
 	}
 	switch {
@@ -97,8 +97,8 @@ func (m *memory) likely(products []string, want comment.Latest) (ids []comment.I
 	for _, product := range products {
 		r, _ := m.products.Peek(product)
 		newest := r.newest
-		if r.told.Stats != nil && !r.told.asOf.Before(r.asOf) {
-			newest = r.told.Newest
+		if r.answer.Stats != nil && !r.answer.asOf.Before(r.asOf) {
+			newest = r.answer.Newest
 		}
 		if newest == nil {
 			continue
@@ -123,7 +123,7 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 	upTo, out.Found = out.AsOf, make(map[string]comment.Stats, len(products))
 	ids := s.memory.likely(products, want)
 	products = slices.DeleteFunc(slices.Clone(products), func(product string) bool {
-		t, may := s.memory.toldLately(product, s.changes.last(product))
+		t, may := s.memory.freshAnswer(product, s.changes.last(product))
 		if may {
 			out.Found[product] = t.Stats
 			out.AsOf = earlier(out.AsOf, t.asOf)
@@ -154,7 +154,7 @@ func (s *Store) StatsAndLatest(ctx context.Context, products []string, upTo time
 		} else {
 			snapshot.Stats = comment.Stats{}
 		}
-		s.memory.tell(product, told{snapshot, upTo, began})
+		s.memory.keepAnswer(product, lastAnswer{snapshot, upTo, began})
 	}
 	maps.Copy(out.Failed, read.Failed)
 	fetched := s.besides(ctx, ids, read.Comments, read.Left, want.WithoutText)

@@ -82,12 +82,12 @@ type recollection struct {
 	stats comment.Stats // nil before any were read
 	// newest has the positions of the newest comments as last read; nil before the first read.
 	newest  *layout.Bounds
-	asOf    time.Time // the watermark when both were read; zero if it is unknown or too old to skip by
-	queried time.Time // when a query last needed the statistics
-	tried   time.Time // when a background fetch last began
-	read    time.Time // when the statistics were last read
-	apart   aparts    // newest comments of some ratings that were not among the newest of all
-	told    told      // the statistics last read for an answer
+	asOf    time.Time  // the watermark when both were read; zero if it is unknown or too old to skip by
+	queried time.Time  // when a query last needed the statistics
+	tried   time.Time  // when a background fetch last began
+	read    time.Time  // when the statistics were last read
+	apart   aparts     // newest comments of some ratings that were not among the newest of all
+	answer  lastAnswer // the statistics last read for an answer
 }
 
 func newMemory(source Watermark, maxAge time.Duration, read func(context.Context, string) (counts.Snapshot, error)) *memory {
@@ -151,9 +151,9 @@ func (r recollection) due(now time.Time, maxAge time.Duration) bool {
 	return worth && now.Sub(r.tried) >= cmp.Or(maxAge, steeringAge)
 }
 
-// told holds the statistics of a product that were read for an answer. That read was eventually
-// consistent, so no partition is skipped by it.
-type told struct {
+// lastAnswer holds the statistics of a product that were last read for an answer. That read was
+// eventually consistent, so no partition is skipped by it.
+type lastAnswer struct {
 	counts.Snapshot           // without Stats before the first read
 	asOf, began     time.Time // the watermark, and when the read began
 }

@@ -24,8 +24,8 @@ const (
 // It compares one answer a second; for any other it only reads the time and the header. It is safe
 // for concurrent use.
 type Clock struct {
-	told func(ahead time.Duration, apart bool)
-	date atomic.Pointer[string] // of the latest answer
+	onChange func(ahead time.Duration, apart bool)
+	date     atomic.Pointer[string] // of the latest answer
 
 	mu    sync.Mutex
 	ahead time.Duration
@@ -33,10 +33,12 @@ type Clock struct {
 	odd   int // answers in a row that contradict apart
 }
 
-// NewClock makes a Clock. It calls told when the clocks differ by more than clockTolerance, and
+// NewClock makes a Clock. It calls onChange when the clocks differ by more than clockTolerance, and
 // when they agree again within half of it. ahead is by how much this machine's clock is ahead of
 // the table's; negative if it is behind.
-func NewClock(told func(ahead time.Duration, apart bool)) *Clock { return &Clock{told: told} }
+func NewClock(onChange func(ahead time.Duration, apart bool)) *Clock {
+	return &Clock{onChange: onChange}
+}
 
 // Ahead returns by how much this machine's clock was ahead at the last comparison; negative if it
 // was behind. It is 0 if whole seconds, the resolution of the header, show no difference.
@@ -93,7 +95,7 @@ func (c *Clock) see(header http.Header, sent time.Time) {
 	}
 	if c.odd++; c.odd == clockSights {
 		c.odd, c.apart = 0, !c.apart
-		c.told(ahead, c.apart)
+		c.onChange(ahead, c.apart)
 	}
 }
 

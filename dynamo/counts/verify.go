@@ -297,21 +297,21 @@ func (s *suspect) take(found []Drift) {
 type markerDrifts struct {
 	examiner
 	product string
-	told    []Drift
+	found   []Drift
 	further bool
 }
 
 // tell is a differ. It checks the comments and markers by consistent reads, until verifyMarkers
 // differences are found.
 func (m *markerDrifts) tell(ctx context.Context, ids []comment.ID) error {
-	if len(m.told) >= verifyMarkers {
+	if len(m.found) >= verifyMarkers {
 		m.further = true
 		return nil
 	}
 	return call.Retry(ctx, func() (further bool, err error) {
 		found, err := m.misfits(ctx, m.product, ids)
 		for _, wrong := range found {
-			m.told = append(m.told, wrong.drift(m.product))
+			m.found = append(m.found, wrong.drift(m.product))
 		}
 		return false, err
 	})
@@ -319,7 +319,7 @@ func (m *markerDrifts) tell(ctx context.Context, ids []comment.ID) error {
 
 func (m *markerDrifts) drifts() []Drift {
 	if !m.further {
-		return m.told
+		return m.found
 	}
-	return append(m.told, Drift{Product: m.product, Kind: FurtherMarkers, Detail: "more comments than these are not counted as what they are"})
+	return append(m.found, Drift{Product: m.product, Kind: FurtherMarkers, Detail: "more comments than these are not counted as what they are"})
 }

@@ -49,13 +49,13 @@ type Reporter struct {
 	tell func(Improper)
 
 	mu   sync.Mutex
-	told map[string]bool
+	seen map[string]bool
 }
 
 // NewReporter returns a Reporter that calls tell for each item. Reads on many goroutines call it,
 // one call at a time.
 func NewReporter(tell func(Improper)) *Reporter {
-	return &Reporter{tell: tell, told: map[string]bool{}}
+	return &Reporter{tell: tell, seen: map[string]bool{}}
 }
 
 // Report reports those items that were not reported before.
@@ -66,8 +66,8 @@ func (n *Reporter) Report(items ...Improper) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, item := range items {
-		if !n.told[item.Key] && len(n.told) < maxNoted {
-			n.told[item.Key] = true
+		if !n.seen[item.Key] && len(n.seen) < maxNoted {
+			n.seen[item.Key] = true
 			n.tell(item)
 		}
 	}
