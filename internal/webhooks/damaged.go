@@ -9,12 +9,12 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Damaged is an item that Talkback does not write so, for example because it was edited by hand. None of
-// its values is told, apart from the keys.
+// Damaged is an error about an item that Talkback would not write this way, for example one edited
+// by hand. It shows no value except the keys.
 type Damaged struct {
 	// Hook is the id of the hook.
 	Hook string
-	// Item is the item, and what is wrong with it.
+	// Item names the item and says what is wrong with it.
 	Item layout.Improper
 	// Cure says what to do.
 	Cure string
@@ -23,12 +23,13 @@ type Damaged struct {
 // Error names the item, what is wrong with it, and the cure.
 func (d Damaged) Error() string { return d.Item.String() + "; " + d.Cure }
 
-// hookIn reads a hook, also as the text that is stored. damaged is nil if it can be delivered to.
+// hookIn reads a hook, and returns it also as the stored text. damaged is nil if the hook can be
+// delivered to.
 func hookIn(it layout.Item) (h Hook, text string, damaged *Damaged) {
 	id := layout.NewReader(it).Text(layout.AttrSK)
 	text, wrong := describe(it, &h)
 	known := h
-	known.Kinds = nil // one of a later version does no harm
+	known.Kinds = nil // unknown kinds, of a later version, do no harm
 	switch err := known.Check(); {
 	case wrong != "":
 	case h.ID != id:
@@ -54,7 +55,8 @@ func letterIn(it layout.Item, hook string) (letter DeadLetter, damaged *Damaged)
 	return letter, damaged
 }
 
-// describe reads the description that an item holds, and returns its text, or what is wrong with it.
+// describe decodes the JSON of an item into a value, and returns it as text, or what is wrong with
+// it.
 func describe(it layout.Item, into any) (text, wrong string) {
 	r := layout.NewReader(it)
 	text = r.Text(layout.AttrHook)

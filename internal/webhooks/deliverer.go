@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	// refresh is the time between two looks at which hooks there are, while there are some.
+	// refresh is the time between two reads of the list of hooks, while there are hooks.
 	refresh = 10 * time.Second
-	// lastWords is how long the end of a process may take to say how far it came.
+	// lastWords is how long an ending process may take to save its progress.
 	lastWords = 3 * time.Second
 )
 
@@ -28,30 +28,30 @@ const (
 type Options struct {
 	// Store has the hooks.
 	Store *Store
-	// Send tells of events by one request.
+	// Send delivers events in one request.
 	Send func(context.Context, Hook, ...outbox.Event) error
-	// Logger gets what fails, with the ids of hooks and events.
+	// Logger logs failures, with the ids of hooks and events.
 	Logger *slog.Logger
 	// Who describes this process to people, and Engine names the run of the local engine.
 	Who, Engine string
-	// Ready says why this process cannot deliver a hook, which it then leaves to others; nil if it can
-	// deliver all.
+	// Ready returns why this process cannot deliver a hook, which it then leaves to other
+	// processes. If it is nil, this process can deliver all.
 	Ready func(Hook) error
-	// Tried hears what came of each try to deliver an event of a hook, and States how all hooks are, every
-	// half minute, which takes some three read units for each; nil for nothing.
+	// Tried is called with the outcome of each delivery attempt. States is called every half minute
+	// with the state of all hooks, which takes about three read units for each. Both may be nil.
 	Tried  func(hook string, o Outcome)
 	States func([]State)
-	// Pace is how long to wait after a failure, DefaultPace if it is zero. Refresh and Heartbeat are
-	// shorter for tests only.
+	// Pace is how long to wait after a failure; zero means DefaultPace. Only tests set Refresh and
+	// Heartbeat, to shorter times.
 	Pace               Pace
 	Refresh, Heartbeat time.Duration
 }
 
-// Deliverer delivers the hooks of a table, together with other processes: each hook is delivered by one
-// of them. Each hook has goroutines of its own, so that none holds up others.
+// Deliverer delivers the hooks of a table, together with other processes: one process delivers each
+// hook. Each hook has its own goroutines, so a slow one does not delay the others.
 type Deliverer struct {
 	options Options
-	left    map[string]bool  // ids of hooks that this process leaves to others
+	left    map[string]bool  // ids of hooks that other processes have to deliver
 	damaged *layout.Reporter // logs damaged hooks
 	unread  *layout.Reporter // logs items of the outbox that cannot be read
 }
@@ -79,15 +79,15 @@ func NewDeliverer(options Options) *Deliverer {
 	}
 }
 
-// running is a hook that this process delivers, or waits to.
+// running is a hook that this process delivers, or will deliver once it gets the lease.
 type running struct {
 	hook Hook
 	stop context.CancelFunc
 	done chan struct{}
 }
 
-// Run delivers until the context ends. While there are no hooks, it makes no calls after the first: that
-// there are some shows in what appending reads.
+// Run delivers until the context ends. While the table has no hooks, it makes no calls after the
+// first: appending to the outbox reads anyway whether there are any.
 func (d *Deliverer) Run(ctx context.Context) {
 	all := map[string]running{}
 	defer func() {
@@ -96,7 +96,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 			<-r.done
 		}
 	}()
-	some := true // hooks there may be
+	some := true // there may be hooks
 	for n := 0; ctx.Err() == nil; n++ {
 		if _, wanted := d.options.Store.out.LastSeen()[interest]; some || wanted {
 			hooks, damaged, err := d.options.Store.List(ctx)
@@ -116,7 +116,7 @@ func (d *Deliverer) Run(ctx context.Context) {
 	}
 }
 
-// tell tells how hooks are, if anybody wants to know, in every third round.
+// tell passes the states of hooks to Options.States, in every third round.
 func (d *Deliverer) tell(ctx context.Context, hooks []Hook, round int) error {
 	if d.options.States == nil || len(hooks) > 0 && round%3 != 0 {
 		return nil
@@ -128,8 +128,9 @@ func (d *Deliverer) tell(ctx context.Context, hooks []Hook, round int) error {
 	return err
 }
 
-// adjust stops hooks that were removed, paused or changed, and starts those that do not run. A hook whose
-// secret this process lacks is left to others: one that held it could only fail.
+// adjust stops hooks that were removed, paused or changed, and starts those that do not run. A hook
+// whose secret this process lacks is left to other processes: this one would hold the lease and
+// only fail.
 func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []Hook) {
 	now := map[string]Hook{}
 	for _, h := range hooks {
@@ -164,7 +165,8 @@ func (d *Deliverer) adjust(ctx context.Context, all map[string]running, hooks []
 	}
 }
 
-// keep delivers a hook until the context ends, whenever no other process does.
+// keep tries to deliver a hook until the context ends, again and again while another process holds
+// it.
 func (d *Deliverer) keep(ctx context.Context, h Hook) {
 	for ctx.Err() == nil {
 		err := task.Guard(func() error { return d.deliver(ctx, h) })
@@ -213,7 +215,7 @@ func (d *Deliverer) deliver(ctx context.Context, h Hook) error {
 	})
 }
 
-// follow delivers what is in the log, until the context ends or an error.
+// follow delivers events from the log until the context ends or an error occurs.
 func (d *Deliverer) follow(ctx context.Context, own *delivery) error {
 	var from outbox.Position
 	for i, lane := range own.snapshot().Lanes {
@@ -232,7 +234,7 @@ func (d *Deliverer) follow(ctx context.Context, own *delivery) error {
 	return cmp.Or(err, ctx.Err())
 }
 
-// skip goes on with what is kept in lanes whose events expired before they were delivered.
+// skip moves lanes whose next events expired undelivered on to the oldest events kept.
 func (d *Deliverer) skip(ctx context.Context, own *delivery) error {
 	for i, lane := range own.snapshot().Lanes {
 		_, err := d.options.Store.out.Read(ctx, i, lane.Position, 1)

@@ -1,11 +1,11 @@
-// Package webhooks tells other services of events: it posts them to addresses, as Standard Webhooks
-// says, https://www.standardwebhooks.com.
+// Package webhooks notifies other services of events: it posts them to URLs, following Standard
+// Webhooks, https://www.standardwebhooks.com.
 //
-// hook.go is what a hook is and how far it came, store.go keeps both in the table, and damaged.go tells
-// items that someone changed by hand. send.go makes one request, and purge.go one that purges a CDN.
-// lane.go decides what follows from its outcome: the next event, another try, or giving up. deliverer.go
-// delivers all hooks of a table, each by one process at a time. state.go is for operators: how hooks are,
-// and what was given up.
+// hook.go defines a hook and its progress, store.go keeps both in the table, and damaged.go reports
+// items that were edited by hand. send.go makes one request, purge.go one that purges a CDN.
+// lane.go decides what follows from the outcome: the next event, a retry, or giving up.
+// deliverer.go delivers all hooks of a table, each by one process at a time. state.go shows
+// operators the state of hooks, and dead letters.
 package webhooks
 
 import (
@@ -21,7 +21,7 @@ import (
 	"github.com/talkback/talkback/internal/fetch"
 )
 
-// Hook is an address that events are delivered to.
+// Hook is a URL that events are delivered to.
 type Hook struct {
 	// ID names the hook.
 	ID string
@@ -29,34 +29,34 @@ type Hook struct {
 	URL string
 	// Kinds are the kinds of events that are delivered; empty for all.
 	Kinds []outbox.Kind
-	// SecretEnv is the environment variable that holds the secret, in each process that delivers.
+	// SecretEnv is the environment variable that holds the secret, in each delivering process.
 	SecretEnv string
-	// AllowPrivate says that the address may be inside the own network, and need not use TLS.
+	// AllowPrivate allows an address inside your own network, and one without TLS.
 	AllowPrivate bool
-	// GiveUp is for how long a delivery is tried again.
+	// GiveUp is how long a delivery is retried.
 	GiveUp time.Duration
-	// Purge names the CDN whose answers about changed products are purged at the address; empty for an
-	// address that events are delivered to.
+	// Purge names the CDN to purge at the URL, of answers about changed products. It is empty if
+	// the URL receives the events themselves.
 	Purge string `json:",omitempty"`
-	// Paused says that nothing is delivered for now.
+	// Paused stops deliveries for now.
 	Paused bool
-	// Begin is the position after which it begins.
+	// Begin is the position in the log after which deliveries begin.
 	Begin outbox.Position
-	// Replays counts replays. The latest one was asked for at Replayed, of what happened from Since on.
+	// Replays counts replays. The latest one was requested at Replayed, for events since Since.
 	Replays         int
 	Replayed, Since time.Time
 }
 
-// DefaultGiveUp is for how long a delivery is tried again by default.
+// DefaultGiveUp is how long a delivery is retried by default.
 const DefaultGiveUp = 3 * 24 * time.Hour
 
-// MaxHooks is how many hooks a table can have: each is read for all the time.
+// MaxHooks is how many hooks a table can have. Each reads the log continuously.
 const MaxHooks = 20
 
 // secretPrefix begins secrets as Standard Webhooks writes them.
 const secretPrefix = "whsec_"
 
-// Check returns a BadInput error if a hook cannot be delivered to.
+// Check returns a BadInput error if nothing can be delivered to the hook.
 func (h Hook) Check() error {
 	address, err := url.Parse(h.URL)
 	switch {
@@ -81,8 +81,8 @@ func (h Hook) Check() error {
 	return nil
 }
 
-// reaches reports whether a host is one that is delivered to, as far as it tells: where a name leads is looked
-// at with each delivery.
+// reaches reports whether a host may be delivered to. It only judges IP addresses: what a name
+// resolves to is checked with each delivery.
 func reaches(host string, private bool) bool {
 	at, err := netip.ParseAddr(host)
 	return err != nil || fetch.Public(at) || private && fetch.PublicOrInside(at)
@@ -94,8 +94,8 @@ func (h Hook) Address() string {
 	return address
 }
 
-// wants reports whether an event is delivered to a hook. No answer at a CDN shows reports, or a comment
-// that is in no list and was in none.
+// wants reports whether an event is delivered to a hook. A CDN need not be purged after a report,
+// nor after a change of a comment that was never listed.
 func (h Hook) wants(e outbox.Event) bool {
 	if h.Purge != "" && (e.Kind == outbox.Reported || !e.Shown && !e.WasShown) {
 		return false
@@ -103,8 +103,8 @@ func (h Hook) wants(e outbox.Event) bool {
 	return (len(h.Kinds) == 0 || slices.Contains(h.Kinds, e.Kind)) && !e.At.Before(h.Since)
 }
 
-// requests returns the events of a batch that are delivered to a hook, by request: a purge has those of
-// up to maxTags products, other requests one event.
+// requests groups the events of a batch that are delivered to a hook by request. A purge has the
+// events of up to maxTags products, any other request one event.
 func (h Hook) requests(batch []outbox.Event) (requests [][]outbox.Event) {
 	var products map[string]bool // of the last request
 	for _, e := range batch {
@@ -122,28 +122,28 @@ func (h Hook) requests(batch []outbox.Event) (requests [][]outbox.Event) {
 	return requests
 }
 
-// Progress is how far a hook came.
+// Progress is how far the delivery of a hook has come.
 type Progress struct {
-	// Lanes are how far it came in each lane.
+	// Lanes are the progress in each lane of the log.
 	Lanes [outbox.Lanes]LaneProgress
-	// Replays is how many replays were begun.
+	// Replays is how many of the hook's replays were started.
 	Replays int
 	// Who is the process that delivers it, empty while there is none.
 	Who string `json:"-"`
 }
 
-// LaneProgress is how far a hook came in a lane.
+// LaneProgress is how far the delivery of a hook has come in one lane.
 type LaneProgress struct {
-	// Position is that of the last event that was delivered, not wanted or given up.
+	// Position is that of the last event that was delivered, filtered out or dead-lettered.
 	Position uint64
 	// Delivered and DeadLettered count events.
 	Delivered, DeadLettered int
-	// Failing is the event whose delivery failed, Attempts how often, Next when it is tried again, and
-	// Since when it happened.
+	// Failing is the id of the event whose delivery failed, Attempts how often it failed, Next when
+	// it is retried, and Since when the event happened.
 	Failing     string    `json:",omitempty"`
 	Attempts    int       `json:",omitempty"`
 	Next, Since time.Time `json:",omitzero"`
-	// LastError is why the last delivery that failed did.
+	// LastError is the reason of the last failed delivery.
 	LastError string `json:",omitempty"`
 }
 
@@ -154,7 +154,7 @@ type DeadLetter struct {
 	Reason string
 }
 
-// Sum adds up the lanes. Of those that fail, it has the one with the most attempts.
+// Sum adds up the lanes. Its failure is that of the lane with the most attempts.
 func (p Progress) Sum() (sum LaneProgress) {
 	for _, lane := range p.Lanes {
 		if lane.Attempts > sum.Attempts || sum.LastError == "" {

@@ -11,15 +11,15 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Pace is how long to wait after a try that failed: First, twice as long each further time, and at most
-// Longest. Each wait is drawn between half of that and all. A receiver that asks for a longer one gets it, but
-// at most Longest.
+// Pace is how long to wait after a failed attempt: First, then twice as long each time, at most
+// Longest. Each wait is random, between half of that and all of it. A longer Retry-After of the
+// receiver is respected, up to Longest.
 type Pace struct{ First, Longest time.Duration }
 
 // DefaultPace is the pace of deliveries.
 var DefaultPace = Pace{time.Second, time.Hour}
 
-// after returns the wait after a number of tries that failed.
+// after returns the wait after a number of failed attempts.
 func (p Pace) after(attempts int) time.Duration {
 	wait := p.Longest
 	if shift := attempts - 1; shift < 20 {
@@ -28,14 +28,14 @@ func (p Pace) after(attempts int) time.Duration {
 	return wait/2 + rand.N(wait/2+1)
 }
 
-// Outcome is what came of a try to deliver an event.
+// Outcome is the result of an attempt to deliver an event.
 type Outcome string
 
-// The outcomes of a try.
+// The outcomes of an attempt.
 const (
-	// Delivered is a try that the receiver answered with success.
+	// Delivered means that the receiver answered with success.
 	Delivered Outcome = "delivered"
-	// Failed is one after which the event is tried again, DeadLettered one after which it is not.
+	// Failed means that the event is retried, DeadLettered that it is not.
 	Failed       Outcome = "failed"
 	DeadLettered Outcome = "dead_lettered"
 )
@@ -44,10 +44,10 @@ const (
 type delivery struct {
 	hook Hook
 	send func(context.Context, Hook, ...outbox.Event) error
-	// dead keeps an event that is given up, with the reason.
+	// dead stores an event as a dead letter, with the reason.
 	dead func(context.Context, outbox.Event, error) error
 	pace Pace
-	// tried hears of each try.
+	// tried is called with the outcome of each attempt.
 	tried func(Outcome)
 
 	mu       sync.Mutex
@@ -78,8 +78,9 @@ func (d *delivery) take(ctx context.Context, lane int, batch outbox.Batch) error
 	return nil
 }
 
-// deliver tries to deliver events by one request until that succeeds or takes too long. Its error is that
-// of the context, or of keeping a dead letter. The first event stands for all.
+// deliver sends events in one request, and retries until that succeeds or the hook gives up. Its
+// error is that of the context, or of storing a dead letter. The first event decides when to give
+// up.
 func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event) error {
 	e, last := events[0], events[len(events)-1].Number
 	if err := d.resume(ctx, lane, e); err != nil {
@@ -125,8 +126,8 @@ func (d *delivery) deliver(ctx context.Context, lane int, events []outbox.Event)
 	}
 }
 
-// resume waits until an event is due whose delivery failed in another process, but no longer than after
-// a failure here: the clock of that process may have been ahead.
+// resume waits until a retry is due whose last attempt was made by another process. It waits no
+// longer than after a failure here: the other process's clock may have been ahead.
 func (d *delivery) resume(ctx context.Context, lane int, e outbox.Event) error {
 	var wait time.Duration
 	d.change(lane, func(l *LaneProgress) {
@@ -139,7 +140,7 @@ func (d *delivery) resume(ctx context.Context, lane int, e outbox.Event) error {
 	return task.Wait(ctx, wait)
 }
 
-// givesUp reports whether an event that was refused is not tried again. A replay begins anew.
+// givesUp reports whether a failed event becomes a dead letter. A replay restarts the time.
 func (d *delivery) givesUp(e outbox.Event, now time.Time) bool {
 	began := e.At
 	if d.hook.Replayed.After(began) {

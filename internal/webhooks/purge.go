@@ -13,11 +13,11 @@ import (
 	"github.com/talkback/talkback/internal/edge"
 )
 
-// maxTags is how many tags one purge has: Cloudflare takes 30, Fastly 256.
+// maxTags is the number of tags in one purge at most: Cloudflare takes 30, Fastly 256.
 const maxTags = 30
 
-// cdns are the CDNs whose purges by tags are known, with what their requests have: the token and the tags,
-// in a header or in the body.
+// cdns are the CDNs that can be purged by tags. Each function returns the headers and the body of a
+// purge, with the token and the tags.
 var cdns = map[string]func(token string, tags []string) (header map[string]string, body any){
 	// https://www.fastly.com/documentation/reference/api/purging/
 	"fastly": func(token string, tags []string) (map[string]string, any) {
@@ -29,7 +29,7 @@ var cdns = map[string]func(token string, tags []string) (header map[string]strin
 	},
 }
 
-// errAddress does not tell the address, whose query may hold a secret.
+// errAddress does not contain the address, whose query may hold a secret.
 var errAddress = errors.New("the address of the hook cannot be read")
 
 // tagsOf returns the tags of the products of events, each once.
@@ -42,7 +42,7 @@ func tagsOf(events []outbox.Event) (tags []string) {
 	return tags
 }
 
-// purgeRequest returns the request that has a CDN forget all answers with some tags.
+// purgeRequest returns the request that makes a CDN drop all answers with any of some tags.
 func purgeRequest(ctx context.Context, cdn, address, token string, tags []string) (*http.Request, error) {
 	header, content := cdns[cdn](token, tags)
 	var body []byte

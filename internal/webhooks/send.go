@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// timeout bounds a delivery from resolving the address to the end of the answer.
+	// timeout bounds a delivery, from resolving the address to reading the end of the answer.
 	timeout = 15 * time.Second
-	// maxAnswer is how much of an answer is read, so that the connection can be used again.
+	// maxAnswer is how much of an answer is read, so that the connection can be reused.
 	maxAnswer = 16 << 10
 )
 
-// payload is what is posted, as Standard Webhooks recommends.
+// payload is the body of a delivery, in the form that Standard Webhooks recommends.
 type payload struct {
 	Type      outbox.Kind `json:"type"`
 	Timestamp time.Time   `json:"timestamp"`
@@ -56,8 +56,9 @@ func NewSender(secret func(name string) (string, bool)) *Sender {
 	return &Sender{secret: secret, public: newClient(fetch.Public, errPrivate), private: newClient(fetch.PublicOrInside, errMachine)}
 }
 
-// newClient makes a client that connects to the machines that are allowed, and fails with an error for others.
-// It follows no redirect and uses no proxy: both would reach addresses that nobody checked.
+// newClient makes a client that connects to allowed addresses only, and fails with refused for
+// others. It follows no redirects and uses no proxy: both would reach addresses that were not
+// checked.
 func newClient(allowed func(netip.Addr) bool, refused error) *http.Client {
 	dialer := &net.Dialer{Timeout: timeout, Control: fetch.Control(allowed, func(netip.Addr) error { return refused })}
 	return &http.Client{
@@ -67,19 +68,19 @@ func newClient(allowed func(netip.Addr) bool, refused error) *http.Client {
 			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, MaxIdleConnsPerHost: outbox.Lanes, IdleConnTimeout: time.Minute,
 			MaxResponseHeaderBytes: maxAnswer,
 			HTTP2:                  fetch.Pings(timeout),
-			TLSHandshakeTimeout:    timeout, // a handshake goes on after the end of the request that began it
+			TLSHandshakeTimeout:    timeout, // a handshake may outlive the request that began it
 		},
 	}
 }
 
-// The errors of addresses that a hook may not have: inside the own network, and where a machine asks for what
-// nobody else may know, such as its credentials.
+// The errors of addresses that a hook may not have: private ones, and those of a cloud's metadata
+// service, which hands out credentials.
 var (
 	errPrivate = errors.New("the name resolves to an address that is not public: use one that is, or add the hook with --allow-private if it is inside your own network")
 	errMachine = errors.New("the name resolves to an address that is neither public nor private, such as that of a cloud's metadata: use another one")
 )
 
-// Ready returns why this process cannot sign what it sends to a hook, nil if it can.
+// Ready returns why this process cannot sign deliveries to a hook, nil if it can.
 func (s *Sender) Ready(h Hook) (err error) {
 	if h.Purge != "" {
 		_, err = s.token(h)
@@ -101,8 +102,8 @@ func (s *Sender) signer(h Hook) (*standardwebhooks.Webhook, error) {
 	return signer, nil
 }
 
-// Send tells a hook of events by one request: of one event, or of all whose products a CDN is to purge. Its
-// error holds neither the query of the address nor the answer.
+// Send delivers events to a hook in one request: one event, or all events whose products a CDN is
+// to purge. Its error contains neither the query of the URL nor the answer.
 func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err error) {
 	var request *http.Request
 	if h.Purge != "" {
@@ -127,8 +128,8 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 		return unanswered(err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode != http.StatusSwitchingProtocols { // after which reading knows no timeout
-		_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // the status says all
+	if response.StatusCode != http.StatusSwitchingProtocols { // reading after it has no timeout
+		_, _ = io.CopyN(io.Discard, response.Body, maxAnswer) // only the status matters
 	}
 	switch status := response.StatusCode; {
 	case status >= 200 && status < 300:
@@ -140,8 +141,8 @@ func (s *Sender) Send(ctx context.Context, h Hook, events ...outbox.Event) (err 
 	}
 }
 
-// statusError is the status by which a receiver refused a delivery, and how long it asks to be left alone, 0 if it
-// does not.
+// statusError is the status with which a receiver refused a delivery, and its Retry-After, 0
+// without one.
 type statusError struct {
 	status int
 	wait   time.Duration
@@ -165,7 +166,7 @@ func retryAfter(header http.Header, now time.Time) time.Duration {
 	return 0
 }
 
-// token returns the token for a CDN.
+// token returns the API token of a hook's CDN.
 func (s *Sender) token(h Hook) (string, error) {
 	token, _ := s.secret(h.SecretEnv)
 	if token == "" || strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }) {
@@ -174,7 +175,7 @@ func (s *Sender) token(h Hook) (string, error) {
 	return token, nil
 }
 
-// post returns the request that tells of an event.
+// post returns the signed request for an event.
 func (s *Sender) post(ctx context.Context, h Hook, e outbox.Event) (*http.Request, error) {
 	body, err := json.Marshal(payload{e.Kind, e.At, data{e.Product, string(e.Comment), e.Version, e.Shown}})
 	if err != nil {
@@ -206,7 +207,7 @@ func (s *Sender) Test(ctx context.Context, h Hook, id string) error {
 	return s.Send(ctx, h, outbox.Event{ID: id, Kind: TestKind, At: time.Now().UTC().Truncate(time.Second)})
 }
 
-// unanswered returns why a request has no answer, without its address.
+// unanswered returns why a request got no answer, without the request's URL.
 func unanswered(err error) error {
 	var request *url.Error
 	if errors.As(err, &request) {

@@ -15,15 +15,15 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// State is how a hook is.
+// State is the state of a hook.
 type State struct {
 	Hook     Hook
 	Progress Progress
-	// Oldest is when the oldest event happened that waits for the hook; zero if none does.
+	// Oldest is the time of the oldest event that waits for the hook; zero if none waits.
 	Oldest time.Time
 }
 
-// Lag returns how long ago the oldest event happened that waits for the hook, 0 if none does.
+// Lag returns how long the oldest event has waited for the hook, 0 if none waits.
 func (s State) Lag(now time.Time) time.Duration {
 	if s.Oldest.IsZero() {
 		return 0
@@ -31,7 +31,8 @@ func (s State) Lag(now time.Time) time.Duration {
 	return max(0, now.Sub(s.Oldest))
 }
 
-// States returns how all hooks are that can be delivered to, as of some seconds ago, and the damaged ones.
+// States returns the states of all hooks that can be delivered to, some seconds old, and the
+// damaged hooks.
 func (s *Store) States(ctx context.Context) ([]State, []Damaged, error) {
 	hooks, damaged, err := s.List(ctx)
 	if err != nil {
@@ -55,8 +56,8 @@ func (s *Store) statesOf(ctx context.Context, hooks []Hook) (all []State, err er
 	return all, nil
 }
 
-// oldest returns when the oldest event happened that waits for a hook, wanted or not: a process that
-// delivers passes over the others at once.
+// oldest returns the time of the oldest event that a hook has not processed, even if its filter
+// skips the event: a delivering process passes over those at once.
 func (s *Store) oldest(ctx context.Context, h Hook, p Progress) (oldest time.Time, err error) {
 	for i, lane := range p.Lanes {
 		batch, err := s.out.Read(ctx, i, lane.Position, 1)
@@ -75,8 +76,8 @@ func (s *Store) oldest(ctx context.Context, h Hook, p Progress) (oldest time.Tim
 	return oldest, nil
 }
 
-// DeadLetters returns the events that a hook refused for too long, of the last 30 days, in no order. The
-// error of a damaged one is a Damaged, and others follow it.
+// DeadLetters returns the dead letters of a hook, of the last 30 days, in no order. It yields a
+// Damaged as the error of a damaged one, and continues.
 func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLetter, error] {
 	first := layout.DeadEventKey(hook, "")
 	input := &dynamodb.QueryInput{
@@ -103,8 +104,8 @@ func (s *Store) DeadLetters(ctx context.Context, hook string) iter.Seq2[DeadLett
 	}
 }
 
-// Redeliver tries each dead letter of a hook once more, and deletes those that arrive. It ends with the
-// first one that does not. Damaged ones stay, and are the error after all others are delivered.
+// Redeliver sends each dead letter of a hook once more, and deletes those that arrive. It stops at
+// the first failure. Damaged ones stay, and are its error after all others were delivered.
 func (s *Store) Redeliver(ctx context.Context, h Hook, send func(context.Context, Hook, ...outbox.Event) error) (delivered int, err error) {
 	var damaged Damaged
 	var stay []error

@@ -20,14 +20,15 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// interest is the name under which hooks want events.
+// interest is the name under which hooks ask the outbox for events.
 const interest = "hooks"
 
-// heartbeat is the time between two writes of how far a hook came. A process that takes the hook over
-// from one that was killed delivers again what came since. It waits for six heartbeats.
+// heartbeat is the time between two writes of a hook's progress. A process that takes over a hook
+// from a killed one delivers again what the latter delivered since. It waits for six heartbeats
+// first.
 const heartbeat = 5 * time.Second
 
-// keepDead is how long an event that was given up is kept.
+// keepDead is how long a dead letter is kept.
 const keepDead = 30 * 24 * time.Hour
 
 // Store keeps the hooks of a table.
@@ -42,7 +43,7 @@ func NewStore(client outbox.Client, table string, out *outbox.Outbox) *Store {
 	return &Store{client, table, out}
 }
 
-// Add adds a hook for events from now on, and returns it with its id.
+// Add adds a hook for future events, and returns it with its id.
 func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := h.Check(); err != nil {
 		return h, err
@@ -64,11 +65,11 @@ func (s *Store) Add(ctx context.Context, h Hook) (Hook, error) {
 	if err := s.put(ctx, h, layout.IfAbsent, ""); err != nil {
 		return h, err
 	}
-	return h, s.out.Want(ctx, interest, 0) // again: a removal that did not see this hook may have taken it back
+	return h, s.out.Want(ctx, interest, 0) // again: a concurrent Remove that did not see this hook may have undone the first
 }
 
-// Change changes a hook, and returns it as it is now. The error is of the kind Conflict if another change
-// came first.
+// Change changes a hook, and returns the new one. The error is of the kind Conflict if it was
+// changed meanwhile.
 func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook, error) {
 	all, texts, damaged, err := s.list(ctx)
 	i := slices.IndexFunc(all, func(h Hook) bool { return h.ID == id })
@@ -82,18 +83,19 @@ func (s *Store) Change(ctx context.Context, id string, change func(*Hook)) (Hook
 	return all[i], s.put(ctx, all[i], layout.AttrHook+" = :before", texts[i])
 }
 
-// Pause stops a hook for now. Events are kept for outbox.Keep.
+// Pause stops deliveries to a hook for now. The log keeps events for outbox.Keep.
 func Pause(h *Hook) { h.Paused = true }
 
-// Resume lets a hook go on where it was.
+// Resume continues deliveries where they stopped.
 func Resume(h *Hook) { h.Paused = false }
 
-// Replay returns a change that has a hook told again of what happened since a time.
+// Replay returns a change that redelivers events since a time.
 func Replay(since time.Time) func(*Hook) {
 	return func(h *Hook) { h.Since, h.Replayed, h.Replays = since, time.Now().UTC(), h.Replays+1 }
 }
 
-// Remove removes a hook, also a damaged one. When the last one is gone, hooks no longer want events.
+// Remove removes a hook, even a damaged one. After the last one, hooks no longer ask the outbox for
+// events.
 func (s *Store) Remove(ctx context.Context, id string) error {
 	var damaged Damaged
 	if _, err := s.Find(ctx, id); err != nil && !errors.As(err, &damaged) {
@@ -136,7 +138,7 @@ func (s *Store) List(ctx context.Context) ([]Hook, []Damaged, error) {
 	return all, damaged, err
 }
 
-// list is like List, and returns each hook also as the text that is stored.
+// list is like List, and also returns each hook as the stored text.
 func (s *Store) list(ctx context.Context) (all []Hook, texts []string, damaged []Damaged, err error) {
 	items, _, err := call.Partition(ctx, s.client, s.table, layout.HookKey("")[layout.AttrPK], "the hooks")
 	if err != nil {
@@ -153,8 +155,8 @@ func (s *Store) list(ctx context.Context) (all []Hook, texts []string, damaged [
 	return all, texts, damaged, nil
 }
 
-// Find returns a hook. The error of one that does not exist is of the kind NotFound, that of a damaged one
-// is a Damaged.
+// Find returns a hook. Its error is of the kind NotFound if there is none, and a Damaged if it is
+// damaged.
 func (s *Store) Find(ctx context.Context, id string) (Hook, error) {
 	all, damaged, err := s.List(ctx)
 	for _, h := range all {
@@ -178,7 +180,7 @@ func unfound(id string, damaged []Damaged) error {
 	return comment.Errorf(comment.NotFound, "there is no hook %.40q: talkback hooks list prints all", id)
 }
 
-// put writes a hook on a condition, which may name the text that is stored before.
+// put writes a hook on a condition, which may refer to the text stored before as :before.
 func (s *Store) put(ctx context.Context, h Hook, condition, before string) error {
 	text, err := json.Marshal(h)
 	if err != nil {
@@ -206,7 +208,7 @@ func (s *Store) put(ctx context.Context, h Hook, condition, before string) error
 	})
 }
 
-// Progress returns how far a hook came, as of some seconds ago.
+// Progress returns the progress of a hook, some seconds old.
 func (s *Store) Progress(ctx context.Context, h Hook) (Progress, error) {
 	item, err := call.Retried(ctx, func() (layout.Item, error) {
 		output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: aws.String(s.table), Key: layout.HookProgressKey(h.ID)})
@@ -222,8 +224,8 @@ func (s *Store) Progress(ctx context.Context, h Hook) (Progress, error) {
 	return p, err
 }
 
-// progressOf reads how far a hook came, and begins a replay that was not begun. A hook whose progress is damaged
-// begins anew, as one without any.
+// progressOf reads the progress of a hook, and starts a replay that was not started yet. Damaged
+// progress counts as none: deliveries start at Begin.
 func progressOf(item layout.Item, h Hook) (p Progress, damaged bool) {
 	r := layout.NewReader(item)
 	text := r.OptionalText(layout.AttrHook)
@@ -242,7 +244,7 @@ func progressOf(item layout.Item, h Hook) (p Progress, damaged bool) {
 	return p, damaged
 }
 
-// dead keeps an event that is given up.
+// dead stores a dead letter.
 func (s *Store) dead(ctx context.Context, h Hook, e outbox.Event, why error) error {
 	text, err := json.Marshal(DeadLetter{e, why.Error()})
 	if err != nil {
