@@ -9,14 +9,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// auditedAtOnce is how many comments are looked up with one call.
+// auditedAtOnce is how many comments are looked up in one call.
 const auditedAtOnce = 128
 
-// Places are the positions of a product's comments by cell, each in ascending order. Cells have only
-// those traits that a filter can select by.
+// Places are the positions of a product's comments by cell, each in ascending order once sorted.
+// Cells have only those traits that a filter can select by.
 type Places map[comment.Cell][]comment.Position
 
-// Add notes a comment. Comments may come in any order.
+// Add adds a comment. Comments may come in any order.
 func (p Places) Add(cell comment.Cell, at comment.Position) {
 	cell.Traits &= comment.IsVerified | comment.HasMedia
 	p[cell] = append(p[cell], at)
@@ -24,16 +24,16 @@ func (p Places) Add(cell comment.Cell, at comment.Position) {
 
 // Drift is a difference between the index and the comments.
 type Drift struct {
-	// Product is the product, Detail a sentence that says what is wrong in it.
+	// Product is the product, Detail a sentence that says what is wrong.
 	Product, Detail string
 }
 
-// String returns one line.
+// String describes the drift in one line.
 func (d Drift) String() string { return d.Product + ": wrong page index: " + d.Detail }
 
-// Audit compares an index with the comments of a product: for each cell the number of comments, and
-// the rank of each, and for the whole product the numbers by rating. It returns the first drift of
-// each cell that differs. The error is that of Find.
+// Audit compares an index with the comments of a product: the number of comments in each cell, the
+// rank of each comment, and the product's counts by rating. It returns the first drift of each cell
+// that differs. The error is that of Find.
 func Audit(ctx context.Context, index Index, product string, places Places) ([]Drift, error) {
 	var drifts []Drift
 	all := comment.Counts{}
@@ -58,7 +58,7 @@ func Audit(ctx context.Context, index Index, product string, places Places) ([]D
 	return drifts, nil
 }
 
-// compareCell says what is wrong in the list of one cell, empty if nothing is.
+// compareCell says what is wrong with the list of one cell, empty if nothing is.
 func compareCell(ctx context.Context, index Index, product string, cell comment.Cell, positions []comment.Position) (string, error) {
 	verified, withMedia := cell.Traits&comment.IsVerified != 0, cell.Traits&comment.HasMedia != 0
 	list := List{
@@ -76,7 +76,7 @@ func compareCell(ctx context.Context, index Index, product string, cell comment.
 	for chunk := range slices.Chunk(positions, auditedAtOnce) {
 		targets := make([]Target, 0, 2*len(chunk))
 		for _, at := range chunk {
-			before := Target{} // of the first position of all
+			before := Target{} // the beginning, if at is the lowest position
 			if previous := at.Previous(); previous != at {
 				before.At = &previous
 			}

@@ -10,66 +10,66 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// chain finds places in a list of any order. The list is a chain of links: counts tell in which of them a
-// rank is. The index finds its place there if the link is in the order of dates.
+// chain finds places in a list of any order. The list is a chain of links: counts tell which link
+// contains a rank. The index finds the place in the link if that is ordered by date.
 type chain struct {
 	index Index
 	voted FindVoted
 	list  List
-	// stats have the exact counts of the list, nil if the index has to be asked for them.
+	// stats has the exact counts of the list; if it is nil, the index is asked for them.
 	stats comment.Stats
 }
 
-// VotedTarget is what to find among the comments with helpful votes: a rank or, if At is given, that of
-// a place.
+// VotedTarget is a target among the comments with helpful votes: a rank or, if At is given, the
+// rank of that place.
 type VotedTarget struct {
 	Rank int
 	At   *comment.Place
 }
 
-// FindVoted finds targets in the part of a list that is in the order of net votes, which no index of page
-// numbers has. There is one Start for each target: Beyond if it is too deep.
+// FindVoted finds targets in the part of a list that is ordered by net votes, which no page index
+// covers. It returns one Start for each target, with rank Beyond if the target is too deep.
 type FindVoted func(context.Context, []VotedTarget) ([]Start, Cost, error)
 
-// Beyond is the rank of a Start that is too deep to be found.
+// Beyond is the rank of a Start for a target that is too deep to be found.
 const Beyond = -1
 
 // goal is a Target in a list of any order.
 type goal struct {
 	Rank  int
 	Exact bool
-	// Size is not for chains: a page may go on in the next link.
+	// Size is used for lists of one link only: in a chain, a page may continue in the next link.
 	Size int
 	At   *comment.Place
 }
 
 // Start is a Boundary in a list of any order.
 type Start struct {
-	// Rank is how many comments of the list come before it, or Beyond.
+	// Rank is how many comments of the list come before the boundary, or Beyond.
 	Rank int
 	// After is a place such that the comments before the boundary are those at or before it. It is
 	// nil at the beginning of the list.
 	After *comment.Place
 }
 
-// starts are the answer to goals, in their order.
+// starts is the answer to goals, in their order.
 type starts struct {
 	counts comment.Counts
 	starts []Start
 	cost   Cost
 }
 
-// section is a link, and what is asked of it.
+// section is a link, and the targets to find in it.
 type section struct {
 	comment.Link
 	before, count int // comments of the list before the link, and in it
 	targets       []Target
 	voted         []VotedTarget // in place of targets
-	goals         []int         // of the targets
+	goals         []int         // indexes of the goals that the targets are for
 }
 
-// find finds goals. Of a list of one link, all of the answer is of one state of the index. Otherwise
-// comments that come and go meanwhile may shift ranks by as many.
+// find finds goals. In a list of one link, the whole answer is of one state of the index. In a
+// chain, concurrent changes may shift ranks by as many comments.
 func (c chain) find(ctx context.Context, goals []goal) (out starts, err error) {
 	links := c.list.Order.Links(c.list.Filter)
 	out.starts = make([]Start, len(goals))
@@ -89,8 +89,8 @@ func (c chain) find(ctx context.Context, goals []goal) (out starts, err error) {
 	return out, err
 }
 
-// count says how many comments the list has, how many are in each of its links, and how many come before
-// that. Counts by rating are those of the ratings; of votes, each link is counted.
+// count counts the list and each of its links, and sums up how many comments precede each link. In
+// an order by rating, one count by rating suffices; in the order by votes, each link is counted.
 func (c chain) count(ctx context.Context, sections []section, out *starts) error {
 	filters, byRating := []comment.Filter{c.list.Filter}, !sections[0].ByVotes()
 	if !byRating {
@@ -119,8 +119,8 @@ func (c chain) count(ctx context.Context, sections []section, out *starts) error
 	return nil
 }
 
-// locate gives a goal to the link that it is in, as a target. Where it lies between links or beyond
-// them, it returns its place.
+// locate adds a goal to the targets of the link that contains it. If the goal lies between links or
+// behind the last one, locate returns its place at once.
 func locate(sections []section, order comment.Order, number int, g goal) Start {
 	total := 0
 	for i := range sections {
@@ -152,7 +152,7 @@ func locate(sections []section, order comment.Order, number int, g goal) Start {
 	return Start{Rank: total}
 }
 
-// ask asks for what is wanted of each link, side by side.
+// ask looks up the targets of all links in parallel.
 func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
 	answers := make([]starts, len(sections))
 	one := len(sections) == 1
@@ -187,7 +187,7 @@ func (c chain) ask(ctx context.Context, sections []section, out *starts) error {
 	return nil
 }
 
-// answer asks for what is wanted of one link.
+// answer looks up the targets of one link.
 func (c chain) answer(ctx context.Context, s section) (out starts, err error) {
 	if s.ByVotes() {
 		out.starts, out.cost, err = c.voted(ctx, s.voted)

@@ -6,17 +6,17 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Neighbours are comments that stand behind each other in a list.
+// Neighbours are consecutive comments of a list.
 type Neighbours struct {
-	// Positions are those of the comments, in the order of the list.
+	// Positions are the comments' positions, in the order of the list.
 	Positions []comment.Position
-	// Ended says that the list has no others behind them.
+	// Ended reports that the list ends with them.
 	Ended bool
 	// Cost is what finding them cost.
 	Cost Cost
 }
 
-// After returns the position from which the comments behind them are next, nil if there is none.
+// After returns the position to continue from, nil if there is none.
 func (p Neighbours) After(order comment.Order) *comment.Position {
 	if len(p.Positions) == 0 {
 		return nil
@@ -31,15 +31,15 @@ func (p Neighbours) After(order comment.Order) *comment.Position {
 	return nil
 }
 
-// nextTries is how often Next asks again because comments before the place where it starts went.
+// nextTries is how often Next starts over because comments before its start were deleted.
 const nextTries = 4
 
 // Next finds the next n comments of a list by date, from a position on; nil is the beginning of the
-// list. It may find fewer, also none, while comments come in front of that position: ask again from
-// the last one on. It reads nothing of what stands between comments of the list.
+// list. While comments are added in front of that position it may find fewer, even none: call it
+// again from the last one on. It does not read comments outside the list.
 func Next(ctx context.Context, index Index, list List, from *comment.Position, n int) (Neighbours, error) {
 	var out Neighbours
-	var before *comment.Position // the last one in front of from, nil if there is none
+	var before *comment.Position // the last position before from, nil if there is none
 	switch descends := list.Order.Descends(); {
 	case from == nil, descends && *from == comment.MaxPosition, !descends && *from == comment.Position{}:
 	case descends:
@@ -68,8 +68,9 @@ func Next(ctx context.Context, index Index, list List, from *comment.Position, n
 	return out, comment.Errorf(comment.Unavailable, "the comments of product %q change too quickly to find them by their ranks: ask again in a moment", list.Product)
 }
 
-// from asks for n comments from a rank on, and for the one before them. If that one is not before the
-// position, others went since the rank was found, and what is next is not known: it returns false.
+// from looks up n comments from a rank on, and the one before them. If that one does not precede
+// the position, comments were deleted since the rank was found: the next ones are unknown, and it
+// returns false.
 func (p *Neighbours) from(ctx context.Context, index Index, list List, from *comment.Position, rank, n int) (complete bool, err error) {
 	var targets []Target
 	for r := max(rank, 1); r <= rank+n; r++ {

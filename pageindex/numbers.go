@@ -6,52 +6,52 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// NumbersWanted is what to look up for one page.
+// NumbersWanted says what to look up for one page.
 type NumbersWanted struct {
-	// List is the list of the page, Slice the page.
+	// List is the list, Slice the page in it.
 	List  List
 	Slice comment.Slice
-	// Place asks where a page by number begins, so that it can be read. At most MostSkip comments may
-	// stand between that place and the page.
+	// Place asks where a page by number begins, so that it can be read. At most MostSkip comments
+	// may lie between that place and the page.
 	Place    bool
 	MostSkip int
-	// Counts asks for the number of comments in the list by rating.
+	// Counts asks for the list's counts by rating.
 	Counts bool
-	// Numbering says what to tell of other pages.
+	// Numbering says what to find out about other pages.
 	Numbering comment.Numbering
-	// Total is how many comments the list is believed to have, 0 if that is not known. If it is
-	// right, the last page is found with the first call.
+	// Total is the expected number of comments in the list, 0 if unknown. If it is right, the first
+	// call finds the last page.
 	Total int
-	// Exact are statistics that have the counts of the list, nil if none have them for sure. They save a
-	// call where the list is a chain of links.
+	// Exact has exact counts of the list, nil if they are not known. They save a call if the list
+	// is a chain of links.
 	Exact comment.Stats
-	// Voted finds places among comments with helpful votes, if the order of the list is by these.
+	// Voted finds places among comments with helpful votes, in the order by votes.
 	Voted FindVoted
 }
 
-// Numbers looks up what a page tells of page numbers: where the page with a number begins, how many pages
-// there are, which of them a page reached by cursor is, and where its neighbours begin. It asks the index
-// for all of it at once, and a second time only for what depends on the first answer. It is used by one
-// goroutine at a time.
+// Numbers looks up the page numbers of a page: where the page with a number begins, how many pages
+// there are, which of them a page reached by cursor is, and where its neighbours begin. It asks the
+// index for all of this at once, and a second time only for what depends on the first answer. It is
+// used by one goroutine at a time.
 type Numbers struct {
 	index  Index
 	wanted NumbersWanted
 
-	// Counts is how many comments the list has by rating, known after Begin.
+	// Counts are the list's comments by rating, known after Begin.
 	Counts comment.Counts
-	// Start is from where the page is read, known after Begin if it was wanted: a boundary at or before
-	// its rank, one behind the page, from which it is read backwards, or one in its middle. Skip and
-	// InFront say which.
+	// Start is where to start reading the page, known after Begin if Place was asked for: a
+	// boundary at or before its rank, one behind the page, from which it is read backwards, or one
+	// in its middle. Skip and InFront say which.
 	Start Start
 	// Cost is what the lookup has cost so far.
 	Cost Cost
 
 	numbered comment.Numbered
-	asked    map[int]bool // pages whose beginnings were asked for
+	asked    map[int]bool // pages whose beginnings were looked up
 	deep     bool         // whether the page, or its cursor, is too deep among comments with helpful votes
 	beyond   []int        // pages that begin too deep there
-	after    int          // how many comments come before the slice: those up to its cursor After
-	before   int          // how many come before its cursor Before; all without one
+	after    int          // number of comments up to the slice's cursor After
+	before   int          // number of comments before its cursor Before; all without one
 }
 
 // NewNumbers returns the lookup of the wanted numbers in an index.
@@ -59,7 +59,7 @@ func NewNumbers(index Index, wanted NumbersWanted) *Numbers {
 	return &Numbers{index: index, wanted: wanted, asked: map[int]bool{}, numbered: comment.Numbered{Starts: map[int]comment.Place{}}}
 }
 
-// Begin asks for all that can be asked for at once.
+// Begin looks up everything that does not depend on another answer.
 func (l *Numbers) Begin(ctx context.Context) error {
 	var b batch
 	w := l.wanted
@@ -73,15 +73,15 @@ func (l *Numbers) Begin(ctx context.Context) error {
 		l.askCursors(&b)
 	}
 	if page := w.Slice.KnownNumber(); w.Numbering.Links && page > 0 {
-		var pages []int // to be linked, as far as that is known before the number of pages is
+		var pages []int // to be linked, as far as known without the number of pages
 		if around := w.Numbering.Around; w.Total > 0 {
 			pages = comment.LinkedPages(page, comment.Pages(w.Total, w.Slice.Size), around)
 		} else {
 			linked := comment.LinkedPages(page, page+around+2, around)
-			pages = linked[:len(linked)-1] // all but the last, which is made up
+			pages = linked[:len(linked)-1] // all but the last page, which is a guess
 		}
 		if w.Place {
-			pages = append(pages, page) // also if it is believed to be beyond the end
+			pages = append(pages, page) // even if it is expected to be beyond the end
 		}
 		l.askStarts(&b, pages)
 	}
@@ -91,7 +91,7 @@ func (l *Numbers) Begin(ctx context.Context) error {
 	}
 	l.Counts = counts
 	l.count(counts.Total())
-	if l.deep { // neither the page nor its cursor was found, which fails a page that is read from there
+	if l.deep { // the place was not found; a page that is read from there fails
 		if l.numbered.Unknown = errTooDeep; w.Place {
 			return errTooDeep
 		}
@@ -111,7 +111,7 @@ func (l *Numbers) begins(at Start) { l.Start, l.deep = at, at.Rank == Beyond }
 
 var errTooDeep = comment.Errorf(comment.BadInput, "in the order %s, page numbers are known for the first %d comments with helpful votes and for those without: page with cursors", comment.MostHelpful, comment.MaxVotedRank)
 
-// Skip returns how many comments stand between Start and the page, and whether the page is read
+// Skip returns how many comments lie between Start and the page, and whether the page is read
 // backwards from there.
 func (l *Numbers) Skip() (comments int, backwards bool) {
 	rank := l.wanted.Slice.Rank()
@@ -124,8 +124,8 @@ func (l *Numbers) Skip() (comments int, backwards bool) {
 	return l.Start.Rank - l.end(), true
 }
 
-// InFront returns how many comments of the page stand in front of a Start in its middle, 0 if Start is
-// not there.
+// InFront returns how many comments of the page precede a Start in its middle, 0 if Start is not
+// there.
 func (l *Numbers) InFront() int {
 	if l.Start.Rank >= l.end() {
 		return 0
@@ -136,7 +136,7 @@ func (l *Numbers) InFront() int {
 // end returns how many comments of the list come before the end of the page.
 func (l *Numbers) end() int { return min(l.wanted.Slice.Rank()+l.wanted.Slice.Size, l.numbered.Total) }
 
-// Finish asks for the rest: the beginnings of pages that were not known to be needed before.
+// Finish looks up the rest: the beginnings of linked pages that Begin did not know.
 func (l *Numbers) Finish(ctx context.Context) error {
 	if !l.wanted.Numbering.Links || l.deep {
 		return nil
@@ -150,7 +150,7 @@ func (l *Numbers) Finish(ctx context.Context) error {
 	return err
 }
 
-// Numbered returns what is known after Finish.
+// Numbered returns the result, complete after Finish.
 func (l *Numbers) Numbered() comment.Numbered {
 	out, reach := l.numbered, max(1, l.wanted.Numbering.Around)
 	for _, page := range l.beyond {
@@ -161,8 +161,8 @@ func (l *Numbers) Numbered() comment.Numbered {
 	return out
 }
 
-// answered reports whether the index need not be asked: only the number of the page is wanted, and
-// known; or the first page is all of the list, and has no links but to itself.
+// answered reports whether the index need not be asked. Either only the page's number is needed,
+// and known; or the first page is the whole list, and has no links to others.
 func (l *Numbers) answered() bool {
 	page, n := l.wanted.Slice.KnownNumber(), l.wanted.Numbering
 	switch {
@@ -180,7 +180,7 @@ func (l *Numbers) answered() bool {
 	return false
 }
 
-// count notes what follows from the number of comments in the list.
+// count sets what follows from the number of comments in the list.
 func (l *Numbers) count(total int) {
 	slice, end := l.wanted.Slice, total
 	if slice.Before != nil {
@@ -198,7 +198,7 @@ func (l *Numbers) count(total int) {
 	}
 }
 
-// askCursors asks for the ranks of the cursors of a page that was reached by them.
+// askCursors adds the cursors of a page that was reached by them, to find their ranks.
 func (l *Numbers) askCursors(b *batch) {
 	slice := l.wanted.Slice
 	if slice.KnownNumber() > 0 {
@@ -219,8 +219,8 @@ func (l *Numbers) askCursors(b *batch) {
 	b.add(goal{At: &ahead}, func(at Start) { l.before, l.deep = at.Rank, l.deep || at.Rank == Beyond })
 }
 
-// askStarts asks where pages begin, unless that was asked already. A page that turns out to begin
-// elsewhere is beyond the end of the list.
+// askStarts adds the beginnings of pages that were not looked up yet. A page whose boundary has
+// another rank is beyond the end of the list.
 func (l *Numbers) askStarts(b *batch, pages []int) {
 	for _, page := range pages {
 		if l.asked[page] || page == 1 {
@@ -242,7 +242,7 @@ func (l *Numbers) askStarts(b *batch, pages []int) {
 	}
 }
 
-// batch is what is asked at once.
+// batch is a set of goals for one lookup, each with a function that takes its answer.
 type batch struct {
 	goals []goal
 	take  []func(Start)
@@ -252,7 +252,7 @@ func (b *batch) add(target goal, take func(Start)) {
 	b.goals, b.take = append(b.goals, target), append(b.take, take)
 }
 
-// find asks the index, and hands over what it found. It returns the counts of the list.
+// find looks up the goals, and passes on the answers. It returns the counts of the list.
 func (b *batch) find(ctx context.Context, l *Numbers) (comment.Counts, error) {
 	found, err := chain{l.index, l.wanted.Voted, l.wanted.List, l.wanted.Exact}.find(ctx, b.goals)
 	if err != nil {

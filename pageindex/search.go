@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Range says which elements of a sorted cell belong to the list: those from the index Low, inclusive,
-// to High, exclusive. Elements of a cell ascend.
+// Range is a range of indexes of a sorted cell, whose elements ascend: from Low, inclusive, to
+// High, exclusive.
 type Range struct{ Low, High int }
 
 func (c Range) size() int { return c.High - c.Low }
@@ -27,28 +27,28 @@ func size(cells []Range) int {
 // Probe is an element of a cell, by the index of the cell and its own index.
 type Probe struct{ Cell, Index int }
 
-// CellTarget is a Target, with what is known of the cells of the list.
+// CellTarget is a Target, with what is known about the cells of the list.
 type CellTarget struct {
 	Target
-	// Within says for each cell between which indexes elements can be equal to At, if that is known:
-	// those before Low are lower, those from High on higher. It is nil if it is not known.
+	// Within is, for each cell, the range of indexes whose elements can equal At. Elements before
+	// Low are lower, those from High on higher. It is nil if unknown.
 	Within []Range
 }
 
-// Sampler chooses what a round looks at in some ranges, the same whenever it is asked: at least one
-// element of each range that is not empty.
+// Sampler chooses which elements to read in some ranges in one wave: at least one of each range
+// that is not empty. It is deterministic.
 type Sampler func(ranges []Range) []Probe
 
-// Bounds of how many elements a search looks at in one round. With 16 of each of 15 cells, an
-// element among a million is found in 5 rounds (TestRoundsOfAMillion).
+// Bounds of how many elements a search reads in one wave. With 16 in each of 15 cells, an element
+// among a million is found in 5 waves (TestRoundsOfAMillion).
 const (
 	leastSamples   = 64
 	samplesPerCell = 16
 	mostSamples    = 1024
 )
 
-// Evenly is the Sampler for elements that cost the same: everything if it is little, otherwise
-// elements at equal distances, at least one of each range.
+// Evenly is the Sampler for elements that all cost the same to read. It returns all of a few
+// elements, otherwise elements at equal distances, at least one of each range.
 func Evenly(ranges []Range) []Probe {
 	all := size(ranges)
 	budget := min(max(leastSamples, samplesPerCell*len(ranges)), mostSamples)
@@ -68,22 +68,22 @@ func Evenly(ranges []Range) []Probe {
 // ReadProbes returns the positions of elements, in the order of the probes.
 type ReadProbes func(ctx context.Context, probes []Probe) ([]comment.Position, error)
 
-// ErrMoved says that what was read contradicts itself: the cells changed between two rounds.
+// ErrMoved means that the elements contradict each other: the cells changed between two waves.
 var ErrMoved = errors.New("the cells changed while they were read")
 
-// search is one target being found. It is a value that a round makes smaller.
+// search is the search for one target. Each wave narrows it.
 type search interface {
-	// probes returns what to look at next, nothing if the target is found.
+	// probes returns the elements to read next, none if the target is found.
 	probes() []Probe
-	// take narrows the search by what was read. It returns false if that contradicts itself.
+	// take narrows the search by the elements read. It returns false if they contradict each other.
 	take(read map[Probe]comment.Position) bool
 	// boundary returns the place of the target once it is found.
 	boundary() Boundary
 }
 
 // Search returns the boundaries of targets in a list that is the union of several sorted cells, all
-// with their exact ranks, and how many rounds it took. A round looks at a few elements of each cell,
-// which sample chooses: all of them can be fetched with one pipelined call.
+// with exact ranks, and the number of waves. A wave reads a few elements of each cell, chosen by
+// sample: one pipelined call can fetch them all.
 func Search(ctx context.Context, cells []Range, order comment.Order, targets []CellTarget, sample Sampler, read ReadProbes) ([]Boundary, int, error) {
 	searches := make([]search, len(targets))
 	for i, target := range targets {
@@ -121,7 +121,8 @@ func Search(ctx context.Context, cells []Range, order comment.Order, targets []C
 	return boundaries, rounds, nil
 }
 
-// next returns what searches want to look at and is not known yet, and whether all have ended.
+// next returns the elements that searches need and that were not read yet, and whether all have
+// ended.
 func next(searches []search, known map[Probe]comment.Position) (probes []Probe, ends bool) {
 	ends = true
 	wanted := map[Probe]bool{}
@@ -137,19 +138,19 @@ func next(searches []search, known map[Probe]comment.Position) (probes []Probe, 
 	return probes, ends
 }
 
-// picking finds the element with a rank. It keeps, of each cell, the elements that can be it.
+// picking finds the element with a rank. It keeps the range of candidates in each cell.
 //
-// Of an element that was read, the elements below it are known in its own cell, and in each other
-// cell they are between those of the two neighbours that were read. So its rank is between two sums.
-// If even the upper one is too low, it and all that were read below it are too low, and likewise
-// above. Of two cells or more, each round removes something, even if it reads one element of each.
+// For an element that was read, the number of elements below it is known in its own cell; in each
+// other cell it lies between the indexes of two elements read. So its rank lies between two sums.
+// If even the upper one is too low, the element and all below it are too low, and likewise above.
+// With two or more cells, each wave removes candidates, even if it reads one element of each cell.
 type picking struct {
 	order  comment.Order
 	sample Sampler
 	rank   int // of the boundary in the list
-	// candidates are what can be the element.
+	// candidates are the elements that may have the rank.
 	candidates []Range
-	// below is how many of the candidates are below the element.
+	// below is how many of the candidates are below the element to find.
 	below int
 	found *comment.Position
 }
@@ -165,8 +166,8 @@ func newPicking(cells []Range, order comment.Order, rank int, sample Sampler) *p
 	return p
 }
 
-// cutEnds removes elements that cannot be the one by their index alone: those with too many before
-// or behind them in their own cell.
+// cutEnds removes elements that cannot have the rank because too many of their own cell come before
+// or behind them.
 func (p *picking) cutEnds() {
 	for i := range p.candidates {
 		c := &p.candidates[i]
@@ -198,7 +199,7 @@ func (p *picking) take(read map[Probe]comment.Position) bool {
 	if p.rank == 0 || p.found != nil {
 		return true
 	}
-	var elements []element // what was read of the candidates, ascending
+	var elements []element // the candidates that were read, ascending
 	for _, probe := range p.probes() {
 		e := element{probe, read[probe]}
 		if last := len(elements) - 1; last >= 0 && elements[last].Cell == e.Cell && elements[last].position.Compare(e.position) >= 0 {
@@ -231,7 +232,7 @@ func (p *picking) take(read map[Probe]comment.Position) bool {
 	return p.found != nil || after < before && after > 0 && p.below >= 0 && p.below < after
 }
 
-// ranks returns for each element how many candidates are below it, at least and at most.
+// ranks returns for each element the least and the greatest possible number of candidates below it.
 func (p *picking) ranks(elements []element) (least, most []int) {
 	least, most = make([]int, len(elements)), make([]int, len(elements))
 	passed := make([]int, len(p.candidates)) // of each cell, behind the last element
@@ -261,14 +262,14 @@ func (p *picking) boundary() Boundary {
 	return Boundary{Rank: p.rank, After: p.found}
 }
 
-// ranking counts the elements before a position. Each cell is searched for itself.
+// ranking counts the elements before a position. It searches each cell separately.
 type ranking struct {
 	cells []Range
 	order comment.Order
-	// sample chooses what to look at.
+	// sample chooses the elements to read.
 	sample Sampler
 	at     comment.Position
-	// left says of each cell which elements may be before the position or not.
+	// left is, for each cell, the elements that may lie on either side of the position.
 	left []Range
 }
 

@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// bucket is the storage in a bucket of Amazon S3, or of a service like it: the objects whose names
-// begin with a prefix. Tags are entity tags.
+// bucket is the storage in a bucket of Amazon S3 or a compatible service: the objects whose names
+// begin with a prefix. Its tags are ETags.
 type bucket struct {
 	client *s3.Client
 	name   string
@@ -75,7 +75,7 @@ func (b *bucket) getRange(ctx context.Context, name string, offset, length int) 
 // mostListed is how many pages of 1,000 objects are listed at most, the first by name.
 const mostListed = 50
 
-// errMore is for a folder with more objects than are listed.
+// errMore means that a folder has more objects than are listed.
 var errMore = fmt.Errorf("a folder of the index has more than %d objects", 1000*mostListed)
 
 func (b *bucket) list(ctx context.Context, folder string) ([]listed, error) {
@@ -122,12 +122,11 @@ func openBucket(ctx context.Context, target string) (*bucket, error) {
 	return &bucket{s3.NewFromConfig(cfg, clientOptions), name, prefix}, nil
 }
 
-// idleConnections is how many connections are kept for the next calls.
+// idleConnections is how many connections are kept open for later calls.
 const idleConnections = 64
 
-// clientOptions are those that the SDK does not take from the environment. A service at an address
-// of its own has no domain for each bucket, and need not know the SDK's checksums: every object has
-// its own.
+// clientOptions sets options that the SDK does not read from the environment. A compatible service
+// has no domain for each bucket, and may not know the SDK's checksums; our objects have their own.
 func clientOptions(o *s3.Options) {
 	if o.BaseEndpoint != nil {
 		o.UsePathStyle = true
@@ -151,7 +150,7 @@ func parse(target string) (bucket, prefix string, err error) {
 	return u.Host, prefix, nil
 }
 
-// outcome recognizes answers that are no failures.
+// outcome translates errors that are expected answers, not failures.
 func outcome(err error) error {
 	if errors.As(err, new(*types.NoSuchKey)) {
 		return errMissing
@@ -177,5 +176,5 @@ func outcome(err error) error {
 	return err
 }
 
-// close does nothing: no other process is kept out of a bucket.
+// close does nothing: a bucket has no lock.
 func (b *bucket) close() error { return nil }

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// build is a build under way. What it adds is sorted in files of this machine; what is applied
-// meanwhile, by any process, stays in the logs.
+// build is a build under way. Its entries are sorted in files of this machine; entries applied
+// meanwhile, by any process, stay in the logs.
 type build struct {
 	core  *core
 	id    string
@@ -21,7 +21,7 @@ type build struct {
 	ended  bool // its files are deleted
 }
 
-// newBuild begins a build. An earlier one ends.
+// newBuild begins a build, and ends an earlier one.
 func newBuild(ctx context.Context, c *core) (*build, error) {
 	b := &build{core: c, id: uniqueName()}
 	err := c.update(ctx, func(now snapshot) (*Root, error) {
@@ -44,21 +44,22 @@ func newBuild(ctx context.Context, c *core) (*build, error) {
 	return b, nil
 }
 
-// remove deletes the files of this machine.
+// remove deletes the build's files on this machine.
 func (b *build) remove() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.removeLocked()
 }
 
-// removeLocked does it for a caller that holds mu.
+// removeLocked is remove for a caller that holds mu.
 func (b *build) removeLocked() error {
 	b.ended, b.sorter.items = true, nil
 	return os.RemoveAll(b.sorter.Folder)
 }
 
-// removeIdle deletes the files of a build after which a later one has begun, and reports whether they
-// are gone. It leaves those of a build that is at work, which notices by itself that it is too late.
+// removeIdle deletes the files of a build that a later one has replaced, and reports whether they
+// are gone. It leaves those of a build that is still working: that notices by itself that it is too
+// late.
 func (b *build) removeIdle() bool {
 	if !b.mu.TryLock() {
 		return false
@@ -110,7 +111,7 @@ func (b *build) finish(ctx context.Context, covers string) error {
 	for number := b.after + 1; number <= through; number++ {
 		log, err := b.core.storage.get(ctx, logName(number), "")
 		if errors.Is(err, errMissing) {
-			return errOvertaken // the build was taken for one that has ended
+			return errOvertaken // the build was taken for abandoned
 		}
 		if err != nil {
 			return err

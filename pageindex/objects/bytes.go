@@ -7,14 +7,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// crcOf returns the CRC-32 of bytes, the one that every language's zlib has.
+// crcOf returns the CRC-32 (IEEE) of bytes.
 func crcOf(data []byte) uint32 { return crc32.ChecksumIEEE(data) }
 
 var big = binary.BigEndian
 
 const positionBytes = len(comment.Position{})
 
-// appendText8 and appendText16 append a text behind its length, in 1 and in 2 bytes.
+// appendText8 and appendText16 append a text after its length, in 1 and in 2 bytes.
 func appendText8(out []byte, text string) []byte {
 	return append(append(out, byte(len(text))), text...)
 }
@@ -27,12 +27,12 @@ func appendCell(out []byte, cell comment.Cell) []byte {
 	return appendText8(append(out, byte(cell.Code())), string(cell.Language))
 }
 
-// parser takes values off the front of bytes. After the first one that is not there it returns zero
-// values, and short is set.
+// parser reads values from the front of bytes. Once the bytes are too short it sets short, and
+// returns zero values.
 type parser struct {
 	rest  []byte
 	short bool
-	texts map[string]string // each text once
+	texts map[string]string // interned
 }
 
 func (p *parser) take(n int) []byte {
@@ -52,7 +52,7 @@ func (p *parser) u64() uint64    { return big.Uint64(p.take(8)) }
 func (p *parser) text8() string  { return p.text(p.u8()) }
 func (p *parser) text16() string { return p.text(p.u16()) }
 
-// text takes a text, which is often one that was taken before.
+// text reads a text. Repeated texts share memory.
 func (p *parser) text(length int) string {
 	data := p.take(length)
 	if known, ok := p.texts[string(data)]; ok {
@@ -66,7 +66,7 @@ func (p *parser) text(length int) string {
 	return text
 }
 
-// maxTexts bounds the texts that a parser knows.
+// maxTexts bounds the texts that a parser remembers.
 const maxTexts = 1000
 
 func (p *parser) position() comment.Position { return comment.Position(p.take(positionBytes)) }
@@ -77,7 +77,7 @@ func (p *parser) cell() comment.Cell {
 	return cell
 }
 
-// list takes n values. It stops at the end of the bytes, so that a wrong number costs no memory.
+// list reads n values. It stops at the end of the bytes, so a wrong n costs no memory.
 func list[T any](p *parser, n int, take func() T) []T {
 	var out []T
 	for range n {

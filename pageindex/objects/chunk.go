@@ -8,18 +8,18 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Kind is what the records of a file are about.
+// Kind is the kind of a file's records.
 type Kind byte
 
 // The kinds of files.
 const (
-	// Records are the comments that are there: position, and number of the cell.
+	// Records are the existing comments: position, and number of the cell.
 	Records Kind = 'R'
-	// Guards are entries that came lately: position, time, and the end of the text Follows.
+	// Guards are recent entries: position, time, and the end of the text Follows.
 	Guards Kind = 'G'
 )
 
-// blockRecords is how many records of a product have a checksum and counts of their own.
+// blockRecords is how many records form a block, which has its own checksum and counts.
 const blockRecords = 512
 
 const (
@@ -30,48 +30,48 @@ const (
 	guardFixed = positionBytes + 4
 )
 
-// Head says what is where in a file of records or guards. It begins the file.
+// Head is the table of contents of a file of records or guards. It begins the file.
 type Head struct {
 	Kind Kind
-	// Prefix begins the Follows of every guard.
+	// Prefix is what the Follows of every guard begins with.
 	Prefix string
 	// RecordSize is the size of a record, in bytes.
 	RecordSize int
 	// Length is the size of the head, in bytes. The records follow it.
 	Length int
-	// Products are those of the file, sorted by id.
+	// Products are the products in the file, sorted by id.
 	Products []Product
 }
 
-// Product are the records of one product in a file, sorted by position.
+// Product is the records of one product in a file, sorted by position.
 type Product struct {
 	ID string
-	// First is the number of its first record in the file, from 0.
+	// First is the number of the product's first record in the file, from 0.
 	First int
-	// Records is how many it has.
+	// Records is how many records it has.
 	Records int
-	// Last is the position of the last one.
+	// Last is the position of the last record.
 	Last comment.Position
-	// Cells are those of its comments. A record has the number of one. There are none for guards.
+	// Cells are the cells of its comments; a record refers to one by number. Guards have none.
 	Cells []comment.Cell
-	// Blocks are its records, blockRecords each; the last one may have fewer.
+	// Blocks divide its records, blockRecords each; the last one may have fewer.
 	Blocks []Block
 }
 
-// Block are records in a row.
+// Block is a run of records.
 type Block struct {
 	// First is the position of the first one.
 	First comment.Position
-	// CRC is the checksum of their bytes.
+	// CRC is the checksum of the block's bytes.
 	CRC uint32
-	// Counts is how many of them each cell has.
+	// Counts is the number of records of each cell.
 	Counts []int
 }
 
-// Record is a comment that is there.
+// Record is an existing comment.
 type Record struct {
 	Position comment.Position
-	// Cell is the number of its cell among those of the product.
+	// Cell is the number of its cell in Product.Cells.
 	Cell int
 }
 
@@ -80,7 +80,7 @@ func (h *Head) Find(product string) (number int, found bool) {
 	return slices.BinarySearchFunc(h.Products, product, func(p Product, id string) int { return strings.Compare(p.ID, id) })
 }
 
-// Extent returns where the bytes of a block of a product are in the file.
+// Extent returns the offset and the length of a product's block in the file.
 func (h *Head) Extent(p *Product, block int) (offset, length int) {
 	from := block * blockRecords
 	n := min(blockRecords, p.Records-from)
@@ -95,7 +95,7 @@ func (b Block) Check(data []byte) error {
 	return nil
 }
 
-// decodeRecords returns the records of a block whose bytes were checked.
+// decodeRecords returns the records of a checked block.
 func decodeRecords(data []byte) []Record {
 	out := make([]Record, 0, len(data)/recordSize)
 	for ; len(data) >= recordSize; data = data[recordSize:] {
@@ -104,14 +104,14 @@ func decodeRecords(data []byte) []Record {
 	return out
 }
 
-// Guard is an entry that came lately.
+// Guard is a recent entry.
 type Guard struct {
 	Position comment.Position
 	Follows  stream.Position
 	Seen     uint32
 }
 
-// decodeGuards returns the guards of a block whose bytes were checked.
+// decodeGuards returns the guards of a checked block.
 func (h *Head) decodeGuards(data []byte) []Guard {
 	out := make([]Guard, 0, len(data)/h.RecordSize)
 	for ; len(data) >= h.RecordSize; data = data[h.RecordSize:] {

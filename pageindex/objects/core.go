@@ -17,22 +17,22 @@ import (
 
 // settings are those of a Store.
 type settings struct {
-	// mergeAt and mergeLogs are how many changes, and objects of the log, are merged at once, and
-	// mergeEvery how long fewer wait.
+	// mergeAt and mergeLogs are the numbers of changes and of log objects that trigger a merge.
+	// mergeEvery is how long fewer changes wait.
 	mergeAt, mergeLogs int
 	mergeEvery         time.Duration
 	// most is how many changes may wait for a merge.
 	most int
-	// lease is how long a merger may be silent, and collectEvery the time between two searches for
-	// objects that nothing needs. Such a log is kept for logGrace, a chunk for chunkGrace: other
-	// processes may be about to read it, or to name it in a root.
+	// lease is how long a merger may be silent, and collectEvery the time between two garbage
+	// collections. An unneeded log is kept for logGrace, a chunk for chunkGrace: other processes
+	// may be about to read it, or to name it in a root.
 	lease, collectEvery, logGrace, chunkGrace time.Duration
 	// chunk is how many items a chunk should have, run how many a build sorts in memory.
 	chunk, run int
 	now        func() time.Time
 }
 
-// A bucket costs money for each call, and has other processes to wait for; a folder has neither.
+// Each call to a bucket costs money, and other processes use it too. A folder has neither problem.
 var (
 	bucketSettings = settings{
 		mergeAt: 1 << 14, mergeLogs: 128, mergeEvery: 10 * time.Minute, most: 1 << 20, now: time.Now,
@@ -42,35 +42,34 @@ var (
 	folderSettings = settings{mergeAt: 1 << 15, mergeLogs: 1 << 12, mergeEvery: 10 * time.Minute, most: 1 << 20, now: time.Now, chunk: chunkItems, run: runItems}
 )
 
-// mostBuildLogs is how many logs a build may hold back. One that has ended without a word would do
-// so for ever.
+// mostBuildLogs is how many logs a build may hold back. An abandoned build would hold them back for
+// ever.
 const mostBuildLogs = 50_000
 
-// core is a storage, and what this process knows of it.
+// core is a storage, with this process's copy of its state.
 type core struct {
 	storage  storage
 	settings settings
 	cache    *Cache
-	// name and advice are for people: which index it is, and what to see to if it cannot be used.
+	// name identifies the index in messages; advice is what to check if it cannot be used.
 	name, advice string
-	// scratch is the folder for the files of builds, empty for the system's own.
+	// scratch is the folder for the files of builds, empty for the system's temporary folder.
 	scratch string
-	// appending is held by the one who appends to the log, merging by the one who makes chunks or
-	// deletes some.
+	// appending is held while appending to the log, merging while making or deleting chunks.
 	appending, merging *semaphore.Weighted
 
 	mu       sync.Mutex
 	snapshot snapshot
-	failed   error // that of the last merge
+	failed   error // of the last merge, nil if it succeeded
 }
 
-// snapshot is what a process knows at a time.
+// snapshot is what a process knows of the index at one time.
 type snapshot struct {
 	state *State
 	root  *Root  // of the state
 	tag   string // of the root, empty if there is none
-	last  uint64 // the number of the last log that the state has
-	// damage is set once an object is found damaged, until there is another root.
+	last  uint64 // the number of the last log in the state
+	// damage is set once an object is found damaged, until the root is replaced.
 	damage error
 }
 
@@ -89,14 +88,14 @@ func (c *core) current() snapshot {
 	return now
 }
 
-// latest brings what is known up to date, and returns it.
+// latest updates the state, and returns it.
 func (c *core) latest(ctx context.Context) (snapshot, error) {
 	_, err := c.refresh(ctx)
 	return c.current(), err
 }
 
-// refresh brings what is known up to date: the root and the next log are read at the same time, and
-// then further logs, ever more of them.
+// refresh updates the state. It reads the root and the next log in parallel, then further logs,
+// twice as many each time, up to 16.
 func (c *core) refresh(ctx context.Context) (cost pageindex.Cost, err error) {
 	withRoot := true
 	for more := 1; ; more = min(2*more, 16) {
@@ -112,8 +111,8 @@ func (c *core) refresh(ctx context.Context) (cost pageindex.Cost, err error) {
 	}
 }
 
-// fetch reads the root, if it is wanted, and some logs, and returns how many logs it found. What
-// another has found meanwhile may be older than what this one was to find: then it was overtaken.
+// fetch reads some logs, and the root if withRoot is set, and returns how many logs it found.
+// overtaken reports that another goroutine has replaced the root meanwhile.
 func (c *core) fetch(ctx context.Context, more int, withRoot bool) (found int, overtaken bool, err error) {
 	was := c.current()
 	group, reading := errgroup.WithContext(ctx)
@@ -155,8 +154,8 @@ func (c *core) fetch(ctx context.Context, more int, withRoot bool) (found int, o
 	return found, false, nil
 }
 
-// takeRoot takes what a read of the root brought. It reports whether the same logs are to be read as
-// before, and whether another one process has replaced it meanwhile.
+// takeRoot processes a read of the root. same reports that the logs to read are still the same;
+// overtaken, that another goroutine replaced the root meanwhile.
 func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) (same, overtaken bool, _ error) {
 	root := &Root{}
 	var damage error
@@ -190,7 +189,7 @@ func (c *core) takeRoot(ctx context.Context, was snapshot, o object, err error) 
 	return false, false, nil
 }
 
-// putLog brings a log into the state, which has the logs up to last then.
+// putLog puts a log into the state, whose last log is last from then on.
 func (c *core) putLog(was snapshot, number, last uint64, items []Item) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -211,8 +210,8 @@ func (c *core) lastLog(ctx context.Context) (last uint64, err error) {
 	return last, err
 }
 
-// update replaces the root by what change makes of the present one, until no other process was
-// faster. The error of change ends it.
+// update replaces the root by the result of change on the present one. It retries while other
+// processes are faster. An error of change ends it.
 func (c *core) update(ctx context.Context, change func(now snapshot) (*Root, error)) error {
 	for {
 		now, err := c.latest(ctx)
@@ -229,7 +228,7 @@ func (c *core) update(ctx context.Context, change func(now snapshot) (*Root, err
 		}
 		_, err = c.storage.put(ctx, rootObject, encodeRoot(root), now.tag)
 		if err != nil && !errors.Is(err, errTaken) {
-			return err // it may be there; the next refresh tells
+			return err // it may have been written; the next refresh will tell
 		}
 		then, failed := c.latest(ctx)
 		if err == nil || failed == nil && then.root.Writer == root.Writer { // else the answer was lost
@@ -238,7 +237,7 @@ func (c *core) update(ctx context.Context, change func(now snapshot) (*Root, err
 	}
 }
 
-// ensure makes a root if there is none, so that an emptied storage is noticed.
+// ensure writes a root if there is none, so that an emptied storage is noticed later.
 func (c *core) ensure(ctx context.Context) error {
 	if c.current().tag != "" {
 		return nil
@@ -252,7 +251,7 @@ func (c *core) ensure(ctx context.Context) error {
 	return failure(err)
 }
 
-// append appends items to the log, as an object of the next free number.
+// append appends items to the log, as an object with the next free number.
 func (c *core) append(ctx context.Context, items []Item) error {
 	if err := c.appending.Acquire(ctx, 1); err != nil {
 		return err
@@ -279,14 +278,14 @@ func (c *core) append(ctx context.Context, items []Item) error {
 		if err != nil {
 			return err
 		}
-		// A log whose number was merged before is not read again by anyone.
+		// If its number is merged already, nothing will read this log.
 		if then := now.root; ours && then.Origin == was.root.Origin && then.Merged < number {
 			return nil
 		}
 	}
 }
 
-// tooMany returns the error of a store in which n changes wait for a merge.
+// tooMany returns the error for n changes that wait for a merge.
 func (c *core) tooMany(n int) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -296,8 +295,8 @@ func (c *core) tooMany(n int) error {
 	return fmt.Errorf("%d changes wait for a merge, which failed: %w", n, c.failed)
 }
 
-// putFrame writes a log, unless there is one of that number. It reports whether the frame is in it:
-// the answer to an earlier try may have been lost.
+// putFrame writes a log, unless one of that number exists. ours reports whether it holds the frame:
+// the answer to an earlier attempt may have been lost.
 func (c *core) putFrame(ctx context.Context, number uint64, frame []byte) (ours bool, err error) {
 	_, err = c.storage.put(ctx, logName(number), frame, "")
 	if !errors.Is(err, errTaken) {
@@ -307,8 +306,8 @@ func (c *core) putFrame(ctx context.Context, number uint64, frame []byte) (ours 
 	return err == nil && bytes.Equal(there.data, frame), failure(err)
 }
 
-// noteDamage notes damage of the chunks of a root. A chunk that is missing is damage, unless the root
-// has changed.
+// noteDamage records damage of a root's chunks. A missing chunk is damage, unless the root has been
+// replaced.
 func (c *core) noteDamage(of snapshot, err error) error {
 	if errors.Is(err, errMissing) {
 		err = errors.Join(errDamaged, err)
@@ -321,7 +320,7 @@ func (c *core) noteDamage(of snapshot, err error) error {
 	return err
 }
 
-// unavailable returns an error for callers.
+// unavailable turns an internal error into one of the kind Unavailable, with advice.
 func (c *core) unavailable(err error) error {
 	if err == nil || comment.KindOf(err) != comment.Internal {
 		return err

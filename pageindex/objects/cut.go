@@ -11,16 +11,16 @@ import (
 
 // Bounds of a chunk.
 const (
-	// chunkItems is how many comments and guards a chunk should have. One of a product that has more
-	// has at most half as many again, and at least half of it.
+	// chunkItems is how many comments and guards a chunk should have. A product with more gets
+	// chunks of half to one and a half times as many.
 	chunkItems = 1 << 16
-	// headBytes is how large the head of a chunk of many products should be.
+	// headBytes is the intended size of the head of a chunk with many products.
 	headBytes = 1 << 16
-	// parallelWrites bounds the files that are written at the same time.
+	// parallelWrites bounds parallel writes of files.
 	parallelWrites = 4
 )
 
-// cutter cuts stretches of items in order into chunks, and writes them.
+// cutter cuts stretches of sorted items into chunks, and writes them.
 type cutter struct {
 	storage storage
 	writes  *errgroup.Group
@@ -29,12 +29,12 @@ type cutter struct {
 	chunks  []Chunk
 
 	id      string // the current product
-	product []Item // its items that are in no chunk yet
-	single  bool   // it has chunks of its own
+	product []Item // its items not yet in a chunk
+	single  bool   // it has its own chunks
 	first   comment.Position
 
 	shared []Item // whole products that will be in one chunk
-	head   int    // about how large its head will be
+	head   int    // estimated size of its head
 }
 
 func newCutter(ctx context.Context, s storage, size int) *cutter {
@@ -45,7 +45,7 @@ func newCutter(ctx context.Context, s storage, size int) *cutter {
 }
 
 // begin begins a stretch at the first key of an old chunk. If a product began before it, its items
-// get chunks of their own.
+// get their own chunks.
 func (c *cutter) begin(first Key) {
 	c.id, c.first = first.Product, first.Position
 	c.single = first.Position != comment.Position{}
@@ -63,7 +63,7 @@ func (c *cutter) add(item Item) {
 	}
 }
 
-// end ends a stretch, behind which an old chunk begins with the key next.
+// end ends a stretch. The old chunk behind it begins with the key next.
 func (c *cutter) end(next Key) {
 	if next.Product == c.id && next.Position != (comment.Position{}) {
 		c.single = true
@@ -72,7 +72,7 @@ func (c *cutter) end(next Key) {
 	c.cutShared()
 }
 
-// close waits until all is written, and returns the chunks.
+// close waits for all writes, and returns the chunks.
 func (c *cutter) close() ([]Chunk, error) { return c.chunks, c.writes.Wait() }
 
 func (c *cutter) endProduct() {
@@ -129,7 +129,7 @@ func (c *cutter) cutShared() {
 	c.shared, c.head = nil, 0
 }
 
-// write adds a chunk, and writes its files. The items belong to it from then on.
+// write adds a chunk, and writes its files. It takes ownership of the items.
 func (c *cutter) write(chunk Chunk, items []Item) {
 	records, guards := encodeRecords(items), encodeGuards(items)
 	chunk.Name, chunk.Records, chunk.Guards = uniqueName(), records.FileInfo, guards.FileInfo
@@ -144,7 +144,7 @@ func (c *cutter) write(chunk Chunk, items []Item) {
 			if data == nil {
 				continue
 			}
-			// A name is used once, so an object that is there already is that of an earlier try.
+			// Names are unique, so an existing object was written by an earlier attempt.
 			if _, err := c.storage.put(c.ctx, chunk.objectName(kind), data, ""); err != nil && !errors.Is(err, errTaken) {
 				return err
 			}

@@ -7,7 +7,7 @@ import (
 
 // readChunk returns the items of a chunk, sorted by key.
 func readChunk(ctx context.Context, s storage, c *Chunk) ([]Item, error) {
-	var files [2][]byte // nil for one that the chunk does not have
+	var files [2][]byte // nil for a missing one
 	for i, kind := range []Kind{Records, Guards} {
 		if c.File(kind).Count == 0 {
 			continue
@@ -72,7 +72,7 @@ func decodeFile(part FileInfo, data []byte, decode func(*Head, *Product, []byte)
 	return out, nil
 }
 
-// join joins items that are there with those that have guards.
+// join merges existing comments with guards.
 func join(there, guarded []Item) []Item {
 	out := make([]Item, 0, max(len(there), len(guarded)))
 	for _, item := range there {
@@ -91,8 +91,7 @@ func join(there, guarded []Item) []Item {
 	return append(out, guarded...)
 }
 
-// Decode reads the head that the file begins with. It must be the very one. There may be more bytes
-// behind it.
+// Decode reads the head at the beginning of a file, and checks it against f. More bytes may follow.
 func (f FileInfo) Decode(data []byte) (*Head, error) {
 	data = data[:min(f.Head, len(data))]
 	p := &parser{rest: data}

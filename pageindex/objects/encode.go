@@ -7,15 +7,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// File is a file of records or guards, and what its chunk says of it.
+// File is an encoded file of records or guards, and the chunk's description of it.
 type File struct {
 	FileInfo
-	// Bytes are all of the file, nil if it would have no records.
+	// Bytes are the whole file, nil if it would have no records.
 	Bytes []byte
 }
 
-// encodeRecords makes the file of records of a chunk. Items must be sorted by key, without
-// duplicates.
+// encodeRecords encodes a chunk's file of records. Items must be sorted by key, without duplicates.
 func encodeRecords(items []Item) File {
 	e := encoder{kind: Records, size: recordSize}
 	for of := range byProduct(items) {
@@ -39,9 +38,9 @@ func encodeRecords(items []Item) File {
 	return e.file()
 }
 
-// encodeGuards makes the file of guards of a chunk. Items must be sorted by key, without duplicates.
+// encodeGuards encodes a chunk's file of guards. Items must be sorted by key, without duplicates.
 func encodeGuards(items []Item) File {
-	// Prefix is what all guards begin with, and longest the length of the longest.
+	// prefix is the common prefix of all guards' Follows, longest the length of the longest one.
 	prefix, longest, first := "", 0, true
 	for _, i := range items {
 		if !i.Guarded() {
@@ -71,7 +70,7 @@ func encodeGuards(items []Item) File {
 	return e.file()
 }
 
-// byProduct are the items of each product.
+// byProduct yields the items of each product.
 func byProduct(items []Item) func(yield func([]Item) bool) {
 	return func(yield func([]Item) bool) {
 		for len(items) > 0 {
@@ -87,7 +86,7 @@ func byProduct(items []Item) func(yield func([]Item) bool) {
 	}
 }
 
-// encoder puts together a file.
+// encoder assembles a file.
 type encoder struct {
 	kind      Kind
 	prefix    string
@@ -98,7 +97,8 @@ type encoder struct {
 	records   []byte
 }
 
-// begin writes of a product all but its blocks, nothing if it has no items.
+// begin writes a product's entry in the head, up to its blocks. It writes nothing, and returns
+// false, if there are no items.
 func (e *encoder) begin(items []Item, cells []comment.Cell) bool {
 	if len(items) == 0 {
 		return false
@@ -115,7 +115,7 @@ func (e *encoder) begin(items []Item, cells []comment.Cell) bool {
 	return true
 }
 
-// blocks appends the records by add, which returns the number of the cell, and writes of each block.
+// blocks writes a product's blocks. add appends one record, and returns the number of its cell.
 func (e *encoder) blocks(items []Item, add func(Item) int, cells int) {
 	for block := range slices.Chunk(items, blockRecords) {
 		from := len(e.records)

@@ -7,8 +7,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// find finds targets in a list of a state. What it needs of files that are gone by now, because a
-// merge has replaced them, is errMissing.
+// find finds targets in a list of a state. Its error is errMissing if a merge has deleted a file
+// that it needs.
 func find(ctx context.Context, r *reads, state *State, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	v := state.view(list.Product)
 	if !v.ready {
@@ -37,19 +37,19 @@ func find(ctx context.Context, r *reads, state *State, list pageindex.List, targ
 	return found, nil
 }
 
-// finder finds targets in the part of a line between two positions, both included.
+// finder finds targets in the part of a line between two positions, inclusive.
 type finder struct {
 	line       *line
 	order      comment.Order
 	low, high  comment.Position
 	targets    []pageindex.Target
 	boundaries []pageindex.Boundary
-	// from are the counts before the part, to those before its end.
+	// from are the counts before the part, to those up to its end.
 	from, to comment.Counts
 }
 
-// measure counts the part, and finds the ranks of positions: how many comments of the part are at or
-// before each, in the list's order.
+// measure counts the part, and finds the rank of each target position: the comments of the part at
+// or before it, in the list's order.
 func (f *finder) measure() {
 	f.from = f.line.before(f.low)
 	f.to = f.from
@@ -70,7 +70,7 @@ func (f *finder) measure() {
 	}
 }
 
-// through returns the counts of the comments up to a position.
+// through returns the counts of the comments up to a position, inclusive.
 func (f *finder) through(p comment.Position) comment.Counts {
 	if p == comment.MaxPosition {
 		return f.line.all()
@@ -78,10 +78,10 @@ func (f *finder) through(p comment.Position) comment.Counts {
 	return f.line.before(p.Next())
 }
 
-// clip returns a number of comments of the line as one between those of the part's ends.
+// clip limits a number of comments of the line to those at the part's ends.
 func (f *finder) clip(n int) int { return max(f.from.Total(), min(n, f.to.Total())) }
 
-// place finds the positions of ranks.
+// place finds the positions of target ranks.
 func (f *finder) place() {
 	from, to := f.from.Total(), f.to.Total()
 	for i, t := range f.targets {
