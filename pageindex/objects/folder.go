@@ -18,16 +18,16 @@ import (
 )
 
 const (
-	// lockFile is held by the process that uses the folder, and tells that the folder is ours.
+	// lockFile is locked by the process that uses the folder, and marks the folder as ours.
 	lockFile = "talkback-pages.lock"
-	// scratchFolder holds what is being written.
+	// scratchFolder holds files that are being written.
 	scratchFolder = "scratch"
-	// private is the permission to enter a folder. Those of files are os.CreateTemp's.
+	// private is the mode of folders. Files get the mode of os.CreateTemp.
 	private = 0o700
 )
 
-// folder is the storage in a folder of this machine, which belongs to one process. An object is a
-// file, renamed to its place once it is on the disk.
+// folder is the storage in a folder of this machine, which one process uses at a time. An object is
+// a file that is synced to disk, and then renamed to its place.
 type folder struct {
 	root string
 
@@ -37,11 +37,11 @@ type folder struct {
 	closed bool
 }
 
-// openFolder returns the storage in a folder, which is made if it is missing. The error is of the
-// kind Unavailable if another process uses it, and BadInput if it holds files of someone else.
+// openFolder returns the storage in a folder, and creates the folder if it is missing. The error is
+// of the kind Unavailable if another process uses it, and BadInput if it holds other files.
 func openFolder(path string) (*folder, error) {
 	root, err := filepath.Abs(path)
-	if err != nil { // the folder that this process works in is gone
+	if err != nil { // the working directory was deleted
 		return &folder{root: path}, err
 	}
 	f := &folder{root: root}
@@ -50,8 +50,8 @@ func openFolder(path string) (*folder, error) {
 
 func (f *folder) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
 
-// claim takes the lock, unless this process has it. The folder may have been emptied or replaced
-// since. The caller holds mu, or is the only one.
+// claim takes the lock, unless this process still has it: the folder may have been emptied or
+// replaced. The caller holds mu, or is the only user of f.
 func (f *folder) claim() error {
 	if f.closed {
 		return fs.ErrClosed
@@ -95,7 +95,7 @@ func (f *folder) claim() error {
 	return syncFolder(f.root)
 }
 
-// refuseOthers refuses a folder that holds files of someone else, none of which may be lost.
+// refuseOthers refuses a folder that holds other files, so that none of them is lost.
 func (f *folder) refuseOthers() error {
 	entries, err := os.ReadDir(f.root)
 	if len(entries) > 0 {
@@ -117,7 +117,7 @@ func (f *folder) close() error {
 	return errors.Join(os.RemoveAll(f.path(scratchFolder)), f.lock.Unlock())
 }
 
-// tagOf returns the tag of a file. place makes its time differ from those of all earlier files.
+// tagOf returns the tag of a file. place gives each file its own modification time.
 func tagOf(info os.FileInfo) string {
 	return fmt.Sprintf("%d-%d", info.ModTime().UnixNano(), info.Size())
 }
@@ -144,7 +144,7 @@ func (f *folder) get(ctx context.Context, name, unless string) (object, error) {
 	return object{data, tagOf(info)}, err
 }
 
-// missing recognizes the error of a file that is not there.
+// missing turns the error of a missing file into errMissing.
 func missing(err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return errMissing
@@ -191,12 +191,13 @@ func (f *folder) put(ctx context.Context, name string, data []byte, was string) 
 		tag, err = f.place(file.Name(), f.path(name), was)
 	}
 	if err != nil {
-		_ = os.Remove(file.Name()) // the first error counts, and the next start removes it
+		_ = os.Remove(file.Name()) // the first error matters, and the next start removes the file
 	}
 	return tag, err
 }
 
-// place renames a file to its place if what is there has a tag, or if it is missing.
+// place renames a file to its place, on condition that the existing file has the tag was, or is
+// missing if was is empty.
 func (f *folder) place(from, to, was string) (string, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -224,7 +225,7 @@ func (f *folder) place(from, to, was string) (string, error) {
 	return tagOf(info), nil
 }
 
-// syncFolder makes the names in a folder survive a crash.
+// syncFolder syncs a folder to disk, so that renames in it survive a crash.
 func syncFolder(path string) error {
 	file, err := os.Open(path)
 	if err != nil {

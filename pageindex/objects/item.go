@@ -12,14 +12,14 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// errDamaged is a file whose bytes are not those that were written.
+// errDamaged is the error of a file whose bytes are not those that were written.
 var errDamaged = errors.New("a file of the page index is damaged")
 
 func damaged(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", errDamaged, fmt.Sprintf(format, args...))
 }
 
-// Key is the place of a comment among those of all products, which are sorted by id.
+// Key orders the comments of all products: by product id, then by position.
 type Key struct {
 	Product  string
 	Position comment.Position
@@ -31,28 +31,29 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(strings.Compare(k.Product, other.Product), k.Position.Compare(other.Position))
 }
 
-// Item says as what one comment is counted.
+// Item says in which cell one comment counts.
 type Item struct {
 	Key
-	// Cell is its language and rating. A comment that is not there any more has rating 0.
+	// Cell is the comment's cell. A deleted comment has rating 0.
 	Cell comment.Cell
-	// Follows is the entry that said so. It is empty once no older entry can come.
+	// Follows is that of the entry. It is empty once no older entry can come.
 	Follows stream.Position
 	// Seen is when the entry came, in seconds since 1970.
 	Seen uint32
 }
 
-// There reports whether the comment is there.
+// There reports whether the comment exists.
 func (i Item) There() bool { return i.Cell.Code() != 0 }
 
 // Guarded reports whether an older entry may still come.
 func (i Item) Guarded() bool { return i.Follows != "" }
 
-// longestText is how long a product's id and Follows may be, in bytes. Both are far shorter.
+// longestText is the maximum size of a product's id and of Follows, in bytes. Real ones are far
+// shorter.
 const longestText = 1 << 10
 
-// itemsOf returns entries as they are kept, with the time when they came. An entry that cannot be kept
-// is a BadInput error.
+// itemsOf turns entries that came at a time into items. An entry that cannot be stored is a
+// BadInput error.
 func itemsOf(entries []pageindex.Entry, now time.Time) ([]Item, error) {
 	out := make([]Item, 0, len(entries))
 	for _, e := range entries {
@@ -71,7 +72,7 @@ func itemsOf(entries []pageindex.Entry, now time.Time) ([]Item, error) {
 	return out, nil
 }
 
-// frameHead is the size of what a frame begins with, in bytes: the length of the rest (4), and its
+// frameHead is the size of the head of a frame, in bytes: the length of the rest (4), and its
 // checksum (4).
 const frameHead = 8
 
@@ -91,7 +92,7 @@ func encodeFrame(items []Item) []byte {
 	return frame
 }
 
-// decodeFrame returns the items of a frame. One that is not as it was written is an errDamaged.
+// decodeFrame returns the items of a frame. A damaged one is an errDamaged.
 func decodeFrame(frame []byte) ([]Item, error) {
 	p := &parser{rest: frame}
 	if length, crc := int(p.u32()), p.u32(); p.short || length != len(p.rest) || crc != crcOf(p.rest) {

@@ -7,28 +7,28 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// line is the list of a product's comments that a filter's languages and ratings allow, from the
-// lowest position on. What its methods return means nothing if they want something to be read first.
+// line is the list of a product's comments that a filter's languages and ratings select, in
+// ascending order. If a method asks reads for something unread, what it returns is meaningless.
 type line struct {
 	reads    *reads
 	product  string
 	filter   comment.Filter
 	sections []section
-	// changes are those that matter under the filter, and sums[i] what the first i of them add.
+	// changes are those that affect the filtered list; sums[i] is the sum of the first i of them.
 	changes []change
 	sums    []comment.Counts
 }
 
-// section is what one chunk holds of the product.
+// section is the product's part of one chunk.
 type section struct {
 	chunk *Chunk
-	// start is where it starts: the first one before all positions.
+	// start is the lowest position of the section. The first section starts at the lowest of all.
 	start comment.Position
-	// before are the counts of the sections before it, counts its own.
+	// before are the counts of the sections before this one, counts its own.
 	before, counts comment.Counts
 }
 
-// piece is a block of a section, or the whole of a section without records.
+// piece is a block of a section, or a whole section without records.
 type piece struct {
 	start          comment.Position
 	before, counts comment.Counts
@@ -39,7 +39,7 @@ func (l *line) allows(cell comment.Cell) bool {
 	return cell.Code() != 0 && l.filter.AllowsCell(cell)
 }
 
-// setChanges takes the changes of the product.
+// setChanges sets the changes of the product.
 func (l *line) setChanges(changes []change) {
 	var sum comment.Counts
 	l.changes, l.sums = nil, []comment.Counts{sum}
@@ -57,7 +57,7 @@ func (l *line) setChanges(changes []change) {
 	}
 }
 
-// open finds the sections. There is always one.
+// open finds the sections. There is always at least one.
 func (l *line) open(root *Root) {
 	var before comment.Counts
 	l.sections = nil
@@ -111,7 +111,8 @@ func (l *line) changeAt(p comment.Position) int {
 	return sort.Search(len(l.changes), func(i int) bool { return l.changes[i].position.Compare(p) >= 0 })
 }
 
-// pieces returns the pieces of a section, nil if something has to be read first, and where the product is.
+// pieces returns the pieces of a section, nil if something has to be read first. It also returns
+// the head of the chunk's file, and the number of the product in it.
 func (l *line) pieces(s *section) ([]piece, *Head, int) {
 	whole := []piece{{start: s.start, before: s.before}}
 	if s.counts.Total() == 0 {
@@ -178,7 +179,7 @@ func (l *line) before(at comment.Position) comment.Counts {
 	return counts
 }
 
-// at returns the position of the comment before which there are n others. There must be one.
+// at returns the position of the comment that n others precede. It must exist.
 func (l *line) at(n int) comment.Position {
 	first := func(start comment.Position, before comment.Counts) int {
 		return before.Total() + l.sums[l.changeAt(start)].Total()

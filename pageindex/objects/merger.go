@@ -10,20 +10,20 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Merger brings changes into chunks.
+// Merger merges changes into chunks.
 type Merger struct {
 	Storage storage
-	// Now is the time, by which guards end.
+	// Now is the current time, which decides whether guards have expired.
 	Now time.Time
 	// Size is how many items a chunk should have.
 	Size int
 }
 
 // Merge returns the chunks of a root after changes, which are sorted by key without duplicates. It
-// writes anew only those that the changes concern.
+// rewrites only chunks that change.
 func (m *Merger) Merge(ctx context.Context, root *Root, changes []Item) ([]Chunk, error) {
 	cut := newCutter(ctx, m.Storage, m.Size)
-	at := 0 // chunks before it are done
+	at := 0 // the first chunk not done yet
 	for _, s := range m.stretches(root, changes) {
 		cut.chunks = append(cut.chunks, m.kept(root.Chunks[at:s.from])...)
 		if err := m.rewrite(cut, root.Chunks, s); err != nil {
@@ -36,7 +36,7 @@ func (m *Merger) Merge(ctx context.Context, root *Root, changes []Item) ([]Chunk
 	return cut.close()
 }
 
-// Build returns the chunks of items alone, which are sorted by key without duplicates.
+// Build returns new chunks of items, which are sorted by key without duplicates.
 func (m *Merger) Build(ctx context.Context, items iter.Seq2[Item, error]) ([]Chunk, error) {
 	cut := newCutter(ctx, m.Storage, m.Size)
 	for item, err := range items {
@@ -53,13 +53,14 @@ func (m *Merger) Build(ctx context.Context, items iter.Seq2[Item, error]) ([]Chu
 	return cut.close()
 }
 
-// stretch are chunks to be written anew, without end, and the changes in them.
+// stretch is a range of chunks to rewrite, excluding end, and the changes in it.
 type stretch struct {
 	from, end int
 	changes   []Item
 }
 
-// stretches returns where changes belong. Neighbours that have become small are taken along.
+// stretches groups changes by the chunks that they belong to. Neighbours that have become small are
+// rewritten too.
 func (m *Merger) stretches(root *Root, changes []Item) []stretch {
 	if len(root.Chunks) == 0 && len(changes) > 0 {
 		return []stretch{{changes: changes}}
@@ -93,7 +94,7 @@ func (m *Merger) small(c *Chunk) bool {
 	return max(c.Records.Count, c.Guards.Count) < m.Size/8 && c.Records.Head < headBytes/8
 }
 
-// kept returns chunks without guards that have ended.
+// kept returns unchanged chunks, without guards that have expired.
 func (m *Merger) kept(chunks []Chunk) []Chunk {
 	out := make([]Chunk, 0, len(chunks))
 	for _, c := range chunks {
@@ -107,7 +108,7 @@ func (m *Merger) kept(chunks []Chunk) []Chunk {
 	return out
 }
 
-// ended reports whether a guard that came at a time may be forgotten.
+// ended reports whether a guard that came at a time has expired.
 func (m *Merger) ended(seen uint32) bool {
 	return m.Now.Sub(time.Unix(int64(seen), 0)) > pageindex.Remember
 }
@@ -145,7 +146,7 @@ func (m *Merger) rewrite(cut *cutter, chunks []Chunk, s stretch) error {
 	return nil
 }
 
-// add hands an item on, unless nothing of it need be kept.
+// add passes an item on, unless nothing of it has to be kept.
 func (m *Merger) add(cut *cutter, item Item) {
 	if item.Guarded() && m.ended(item.Seen) {
 		item.Follows, item.Seen = "", 0
@@ -155,7 +156,7 @@ func (m *Merger) add(cut *cutter, item Item) {
 	}
 }
 
-// later returns the item of a comment that comes last; the first one if they are equal.
+// later returns the item with the greater Follows; the first one if they are equal.
 func later(a, b Item) Item {
 	if b.Follows > a.Follows {
 		return b
@@ -163,7 +164,7 @@ func later(a, b Item) Item {
 	return a
 }
 
-// sorted returns items by key, and of each key the one that comes last. It sorts in place.
+// sorted sorts items by key in place, and keeps the latest of each key.
 func sorted(items []Item) []Item {
 	slices.SortStableFunc(items, func(a, b Item) int { return a.Compare(b.Key) })
 	out := items[:0]

@@ -14,14 +14,14 @@ var errOvertaken = comment.Errorf(comment.Conflict, "a later build of the page i
 type merger struct {
 	*core
 	owner string
-	// held is the lease of another as it was last seen, and since when it is so.
+	// held is another process's lease as last seen, and since when it has not changed.
 	held  string
 	since time.Time
-	// collected is when objects were last searched for that nothing needs.
+	// collected is the time of the last garbage collection.
 	collected time.Time
 }
 
-// run merges at each signal that finds enough to merge, and at each interval, until the context ends.
+// run merges at each wake signal and at each interval, until the context ends.
 func (m *merger) run(ctx context.Context, wake <-chan struct{}) {
 	ticker := time.NewTicker(m.settings.mergeEvery)
 	defer ticker.Stop()
@@ -48,13 +48,14 @@ func (m *merger) merge(ctx context.Context) error {
 	err = m.mergeLeased(ctx)
 	_, freed := m.storage.put(ctx, leaseObject, nil, lease)
 	if errors.Is(freed, errTaken) {
-		freed = nil // another took it over
+		freed = nil // another process took it over
 	}
 	return errors.Join(err, freed)
 }
 
-// takeLease returns the tag of the lease, empty if another has it. No clocks are compared: a
-// lease ends that was the same for a while, by the clock of the one who looks.
+// takeLease returns the tag of the lease, empty if another process has it. It does not compare
+// clocks of different machines: a lease expires when it has not changed for a while by the local
+// clock.
 func (m *merger) takeLease(ctx context.Context) (string, error) {
 	there, err := m.storage.get(ctx, leaseObject, "")
 	if failure(err) != nil {
@@ -70,12 +71,12 @@ func (m *merger) takeLease(ctx context.Context) (string, error) {
 	}
 	tag, err := m.storage.put(ctx, leaseObject, []byte(m.owner+" "+uniqueName()), there.tag)
 	if errors.Is(err, errTaken) {
-		return "", nil // by another, or the answer was lost and the lease ends by itself
+		return "", nil // by another process; or our answer was lost, and the lease expires by itself
 	}
 	return tag, err
 }
 
-// mergeLeased merges, and collects if that is due. The process that calls it has the lease.
+// mergeLeased merges, and collects garbage if that is due. The caller's process has the lease.
 func (m *merger) mergeLeased(ctx context.Context) error {
 	if err := m.merging.Acquire(ctx, 1); err != nil {
 		return err
@@ -89,7 +90,7 @@ func (m *merger) mergeLeased(ctx context.Context) error {
 	return err
 }
 
-// mergeLogs brings the logs so far into chunks.
+// mergeLogs merges the logs written so far into chunks.
 func (m *merger) mergeLogs(ctx context.Context) error {
 	was, err := m.latest(ctx)
 	if err != nil {
@@ -110,8 +111,8 @@ func (m *merger) mergeLogs(ctx context.Context) error {
 	})
 }
 
-// mergedRoot returns the root after a merge of the logs through one. The build goes on that the root
-// names, which may have begun after that log was read, unless it holds back too many logs.
+// mergedRoot returns the root after a merge of the logs up to through. It keeps the root's build,
+// which may have begun after that log was read, unless it holds back too many logs.
 func mergedRoot(root Root, through uint64, made []Chunk) *Root {
 	root.Generation, root.Merged, root.Chunks = root.Generation+1, through, made
 	if root.Merged > root.BuildAfter+mostBuildLogs {
@@ -124,8 +125,8 @@ func newMerger(c *core) *Merger {
 	return &Merger{Storage: c.storage, Now: c.settings.now(), Size: c.settings.chunk}
 }
 
-// collect deletes the objects that nothing needs, once they are old enough for nobody to be about to
-// read or to name them. Their age is by the clock of the service alone.
+// collect deletes unneeded objects, once they are so old that no process is about to read or name
+// them. Ages are by the storage's clock.
 func (m *merger) collect(ctx context.Context) error {
 	now, err := m.latest(ctx)
 	if err != nil {
@@ -142,7 +143,7 @@ func (m *merger) collect(ctx context.Context) error {
 	if root.Build != "" {
 		keep = min(keep, root.BuildAfter)
 	}
-	logs, err := m.storage.list(ctx, logFolder) // perhaps the first of too many: they can go
+	logs, err := m.storage.list(ctx, logFolder) // with errMore, these are the oldest, and can be deleted
 	for _, o := range logs {
 		if number, ok := logNumber(o.name); ok && number <= keep && o.age >= m.settings.logGrace {
 			err = errors.Join(err, m.storage.remove(ctx, o.name))

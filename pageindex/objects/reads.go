@@ -10,14 +10,14 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Bounds of the caches, and of reads at the same time.
+// Bounds of the caches, and of parallel reads.
 const (
 	cachedHeads   = 256
 	cachedBlocks  = 1024
 	parallelReads = 16
 )
 
-// Cache keeps heads and blocks of files that were read. Files never change, so nothing gets old.
+// Cache caches heads and blocks of files. Files never change, so entries never become stale.
 type Cache struct {
 	heads  *lru.Cache[string, *Head]
 	blocks *lru.Cache[blockKey, []byte]
@@ -35,8 +35,8 @@ type blockKey struct {
 	product, block int
 }
 
-// reads are what one lookup has read, and what it has to read next. All that can be read at the same
-// time is one wave.
+// reads holds what one lookup has read, and what it has to read next. Everything that can be read
+// in parallel is one wave.
 type reads struct {
 	storage storage
 	cache   *Cache
@@ -57,8 +57,8 @@ func newReads(s storage, cache *Cache) *reads {
 	}
 }
 
-// head returns the head of one of a chunk's files, nil if it has to be read first. A file that the
-// chunk does not have has an empty head.
+// head returns the head of one of a chunk's files, nil if it has to be read first. It returns an
+// empty head for a missing file.
 func (r *reads) head(c *Chunk, kind Kind) *Head {
 	part, name := c.File(kind), c.objectName(kind)
 	if part.Count == 0 {
@@ -89,8 +89,8 @@ func (r *reads) block(name string, h *Head, product, block int) []byte {
 	return nil
 }
 
-// until calls work until it needs nothing that has to be read. All that is wanted then is read as one
-// wave.
+// until calls work until it needs no further reads. After each call, it reads everything that was
+// missing, in one wave.
 func (r *reads) until(ctx context.Context, work func()) error {
 	for {
 		work()

@@ -6,7 +6,7 @@ import (
 	"sort"
 )
 
-// resolve finds out what the changes of a view are, by what the chunks have of their comments.
+// resolve computes the changes of a view, by comparing its items with the chunks.
 func resolve(ctx context.Context, r *reads, v *view) error {
 	err := r.until(ctx, func() {
 		for _, item := range v.items {
@@ -24,7 +24,7 @@ func resolve(ctx context.Context, r *reads, v *view) error {
 	v.changes = make([]change, 0, len(v.items))
 	for _, item := range v.items {
 		base := v.bases[item.Position]
-		// An entry of an earlier record changes nothing; nor does the first of two without a record.
+		// Neither an older entry changes anything, nor one without Follows where another exists.
 		if (base.There() || base.Guarded()) && item.Follows <= base.Follows {
 			continue
 		}
@@ -33,7 +33,7 @@ func resolve(ctx context.Context, r *reads, v *view) error {
 	return nil
 }
 
-// base returns what the chunks have of a comment. If ok is false, something has to be read first.
+// base returns the item of a comment in the chunks. If ok is false, something has to be read first.
 func (r *reads) base(root *Root, key Key) (item Item, ok bool) {
 	item.Key = key
 	n := root.At(key)
@@ -57,7 +57,8 @@ func (r *reads) base(root *Root, key Key) (item Item, ok bool) {
 	return item, ok && guarded
 }
 
-// lookUp returns the bytes of a comment's record in a file of a chunk, nil if it has none.
+// lookUp returns the bytes of a comment's record in a chunk's file, nil if it has none. If ok is
+// false, something has to be read first.
 func (r *reads) lookUp(c *Chunk, kind Kind, key Key) (h *Head, product int, record []byte, ok bool) {
 	h = r.head(c, kind)
 	if h == nil {

@@ -15,43 +15,43 @@ type Root struct {
 	Generation uint64
 	// Merged is the number of the last log that is in the chunks.
 	Merged uint64
-	// Covers is what the index is complete for, empty if it never was.
+	// Covers is what the index is complete for, empty if it never was complete.
 	Covers string
-	// Build names the build that is under way, empty if none is. Logs after BuildAfter belong to it
-	// too.
+	// Build names the build under way, empty if there is none. It also gets the logs after
+	// BuildAfter.
 	Build      string
 	BuildAfter uint64
-	// Writer names the one who wrote this root, so that it recognizes a lost answer. Origin is a name
-	// that all roots of a place have, until that is emptied.
+	// Writer identifies the writer of this root, which recognizes it if the answer was lost. Origin
+	// is shared by all roots of a storage until the storage is emptied.
 	Writer, Origin string
 	// Chunks are sorted by their first keys.
 	Chunks []Chunk
 }
 
-// Chunk is a stretch of keys, up to the first key of the next chunk.
+// Chunk is a range of keys, up to the first key of the next chunk.
 type Chunk struct {
-	// Name names its files.
+	// Name is the base name of its files.
 	Name string
-	// First is its first key; the first chunk also holds what comes before. The position is zero,
+	// First is its first key; the first chunk also holds everything before. The position is zero,
 	// unless the product began in an earlier chunk.
 	First Key
 	// Records and Guards are its files.
 	Records, Guards FileInfo
 	// Seen is when its newest guard came, in seconds since 1970.
 	Seen uint32
-	// Single is a chunk of one product only, which may have more chunks. All others hold whole
-	// products.
+	// Single means that the chunk holds one product only, which may have more chunks. All others
+	// hold whole products.
 	Single bool
-	// Cells are the counts of such a chunk, Last its last position, of records and guards.
+	// Cells are the counts of a Single chunk, Last its last position, of records and guards.
 	Cells []CellCount
 	Last  comment.Position
 }
 
-// FileInfo is what a chunk says of one of its files.
+// FileInfo is a chunk's description of one of its files.
 type FileInfo struct {
-	// Count is how many records the file has. Without any there is no file.
+	// Count is the number of records. A file without records does not exist.
 	Count int
-	// Head is the size of its head, in bytes, CRC the checksum that the head must have.
+	// Head is the size of its head, in bytes, CRC the expected checksum of the head.
 	Head int
 	CRC  uint32
 }
@@ -62,7 +62,7 @@ type CellCount struct {
 	Count int
 }
 
-// objectName returns the name of the object with one of its files.
+// objectName returns the object name of one of its files.
 func (c *Chunk) objectName(kind Kind) string {
 	if kind == Guards {
 		return chunkFolder + c.Name + ".guards"
@@ -70,7 +70,7 @@ func (c *Chunk) objectName(kind Kind) string {
 	return chunkFolder + c.Name + ".records"
 }
 
-// File returns what the chunk says of one of its files.
+// File returns the description of one of its files.
 func (c *Chunk) File(kind Kind) FileInfo {
 	if kind == Guards {
 		return c.Guards
@@ -98,7 +98,7 @@ func (r *Root) Of(product string) []Chunk {
 		end++
 	}
 	if c := &r.Chunks[from]; c.First.Product != product && (c.Single || end > from+1) {
-		from++ // it holds others only
+		from++ // it holds only other products
 	}
 	return r.Chunks[from:end]
 }

@@ -15,18 +15,18 @@ import (
 
 // Bounds of a sort.
 const (
-	// runItems is how many items are sorted in memory.
+	// runItems is how many items are sorted in memory at a time.
 	runItems = 1 << 17
-	// frameItems is how many of them are read at a time.
+	// frameItems is how many of them are read back at a time.
 	frameItems = 1 << 9
 	// maxRuns is how many files are merged at a time.
 	maxRuns = 64
 )
 
-// Sorter sorts items by key, of which there may be more than memory holds: it writes sorted files
-// into a folder and merges them. Of each key, the item that comes last stays.
+// Sorter sorts items by key, even more than fit into memory: it writes sorted files into a folder
+// and merges them. It keeps the latest item of each key.
 type Sorter struct {
-	// Folder is the folder, which must exist. The caller deletes it in the end.
+	// Folder must exist. The caller deletes it in the end.
 	Folder string
 	// Items is how many items are sorted in memory.
 	Items int
@@ -36,7 +36,7 @@ type Sorter struct {
 	made  int
 }
 
-// Add takes items.
+// Add adds items.
 func (s *Sorter) Add(items []Item) error {
 	for part := range slices.Chunk(items, s.Items) {
 		s.items = append(s.items, part...)
@@ -49,7 +49,7 @@ func (s *Sorter) Add(items []Item) error {
 	return nil
 }
 
-// All returns all items that were added, in order. It ends with the first error.
+// All yields all items in order. It stops at the first error.
 func (s *Sorter) All() iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		err := s.spill()
@@ -69,7 +69,7 @@ func (s *Sorter) All() iter.Seq2[Item, error] {
 
 var errStopped = errors.New("nobody wants more items")
 
-// spill writes what is in memory to a file, and merges files once they are many.
+// spill writes the items in memory to a file, and merges the files once there are maxRuns.
 func (s *Sorter) spill() error {
 	if len(s.items) == 0 {
 		return nil
@@ -124,7 +124,7 @@ func (s *Sorter) run(items func(add func(Item) error) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// merged hands over the items of sorted files in order, of each key the one that comes last.
+// merged merges sorted files, and passes on the latest item of each key, in order.
 func merged(names []string, add func(Item) error) (err error) {
 	var h runHeap
 	for _, name := range names {
@@ -162,7 +162,7 @@ type run struct {
 	items []Item
 }
 
-// runHeap has the run with the lowest key on top.
+// runHeap is a heap of runs, with the lowest key on top.
 type runHeap []*run
 
 // Len implements heap.Interface.

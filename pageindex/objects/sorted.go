@@ -9,14 +9,14 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// sortedAtOnce is how many comments are sorted in memory, in some 2 MB.
+// sortedAtOnce is how many comments are sorted in memory at a time, in some 2 MB.
 const sortedAtOnce = 1 << 14
 
-// Sorted takes the comments of a table in any order, and hands them on product by product. It holds
-// few of them: the others are in files. Close it in the end.
+// Sorted takes the comments of a table in any order, and passes them on product by product. It
+// keeps most of them in temporary files. Close it in the end.
 type Sorted struct{ sorter Sorter }
 
-// NewSorted returns an empty one, whose files are in a temporary folder.
+// NewSorted returns an empty Sorted with a temporary folder.
 func NewSorted() (*Sorted, error) {
 	folder, err := os.MkdirTemp("", "talkback-verify-")
 	return &Sorted{Sorter{Folder: folder, Items: sortedAtOnce}}, err
@@ -25,14 +25,14 @@ func NewSorted() (*Sorted, error) {
 // Close deletes the files.
 func (s *Sorted) Close() error { return os.RemoveAll(s.sorter.Folder) }
 
-// Add notes a comment.
+// Add adds a comment.
 func (s *Sorted) Add(product string, cell comment.Cell, at comment.Position) error {
 	items, err := itemsOf([]pageindex.Entry{{Product: product, Position: at, Cell: &cell}}, time.Time{})
 	return errors.Join(err, s.sorter.Add(items))
 }
 
-// Each hands on the products by name, each with the places of all its comments. It ends with the
-// first error.
+// Each calls do for each product, ordered by id, with the places of all its comments. It stops at
+// the first error.
 func (s *Sorted) Each(do func(product string, places pageindex.Places) error) error {
 	product, places := "", pageindex.Places{}
 	for item, err := range s.sorter.All() {

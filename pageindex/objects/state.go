@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// State is what an index holds: a root, and the changes of logs that the root has not merged. It is
-// safe for concurrent use.
+// State is the content of an index: a root, and the changes from logs that are not merged into it.
+// It is safe for concurrent use.
 type State struct {
 	mu       sync.Mutex
 	root     *Root
@@ -20,30 +20,31 @@ type State struct {
 // pending are the changes of one product.
 type pending struct {
 	items map[comment.Position]held
-	// bases are the items of the root at these positions, as far as they were looked up.
+	// bases are the root's items at these positions, as far as they were read.
 	bases map[comment.Position]Item
-	// changes are made of both, nil if something has come since.
+	// changes is computed from both; nil if that has to be done again.
 	changes []change
 }
 
-// held is an item, and the number of the log that has it.
+// held is an item, and the number of its log.
 type held struct {
 	item Item
 	log  uint64
 }
 
-// view is a product in one state.
+// view is one product in one state.
 type view struct {
 	root *Root
-	// changes are those of the product. They are to be made of items and bases if ready is false.
+	// changes are those of the product. If ready is false, resolve computes them from items and
+	// bases.
 	changes []change
 	ready   bool
 	items   []Item
 	bases   map[comment.Position]Item
 }
 
-// change is what the chunks have of a comment, and what is right. A cell without a rating is a
-// comment that is not there.
+// change is a comment's cell in the chunks, and its new one. A deleted or new comment has a cell
+// without a rating.
 type change struct {
 	position comment.Position
 	was, now comment.Cell
@@ -68,7 +69,7 @@ func (s *State) Len() int {
 	return s.count
 }
 
-// Put takes changes of a log.
+// Put adds the changes of a log.
 func (s *State) Put(log uint64, items []Item) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,13 +94,13 @@ func (s *State) Put(log uint64, items []Item) {
 	}
 }
 
-// Replace takes a new root, and forgets the changes that it has merged.
+// Replace sets a new root, and drops the changes that are merged into it.
 func (s *State) Replace(root *Root) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	same := s.root.Generation == root.Generation && s.root.Merged == root.Merged
 	if s.root = root; same {
-		return // as before, but for what it covers
+		return // only Covers has changed
 	}
 	for id, p := range s.products {
 		for position, h := range p.items {
@@ -116,7 +117,7 @@ func (s *State) Replace(root *Root) {
 	}
 }
 
-// Pending returns the changes of logs up to a number, sorted by key.
+// Pending returns the changes of logs up to a number, inclusive, sorted by key.
 func (s *State) Pending(through uint64) []Item {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +163,7 @@ func (s *State) view(product string) view {
 	return v
 }
 
-// settle keeps what was found out of a view, unless something has come since.
+// settle keeps the result of resolve, unless changes have come since.
 func (s *State) settle(product string, v view) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,48 +10,49 @@ import (
 	"time"
 )
 
-// storage keeps objects by name: those of a folder or of a bucket. A name is a path with slashes. All
-// methods are safe for concurrent use. An object is written as a whole or not at all, and survives a
-// crash of the machine once put has returned.
+// storage stores objects by name, in a folder or a bucket. A name is a path with slashes. All
+// methods are safe for concurrent use. Writing an object is atomic, and survives a crash of the
+// machine once put has returned.
 type storage interface {
-	// get reads an object, unless its tag is the given one: errUnchanged. Without an object it is
-	// errMissing.
+	// get reads an object. It returns errUnchanged if the object has the tag unless, and errMissing
+	// if there is none.
 	get(ctx context.Context, name, unless string) (object, error)
-	// getRange reads some bytes of an object, fewer at its end.
+	// getRange reads a range of bytes of an object, fewer at its end.
 	getRange(ctx context.Context, name string, offset, length int) ([]byte, error)
-	// put writes an object if it is as it was: with a tag, or missing if the tag is empty. Else it
-	// returns errTaken. The new tag differs from all earlier ones of the name.
+	// put writes an object on condition that its tag is was or, if was is empty, that it is
+	// missing. Otherwise it returns errTaken. The new tag differs from all earlier ones of the
+	// name.
 	put(ctx context.Context, name string, data []byte, was string) (tag string, err error)
-	// list returns the objects whose names begin with the name of a folder, sorted by name. With the error
-	// errMore, they are the first.
+	// list returns the objects whose names begin with a folder's name, sorted by name. With the
+	// error errMore, it returns the first ones.
 	list(ctx context.Context, folder string) ([]listed, error)
-	// remove deletes an object. One that is missing is no error.
+	// remove deletes an object. Deleting a missing object is no error.
 	remove(ctx context.Context, name string) error
-	// close ends the use of the storage by this process.
+	// close releases what this process holds of the storage.
 	close() error
 }
 
-// object is the content of an object. Its tag changes whenever it is written.
+// object is the content of an object. The tag changes with each write.
 type object struct {
 	data []byte
 	tag  string
 }
 
-// listed is an object of a list.
+// listed is an object in a listing.
 type listed struct {
 	name string
 	age  time.Duration // by the clock of the storage
 }
 
-// Outcomes of a call that are no failures.
+// Errors that are expected outcomes, not failures.
 var (
 	errMissing   = errors.New("there is no such object")
 	errUnchanged = errors.New("the object is as it was")
-	// errTaken is the refusal of a conditional put: the object is there, or is another than expected.
+	// errTaken is the refusal of a conditional put: the object exists, or has another tag.
 	errTaken = errors.New("the object has changed")
 )
 
-// failure returns the error of a read, unless it is an outcome that is no failure.
+// failure returns err, or nil if it is errMissing or errUnchanged.
 func failure(err error) error {
 	if errors.Is(err, errMissing) || errors.Is(err, errUnchanged) {
 		return nil
@@ -75,5 +76,5 @@ func logNumber(name string) (uint64, bool) {
 	return number, isLog && err == nil
 }
 
-// uniqueName returns a name that nothing else has.
+// uniqueName returns a random, unique name.
 func uniqueName() string { return rand.Text() }

@@ -1,15 +1,15 @@
-// Package objects keeps an index of ranks in objects: the files of a folder, or the objects of a
-// bucket. All comments lie in chunks that never change, and a root names these. Each change is an
-// object of the log, whose number no other change has; the root is replaced only as it was read. Both
-// are conditional puts, so no update is lost, and a crash at any moment leaves a state that was
-// acknowledged. docs/design/page-index-files.md has the reasons, and the form of the objects.
+// Package objects keeps an index of ranks in objects: files of a folder, or objects of a bucket.
+// All comments lie in chunks that never change, and a root lists the chunks. Each change is an
+// object of the log, with a number of its own; the root is replaced only if it is still the one
+// that was read. Both are conditional puts, so no update is lost, and a crash at any moment leaves
+// a consistent state. docs/design/page-index-files.md gives the reasons and the format.
 //
-// To read it, start with core.go: how a process keeps up with others, and core.append. find.go answers
-// lookups, of line.go's list of pieces and reads.go's caches. merging.go and build.go replace the root:
-// merger.go and cut.go make new chunks of old ones and changes, sort.go orders more changes than memory
-// holds. root.go, chunk.go and item.go turn values into bytes and back. All numbers are big-endian,
-// and each byte is covered by a CRC-32: what does not match it is not used. folder.go and bucket.go
-// keep the objects.
+// Start with core.go: how a process keeps up with others, and core.append. find.go answers lookups
+// with line.go's list of pieces and reads.go's caches. merging.go and build.go replace the root:
+// merger.go and cut.go make new chunks from old ones and changes, sort.go sorts more changes than
+// fit into memory. root.go, chunk.go and item.go encode values and decode them. All numbers are
+// big-endian. A CRC-32 covers each byte, and bytes that do not match it are not used. folder.go and
+// bucket.go store the objects.
 package objects
 
 import (
@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Store is an index in a folder or a bucket. It is safe for concurrent use. A folder belongs to one
-// process, a bucket to any number.
+// Store is an index in a folder or a bucket. It is safe for concurrent use. One process at a time
+// uses a folder; any number share a bucket.
 type Store struct {
 	core    *core
 	merger  *merger
@@ -36,8 +36,8 @@ type Store struct {
 	builds []*build // those that may have files
 }
 
-// OpenFolder opens the index in a folder, which it makes if it is missing. The error is of the kind
-// Unavailable if another process has it open.
+// OpenFolder opens the index in a folder, and creates the folder if it is missing. The error is of
+// the kind Unavailable if another process has it open.
 func OpenFolder(ctx context.Context, path string) (*Store, error) {
 	return openIn(ctx, path, folderSettings)
 }
@@ -52,8 +52,8 @@ func openIn(ctx context.Context, path string, set settings) (*Store, error) {
 	return open(ctx, c)
 }
 
-// OpenBucket opens the index at s3://BUCKET/PREFIX. Region, credentials and the address of the
-// service are those of the SDK's default chain; AWS_ENDPOINT_URL_S3 names another service.
+// OpenBucket opens the index at s3://BUCKET/PREFIX. The SDK's default chain provides region,
+// credentials and endpoint; AWS_ENDPOINT_URL_S3 names another service.
 func OpenBucket(ctx context.Context, target string) (*Store, error) {
 	b, err := openBucket(ctx, target)
 	if err != nil {
@@ -69,7 +69,7 @@ func openAt(ctx context.Context, b *bucket, set settings) (*Store, error) {
 	return open(ctx, c)
 }
 
-// open starts what a store does in the background.
+// open reads the state, and starts merging in the background.
 func open(ctx context.Context, c *core) (*Store, error) {
 	if _, err := c.refresh(ctx); err != nil {
 		return nil, errors.Join(c.unavailable(err), c.storage.close())
@@ -80,7 +80,7 @@ func open(ctx context.Context, c *core) (*Store, error) {
 	return s, nil
 }
 
-// Close ends all that is under way in this process, and lets go of a folder.
+// Close stops the background work of this process, and releases the storage.
 func (s *Store) Close() error {
 	s.stop()
 	s.stopped.Wait()
@@ -148,11 +148,11 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.builds = append(slices.DeleteFunc(s.builds, (*build).removeIdle), b) // who gives up a build says nothing
+	s.builds = append(slices.DeleteFunc(s.builds, (*build).removeIdle), b) // builds may be abandoned without notice
 	return b, nil
 }
 
-// tries is how often a lookup begins again because objects that it needs are gone.
+// tries is how often a lookup is attempted while objects that it needs disappear.
 const tries = 5
 
 // Find implements pageindex.Index.
@@ -190,8 +190,8 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	return err
 }
 
-// read reads the index as it is now, and again if a merge has deleted objects that it needs. It
-// returns what this and keeping up with others has cost.
+// read reads the index in its latest state, and starts over if a merge has deleted objects that it
+// needs. The cost includes that of updating the state.
 func (s *Store) read(ctx context.Context, work func(*reads, *State) error) (cost pageindex.Cost, err error) {
 	for range tries {
 		keepingUp, err := s.core.refresh(ctx)

@@ -16,10 +16,10 @@ var applyText string
 
 var applyScript = goredis.NewScript(applyText)
 
-// atOnce is how many entries a script takes: it keeps all others waiting for some 3 ms.
+// atOnce is how many entries one script takes. It blocks the server for some 3 ms.
 const atOnce = 500
 
-// Apply implements pageindex.Store. A generation that comes while it works gets the entries as well.
+// Apply implements pageindex.Store. It also writes to a generation that begins while it works.
 func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	if len(entries) == 0 {
 		return nil
@@ -49,7 +49,7 @@ type call struct {
 	arguments []any
 }
 
-// write brings entries into generations, a script for each product.
+// write writes entries into generations, with at least one script for each product.
 func (s *Store) write(ctx context.Context, into []string, entries []pageindex.Entry) error {
 	products := map[string][]pageindex.Entry{}
 	for _, entry := range entries {
@@ -87,7 +87,7 @@ func (s *Store) callFor(product, generation string, entries []pageindex.Entry) c
 	return c
 }
 
-// run makes calls in one pipeline. A server that does not have the script yet gets its text.
+// run makes calls in one pipeline, and sends the script's text if the server does not have it yet.
 func (s *Store) run(ctx context.Context, calls []call) error {
 	_, err := s.client.Pipelined(ctx, func(pipe goredis.Pipeliner) error {
 		for _, c := range calls {

@@ -7,15 +7,15 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// building is a build that is under way.
+// building is a build under way.
 type building struct {
 	store      *Store
 	generation string
-	// servers held the data when the build began.
+	// servers identifies the servers when the build began.
 	servers string
 }
 
-// Build implements pageindex.Store. It deletes what an earlier build left behind.
+// Build implements pageindex.Store. It deletes the remains of earlier builds.
 func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	servers, err := s.servers(ctx)
 	if err != nil {
@@ -43,8 +43,8 @@ func (b *building) Add(ctx context.Context, entries []pageindex.Entry) error {
 	return b.store.name.Failed(b.store.write(ctx, []string{b.generation}, entries))
 }
 
-// Finish implements pageindex.Build. It deletes what the store held before. An error of that is not
-// reported: the next build tries again.
+// Finish implements pageindex.Build. It deletes the store's old content. If that fails, it reports
+// no error: the next build tries again.
 func (b *building) Finish(ctx context.Context, covers string) error {
 	s := b.store
 	done, err := finish.Run(ctx, s.client, []string{s.keys.meta()}, b.generation, covers, b.servers).Int()

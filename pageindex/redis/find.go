@@ -14,12 +14,12 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// mostTries is how often a list is looked at that changes meanwhile. A look takes a few
+// mostTries is how often a lookup is attempted while its list changes. An attempt takes a few
 // milliseconds, and a process writes all changes of a product in some dozens of scripts a second.
 const mostTries = 20
 
-// Find implements pageindex.Index. Each wave of reads ends with the version of the product, so an
-// answer is of one state if the version is the same in all of them; otherwise it looks again.
+// Find implements pageindex.Index. Each wave of reads ends with the product's version. If all waves
+// see the same version, the answer is of one state; otherwise Find starts over.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	calls := 0
 	for range mostTries {
@@ -35,14 +35,14 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the comments of this product change too quickly to find a page by its number; use cursors meanwhile")
 }
 
-// attempt is one attempt at an answer.
+// attempt is one attempt at a lookup.
 type attempt struct {
 	store *Store
 	list  pageindex.List
-	// of starts the keys of the product.
+	// of is the prefix of the product's keys.
 	of      string
 	version string
-	// cells are those that the filter selects, sizes how many comments they have.
+	// cells are the cells that the filter selects, sizes their numbers of comments.
 	cells []comment.Cell
 	sizes []int
 	calls int
@@ -91,7 +91,7 @@ func (l *attempt) find(ctx context.Context, targets []pageindex.Target) (pageind
 // key returns the sorted set of a cell.
 func (l *attempt) key(i int) string { return l.of + cellText(&l.cells[i]) }
 
-// wave sends reads in one pipeline that ends with the version.
+// wave sends reads in one pipeline, which ends with reading the version.
 func (l *attempt) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) error {
 	l.calls++
 	var version *goredis.StringCmd
@@ -106,8 +106,8 @@ func (l *attempt) wave(ctx context.Context, reads func(pipe goredis.Pipeliner)) 
 	return err
 }
 
-// bounds returns which elements of each cell are in the range of the filter's dates, and near which
-// elements the positions among the targets are.
+// bounds returns the range of elements of each cell that match the filter's dates, and the targets
+// with the ranges of elements that may equal their positions.
 func (l *attempt) bounds(ctx context.Context, low, high comment.Position, targets []pageindex.Target) ([]pageindex.Range, []pageindex.CellTarget, error) {
 	ranges := make([]*within, len(l.cells))
 	near := make([][]*within, len(targets))
@@ -123,7 +123,7 @@ func (l *attempt) bounds(ctx context.Context, low, high comment.Position, target
 	}
 	positions := slices.ContainsFunc(targets, func(t pageindex.Target) bool { return t.At != nil })
 	if low == (comment.Position{}) && high == comment.MaxPosition && !positions {
-		ask(l.store.client.Pipeline()) // nothing of it has to be asked
+		ask(l.store.client.Pipeline()) // it sends no commands
 	} else if err := l.wave(ctx, ask); err != nil {
 		return nil, nil, err
 	}
@@ -134,7 +134,7 @@ func (l *attempt) bounds(ctx context.Context, low, high comment.Position, target
 	return cellsOf(ranges), wanted, nil
 }
 
-// within is the part of a cell between two positions: at most, to the millisecond.
+// within is the part of a cell between two positions, rounded outwards to milliseconds.
 type within struct {
 	size          int
 	before, until *goredis.IntCmd // nil where it is the beginning or the end of the cell
@@ -151,7 +151,7 @@ func (l *attempt) within(ctx context.Context, pipe goredis.Pipeliner, cell int, 
 	return w
 }
 
-// cellsOf returns the indexes of what was asked for.
+// cellsOf returns the index ranges from the answers.
 func cellsOf(asked []*within) []pageindex.Range {
 	var out []pageindex.Range
 	for _, w := range asked {
@@ -167,7 +167,7 @@ func cellsOf(asked []*within) []pageindex.Range {
 	return out
 }
 
-// read reads elements of cells, neighbours in one command.
+// read reads elements of cells. One command reads adjacent elements.
 func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
 	var asked []*goredis.StringSliceCmd
 	err := l.wave(ctx, func(pipe goredis.Pipeliner) {

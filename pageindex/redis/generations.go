@@ -10,23 +10,24 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// The store has one content that answers, and beside it the one that a build makes. Each has a name
-// of its own, its generation, which never comes back. A hash says which is which.
+// The store has one content that answers and, during a build, a second one. Each has a unique name,
+// its generation. A hash names both.
 const (
 	metaCurrent  = "current"  // generation that answers
 	metaBuilding = "building" // generation of the build that is under way
 	metaCovers   = "covers"   // what the current generation is complete for
-	metaServers  = "servers"  // who held the data when its build began
+	metaServers  = "servers"  // identifies the servers when its build began
 )
 
-// generations are those of a store; empty where there is none.
+// generations are the names of a store's two contents; empty for none.
 type generations struct{ current, building string }
 
 func (g generations) all() []string {
 	return slices.DeleteFunc([]string{g.current, g.building}, func(name string) bool { return name == "" })
 }
 
-// Covers implements pageindex.Store. It is empty once the servers may have lost changes.
+// Covers implements pageindex.Store. It returns an empty text once the servers may have lost
+// changes.
 func (s *Store) Covers(ctx context.Context) (string, error) {
 	servers, err := s.servers(ctx)
 	if err != nil {
@@ -42,7 +43,7 @@ func (s *Store) Covers(ctx context.Context) (string, error) {
 	return text(values[0]), nil
 }
 
-// renew replaces what the store covers.
+// renew replaces the text that the store covers.
 var renew = goredis.NewScript(`
 if redis.call('HGET', KEYS[1], '` + metaCovers + `') ~= ARGV[1] then
   return 0
@@ -68,7 +69,7 @@ func (s *Store) generations(ctx context.Context) (generations, error) {
 	return generations{current: text(values[0]), building: text(values[1])}, nil
 }
 
-// ensured is generations of a store that has a current one from now on.
+// ensured returns the generations, and creates a current one if there is none.
 func (s *Store) ensured(ctx context.Context) (generations, error) {
 	g, err := s.generations(ctx)
 	if err != nil || g.current != "" {
@@ -80,7 +81,7 @@ func (s *Store) ensured(ctx context.Context) (generations, error) {
 	return s.generations(ctx)
 }
 
-// finish makes a generation the current one, if it is still the one that is being built.
+// finish makes a generation the current one if it is still being built.
 var finish = goredis.NewScript(`
 if redis.call('HGET', KEYS[1], '` + metaBuilding + `') ~= ARGV[1] then
   return 0
@@ -90,13 +91,13 @@ redis.call('HDEL', KEYS[1], '` + metaBuilding + `')
 return 1
 `)
 
-// text returns a value of a hash, empty if it has none.
+// text returns a value of a hash, empty if it is missing.
 func text(value any) string {
 	s, _ := value.(string)
 	return s
 }
 
-// overtaken is the error of a build that cannot be finished any more.
+// overtaken returns the error for a build that has ended.
 func (s *Store) overtaken() error {
 	return comment.Errorf(comment.Conflict, "this build of page numbers in %s has ended: another one has begun, or the store was emptied", s.name)
 }

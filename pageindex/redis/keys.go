@@ -21,18 +21,19 @@ import (
 // one slot of a cluster, since only what is in braces decides about that.
 type keys struct{ table string }
 
-// prefix starts all keys.
+// prefix begins all keys.
 const prefix = "talkback:"
 
-// Fields and names of keys that are no cells: a cell begins with a digit.
+// Fields, and ends of keys, that are not cells. A cell begins with a digit.
 const (
 	stateName    = "state"
 	entriesName  = "all"
 	goneName     = "gone:"
 	fieldVersion = "version"
-	// neverName is of a key that never exists. While its slot moves to another server of a cluster, and
-	// only then, Redis refuses a script that names it beside others (TRYAGAIN), before that has begun.
-	// Redis does not take back what a script wrote that fails at a key which has moved.
+	// neverName is the end of a key that never exists. While a slot moves to another server of a
+	// cluster, and only then, Redis refuses a script that names this key beside others (TRYAGAIN),
+	// before the script begins. Without it, a script could fail halfway at a key that has moved,
+	// and Redis undoes nothing.
 	neverName = "never"
 )
 
@@ -40,15 +41,15 @@ func (k keys) meta() string { return prefix + k.table }
 
 func (k keys) products() string { return prefix + k.table + ":products" }
 
-// listedAs is how the set of products lists one in a generation.
+// listedAs is the member of the set of products for a product in a generation.
 func listedAs(product, generation string) string { return generation + " " + product }
 
-// of returns what the keys of a product start with.
+// of returns the prefix of a product's keys.
 func (k keys) of(product, generation string) string {
 	return prefix + k.table + ":{" + url.QueryEscape(product) + "}:" + generation + ":"
 }
 
-// productOf returns the product of a key of a generation's states; ok is false for any other key.
+// productOf returns the product of a state key of a generation; ok is false for any other key.
 func (k keys) productOf(key, generation string) (product string, ok bool) {
 	escaped, found := strings.CutSuffix(key, "}:"+generation+":"+stateName)
 	product, err := url.QueryUnescape(strings.TrimPrefix(escaped, prefix+k.table+":{"))
@@ -62,8 +63,8 @@ func generationOf(key string) string {
 	return generation
 }
 
-// cellText writes a cell, as its rating, a capital letter for its traits if it has any, and its
-// language, such as "5de" or "5Cde"; empty for none.
+// cellText encodes a cell as its rating, a capital letter for its traits if it has any, and its
+// language, such as "5de" or "5Cde"; empty for nil.
 func cellText(cell *comment.Cell) string {
 	if cell == nil {
 		return ""
@@ -75,7 +76,7 @@ func cellText(cell *comment.Cell) string {
 	return text + string(cell.Language)
 }
 
-// parseCell reads what cellText wrote of a cell. ok is false for any other text.
+// parseCell decodes what cellText encoded. ok is false for any other text.
 func parseCell(text string) (cell comment.Cell, ok bool) {
 	if text == "" {
 		return cell, false
@@ -87,8 +88,9 @@ func parseCell(text string) (cell comment.Cell, ok bool) {
 	return cell, comment.CheckRating(cell.Rating) == nil
 }
 
-// noTraits is the character before the letters of sets of traits. Languages begin with small letters.
+// noTraits is the character before the letters that encode traits. Languages begin with lower-case
+// letters.
 const noTraits = '@'
 
-// milliseconds is the score of a position.
+// milliseconds returns the score of a position.
 func milliseconds(p comment.Position) int64 { return p.Time().UnixMilli() }

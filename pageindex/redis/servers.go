@@ -11,9 +11,9 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// servers returns what is another text once a server that takes writes may have lost some: it was
-// started anew, another took its place, or it deleted keys to make room. A server that would do so,
-// or that does not tell, is refused.
+// servers returns a text that changes once a master may have lost writes: it was restarted, failed
+// over, or evicted keys. It refuses a server that is configured to evict keys, or that does not
+// report its run_id.
 func (s *Store) servers(ctx context.Context) (string, error) {
 	var mu sync.Mutex
 	var ids []string
@@ -38,7 +38,7 @@ func (s *Store) servers(ctx context.Context) (string, error) {
 	return strings.Join(ids, " "), err
 }
 
-// eachMaster calls a function for each server that takes writes, perhaps at the same time.
+// eachMaster calls a function for each server that takes writes, possibly in parallel.
 func (s *Store) eachMaster(ctx context.Context, call func(context.Context, goredis.Cmdable) error) error {
 	if cluster, ok := s.client.(*goredis.ClusterClient); ok {
 		return cluster.ForEachMaster(ctx, func(ctx context.Context, client *goredis.Client) error { return call(ctx, client) })
@@ -51,7 +51,7 @@ func (s *Store) inCluster() bool {
 	return is
 }
 
-// fieldsOf returns the fields of what a server says of itself.
+// fieldsOf parses the answer to INFO.
 func fieldsOf(info string) map[string]string {
 	fields := map[string]string{}
 	for line := range strings.Lines(info) {

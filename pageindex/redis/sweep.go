@@ -9,27 +9,28 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// scanned is how many members of a set, or keys, Redis looks at in one call.
+// scanned is how many members of a set, or keys, Redis scans in one call.
 const scanned = 1000
 
-// sweep deletes what belongs to neither generation. What it misses, such as a write that was under
-// way, the next build sweeps. Keys of deleted comments expire by themselves.
+// sweep deletes keys of generations that are neither current nor being built. What it misses, such
+// as a concurrent write, the next build sweeps. Keys of deleted comments expire by themselves.
 func (s *Store) sweep(ctx context.Context) error {
 	if s.inCluster() {
-		// A script that writes a product cannot note it in a set of all products, which has another slot.
+		// There is no set of products: it would be in another slot than the keys that a script
+		// writes.
 		return s.eachKey(ctx, s.unlink)
 	}
 	return s.eachListed(ctx, func(listed []string) error { return s.forget(ctx, listed) })
 }
 
-// eachListed hands on the members of the set of products.
+// eachListed passes on the members of the set of products.
 func (s *Store) eachListed(ctx context.Context, do func(listed []string) error) error {
 	return scan(func(cursor uint64) ([]string, uint64, error) {
 		return s.client.SScan(ctx, s.keys.products(), cursor, "", scanned).Result()
 	}, do)
 }
 
-// scan hands on what Redis lists, part by part.
+// scan passes on what Redis lists, part by part.
 func scan(next func(cursor uint64) ([]string, uint64, error), do func([]string) error) error {
 	for cursor := uint64(0); ; {
 		found, following, err := next(cursor)
@@ -43,8 +44,8 @@ func scan(next func(cursor uint64) ([]string, uint64, error), do func([]string) 
 	}
 }
 
-// forgetScript deletes the keys of a product in a generation, as a whole: nothing is written between
-// looking which there are and deleting them.
+// forgetScript deletes the keys of a product in a generation atomically: nothing can be written
+// between listing and deleting them.
 var forgetScript = goredis.NewScript(`
 for _, cell in ipairs(redis.call('HKEYS', KEYS[1])) do
   redis.call('UNLINK', ARGV[1] .. cell)
@@ -54,8 +55,8 @@ redis.call('SREM', KEYS[3], ARGV[2])
 return 1
 `)
 
-// forget deletes those of some listed products that are in neither generation. It asks for these
-// after the products were found: a generation that is not there by then will not be there again.
+// forget deletes listed products of unused generations. It reads the generations after the products
+// were listed: a generation that is not in use by then will never be again.
 func (s *Store) forget(ctx context.Context, listed []string) error {
 	g, err := s.generations(ctx)
 	if err != nil {
@@ -94,7 +95,7 @@ func (s *Store) Products(ctx context.Context, tell func(product string)) error {
 	}))
 }
 
-// productsOfKeys tells the products of a generation by the keys of a cluster.
+// productsOfKeys finds the products of a generation by scanning a cluster's keys.
 func (s *Store) productsOfKeys(ctx context.Context, generation string, tell func(product string)) error {
 	var mu sync.Mutex
 	return s.eachKey(ctx, func(_ context.Context, _ goredis.Cmdable, keys []string) error {
@@ -109,7 +110,8 @@ func (s *Store) productsOfKeys(ctx context.Context, generation string, tell func
 	})
 }
 
-// eachKey hands on the keys of all products on each server, perhaps of several at the same time.
+// eachKey passes on the keys of all products on each server, possibly of several servers in
+// parallel.
 func (s *Store) eachKey(ctx context.Context, do func(context.Context, goredis.Cmdable, []string) error) error {
 	return s.eachMaster(ctx, func(ctx context.Context, client goredis.Cmdable) error {
 		return scan(func(cursor uint64) ([]string, uint64, error) {
@@ -118,8 +120,8 @@ func (s *Store) eachKey(ctx context.Context, do func(context.Context, goredis.Cm
 	})
 }
 
-// unlink deletes those of some keys that belong to neither generation. It asks for these after the
-// keys were found, as forget does.
+// unlink deletes keys of unused generations. It reads the generations after the keys were listed,
+// as forget does.
 func (s *Store) unlink(ctx context.Context, client goredis.Cmdable, keys []string) error {
 	g, err := s.generations(ctx)
 	if err != nil {
