@@ -17,12 +17,12 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// atOnce is how many entries a transaction takes: up to three items each, beside the header and the
-// product, of the 100 that DynamoDB allows.
+// atOnce is how many entries one transaction takes. Each needs up to three items, beside the header
+// and the product, of the 100 that DynamoDB allows.
 const atOnce = 32
 
-// Apply implements pageindex.Store. A generation that comes while it works gets the entries as well,
-// and what it wrote to one that went is deleted.
+// Apply implements pageindex.Store. It also writes to a generation that begins while it works, and
+// deletes what it wrote to one that ended.
 func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	products := byProduct(entries)
 	written := map[string]bool{}
@@ -45,7 +45,7 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	return nil
 }
 
-// deleteGone deletes what was written to generations that are not used any more.
+// deleteGone deletes the products that were written to generations no longer used.
 func (s *Store) deleteGone(ctx context.Context, written map[string]bool, g generations, products map[string][]pageindex.Entry) error {
 	for generation := range written {
 		if slices.Contains(g.used(), generation) {
@@ -60,7 +60,7 @@ func (s *Store) deleteGone(ctx context.Context, written map[string]bool, g gener
 	return nil
 }
 
-// byProduct returns the last entry of each comment, by product and in the order of positions.
+// byProduct returns the last entry of each comment, by product and ordered by position.
 func byProduct(entries []pageindex.Entry) map[string][]pageindex.Entry {
 	type key struct {
 		product string
@@ -83,8 +83,8 @@ func byProduct(entries []pageindex.Entry) map[string][]pageindex.Entry {
 	return out
 }
 
-// write brings entries into a generation, and stamps what has to be stamped, also what an earlier
-// write left undone.
+// write writes entries into a generation, and stamps what they or an earlier, interrupted write
+// left unstamped.
 func (s *Store) write(ctx context.Context, generation string, products map[string][]pageindex.Entry) error {
 	names := slices.Sorted(maps.Keys(products))
 	return call.Parallel(ctx, len(names), func(ctx context.Context, i int) error {
@@ -101,14 +101,14 @@ func (s *Store) write(ctx context.Context, generation string, products map[strin
 	})
 }
 
-// storedEntry is what the store has of a comment.
+// storedEntry is a comment's entry in the store.
 type storedEntry struct {
-	cell    string // empty for a comment that is not there any more
+	cell    string // empty for a deleted comment
 	follows stream.Position
 }
 
-// change brings entries of a product in, all or none. The header's version is another then, and each
-// write wants the one that it read: so all writes of a product are one after the other.
+// change writes entries of a product, all or none. It replaces the header's version on condition
+// that it is the one read, so that all writes of a product are serialized.
 func (s *Store) change(ctx context.Context, p generationProduct, entries []pageindex.Entry) error {
 	before, err := s.header(ctx, p, nil)
 	if err != nil {
@@ -133,8 +133,8 @@ func (s *Store) change(ctx context.Context, p generationProduct, entries []pagei
 	return call.Transact(ctx, s.client, append(c.writes, headerWrites(p, before, c.after)...))
 }
 
-// entries reads what the store has of comments. The header is read before: if it is the same when
-// it is written, these were its entries.
+// entries reads the stored entries of comments. The header is read before them: if its version is
+// unchanged when it is written, these were its entries.
 func (s *Store) entries(ctx context.Context, p generationProduct, entries []pageindex.Entry) (map[comment.Position]storedEntry, error) {
 	keys := make([]layout.Item, len(entries))
 	for i, e := range entries {
@@ -156,11 +156,11 @@ func (s *Store) entries(ctx context.Context, p generationProduct, entries []page
 	return out, call.Wrap(err, "BatchGetItem of %d entries", len(keys))
 }
 
-// change is what entries change.
+// change is the effect of entries.
 type change struct {
 	writes []types.TransactWriteItem // without those of the header
 	after  header
-	// lowest is, of each cell that changes, the lowest position of a change.
+	// lowest is, for each cell that changes, the lowest position of a change.
 	lowest map[string]comment.Position
 }
 
@@ -192,7 +192,7 @@ func changeOf(p generationProduct, before header, was map[comment.Position]store
 	return c
 }
 
-// count notes that a cell has more or fewer comments, by a change at a position.
+// count adds to a cell's count, for a change at a position.
 func (c *change) count(cell string, by int, at comment.Position) {
 	s := c.after.cells[cell]
 	s.count += by

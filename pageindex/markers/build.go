@@ -9,13 +9,13 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// building is a build that is under way.
+// building is a build under way.
 type building struct {
 	store      *Store
 	generation string
 }
 
-// Build implements pageindex.Store. It deletes what an earlier build left behind.
+// Build implements pageindex.Store. It deletes the remains of earlier builds.
 func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	name, err := s.begin(ctx)
 	if err != nil {
@@ -36,8 +36,8 @@ func (b *building) Add(ctx context.Context, entries []pageindex.Entry) error {
 	return b.store.write(ctx, b.generation, byProduct(entries))
 }
 
-// Finish implements pageindex.Build. It deletes what the store held before. An error of that is not
-// reported: the next build tries again.
+// Finish implements pageindex.Build. It deletes the store's old content. If that fails, it reports
+// no error: the next build tries again.
 func (b *building) Finish(ctx context.Context, covers string) error {
 	if err := b.store.finish(ctx, b.generation, covers); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (s *Store) sweep(ctx context.Context) error {
 			return err
 		}
 		err = s.swap(ctx, "DELETE #o :old", "attribute_exists(#o)", map[string]string{"#o": attrOld}, layout.Item{":old": setOf(generation)})
-		if err != nil && !errors.Is(err, errSwapped) { // another build may have noted it first
+		if err != nil && !errors.Is(err, errSwapped) { // another build may have removed it first
 			return err
 		}
 	}

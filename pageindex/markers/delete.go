@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// deleteProduct deletes everything of a product in a generation, its header last: until then, it
-// says which cells there are.
+// deleteProduct deletes everything of a product in a generation, its header last: until then, the
+// header lists the cells.
 func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
 	h, err := s.header(ctx, p, nil)
 	if err != nil {
@@ -30,7 +30,7 @@ func (s *Store) deleteProduct(ctx context.Context, p generationProduct) error {
 	return call.DeleteAll(ctx, s.client, s.table, []layout.Item{p.productKey()})
 }
 
-// eachKey hands on the keys of a partition, page by page.
+// eachKey passes on the keys of a partition, page by page.
 func (s *Store) eachKey(ctx context.Context, pk string, do func(keys []layout.Item) error) error {
 	for output, err := range call.Answers(ctx, s.client, &dynamodb.QueryInput{
 		TableName: aws.String(s.table), ConsistentRead: aws.Bool(true),

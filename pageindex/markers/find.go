@@ -10,11 +10,11 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// mostTries is how often a list is looked at that changes meanwhile.
+// mostTries is how often a lookup is attempted while its list changes.
 const mostTries = 4
 
-// Find implements pageindex.Index. Everything is read consistently, and the header first and last:
-// if its version is the same, all of the answer is of one state.
+// Find implements pageindex.Index. All reads are consistent, and the header is read first and last:
+// if its version is the same, the whole answer is of one state.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	m := &meter{}
 	for range mostTries {
@@ -65,8 +65,8 @@ func (s *Store) find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, l.waves, err
 }
 
-// answer finds the targets. What is at a position is found in each cell by itself; a rank is found
-// across cells.
+// answer finds the targets. The rank of a position is found in each cell separately; a rank is
+// found across cells.
 func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found pageindex.Found, err error) {
 	low, high := l.list.Filter.Range()
 	if low.Compare(high) > 0 {
@@ -74,7 +74,7 @@ func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found
 	}
 	places := []comment.Position{low, high.Next()}
 	for _, t := range targets {
-		var place comment.Position // the first one behind the target, where comments ascend; the lowest for a rank
+		var place comment.Position // the first position behind the target in ascending order; zero for a rank
 		switch {
 		case t.At != nil && l.list.Order.Descends():
 			place = *t.At
@@ -103,8 +103,8 @@ func (l *attempt) answer(ctx context.Context, targets []pageindex.Target) (found
 	return found, err
 }
 
-// indexes returns for each cell how many comments are below each of some positions. All are below
-// the highest.
+// indexes returns, for each cell, how many comments are below each of some positions. All comments
+// are below MaxPosition.
 func (l *attempt) indexes(ctx context.Context, places []comment.Position) ([][]int, error) {
 	out := make([][]int, len(l.cells))
 	for i := range out {

@@ -15,13 +15,13 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// The store has one content that answers, and beside it the one that a build makes. Each has a name
-// of its own, its generation, which never comes back. One item says which is which.
+// The store has one content that answers and, during a build, a second one. Each has a unique name,
+// its generation. One item names both.
 const (
 	attrCurrent  = "current"  // S, generation that answers
 	attrBuilding = "building" // S, generation of the build under way; missing for none
 	attrCovers   = "covers"   // S, what the current generation is complete for; missing for nothing
-	attrOld      = "old"      // SS, generations that are to be deleted; missing for none
+	attrOld      = "old"      // SS, generations to delete; missing for none
 )
 
 type generations struct {
@@ -29,7 +29,7 @@ type generations struct {
 	old                       []string
 }
 
-// used returns those that are written.
+// used returns the generations that Apply writes to.
 func (g generations) used() []string {
 	return slices.DeleteFunc([]string{g.current, g.building}, func(name string) bool { return name == "" })
 }
@@ -49,7 +49,7 @@ func (s *Store) generations(ctx context.Context) (generations, error) {
 	return g, r.Err()
 }
 
-// ensured is generations of a store that has a current one from now on.
+// ensured returns the generations, and creates a current one if there is none.
 func (s *Store) ensured(ctx context.Context) (generations, error) {
 	g, err := s.generations(ctx)
 	if err != nil || g.current != "" {
@@ -62,10 +62,10 @@ func (s *Store) ensured(ctx context.Context) (generations, error) {
 	return s.generations(ctx)
 }
 
-// errSwapped says that the generations are not as they were read.
+// errSwapped means that the generations have changed since they were read.
 var errSwapped = errors.New("the generations were changed meanwhile")
 
-// swap changes the generations under a condition.
+// swap changes the generations on a condition.
 func (s *Store) swap(ctx context.Context, update, condition string, names map[string]string, values layout.Item) error {
 	_, err := s.client.UpdateItem(ctx, &dynamodb.UpdateItemInput{
 		TableName: aws.String(s.table), Key: generationsKey(),
@@ -78,7 +78,7 @@ func (s *Store) swap(ctx context.Context, update, condition string, names map[st
 	return call.Wrap(err, "UpdateItem of generations of page markers")
 }
 
-// begin makes a new generation the one that is being built, in place of an earlier one.
+// begin starts a new generation, in place of one that is being built.
 func (s *Store) begin(ctx context.Context) (string, error) {
 	name := rand.Text()
 	for {
@@ -100,12 +100,12 @@ func (s *Store) begin(ctx context.Context) (string, error) {
 			return "", ctx.Err()
 		}
 		if g, err = s.generations(ctx); err != nil || g.building == name {
-			return name, err // an earlier try did it, and its answer was lost
+			return name, err // by an earlier attempt, whose answer was lost
 		}
 	}
 }
 
-// finish makes a generation that is being built the current one.
+// finish makes a generation the current one, if it is still being built.
 func (s *Store) finish(ctx context.Context, name, covers string) error {
 	g, err := s.generations(ctx)
 	if err != nil {
@@ -121,12 +121,12 @@ func (s *Store) finish(ctx context.Context, name, covers string) error {
 		return err
 	}
 	if g, err = s.generations(ctx); err != nil || g.current == name && g.covers == covers {
-		return err // an earlier try did it, and its answer was lost
+		return err // by an earlier attempt, whose answer was lost
 	}
 	return overtaken()
 }
 
-// overtaken is the error of a build that cannot be finished any more.
+// overtaken returns the error for a build that has ended.
 func overtaken() error {
 	return comment.Errorf(comment.Conflict, "this build of page markers has ended: another one has begun, or the table was emptied")
 }

@@ -30,9 +30,9 @@ const (
 	memberPrefix  = "C#"
 	chunkPrefix   = "N#"
 
-	attrVersion = "v" // S, another one with each change of the product
+	attrVersion = "v" // S, changes with each write of the product
 	attrCells   = "c" // M, of a header: by cell, its state as text
-	attrCell    = "s" // S, of an entry; missing for a comment that is not there any more
+	attrCell    = "s" // S, of an entry; missing for a deleted comment
 	attrFollows = "p" // S, of an entry; missing for none
 	attrStamps  = "b" // B, of a chunk: positions, 16 bytes each
 
@@ -60,19 +60,19 @@ func (p generationProduct) chunkKey(cell string, chunk int) layout.Item {
 	return layout.StreamKey(p.cellPK(cell), fmt.Sprintf("%s%08d", chunkPrefix, chunk))
 }
 
-// state is what a header says of a cell.
+// state is the state of a cell, in the header.
 type state struct {
 	// count is how many comments the cell has.
 	count int
-	// stamped is how many stamps are right: those of the first comments.
+	// stamped is how many stamps are valid: those of the first comments.
 	stamped int
-	// last is the position of the last right stamp.
+	// last is the position of the last valid stamp.
 	last comment.Position
-	// chunks is how many items of stamps there are, right or not.
+	// chunks is how many items of stamps exist, valid or not.
 	chunks int
 }
 
-// behind is the first position behind a number of stamps; last is the last of them.
+// behind returns the first position after a number of stamps, the last of which is last.
 func behind(stamps int, last comment.Position) comment.Position {
 	if stamps == 0 {
 		return comment.Position{}
@@ -80,9 +80,9 @@ func behind(stamps int, last comment.Position) comment.Position {
 	return last.Next()
 }
 
-// header is what a product has.
+// header describes a product.
 type header struct {
-	version string // empty if there is no header
+	version string // empty without a header
 	cells   map[string]state
 }
 

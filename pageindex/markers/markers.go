@@ -1,10 +1,10 @@
-// Package markers keeps a page index in DynamoDB as the published way does, with page markers: in
-// each cell, every n-th comment is stamped from the oldest on. The stamps are a sparse index of
-// their own, and a header says how many there are and what remains behind the last.
-// docs/design/page-index-markers.md says what that costs, and why --pages table is the default.
+// Package markers keeps a page index in DynamoDB with page markers, as published: in each cell,
+// every n-th comment is stamped, from the oldest on. The stamps form a sparse index, and a header
+// has their number and the number of comments. docs/design/page-index-markers.md gives the cost,
+// and the reasons why --pages table is the default.
 //
-// To read it, start with items.go: what is stored. apply.go brings entries in and stamps.go stamps
-// again what they moved; generations.go and build.go replace the content, and find.go answers.
+// Start with items.go: what is stored. apply.go writes entries, and stamps.go stamps again what
+// they moved; generations.go and build.go replace the content, and find.go answers lookups.
 package markers
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Client is the part of the SDK's client that a Store works with.
+// Client is the part of the SDK's client that a Store calls.
 type Client interface {
 	call.Transactor
 	call.BatchGetter
@@ -32,8 +32,8 @@ type Client interface {
 	UpdateItem(context.Context, *dynamodb.UpdateItemInput, ...func(*dynamodb.Options)) (*dynamodb.UpdateItemOutput, error)
 }
 
-// Sizes of the index. A stamp for each 64 comments bounds what is read through behind it to 5 KB.
-// 200 stamps are an item of 3.2 KB.
+// Sizes of the index. With a stamp for each 64 comments, a lookup reads at most 5 KB behind a
+// stamp. 200 stamps are an item of 3.2 KB.
 const (
 	commentsPerStamp = 64
 	stampsPerChunk   = 200
@@ -43,11 +43,10 @@ const (
 type Store struct {
 	client Client
 	table  string
-	// perStamp is how many comments there are from one stamp to the next, perChunk how many stamps in
-	// an item.
+	// perStamp is the number of comments per stamp, perChunk the number of stamps in an item.
 	perStamp, perChunk int
 	seed               maphash.Seed
-	// turns keep writes of this process to the same product from meeting in the table.
+	// turns serialize this process's writes to one product, which would conflict in the table.
 	turns [64]sync.Mutex
 }
 
@@ -56,10 +55,10 @@ func Open(client Client, table string) *Store {
 	return &Store{client: client, table: table, perStamp: commentsPerStamp, perChunk: stampsPerChunk, seed: maphash.MakeSeed()}
 }
 
-// Close ends nothing: the client is the caller's.
+// Close does nothing: the caller owns the client.
 func (s *Store) Close() error { return nil }
 
-// get reads an item consistently, nil if there is none.
+// get reads an item consistently, and returns nil if there is none.
 func (s *Store) get(ctx context.Context, key layout.Item, m *meter) (layout.Item, error) {
 	output, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: aws.String(s.table), Key: key, ConsistentRead: aws.Bool(true), ReturnConsumedCapacity: types.ReturnConsumedCapacityTotal,
@@ -85,13 +84,13 @@ func (s *Store) stamps(ctx context.Context, p generationProduct, cell string, ch
 	return decodeStamps(in), err
 }
 
-// stampsBelow returns how many of the right stamps of a cell are below a position, and the last of
-// these. read reads a chunk of stamps.
+// stampsBelow returns how many valid stamps of a cell are below a position, and the last of them.
+// read reads a chunk of stamps.
 func stampsBelow(c state, perChunk int, at comment.Position, read func(chunk int) ([]comment.Position, error)) (int, comment.Position, error) {
 	if c.stamped == 0 || c.last.Compare(at) < 0 {
 		return c.stamped, c.last, nil
 	}
-	// All stamps of the chunks before low are below it, and none of those from high on.
+	// All stamps of the chunks before low are below the position, none of those from high on are.
 	low, high, last := 0, (c.stamped+perChunk-1)/perChunk, comment.Position{}
 	for low < high {
 		middle := (low + high) / 2
@@ -117,7 +116,7 @@ func stampsBelow(c state, perChunk int, at comment.Position, read func(chunk int
 }
 
 // members returns comments of a cell from one position to another, both inclusive. It returns the
-// oldest first, and at most the given number.
+// oldest first, at most the given number.
 func (s *Store) members(ctx context.Context, p generationProduct, cell string, from, to comment.Position, most int, m *meter) ([]comment.Position, error) {
 	var out []comment.Position
 	if from.Compare(to) > 0 || most == 0 {
@@ -150,7 +149,7 @@ func (s *Store) members(ctx context.Context, p generationProduct, cell string, f
 	}
 }
 
-// meter adds up what reads cost. It is safe for concurrent use; nil adds nothing.
+// meter adds up the cost of reads. It is safe for concurrent use; a nil meter ignores everything.
 type meter struct {
 	mu    sync.Mutex
 	calls int

@@ -11,32 +11,33 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// errUnstamped is the answer for places that are being stamped again.
+// errUnstamped is the error for places that are being stamped again.
 var errUnstamped = comment.Errorf(comment.Unavailable, "the page markers of this part of the list are being written anew after a change; ask again in a moment, or use cursors")
 
-// attempt is one attempt at an answer.
+// attempt is one attempt at a lookup.
 type attempt struct {
 	store *Store
 	part  generationProduct
 	list  pageindex.List
-	// version is the header's, cells those that the filter selects, names their names in keys.
+	// version is the header's, cells are the cells that the filter selects, names their names in
+	// keys.
 	version string
 	cells   []state
 	names   []string
 	ratings []int
-	// chunks read stamps, each chunk once, by cell and number of the chunk.
+	// chunks are functions that read stamps, each chunk once, by cell and number of the chunk.
 	chunks map[[2]int]func() ([]comment.Position, error)
 	mu     sync.Mutex // guards chunks
 	meter  *meter
 	waves  int
 }
 
-// readThrough is how many comments without a stamp are read through, in distances of stamps. More
-// are there only while a cell is stamped again.
+// readThrough is how many comments without a stamp may be read through, in multiples of perStamp.
+// There are more only while a cell is stamped again.
 const readThrough = 4
 
-// stamps reads a chunk of stamps of a cell, once for all that search it, also at the same time. Wrong ones
-// are left out.
+// stamps reads a chunk of stamps of a cell. Concurrent callers share one read. It leaves out
+// invalid stamps.
 func (l *attempt) stamps(ctx context.Context, cell, chunk int) ([]comment.Position, error) {
 	at := [2]int{cell, chunk}
 	l.mu.Lock()
@@ -83,7 +84,8 @@ func (l *attempt) below(ctx context.Context, cell int, at comment.Position) (int
 	return n*l.store.perStamp + len(between), err
 }
 
-// checkStamped refuses to read behind the last right stamp while too much there is not stamped.
+// checkStamped returns an error if a lookup would read too many unstamped comments behind the last
+// valid stamp.
 func (l *attempt) checkStamped(cell, stamps int) error {
 	c := l.cells[cell]
 	if stamps == c.stamped && c.count-c.stamped*l.store.perStamp > readThrough*l.store.perStamp {
@@ -92,8 +94,8 @@ func (l *attempt) checkStamped(cell, stamps int) error {
 	return nil
 }
 
-// sample is a pageindex.Sampler. Of a range that has few comments it takes all, otherwise the stamps
-// of one item in its middle; and the first comment of a range that should have stamps and has none.
+// sample is a pageindex.Sampler. It takes all comments of a small range, otherwise the stamps of
+// one item in the middle of the range. If a large range has no stamps, it takes the first comment.
 func (l *attempt) sample(ranges []pageindex.Range) []pageindex.Probe {
 	var probes []pageindex.Probe
 	for i, r := range ranges {
@@ -106,7 +108,7 @@ func (l *attempt) sample(ranges []pageindex.Range) []pageindex.Probe {
 		case first < behind:
 			chunk := (first + behind) / 2 / l.store.perChunk
 			for n := max(first, chunk*l.store.perChunk); n < min(behind, (chunk+1)*l.store.perChunk); n++ {
-				probes = append(probes, pageindex.Probe{Cell: i, Index: (n+1)*l.store.perStamp - 1}) // the comment that it marks
+				probes = append(probes, pageindex.Probe{Cell: i, Index: (n+1)*l.store.perStamp - 1}) // the stamped comment
 			}
 		default:
 			probes = append(probes, pageindex.Probe{Cell: i, Index: r.Low})
@@ -115,7 +117,8 @@ func (l *attempt) sample(ranges []pageindex.Range) []pageindex.Probe {
 	return probes
 }
 
-// read is a pageindex.ReadProbes: a wave for stamps and one for comments between them.
+// read is a pageindex.ReadProbes. It reads stamps in one wave, and comments between them in
+// another.
 func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment.Position, error) {
 	sorted := slices.Clone(probes)
 	slices.SortFunc(sorted, func(a, b pageindex.Probe) int {
@@ -151,14 +154,14 @@ func (l *attempt) read(ctx context.Context, probes []pageindex.Probe) ([]comment
 	return out, nil
 }
 
-// run is some comments of a cell that are neighbours.
+// run is a run of adjacent comments of a cell.
 type run struct {
 	cell    int
 	indexes []int // ascending
 }
 
-// readRun reads a run: a single stamp from its item, and otherwise all comments from the stamp
-// before it on.
+// readRun reads a run: a single stamped comment from its stamp, anything else by reading all
+// comments from the stamp before it on.
 func (l *attempt) readRun(ctx context.Context, r run) ([]comment.Position, error) {
 	from, to, each, stamped := r.indexes[0], r.indexes[len(r.indexes)-1], l.store.perStamp, l.cells[r.cell].stamped
 	if n := (from + 1) / each; from == to && (from+1)%each == 0 && n <= stamped {

@@ -11,15 +11,15 @@ import (
 )
 
 const (
-	// chunksAtOnce is how many chunks of stamps a transaction writes, and how many it deletes.
+	// chunksAtOnce is how many chunks of stamps one transaction writes, and how many it deletes.
 	chunksAtOnce = 40
-	// stampsPerRead is how many stamps one read finds: with 64 comments each, it reads some 100 KB.
+	// stampsPerRead is how many stamps one read finds: with 64 comments each, that is some 100 KB.
 	stampsPerRead = 20
 )
 
-// restamp stamps what is not stamped in any cell of a product, and deletes chunks that no stamp is
-// left for. The caller has the product's turn. It can be interrupted anywhere: the header says which
-// stamps are right.
+// restamp stamps what is unstamped in any cell of a product, and deletes chunks that have no valid
+// stamps. The caller holds the product's turn. An interruption does no harm: the header says which
+// stamps are valid.
 func (s *Store) restamp(ctx context.Context, p generationProduct) error {
 	for done := false; !done; {
 		err := call.Retry(ctx, func() (bool, error) {
@@ -44,14 +44,14 @@ func (s *Store) restamp(ctx context.Context, p generationProduct) error {
 	return nil
 }
 
-// chunksFor returns how many chunks some stamps take.
+// chunksFor returns how many chunks a number of stamps takes.
 func (s *Store) chunksFor(stamps int) int { return (stamps + s.perChunk - 1) / s.perChunk }
 
 // stampSome writes the next stamps of a cell, as many as one transaction takes.
 func (s *Store) stampSome(ctx context.Context, p generationProduct, before header, cell string) error {
 	after := before.clone()
 	c := after.cells[cell]
-	// Stamps of the chunk that is only partly right stay in it.
+	// Valid stamps of a partly valid chunk stay in it.
 	first := c.stamped / s.perChunk
 	var stamps []comment.Position
 	if partly := c.stamped % s.perChunk; partly > 0 {
@@ -90,8 +90,8 @@ func (s *Store) stampSome(ctx context.Context, p generationProduct, before heade
 	return call.Transact(ctx, s.client, append(writes, headerWrites(p, before, after)...))
 }
 
-// damaged is the error of a cell that has fewer comments or stamps than its header says, unless
-// reading them failed. A write that came meanwhile looks the same, so it may pass.
+// damaged returns the error for a cell with fewer comments or stamps than its header says, or err
+// if reading failed. A concurrent write looks the same, so the fault may pass.
 func damaged(err error) error {
 	if err != nil {
 		return err

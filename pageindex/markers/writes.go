@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// headerWrites replaces a header, on condition that it is still the one that was read. Cells of
-// which nothing is left go, and with the last of them the header.
+// headerWrites replaces a header on condition that its version is the one read. It drops empty
+// cells, and with the last of them the header.
 func headerWrites(p generationProduct, before, after header) []types.TransactWriteItem {
 	maps.DeleteFunc(after.cells, func(_ string, s state) bool { return s.count == 0 && s.chunks == 0 })
 	condition, values := layout.IfAbsent, layout.Item(nil)

@@ -13,8 +13,9 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// The rows of a batch are an argument, ?1, in JSON. Each is looked up on its own, so that neither
-// database, while its statistics are old, takes the table for small and reads all of it.
+// The rows of a batch are the argument ?1, in JSON. Each row is looked up on its own. Otherwise
+// either database might read the whole table while its statistics are stale and say that it is
+// small.
 const (
 	readEntries = `
 SELECT (SELECT e.language || '/' || e.rating || '/' || e.follows FROM {entries} AS e
@@ -40,7 +41,7 @@ RETURNING product, language, rating, block, n`
 DELETE FROM {blocks} WHERE generation = ?1 AND product = ?2 AND language = ?3 AND rating = ?4 AND block = ?5`
 )
 
-// row is a row of a batch: of an entry, or of a change of a counter.
+// row is a row of a batch: an entry, or a change of a counter.
 type row struct {
 	Number   int    `json:"number"` // in its batch
 	Product  string `json:"product"`
@@ -66,7 +67,7 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	return err
 }
 
-// inBatches brings entries in to the generations that a function picks for each batch.
+// inBatches applies entries to the generations that pick returns for each batch.
 func (s *Store) inBatches(ctx context.Context, entries []pageindex.Entry, pick func(generations) ([]int, error)) error {
 	for part := range slices.Chunk(latest(entries), batch) {
 		var locks []int
@@ -101,7 +102,8 @@ func (s *Store) inBatches(ctx context.Context, entries []pageindex.Entry, pick f
 	return nil
 }
 
-// bringIn brings a batch in to a generation. The locks keep others from the rows meanwhile.
+// bringIn applies a batch to a generation. The caller's locks keep other writers away from the
+// rows.
 func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) error {
 	had, err := s.records(ctx, tx, entries, generation)
 	if err != nil {
@@ -121,7 +123,7 @@ func (s *Store) bringIn(ctx context.Context, tx *sql.Tx, entries []pageindex.Ent
 	return s.count(ctx, tx, changes, generation)
 }
 
-// records reads what a generation has of the comments of a batch.
+// records reads a generation's records of the comments of a batch, nil for those without.
 func (s *Store) records(ctx context.Context, tx *sql.Tx, entries []pageindex.Entry, generation int) ([]*record, error) {
 	argument, err := encodeEntries(entries)
 	if err != nil {
@@ -147,7 +149,7 @@ func (s *Store) records(ctx context.Context, tx *sql.Tx, entries []pageindex.Ent
 	return had, rows.Err()
 }
 
-// count changes counters, and removes those that become zero.
+// count changes counters, and deletes those that become zero.
 func (s *Store) count(ctx context.Context, tx *sql.Tx, changes []change, generation int) error {
 	if len(changes) == 0 {
 		return nil

@@ -2,11 +2,11 @@ package relational
 
 import "github.com/talkback/talkback/comment"
 
-// blockOf returns the block of a position: all positions whose first 18 bits are the same, which are
-// those of 2^30 milliseconds, 12.4 days.
+// blockOf returns the block of a position: its first 18 bits. A block covers 2^30 milliseconds,
+// 12.4 days.
 func blockOf(p comment.Position) int { return int(p[0])<<10 | int(p[1])<<2 | int(p[2])>>6 }
 
-// span is a range of positions, both ends included.
+// span is a range of positions, both inclusive.
 type span struct{ low, high comment.Position }
 
 func spanOf(block int) span {
@@ -17,7 +17,7 @@ func spanOf(block int) span {
 	return s
 }
 
-// within returns what two ranges have in common.
+// within returns the intersection of two ranges.
 func (s span) within(other span) span {
 	if s.low.Compare(other.low) < 0 {
 		s.low = other.low
@@ -28,8 +28,8 @@ func (s span) within(other span) span {
 	return s
 }
 
-// split returns the blocks that lie in a range as a whole, from first to last, and the parts of
-// blocks at its ends. There are no whole blocks if first is above last.
+// split returns the blocks that lie in a range completely, from first to last, and the partial
+// blocks at its ends. There are no complete blocks if first is above last.
 func (s span) split() (first, last int, parts []span) {
 	first, last = blockOf(s.low), blockOf(s.high)
 	if part := spanOf(first).within(s); part != spanOf(first) {

@@ -14,7 +14,7 @@ type build struct {
 	generation int
 }
 
-// allBuckets keeps all other changes out.
+// allBuckets locks out all other changes.
 var allBuckets = func() []int {
 	all := make([]int, buckets)
 	for i := range all {
@@ -23,7 +23,8 @@ var allBuckets = func() []int {
 	return all
 }()
 
-// Build implements pageindex.Store. It begins a generation, to which Apply goes too from then on.
+// Build implements pageindex.Store. It begins a generation, which Apply also writes to from then
+// on.
 func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	b := &build{store: s}
 	err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -57,7 +58,8 @@ func (b *build) check(g generations) error {
 	return nil
 }
 
-// Finish implements pageindex.Build. The generation answers from then on, and the other is removed.
+// Finish implements pageindex.Build. It makes the generation the current one, and removes the old
+// one.
 func (b *build) Finish(ctx context.Context, covers string) error {
 	s := b.store
 	err := s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -65,7 +67,7 @@ func (b *build) Finish(ctx context.Context, covers string) error {
 			return err
 		}
 		g, err := s.generations(ctx, tx)
-		if err != nil || g.current == b.generation { // an earlier try whose answer was lost
+		if err != nil || g.current == b.generation { // by an earlier attempt, whose answer was lost
 			return err
 		}
 		if err := b.check(g); err != nil {

@@ -60,7 +60,7 @@ func (s *Store) productsAfter(ctx context.Context, tx *sql.Tx, last string) (nam
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = rows.Close() }() // rows.Err says what was wrong
+	defer func() { _ = rows.Close() }() // rows.Err has the error
 	for rows.Next() {
 		var name string
 		if err := rows.Scan(&name); err != nil {
@@ -71,8 +71,8 @@ func (s *Store) productsAfter(ctx context.Context, tx *sql.Tx, last string) (nam
 	return names, rows.Err()
 }
 
-// Find implements pageindex.Index. Every boundary is exact: it takes two statements, however many
-// targets there are, and one if none of them needs a position.
+// Find implements pageindex.Index. Every boundary is exact. It takes two statements for any number
+// of targets, and one if none needs a position.
 func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l := newListQuery(list)
 	if l.span.low.Compare(l.span.high) > 0 {
@@ -95,16 +95,16 @@ func (s *Store) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, err
 }
 
-// blockCounts is how many comments of a list there are, block by block.
+// blockCounts is the counts of a list by block.
 type blockCounts struct {
 	generation int
 	ratings    comment.Counts
 	total      int
-	// blocks are those that have comments of the list, in its order.
+	// blocks are the blocks with comments of the list, in its order.
 	blocks []blockCount
 }
 
-// countList counts a list in one statement, which reads the store's row too.
+// countList counts a list in one statement, which also reads the store's row.
 func (s *Store) countList(ctx context.Context, tx *sql.Tx, l listQuery) (blockCounts, error) {
 	text, args := l.countStatement()
 	rows, err := tx.QueryContext(ctx, s.sql.Replace(text), args...)
@@ -138,7 +138,7 @@ func (s *Store) countList(ctx context.Context, tx *sql.Tx, l listQuery) (blockCo
 	return c, s.check(found)
 }
 
-// order puts blocks into the order of the list.
+// order sorts blocks into the order of the list.
 func (c *blockCounts) order(byBlock map[int]int, descending bool) {
 	for block, n := range byBlock {
 		c.blocks = append(c.blocks, blockCount{block: block, n: n})
@@ -156,12 +156,12 @@ func (c *blockCounts) order(byBlock map[int]int, descending bool) {
 	}
 }
 
-// needsPosition says whether a target cannot be answered from counts.
+// needsPosition reports whether counts do not suffice to answer a target.
 func (c blockCounts) needsPosition(t pageindex.Target) bool {
 	return c.total > 0 && (t.At != nil || t.Rank > 0)
 }
 
-// holding returns the block with the comment of a rank, counted from 1 to the total.
+// holding returns the block that contains a rank, from 1 to the total.
 func (c blockCounts) holding(rank int) blockCount {
 	i, found := slices.BinarySearchFunc(c.blocks, rank, func(b blockCount, rank int) int { return b.before + 1 - rank })
 	if !found {
@@ -170,7 +170,7 @@ func (c blockCounts) holding(rank int) blockCount {
 	return c.blocks[i]
 }
 
-// before returns how many comments of the list are in blocks that come before a block in its order.
+// before returns how many comments of the list are in blocks before a block, in the list's order.
 func (c blockCounts) before(block int, descending bool) int {
 	for _, b := range c.blocks {
 		if b.block == block || (b.block > block) != descending {
@@ -180,7 +180,8 @@ func (c blockCounts) before(block int, descending bool) int {
 	return c.total
 }
 
-// locate finds the targets' boundaries by one statement with a column for each that needs it.
+// locate finds the targets' boundaries with one statement, which has a column for each target that
+// needs one.
 func (s *Store) locate(ctx context.Context, tx *sql.Tx, l listQuery, c blockCounts, targets []pageindex.Target) ([]pageindex.Boundary, error) {
 	boundaries := make([]pageindex.Boundary, len(targets))
 	statement := l.locateStatement(c.generation)

@@ -18,13 +18,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// connectWithin bounds how long it takes to connect, unless the URL says connect_timeout.
+// connectWithin bounds the time to connect, unless the URL sets connect_timeout.
 const connectWithin = 5 * time.Second
 
-// postgresSettings are those of each connection, unless the URL says otherwise. The first two end
-// statements, waits for locks, and transactions whose client fell silent. The others let the planner
-// use nothing but indexes: all our statements are made for that, and while a new index is filled,
-// statistics say for a minute that its tables are empty.
+// postgresSettings are the settings of each connection, unless the URL sets them. The first two end
+// slow statements, waits for locks, and transactions whose client fell silent. The others restrict
+// the planner to indexes: all our statements are made for these, and while a new index is filled,
+// statistics claim for a minute that its tables are empty.
 var postgresSettings = map[string]string{
 	"statement_timeout":                   "30s",
 	"idle_in_transaction_session_timeout": "30s",
@@ -34,13 +34,14 @@ var postgresSettings = map[string]string{
 	"synchronous_commit":                  "on",
 }
 
-// OpenPostgres returns the index of a table of comments in the database of a URL as PostgreSQL's tools
-// understand it, such as postgres://talkback:secret@db.internal/shop?sslmode=verify-full. Several servers
-// may share it. Each table of comments has a schema of its own, so that several shops do not mix. The pool
-// has 4 connections, or as many as there are processors, unless the URL says pool_max_conns.
+// OpenPostgres returns the index of a table of comments in the database at a PostgreSQL URL, such
+// as postgres://talkback:secret@db.internal/shop?sslmode=verify-full. Several servers may share it.
+// Each table of comments has its own schema, so several shops do not mix. The pool has 4
+// connections, or as many as there are processors if that is more, unless the URL sets
+// pool_max_conns.
 //
-// It does not fail if the database is away: calls do until it is back. It fails if the index was
-// made by a newer version of this program.
+// It does not fail if the database is down; calls fail until it is back. It fails if a newer
+// version of this program made the index.
 func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 	config, err := pgxpool.ParseConfig(target)
 	if err != nil { // its text may hold parts of the URL
@@ -72,7 +73,7 @@ func OpenPostgres(ctx context.Context, target, table string) (*Store, error) {
 	return s, nil
 }
 
-// postgresName names a database without its user and password.
+// postgresName names a database, without user and password.
 func postgresName(c *pgx.ConnConfig) string {
 	host := net.JoinHostPort(c.Host, strconv.Itoa(int(c.Port)))
 	if strings.HasPrefix(c.Host, "/") {
@@ -81,11 +82,11 @@ func postgresName(c *pgx.ConnConfig) string {
 	return "postgres://" + host + "/" + c.Database
 }
 
-// longestName is how many bytes of a name PostgreSQL keeps.
+// longestName is PostgreSQL's limit for names, in bytes.
 const longestName = 63
 
-// schemaOf returns the schema of a table of comments. A long name is cut, and made unique again by
-// its hash.
+// schemaOf returns the schema for a table of comments. It cuts a long name, and appends its hash to
+// keep it unique.
 func schemaOf(table string) string {
 	schema := "talkback_" + table
 	if len(schema) <= longestName {
@@ -102,39 +103,41 @@ func postgresDatabase(db *sql.DB, name, schema string) database {
 	return database{
 		Name: name, Read: db, Write: db,
 		ReadOnce: &sql.TxOptions{Isolation: sql.LevelRepeatableRead, ReadOnly: true},
-		// The locks make what a statement reads stay as it is until the transaction ends.
+		// The locks keep the rows that a statement reads unchanged until the transaction ends.
 		WriteOnce: &sql.TxOptions{Isolation: sql.LevelReadCommitted},
 		Frame:     2,
 		Prefix:    quoted + ".",
 		Parameter: "$",
 		Words: []string{
 			"{bytes}", "BYTEA", "{text}", `TEXT COLLATE "C"`, "{small}", "SMALLINT", "{covering}", "INCLUDE (language, rating)",
-			// Counts change often: with room on their pages, that needs no new entry in the index.
+			// Counts change often: with free space on their pages, an update needs no new index
+			// entry.
 			"{clustered}", "", "{updated}", "WITH (fillfactor = 70)", "{incoming}", postgresIncoming, "{server}", postgresServer,
 		},
-		// CREATE SCHEMA IF NOT EXISTS asks for the right to create one also where it exists.
+		// CREATE SCHEMA IF NOT EXISTS needs the right to create schemas even if this one exists.
 		Before: []string{`DO $$ BEGIN IF NOT EXISTS (SELECT FROM pg_catalog.pg_namespace WHERE nspname = ` + literal + `) THEN
 			CREATE SCHEMA ` + quoted + `; END IF; END $$`},
 		Tables: `SELECT COUNT(*) FROM pg_catalog.pg_tables WHERE tablename IN ('store', 'entries', 'blocks') AND schemaname = ` + literal,
-		// Until a vacuum, lookups pass all earlier counts of a block, and see whether each comment is there.
+		// Until a vacuum, lookups skip old versions of counts, and check the visibility of each
+		// comment.
 		Settle:  `VACUUM (ANALYZE) {entries}, {blocks}`,
 		Lock:    postgresLock(schema),
 		Explain: explainPostgres,
 	}
 }
 
-// postgresServer names the server and its timeline, which another one begins that takes its place: a
-// standby, or a backup with logs. It may lack what was acknowledged.
+// postgresServer names the server and its timeline. A standby or a restored backup that takes its
+// place begins a new timeline, and may lack acknowledged changes.
 const postgresServer = `(SELECT system_identifier || '/' || left(pg_walfile_name(pg_current_wal_lsn()), 8) FROM pg_control_system())`
 
-// postgresIncoming reads a batch.
+// postgresIncoming turns a batch into rows.
 const postgresIncoming = `(
 	SELECT number, product COLLATE "C" AS product, decode(position, 'hex') AS position, language COLLATE "C" AS language, rating,
 		follows COLLATE "C" AS follows, block, n
 	FROM json_to_recordset($1::json) AS rows(number integer, product text, position text, language text, rating smallint,
 		follows text, block integer, n integer))`
 
-// postgresLock takes locks that end with the transaction. They are the schema's.
+// postgresLock returns a function that takes a schema's locks until the transaction ends.
 func postgresLock(schema string) func(context.Context, *sql.Tx, []int) error {
 	class := int32(hashOf(schema))
 	return func(ctx context.Context, tx *sql.Tx, buckets []int) error {

@@ -10,17 +10,17 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
-// postgresFaults are the meanings of errors by their code, or by its first two characters, the class.
+// postgresFaults maps error codes to faults, by the code or its first two characters, the class.
 // https://www.postgresql.org/docs/current/errcodes-appendix.html
 var postgresFaults = map[string]fault{
 	"08":    faultAway,    // connection exceptions
-	"28":    faultAway,    // who connects is refused
+	"28":    faultAway,    // authorization failed
 	"3D":    faultAway,    // no such database
 	"53":    faultAway,    // too many connections, disk or memory full
 	"57":    faultAway,    // shutting down, or starting
 	"57014": faultSlow,    // statement_timeout
 	"25P03": faultSlow,    // idle_in_transaction_session_timeout
-	"40":    faultCrossed, // deadlocks, transactions that cannot be put into an order
+	"40":    faultCrossed, // deadlocks, serialization failures
 	"55P03": faultCrossed, // a lock that is not available
 	"23505": faultCrossed, // a schema that another process creates at the same time
 	"3F000": faultMissing, // no such schema
@@ -29,8 +29,8 @@ var postgresFaults = map[string]fault{
 	"XX000": faultCrossed, // a table that is dropped meanwhile: cache lookup failed, tuple concurrently updated
 }
 
-// explainPostgres says what an error means. Texts of the server can hold values, so only codes are
-// told.
+// explainPostgres classifies an error. It returns only the code: the server's message may contain
+// values.
 func explainPostgres(err error) (fault, string) {
 	if failed, ok := errors.AsType[*pgconn.PgError](err); ok {
 		fault, known := postgresFaults[failed.Code]
@@ -46,7 +46,7 @@ func explainPostgres(err error) (fault, string) {
 	case errors.As(err, &network):
 		return faultAway, network.Error()
 	case errors.As(err, new(*pgconn.ConnectError)), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF),
-		errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err): // what can be retried was not sent
+		errors.Is(err, driver.ErrBadConn), pgconn.SafeToRetry(err): // a safe retry means that nothing was sent
 		return faultAway, ""
 	}
 	return faultOther, ""

@@ -9,18 +9,18 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// version is that of the schema. It grows with each change of the schema or of what rows mean. An
-// older schema is dropped, and the store built anew; a newer one is refused.
+// version is the version of the schema. It rises with each change of the schema or of the meaning
+// of rows. An older schema is dropped and the store built anew; a newer one is refused.
 const version = 2
 
 // tables is how many tables the schema has.
 const tables = 3
 
-// schema creates the tables. Everything of one build is of one generation: the store answers from
-// the current one while the next is being built.
+// schema creates the tables. All rows of one build have its generation: the store answers from the
+// current one while the next is being built.
 //
-// A comment that is not there any more has the rating 0, no language, and the time when that became
-// known, in milliseconds since 1970. The key of entries has all that a lookup reads of them.
+// A deleted comment has the rating 0, no language, and the time when the deletion became known, in
+// milliseconds since 1970. The key of entries has all columns that a lookup reads.
 var schema = []string{
 	`CREATE TABLE {store} (
 		id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -54,8 +54,7 @@ var schema = []string{
 // drops removes the tables.
 var drops = []string{`DROP TABLE IF EXISTS {blocks}`, `DROP TABLE IF EXISTS {entries}`, `DROP TABLE IF EXISTS {store}`}
 
-// ensure creates the schema where it is missing. It looks once, and again after a fault that says
-// that a table is missing.
+// ensure creates the schema if it is missing. It checks once, and again after faultMissing.
 func (s *Store) ensure(ctx context.Context) error {
 	s.making.Lock()
 	defer s.making.Unlock()
@@ -67,8 +66,8 @@ func (s *Store) ensure(ctx context.Context) error {
 	return err
 }
 
-// create creates the schema unless it is complete. What is left of an incomplete one goes: its rows
-// do not fit together any more.
+// create creates the schema unless it is complete. It drops the rest of an incomplete one, whose
+// rows are inconsistent.
 func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	if err := s.db.Lock(ctx, tx, []int{exclusive}); err != nil {
 		return err
@@ -79,7 +78,7 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	}
 	if count >= tables {
 		if _, err := s.generations(ctx, tx); !errors.Is(err, sql.ErrNoRows) && !errors.Is(err, errOlder) {
-			return err // nil if it is complete, or that it is a newer one
+			return err // nil if the schema is complete, or ErrNewer
 		}
 	}
 	for _, text := range slices.Concat(s.db.Before, drops, schema) {
@@ -90,18 +89,19 @@ func (s *Store) create(ctx context.Context, tx *sql.Tx) error {
 	return s.exec(ctx, tx, `INSERT INTO {store} (id, version, current, building, last, covers) VALUES (1, ?1, 1, 0, 1, '')`, version)
 }
 
-// generations are those that exist besides what is being removed.
+// generations are the existing generations, except those being removed.
 type generations struct {
 	current, building int // building is 0 for none
 }
 
-// errOlder says that the schema is an older one.
+// errOlder means that the schema is an older version.
 var errOlder = errors.New("the schema is an older one")
 
-// ErrNewer is wrapped by errors about a schema that this program is too old for.
+// ErrNewer is wrapped by errors about a schema that is too new for this program.
 var ErrNewer = errors.New("the schema is a newer one")
 
-// generations reads the store's row. The schema may have been replaced meanwhile.
+// generations reads the store's row, and checks its version: the schema may have been replaced
+// meanwhile.
 func (s *Store) generations(ctx context.Context, tx *sql.Tx) (g generations, err error) {
 	var found int
 	err = tx.QueryRowContext(ctx, s.sql.Replace(`SELECT version, current, building FROM {store}`)).
@@ -112,7 +112,7 @@ func (s *Store) generations(ctx context.Context, tx *sql.Tx) (g generations, err
 	return g, s.check(found)
 }
 
-// check refuses a version of the schema that is not ours.
+// check returns an error if the schema has another version than ours.
 func (s *Store) check(found int) error {
 	switch {
 	case found > version:

@@ -19,11 +19,11 @@ import (
 )
 
 const (
-	// readers bounds the lookups at once. Further ones wait.
+	// readers bounds concurrent lookups. Further ones wait.
 	readers = 4
 	// busy is how long a transaction waits for another process, such as a backup, in milliseconds.
 	busy = 5000
-	// private is the mode of the file, which tells how many comments products have.
+	// private is the mode of the file, which reveals how many comments products have.
 	private = 0o600
 	// cache is how much of the file each connection keeps in memory, in KiB.
 	cache = 16 << 10
@@ -32,8 +32,8 @@ const (
 // OpenSQLite opens the index in a file, which belongs to one process at a time, and creates it if
 // necessary. It fails if another process has it open, or if a newer version of this program made it.
 //
-// What is acknowledged survives the end of the process and, as far as the disk keeps its promises, a
-// loss of power: the log is synced with each transaction.
+// Acknowledged changes survive a crash of the process and, if the disk honours syncs, a power
+// failure: the log is synced with each transaction.
 func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 	path, err := filepath.Abs(file)
 	if err != nil {
@@ -75,15 +75,15 @@ func OpenSQLite(ctx context.Context, file string) (*Store, error) {
 	return s, nil
 }
 
-// sqliteIncoming reads a batch.
+// sqliteIncoming turns a batch into rows.
 const sqliteIncoming = `(
 	SELECT value->>'number' AS number, value->>'product' AS product, unhex(value->>'position') AS position,
 		value->>'language' AS language, value->>'rating' AS rating, value->>'follows' AS follows,
 		value->>'block' AS block, value->>'n' AS n
 	FROM json_each(?1))`
 
-// connect opens a pool of connections to the file. Those that write do so one after the other, from
-// the beginning of a transaction on.
+// connect opens a pool of connections to the file. Writing transactions run one after the other,
+// from their beginning on.
 func connect(path string, connections int) *sql.DB {
 	address := url.URL{Scheme: "file", Path: path, RawQuery: fmt.Sprintf(
 		"_txlock=immediate&_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-%d)",
@@ -98,8 +98,8 @@ func unusable(file string, err error) error {
 	return comment.Errorf(comment.Unavailable, "cannot use %s as the page index: %v", file, err)
 }
 
-// explainSQLite says what an error of SQLite means. It reports only the primary code and the code's name:
-// the text may hold values.
+// explainSQLite classifies an error of SQLite. It returns only the name of its code: the message
+// may contain values.
 func explainSQLite(err error) (fault, string) {
 	var failed *sqlite.Error
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// listQuery is a list, as statements select it.
+// listQuery is a list in the form that statements need.
 type listQuery struct {
 	product    string
 	languages  []comment.Language
@@ -41,7 +41,7 @@ func (s *statement) arg(value any) string {
 	return "?" + strconv.Itoa(len(s.args))
 }
 
-// statement begins one with the arguments of the filter.
+// statement begins a statement with the arguments of the filter.
 func (l listQuery) statement() *statement {
 	s := &statement{list: l}
 	s.filter = "product = " + s.arg(l.product)
@@ -60,15 +60,16 @@ func (l listQuery) statement() *statement {
 	return s
 }
 
-// between is the condition on the position.
+// between returns the condition on the position.
 func (s *statement) between(r span) string {
 	return "position BETWEEN " + s.arg(r.low[:]) + " AND " + s.arg(r.high[:])
 }
 
-// storeRow takes the place of a block in the row that has the schema's version and the generation.
+// storeRow replaces the number of the block in the result row with the schema's version and the
+// generation.
 const storeRow = -1
 
-// countStatement counts whole blocks from their counts, and parts of blocks comment by comment.
+// countStatement sums up the counts of complete blocks, and counts the comments of partial blocks.
 func (l listQuery) countStatement() (text string, args []any) {
 	s := l.statement()
 	first, last, parts := l.span.split()
@@ -86,18 +87,18 @@ func (l listQuery) countStatement() (text string, args []any) {
 	return strings.Join(selects, " UNION ALL "), s.args
 }
 
-// blockCount is how many comments of a list are in a block, and how many come before.
+// blockCount is how many comments of a list are in a block, and in the blocks before.
 type blockCount struct{ block, n, before int }
 
-// locateStatement begins a statement that has a column for each of several targets.
+// locateStatement begins a statement, to which each target adds a column.
 func (l listQuery) locateStatement(generation int) *statement {
 	s := l.statement()
 	s.filter = "generation = " + s.arg(generation) + " AND " + s.filter
 	return s
 }
 
-// position adds a column for the position of a comment of the list, whose rank counts from 1. It is
-// looked for from the nearer end of its block.
+// position adds a column for the position of a comment of the list, whose rank counts from 1. It
+// skips from the nearer end of the comment's block.
 func (s *statement) position(in blockCount, rank int) {
 	skip, descending := rank-in.before-1, s.list.descending
 	if fromEnd := in.n - 1 - skip; fromEnd < skip {
@@ -111,8 +112,8 @@ func (s *statement) position(in blockCount, rank int) {
 		s.filter, s.between(spanOf(in.block).within(s.list.span)), order, s.arg(skip)))
 }
 
-// countUpTo adds a column for how many comments of the list are in the block of a position, at it or
-// before it in the order of the list.
+// countUpTo adds a column that counts the comments of the list in the block of a position, at the
+// position or before it in the list's order.
 func (s *statement) countUpTo(at comment.Position) {
 	r := spanOf(blockOf(at)).within(s.list.span)
 	if s.list.descending {
