@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// lastWords is how long a build that ends early may take to say so.
+// lastWords is how long an ending build may take to say so.
 const lastWords = 3 * time.Second
 
 // Errors of builds, of the kind Conflict.
@@ -25,14 +25,14 @@ var (
 )
 
 // Build builds the store anew, complete or not, while comments are written and counted. It calls
-// tell now and then with how many entries it has read. It returns how many those were. The error is
-// of the kind Conflict while another process builds the store, while not all comments are counted,
-// and when the store missed comments meanwhile.
+// tell from time to time with the number of entries read so far, and returns the final number. The
+// error is of the kind Conflict if another process builds the store, if not all comments are
+// counted, or if the store missed comments meanwhile.
 func (k *Keeper) Build(ctx context.Context, tell func(entries int64)) (entries int64, err error) {
 	return k.build(ctx, vigil{}, tell)
 }
 
-// build builds the store, knowing what this process saw of it before.
+// build builds the store, given what this process has seen of it before.
 func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)) (entries int64, err error) {
 	b := &build{Keeper: k, owner: newIdentity(), next: newIdentity(), tell: tell, seen: seen}
 	if err := b.acquire(ctx); err != nil {
@@ -41,7 +41,7 @@ func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)
 	defer k.registry.forget()
 	defer k.seen.forget()
 	err = b.whileOurs(ctx)
-	// Now others may build the store. If they are not told, they notice the missing heartbeats.
+	// Let others build the store. If this fails, they will notice the missing heartbeats.
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 	defer cancel()
 	_, _ = b.update(ctx, func(s Registration) Registration {
@@ -55,15 +55,15 @@ func (k *Keeper) build(ctx context.Context, seen vigil, tell func(entries int64)
 type build struct {
 	*Keeper
 	owner string
-	next  string // the moment that the store gets
+	next  string // the store's next moment
 	tell  func(entries int64)
 	seen  vigil
 	read  atomic.Int64 // entries
-	begun atomic.Bool  // whether a gap is one that this build does not close
+	begun atomic.Bool  // whether later gaps make this build fail
 }
 
-// acquire makes this process the one that builds the store. While another one does, the error names
-// it.
+// acquire makes this process the builder of the store. If another process builds it, the error
+// names that one.
 func (b *build) acquire(ctx context.Context) error {
 	for looks := 0; ; looks++ {
 		registry, err := b.Table.Registry(ctx)
@@ -89,7 +89,7 @@ func (b *build) acquire(ctx context.Context) error {
 	}
 }
 
-// update changes the registration of the store, unless another build has taken over.
+// update changes the store's registration, unless another build has taken over.
 func (b *build) update(ctx context.Context, change func(Registration) Registration) (Registration, error) {
 	for {
 		registry, err := b.Table.Registry(ctx)
@@ -108,7 +108,7 @@ func (b *build) update(ctx context.Context, change func(Registration) Registrati
 	}
 }
 
-// whileOurs builds, and stops when that is in vain.
+// whileOurs runs the build, and stops it when it can no longer succeed.
 func (b *build) whileOurs(ctx context.Context) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -128,7 +128,7 @@ func (b *build) whileOurs(ctx context.Context) error {
 	return err
 }
 
-// keep writes heartbeats until the context ends. Its error says why the build is in vain.
+// keep writes heartbeats until the context ends. Its error is why the build can no longer succeed.
 func (b *build) keep(ctx context.Context) error {
 	for {
 		if err := task.Wait(ctx, b.Pace.Heartbeat); err != nil {
@@ -183,8 +183,8 @@ func (b *build) work(ctx context.Context) error {
 	return err
 }
 
-// begin gives the store an identity and empties it, unless it has that of the table, and notes that the
-// build begins.
+// begin notes in the table that the build begins. If the store does not have the table's identity,
+// begin first empties it and gives it a new one.
 func (b *build) begin(ctx context.Context) (Registration, error) {
 	s, err := b.update(ctx, func(s Registration) Registration { return s })
 	if err != nil {
@@ -226,7 +226,7 @@ func (b *build) begin(ctx context.Context) (Registration, error) {
 	return s, err
 }
 
-// fill brings all entries of the table into the store.
+// fill adds all entries of the table to a build of the store.
 func (b *build) fill(ctx context.Context, complete string) error {
 	anew, err := b.anew(ctx)
 	if err != nil {
@@ -242,12 +242,12 @@ func (b *build) fill(ctx context.Context, complete string) error {
 		return err
 	}
 	if err := b.check(ctx, func(covers string) bool { return identityOf(covers) == identityOf(complete) }); err != nil {
-		return err // what was added before it was emptied is gone
+		return err // entries added before it was emptied are gone
 	}
 	return b.finish(ctx, anew, complete)
 }
 
-// anew, finish and covers call the store. None of them waits for it for ever.
+// anew, finish and covers call the store, each with a timeout.
 func (b *build) anew(ctx context.Context) (pageindex.Build, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.Pace.Build)
 	defer cancel()
@@ -266,7 +266,7 @@ func (b *build) covers(ctx context.Context) (string, error) {
 	return b.Store.Covers(ctx)
 }
 
-// check returns an error if the store does not cover what it should.
+// check returns an error if the store covers the wrong text.
 func (b *build) check(ctx context.Context, right func(covers string) bool) error {
 	covers, err := b.covers(ctx)
 	if err == nil && !right(covers) {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// cached holds what was read for a while. One goroutine reads, and others wait for it.
+// cached caches a value for a while. One goroutine reads it, and others wait.
 type cached[T any] struct {
 	age  time.Duration
 	read func(context.Context) (T, error)
@@ -21,10 +21,10 @@ func newCached[T any](age time.Duration, read func(context.Context) (T, error)) 
 	return &cached[T]{age: age, read: read, turn: semaphore.NewWeighted(1)}
 }
 
-// get returns a value whose read began within the age before get returns. Errors are not held.
+// get returns a value whose read began less than age ago. Errors are not cached.
 func (c *cached[T]) get(ctx context.Context) (T, error) { return c.getBy(ctx, c.read) }
 
-// getBy is get with another way to read.
+// getBy is get with another read function.
 func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, error)) (T, error) {
 	var none T
 	if err := c.turn.Acquire(ctx, 1); err != nil {
@@ -32,7 +32,8 @@ func (c *cached[T]) getBy(ctx context.Context, read func(context.Context) (T, er
 	}
 	defer c.turn.Release(1)
 	began := time.Now()
-	// The monotonic clock may stand still while the machine is suspended, and the other one jump back.
+	// The monotonic clock may stop while the machine is suspended, and the wall clock may jump
+	// back.
 	if !c.since.IsZero() && max(began.Sub(c.since), began.Round(0).Sub(c.since)) < c.age {
 		return c.value, nil
 	}

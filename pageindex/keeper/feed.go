@@ -12,18 +12,18 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Feeding is a race with builds that other processes begin. An entry that is handed over was
-// counted before: its marker is in the table. It may be left to a build that reads the markers
-// later, and must not be left out of one that has read them. A build notes that it begins in the
-// registry, and reads no marker for Settle after that. So if a registry that was read up to Look
-// ago says that a gap is open, no build reads the markers before this entry's was written.
+// Feeding races with builds that other processes begin. An entry that is fed was counted before:
+// its marker is in the table. A build that reads the markers later may supply it; a build that has
+// already read them does not have it. A build notes its beginning in the registry, and reads no
+// marker for Settle after that. So if a registry read at most Look ago has an open gap, no build
+// reads the markers before this entry's was written.
 
-// firstRetry is the wait before a store is tried again; it doubles with each try.
+// firstRetry is the wait before the first retry of a store; it doubles each time.
 const firstRetry = 50 * time.Millisecond
 
-// Apply hands over entries of comments that are counted. Without an error each store of the table
-// has them, or the table says that it lacks some. An error is that of the table: the entries are to
-// be handed over again.
+// Apply feeds entries of counted comments to all stores of the table. Without an error each store
+// has them, or the table notes that it lacks some. An error comes from the table: feed the entries
+// again.
 func (k *Keeper) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	registry, err := k.registry.get(ctx)
 	if err != nil {
@@ -37,7 +37,7 @@ func (k *Keeper) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	return nil
 }
 
-// applyTo hands over entries to one store of the table.
+// applyTo feeds entries to one store of the table.
 func (k *Keeper) applyTo(ctx context.Context, name string, s Registration, entries []pageindex.Entry) error {
 	if s.Open() {
 		return nil
@@ -54,14 +54,14 @@ func (k *Keeper) applyTo(ctx context.Context, name string, s Registration, entri
 	case errors.As(err, new(*unread)):
 		return err
 	}
-	reason := "it was away or slow" // without what the store says, which may be long and of others
+	reason := "it was away or slow" // without the store's message, which may be long and contain foreign data
 	if comment.KindOf(err) == comment.Conflict {
 		reason = comment.MessageOf(err)
 	}
 	return k.declareGap(ctx, name, reason, err)
 }
 
-// feed hands entries to the store, and retries for a while.
+// feed feeds entries to the store, and retries for a while.
 func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.Entry) error {
 	ctx, cancel := context.WithTimeout(ctx, k.Pace.Feed)
 	defer cancel()
@@ -84,7 +84,7 @@ func (k *Keeper) feed(ctx context.Context, identity string, entries []pageindex.
 	}
 }
 
-// declareGap notes in the table that a store misses entries, unless that is noted already. cause is
+// declareGap notes in the table that a store misses entries, unless that is already noted. cause is
 // for the log; nil if this process does not feed the store.
 func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause error) error {
 	for {
@@ -114,8 +114,8 @@ func (k *Keeper) declareGap(ctx context.Context, name, reason string, cause erro
 	return nil
 }
 
-// advance moves table and store on to another moment, and returns the identity of the store. It
-// leaves a store as it is that is in the table, is being built or is not ours.
+// advance moves table and store on to another moment, and returns the store's identity. It does not
+// move a store inside the table, one that is being built, or one that is not ours.
 func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
 	k.unmoved.Store(false)
 	ctx, cancel := context.WithTimeout(ctx, k.Pace.Feed) // feeds wait for it
@@ -148,7 +148,7 @@ func (k *Keeper) advance(ctx context.Context) (identity string, err error) {
 	return identity, nil
 }
 
-// unread is an error of the table, of which nothing follows about the store.
+// unread is an error of the table, which says nothing about the store.
 type unread struct{ error }
 
 // Unwrap returns the error of the table.

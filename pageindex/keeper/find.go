@@ -8,21 +8,21 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// An answer is right if the store was complete when it answered. Two things make that known though
-// the table, the store and the answer are read one after the other.
+// An answer is right if the store was complete when it answered. Two facts prove that, although the
+// table, the store and the answer are read one after the other.
 //
-// What is read first is how far counting came, and then the registry. So whatever was counted by
-// then was fed, or its gap is in the registry that is read after it. A gap that is declared later
-// is noticed up to Look later. Until then, the answer lacks no change from before the first read:
-// it is as if counting were late by that time.
+// First, Find reads how far counting has come, and then the registry. Whatever was counted by then
+// was fed, or its gap is in the registry. A gap that is declared later is noticed up to Look later.
+// Until then, the answer lacks no change from before the first read: it is as if counting were that
+// much late.
 //
-// The store covered the token before the answer, up to Look ago, and covers it after the answer. It
-// cannot have been incomplete between: a store that was emptied or taken by another table has lost
-// its identity, and never gets the same one again; one that was built meanwhile covered another
-// token before.
+// Second, the store covered the token at most Look before the answer, and covers it after the
+// answer. It cannot have been incomplete between: a store that was emptied or taken by another
+// table has lost its identity, and never gets the same one again; one that was rebuilt meanwhile
+// covered another token before.
 
-// Find finds targets in a list. The error is of the kind Unavailable while the store is away, while
-// it may lack comments, and while counting is late.
+// Find finds targets in a list. The error is of the kind Unavailable while the store does not
+// answer, may lack comments, or counting is late.
 func (k *Keeper) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	now, err := k.seen.get(ctx)
 	if err != nil {

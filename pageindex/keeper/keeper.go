@@ -1,10 +1,11 @@
-// Package keeper keeps stores of page numbers complete: it feeds them what is counted, knows when
-// they missed something, has them built anew, and refuses to answer from a store that may be wrong.
+// Package keeper keeps stores of page numbers complete. It feeds them counted comments, notices
+// when they missed some, rebuilds them, and refuses to answer from a store that may be wrong.
 //
-// A store lies outside the table, so no transaction covers both. What makes it trustworthy is a
-// token. The table has a registry of stores (registry.go): each has an identity, and a number that
-// rises whenever a process counted comments and could not tell the store. A store is complete if
-// and only if it covers the text made of both, and of when the statistics were last rebuilt.
+// A store lies outside the table, so no transaction covers both. A token makes up for that. The
+// table has a registry of stores (registry.go): each has an identity, and a number that rises
+// whenever a process counted comments and could not feed them to the store. A store is complete if
+// and only if it covers the token: a text made of both, and of when the statistics were last
+// rebuilt.
 //
 //   - Feeding (feed.go). A process that counts hands over entries once they are counted, before their
 //     records are done with. They reach the store, or the number in the table rises, or the records
@@ -16,10 +17,11 @@
 //     read that, and then brings in all markers of the table. What is counted from then on is fed,
 //     or raises the number, so that the build was in vain and begins again.
 //
-// Choosing (target.go) reads which store an operator named; it is opened as soon as it answers (lazy.go).
+// Choosing (target.go) parses an operator's choice of a store, which is opened as soon as it
+// answers (lazy.go).
 //
-// Entries may be fed at any time and in any order: each comment has the entry that comes last by
-// Follows. So what was said above only has to make sure that none is missing.
+// Entries may be fed at any time and in any order: the store keeps each comment's last entry by
+// Follows. So all of this only has to ensure that none is missing.
 package keeper
 
 import (
@@ -27,7 +29,7 @@ import (
 	"sync/atomic"
 )
 
-// Keeper keeps one store of a table complete, and knows what the table's other stores miss. It is
+// Keeper keeps one store of a table complete, and notes what the table's other stores miss. It is
 // safe for concurrent use.
 type Keeper struct {
 	Options
@@ -35,8 +37,8 @@ type Keeper struct {
 	registry *cached[Registry]
 	seen     *cached[storeStatus]
 	fed      *cached[string] // the identity of the store
-	unmoved  atomic.Bool     // entries were fed since store and table moved on
-	wake     chan struct{}   // holds one signal when the store is to be looked at
+	unmoved  atomic.Bool     // entries were fed since the last advance
+	wake     chan struct{}   // holds one signal to check the store
 }
 
 // New makes a keeper.
@@ -47,13 +49,13 @@ func New(options Options) *Keeper {
 	k := &Keeper{Options: options, wake: make(chan struct{}, 1)}
 	k.registry = newCached(k.Pace.Look, k.Table.Registry)
 	k.seen = newCached(k.Pace.Look, k.readStatus)
-	k.fed = newCached[string](k.Pace.Look, nil) // only by advance, which commands that only read do not call
+	k.fed = newCached[string](k.Pace.Look, nil) // read by advance only, which read-only commands do not call
 	return k
 }
 
 func newIdentity() string { return rand.Text() }
 
-// awake wakes the keeper, which checks the store at once.
+// awake makes Run check the store at once.
 func (k *Keeper) awake() {
 	select {
 	case k.wake <- struct{}{}:

@@ -12,12 +12,12 @@ import (
 const (
 	// openWithin is how long opening a store may take.
 	openWithin = 5 * time.Second
-	// retryAfter is how long a store is not tried after it could not be opened.
+	// retryAfter is how long no attempt is made after a store could not be opened.
 	retryAfter = time.Second
 )
 
-// Lazy is a store that is opened when it is needed, and tried again if that fails. So a process
-// starts and stays up without it. It is safe for concurrent use.
+// Lazy is a store that is opened on first use, and again after a failure. So a process starts and
+// keeps running without it. It is safe for concurrent use.
 type Lazy struct {
 	open func(ctx context.Context) (Outside, error)
 
@@ -29,7 +29,7 @@ type Lazy struct {
 
 var _ Outside = (*Lazy)(nil)
 
-// NewLazy makes a store of a table of what Parse returned.
+// NewLazy makes a store for a table from a target that Parse returned.
 func NewLazy(t Target, table string) *Lazy {
 	return &Lazy{
 		open: func(ctx context.Context) (Outside, error) { return t.Kind.Open(ctx, t.text, table) },
@@ -37,7 +37,7 @@ func NewLazy(t Target, table string) *Lazy {
 	}
 }
 
-// Opened returns the store, open.
+// Opened returns the store, and opens it first if necessary.
 func (l *Lazy) Opened(ctx context.Context) (Outside, error) {
 	if err := l.turn.Acquire(ctx, 1); err != nil {
 		return nil, err
@@ -60,7 +60,7 @@ func (l *Lazy) Opened(ctx context.Context) (Outside, error) {
 	return store, nil
 }
 
-// with calls use with the store, open.
+// with calls use with the opened store.
 func (l *Lazy) with(ctx context.Context, use func(Outside) error) error {
 	store, err := l.Opened(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (l *Lazy) with(ctx context.Context, use func(Outside) error) error {
 	return use(store)
 }
 
-// ask returns what use returns of the store, open.
+// ask returns the result of use, called with the opened store.
 func ask[T any](ctx context.Context, l *Lazy, use func(Outside) (T, error)) (answer T, err error) {
 	err = l.with(ctx, func(store Outside) (err error) {
 		answer, err = use(store)

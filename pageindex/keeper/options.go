@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// CountProgress says how far the comments of the table are counted.
+// CountProgress tells how far comments are counted.
 type CountProgress interface {
 	// Current returns the state and the leases of the stream that is being read.
 	Current(ctx context.Context) (stream.State, []stream.Lease, error)
@@ -22,29 +22,29 @@ type Entries interface {
 	All(ctx context.Context, do func(ctx context.Context, entries []pageindex.Entry) error) error
 }
 
-// Pace is the waits of a Keeper.
+// Pace is the times of a Keeper.
 type Pace struct {
-	// Look is how old what was read of the table and the store may be when it is used.
+	// Look is how old information about the table and the store may be when it is used.
 	Look time.Duration
-	// Feed is how long the store is tried before a gap is declared.
+	// Feed is how long feeding the store is attempted before a gap is declared.
 	Feed time.Duration
 	// Find is how long the store may take to answer.
 	Find time.Duration
-	// Build is how long the store may take for one call of a build: to begin it, or to take a part.
-	// Finish is how long it may take for the last one, which may sort and move all entries.
+	// Build is how long the store may take for one call of a build, except the last. Finish is how
+	// long it may take for the last call, which may sort and move all entries.
 	Build, Finish time.Duration
-	// Settle is the time between the beginning of a build and its first read. It is longer than Look
-	// and Feed together, so that all processes feed the store by then, or declare that they do not.
+	// Settle is the time between the beginning of a build and its first read. It is longer than
+	// Look and Feed together, so that by then all processes feed the store, or have declared a gap.
 	Settle time.Duration
-	// Lag is how far counting may be behind for the store to be asked.
+	// Lag is how far counting may be behind for Find to answer.
 	Lag time.Duration
-	// Check is the time between two looks at whether the store is complete.
+	// Check is the time between two checks whether the store is complete.
 	Check time.Duration
 	// Heartbeat is the time between two heartbeats of a build.
 	Heartbeat time.Duration
 }
 
-// DefaultPace is the pace of all processes of a table: they rely on each other's.
+// DefaultPace is the pace of all processes of a table. They rely on each other's times.
 func DefaultPace() Pace {
 	return Pace{
 		Look: 2 * time.Second, Feed: 2 * time.Second, Find: 3 * time.Second, Build: time.Minute, Finish: 5 * time.Minute, Settle: 5 * time.Second,
@@ -52,11 +52,11 @@ func DefaultPace() Pace {
 	}
 }
 
-// Options are what a Keeper works with.
+// Options are the dependencies and settings of a Keeper.
 type Options struct {
 	// Name is the store's name in the table and in logs. It holds no password.
 	Name string
-	// Store is the store, nil for a process that counts and feeds none.
+	// Store is the store, nil for a process that counts without feeding a store.
 	Store pageindex.Store
 	// Table keeps the registry. Required.
 	Table Table
@@ -67,8 +67,8 @@ type Options struct {
 	Who string
 	// Engine names the run of the local engine that serves the table, as in counts.Rebuilder.
 	Engine string
-	// Logger gets what happens to the store. Required.
+	// Logger logs what happens to the store. Required.
 	Logger *slog.Logger
-	// Pace is the waits; zero stands for DefaultPace.
+	// Pace is the times; zero means DefaultPace.
 	Pace Pace
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Keys and attributes of the registry: one item, so that everything is read with one call, and
-// changed on condition that nothing else has.
+// Keys and attributes of the registry. It is one item, so that one call reads all of it, and a
+// write can be conditional on nothing else having changed.
 const (
 	registryPK = "PAGES"
 	registrySK = "STORES"
@@ -29,21 +29,21 @@ const (
 	attrReason    = "r"
 	attrBuilt     = "c"
 	attrMoments   = "m"
-	attrOwner     = "o" // this and the following are of the build under way
+	attrOwner     = "o" // this and the following describe the build under way
 	attrWho       = "w"
 	attrEngine    = "d"
 	attrHeartbeat = "h"
 	attrEntries   = "e"
 )
 
-// Client is the part of the SDK's client that a TableRegistry works with.
+// Client is the part of the SDK's client that a TableRegistry calls.
 type Client interface {
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
 	call.ItemGetter
 }
 
-// TableRegistry keeps the registry in a table: which stores outside it the comments are fed to, and
-// what these missed. It is safe for concurrent use.
+// TableRegistry keeps the registry in a table: which outside stores are fed, and what they missed.
+// It is safe for concurrent use.
 type TableRegistry struct {
 	client Client
 	table  string
@@ -56,8 +56,8 @@ func NewTableRegistry(client Client, table string) *TableRegistry {
 	return &TableRegistry{client: client, table: table}
 }
 
-// Registry implements Table. A store whose registration cannot be read is left out, so that
-// it is built anew.
+// Registry implements Table. It leaves out a store whose registration cannot be read, so that the
+// store is built anew.
 func (r *TableRegistry) Registry(ctx context.Context) (Registry, error) {
 	it, err := call.Item(ctx, r.client, r.table, layout.StreamKey(registryPK, registrySK), "stores of page numbers")
 	if err != nil {
@@ -66,8 +66,8 @@ func (r *TableRegistry) Registry(ctx context.Context) (Registry, error) {
 	return decodeRegistry(it), nil
 }
 
-// SwapRegistry implements Table. If the stored registry already equals the next one, an
-// earlier try wrote it and its answer was lost.
+// SwapRegistry implements Table. If the stored registry already equals next, an earlier attempt
+// wrote it and its answer was lost.
 func (r *TableRegistry) SwapRegistry(ctx context.Context, old, next Registry) error {
 	next.Version = old.Version + 1
 	written := encodeRegistry(next)
@@ -120,7 +120,7 @@ func encodeRegistry(registry Registry) layout.Item {
 }
 
 func decodeRegistry(it layout.Item) Registry {
-	version, _ := layout.ParseNumber(it[attrVersion]) // else 0
+	version, _ := layout.ParseNumber(it[attrVersion]) // 0 if it cannot be read
 	out := Registry{Version: version, Stores: map[string]Registration{}}
 	stores, _ := it[attrStores].(*types.AttributeValueMemberM)
 	if stores == nil {

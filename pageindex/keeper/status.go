@@ -9,26 +9,26 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Status is how far a store is.
+// Status is the status of a store.
 type Status struct {
 	// Name is the name of the store.
 	Name string
-	// Complete says that it lacks nothing, as far as is known.
+	// Complete means that it lacks nothing, as far as known.
 	Complete bool
-	// Asked says that the store itself was asked, and Away is its error if it did not answer. Only the
-	// table was asked otherwise, which does not know of a store that was emptied.
+	// Asked says that the store itself was called, and Away is its error if it did not answer. If
+	// it is false, only the table was read, which does not know of a store that was emptied.
 	Asked bool
 	Away  error
-	// InUse says that the store could not be asked because it belongs to another process.
+	// InUse means that the store could not be called because another process uses it.
 	InUse bool
-	// Since is when it missed comments first, and Reason why; zero and empty if that is not known.
+	// Since is when it first missed comments, and Reason why; zero and empty if unknown.
 	Since  time.Time
 	Reason string
-	// Work is the build under way; its owner is empty if there is none.
+	// Work is the build under way; its owner is empty without one.
 	Work Work
 }
 
-// StatusOf returns the status of a store as the table knows it. The state is that of the stream.
+// StatusOf returns the status of a store according to the table. The state is that of the stream.
 func (s Registration) StatusOf(name string, state stream.State) Status {
 	out := Status{Name: name, Work: s.Work, Complete: state.Complete && !s.Open() && s.Built == s.Token(state)}
 	if s.Open() {
@@ -37,7 +37,7 @@ func (s Registration) StatusOf(name string, state stream.State) Status {
 	return out
 }
 
-// Status asks the table and the store how far the store is.
+// Status returns the status of the store according to the table and the store.
 func (k *Keeper) Status(ctx context.Context) (Status, error) {
 	now, err := k.readStatus(ctx)
 	if err != nil {

@@ -10,14 +10,14 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// storeStatus is the status of a store, and of counting, at a time.
+// storeStatus is the status of a store and of counting at one time.
 type storeStatus struct {
-	// state says whether all comments were counted, upTo how far, if known says so.
+	// state says whether all comments were counted, upTo how far, if known is set.
 	state stream.State
 	upTo  time.Time
 	known bool
-	// store is what the table knows of the store, and covers what the store says. away is the error
-	// of a store that said nothing.
+	// store is the store's registration, and covers the text that it covers. away is the store's
+	// error if it did not answer.
 	store  Registration
 	covers string
 	away   error
@@ -42,7 +42,7 @@ func (s storeStatus) complete() bool {
 	return tokenOf(s.covers) == s.store.Token(s.state) && s.store.knows(s.covers)
 }
 
-// Messages of answers that cannot be given. They go to clients, so they name no store.
+// Messages of refused lookups. Clients see them, so they name no store.
 const (
 	meanwhile  = "; use cursors meanwhile"
 	notCounted = "page numbers are unavailable until all comments have been counted" + meanwhile
@@ -51,7 +51,7 @@ const (
 	lateCounts = "page numbers are unavailable, because counting is late"
 )
 
-// objection returns why a store must not be asked, nil if it may be.
+// objection returns why the store must not answer, nil if it may.
 func (s storeStatus) objection(now time.Time, lag time.Duration) error {
 	switch {
 	case !s.state.Complete:
@@ -73,7 +73,7 @@ func unavailable(message string, cause error) error {
 	return &comment.Error{Kind: comment.Unavailable, Message: message, Cause: cause}
 }
 
-// reasonToBuild returns why the store is not complete, for people.
+// reasonToBuild returns why the store is incomplete, as a sentence.
 func reasonToBuild(now storeStatus) string {
 	switch {
 	case now.store.Identity == "":

@@ -27,7 +27,8 @@ const (
 	Nowhere = "none"
 )
 
-// Outside is a store outside the table, which can be put back to an earlier state without it.
+// Outside is a store outside the table. It can be put back to an earlier state separately from the
+// table.
 type Outside interface {
 	pageindex.Store
 	pageindex.Renewer
@@ -35,19 +36,19 @@ type Outside interface {
 
 // Kind is a kind of store.
 type Kind struct {
-	// Scheme is what its targets begin with, up to the colon, or all of a target.
+	// Scheme is the part of a target before the colon, or the whole target without one.
 	Scheme string
-	// Form shows a target to people.
+	// Form is an example of a target.
 	Form string
-	// Local says that a target names a file or a folder of this machine, else it is a URL. A store of
-	// that kind belongs to one process.
+	// Local means that a target names a file or a folder of this machine, not a URL. One process at
+	// a time can use such a store.
 	Local bool
-	// Open opens the store of a table. An error of the kind BadInput says that it can never succeed.
-	// Errors do not hold the password of a URL.
+	// Open opens the store of a table. An error of the kind BadInput means that it can never
+	// succeed. Errors do not contain the password of a URL.
 	Open func(ctx context.Context, target, table string) (Outside, error)
 }
 
-// Networked returns the kinds of stores that several processes on several machines can share.
+// Networked returns the kinds of stores that processes on several machines can share.
 func Networked() []Kind {
 	return []Kind{
 		{Scheme: "redis", Form: "redis://HOST:6379/0", Open: opener(redis.Open)},
@@ -64,7 +65,7 @@ func Kinds() []Kind {
 		Kind{Scheme: "files", Form: "files:DIR", Local: true, Open: openerOfOne(objects.OpenFolder)})
 }
 
-// openerOfOne is opener for stores whose place holds the comments of one table.
+// openerOfOne is opener for stores that hold the comments of one table only.
 func openerOfOne[S Outside](open func(ctx context.Context, target string) (S, error)) func(context.Context, string, string) (Outside, error) {
 	return opener(func(ctx context.Context, target, _ string) (S, error) { return open(ctx, target) })
 }
@@ -80,22 +81,22 @@ func opener[S Outside](open func(ctx context.Context, target, table string) (S, 
 	}
 }
 
-// Target is what --pages says. It may hold a password, so it is never printed; Name is.
+// Target is the parsed value of --pages. It may hold a password, so print only its Name.
 type Target struct {
 	// Name is the target without user, password and parameters: the store's name in the table and in
 	// logs.
 	Name string
-	// Kind is the kind of the store. Its Open is nil for a store in the table, and for none.
+	// Kind is the kind of the store. Its Open is nil if there is no store outside the table.
 	Kind Kind
 
 	text string
 }
 
-// Outside reports whether the target is a store outside the table.
+// Outside reports whether the target is outside the table.
 func (t Target) Outside() bool { return t.Kind.Open != nil }
 
-// Parse reads a target, which is of one of the kinds unless it is in the table or nowhere. The error lists
-// what can be given, and does not hold the target.
+// Parse parses a target: one of words, or a target of one of the kinds. The error lists the
+// possible forms, and does not contain the target.
 func Parse(text string, kinds []Kind) (Target, error) {
 	if slices.Contains(words, text) {
 		return Target{Name: text, Kind: Kind{Scheme: text, Form: text}}, nil
@@ -122,7 +123,7 @@ func Parse(text string, kinds []Kind) (Target, error) {
 	return t, nil
 }
 
-// Forms lists what can be given.
+// Forms lists the possible values, as in "table, markers or none".
 func Forms(kinds []Kind) string {
 	forms := slices.Clone(words)
 	for _, k := range kinds {

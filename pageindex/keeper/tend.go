@@ -9,13 +9,13 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// A build that came to nothing, or whose store missed comments soon after, begins again after
-// firstPause, and after twice as long each further time, up to longestPause: each reads all markers
-// of the table. After a store that was complete for longestPause it begins with firstPause again.
+// A build that failed, or whose store missed comments soon after, is repeated after firstPause,
+// then after twice as long each time, up to longestPause: each build reads all markers of the
+// table. A store that was complete for longestPause starts with firstPause again.
 //
-// Only what was read for nothing is worth such a pause. A build that read nothing, because the store
-// refused to begin one, begins again after cheapPause. One that read little waits no longer than
-// makes vainEntries a second.
+// Only reading for nothing is worth such a pause. A build that read nothing, because the store
+// refused to begin, is repeated after cheapPause. One that read little waits only so long that at
+// most vainEntries a second are read in vain.
 const (
 	firstPause   = time.Second
 	longestPause = 10 * time.Minute
@@ -23,10 +23,10 @@ const (
 	vainEntries  = 1000
 )
 
-// probeEvery is the time between two questions to a store that does not answer.
+// probeEvery is the time between two calls to a store that does not answer.
 const probeEvery = time.Second
 
-// tellEvery is the time between two reports of how far a build is.
+// tellEvery is the time between two progress reports of a build.
 const tellEvery = 10 * time.Second
 
 // need is what a store needs.
@@ -51,8 +51,8 @@ func (s storeStatus) needs() need {
 	return nothing
 }
 
-// Run has the store built whenever it is not complete, until the context ends. What fails is logged
-// and tried again.
+// Run builds the store whenever it is incomplete, until the context ends. It logs failures and
+// retries.
 func (k *Keeper) Run(ctx context.Context) {
 	var t tending
 	defer k.lastAdvance(ctx)
@@ -86,7 +86,7 @@ func (k *Keeper) Run(ctx context.Context) {
 	}
 }
 
-// probe waits until the store answers. It asks the store alone, and reads nothing of the table.
+// probe waits until the store answers. It calls the store only, and does not read the table.
 func (k *Keeper) probe(ctx context.Context) {
 	for task.Wait(ctx, probeEvery) == nil {
 		err := task.Try(func() error {
@@ -101,17 +101,17 @@ func (k *Keeper) probe(ctx context.Context) {
 	}
 }
 
-// tending is what Run remembers.
+// tending is the state of Run.
 type tending struct {
 	away  bool
 	pause time.Duration // before the next build, if the last one read much
 	ended time.Time     // when the last build ended
 	read  int64         // how many entries it read
-	said  string        // why it failed; empty if it did not
+	said  string        // its error; empty if it succeeded
 	seen  vigil         // of another process's build that is to be taken over
 }
 
-// next returns the pause before a build that is needed at a time.
+// next returns the pause before a build that becomes necessary at a time.
 func (t *tending) next(now time.Time) time.Duration {
 	switch {
 	case t.ended.IsZero():
@@ -126,19 +126,19 @@ func (t *tending) next(now time.Time) time.Duration {
 	return min(t.pause, max(firstPause, time.Duration(t.read)*time.Second/vainEntries))
 }
 
-// sleep waits until the store is to be looked at again: after a while, when it is woken, or when
-// the table knows the store by another registration than was seen.
+// sleep waits until the store has to be checked again: after a while, when woken, or when its
+// registration changes.
 func (k *Keeper) sleep(ctx context.Context, was Registration) {
-	_ = task.Wait(ctx, min(k.Pace.Look, k.Pace.Check)) // no more often, however often it is woken
+	_ = task.Wait(ctx, min(k.Pace.Look, k.Pace.Check)) // at most this often, even if it is woken more often
 	next := time.NewTicker(k.Pace.Look)
 	defer next.Stop()
 	for until := time.Now().Add(k.Pace.Check); time.Now().Before(until); {
 		if k.unmoved.Load() {
-			_, _ = k.fed.getBy(ctx, k.advance) // else the next feed tells
+			_, _ = k.fed.getBy(ctx, k.advance) // an error will show with the next feed
 		}
 		registry, err := k.Table.Registry(ctx)
 		s := registry.Stores[k.Name]
-		was.Moments = s.Moments // the look that is due tells whether they fit
+		was.Moments = s.Moments // the regular check compares them
 		if err == nil && s != was {
 			return
 		}
@@ -152,7 +152,7 @@ func (k *Keeper) sleep(ctx context.Context, was Registration) {
 	}
 }
 
-// lastAdvance moves store and table on if entries were fed since.
+// lastAdvance moves store and table on if entries were fed since they last moved.
 func (k *Keeper) lastAdvance(ctx context.Context) {
 	if !k.unmoved.Load() {
 		return
@@ -160,7 +160,7 @@ func (k *Keeper) lastAdvance(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
 	defer cancel()
 	k.fed.forget()
-	_, _ = k.fed.getBy(ctx, k.advance) // without it, only a copy of the last seconds goes unnoticed
+	_, _ = k.fed.getBy(ctx, k.advance) // if it fails, only a restore to the last seconds goes unnoticed
 }
 
 // rebuild builds the store after a pause.
@@ -190,7 +190,7 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now storeStatus) {
 		t.said = err.Error()
 	}
 	switch {
-	case ctx.Err() != nil, err != nil && t.said == before: // it was said
+	case ctx.Err() != nil, err != nil && t.said == before: // it was logged before
 	case err == nil:
 		k.Logger.Info("a store of page numbers is complete", "store", k.Name, "comments", entries, "took", time.Since(began).Round(time.Millisecond))
 	case comment.KindOf(err) == comment.Conflict:

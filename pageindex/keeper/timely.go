@@ -8,15 +8,15 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Timely is an index that is kept in the transactions that count. It cannot miss what is counted, so
-// all it needs is that counting is complete and not late.
+// Timely is an index that the counting transactions update. It cannot miss comments, so it only
+// requires that counting is complete and not late.
 type Timely struct {
 	index  pageindex.Index
 	status *cached[storeStatus]
 	lag    time.Duration
 }
 
-// NewTimely makes an index that answers as another, with the default pace of a Keeper.
+// NewTimely wraps an index, with the default pace of a Keeper.
 func NewTimely(index pageindex.Index, counted CountProgress) *Timely {
 	pace := DefaultPace()
 	return &Timely{index: index, lag: pace.Lag, status: newCached(pace.Look, func(ctx context.Context) (storeStatus, error) {
@@ -24,13 +24,13 @@ func NewTimely(index pageindex.Index, counted CountProgress) *Timely {
 		now := storeStatus{state: state}
 		now.upTo, now.known = stream.ProcessedUpTo(leases)
 		now.store.Moments = "now"
-		now.covers = at(now.store.Token(state), "now") // there is nothing that it could lack
+		now.covers = at(now.store.Token(state), "now") // it cannot lack anything
 		return now, err
 	})}
 }
 
-// Find implements pageindex.Index. The error is of the kind Unavailable while not all comments are
-// counted, and while counting is late.
+// Find implements pageindex.Index. The error is of the kind Unavailable while counting is
+// incomplete or late.
 func (t *Timely) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	now, err := t.status.get(ctx)
 	if err == nil {
@@ -42,14 +42,14 @@ func (t *Timely) Find(ctx context.Context, list pageindex.List, targets []pagein
 	return t.index.Find(ctx, list, targets)
 }
 
-// Lag returns how far the store is behind the comments, and whether it answers: whether it is
-// complete, and not too late. Within some seconds it asks nothing anew. known is false if it is not
-// known how far counting is.
+// Lag returns how far the store lags behind the comments, and whether it answers: whether it is
+// complete, and not too late. It uses information up to some seconds old. known is false if the
+// progress of counting is unknown.
 func (k *Keeper) Lag(ctx context.Context) (lag time.Duration, known, answers bool) {
 	return lagOf(ctx, k.seen, k.Pace.Lag)
 }
 
-// Lag does the same for an index that cannot miss what is counted.
+// Lag is like Keeper.Lag.
 func (t *Timely) Lag(ctx context.Context) (lag time.Duration, known, answers bool) {
 	return lagOf(ctx, t.status, t.lag)
 }

@@ -7,13 +7,13 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// sweepEntries removes comments that are not there any more, and that were remembered for long
-// enough. They are in no count.
+// sweepEntries deletes entries of deleted comments that were remembered for long enough. No count
+// includes them.
 const sweepEntries = `
 DELETE FROM {entries} WHERE (generation, product, position) IN (
 	SELECT generation, product, position FROM {entries} WHERE gone < ?1 ORDER BY gone LIMIT ?2)`
 
-// What is left of other generations goes table by table.
+// purges delete old generations, table by table.
 var purges = []struct{ next, remove string }{
 	{
 		`SELECT COALESCE(MIN(generation), 0) FROM {entries} WHERE generation > ?1`,
@@ -29,8 +29,8 @@ var purges = []struct{ next, remove string }{
 	},
 }
 
-// sweep removes some of what need not be remembered any longer, at an interval, or at once if there
-// may be more. It may fail, since the next one does what this one did not.
+// sweep deletes a batch of expired entries, at an interval, or at once if there may be more. It
+// ignores errors: the next sweep catches up.
 func (s *Store) sweep(ctx context.Context) {
 	if !s.sweeping.TryLock() {
 		return
@@ -46,7 +46,7 @@ func (s *Store) sweep(ctx context.Context) {
 	}
 }
 
-// remove removes up to a batch of rows, and tells how many there were.
+// remove deletes up to a batch of rows, and returns their number.
 func (s *Store) remove(ctx context.Context, text string, which any) (removed int64, err error) {
 	err = s.change(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx, s.sql.Replace(text), which, batch)
@@ -59,8 +59,7 @@ func (s *Store) remove(ctx context.Context, text string, which any) (removed int
 	return removed, err
 }
 
-// purge removes what is left of other generations, in small steps. Where it stops, the purge of the
-// next build goes on.
+// purge deletes old generations in small steps. If it fails, the purge of the next build continues.
 func (s *Store) purge(ctx context.Context) error {
 	var g generations
 	var last int

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// latest keeps, for each comment, the entry that comes last by Follows, and sorts them, so that
-// transactions change rows in one order.
+// latest sorts entries, and keeps the one of each comment that is last by Follows. The order makes
+// all transactions change rows in the same order.
 func latest(entries []pageindex.Entry) []pageindex.Entry {
 	sorted := slices.SortedFunc(slices.Values(entries), func(a, b pageindex.Entry) int {
 		return cmp.Or(cmp.Compare(a.Product, b.Product), a.Position.Compare(b.Position), cmp.Compare(b.Follows, a.Follows))
@@ -23,13 +23,13 @@ func latest(entries []pageindex.Entry) []pageindex.Entry {
 	})
 }
 
-// record is what the store has of a comment.
+// record is the store's entry of a comment.
 type record struct {
-	cell    *comment.Cell // nil for one that is not there any more
+	cell    *comment.Cell // nil for a deleted comment
 	follows stream.Position
 }
 
-// counter is what is counted in table blocks.
+// counter identifies a row of table blocks.
 type counter struct {
 	product string
 	cell    comment.Cell
@@ -41,14 +41,14 @@ func (c counter) compare(other counter) int {
 	return cmp.Or(cmp.Compare(c.product, other.product), c.cell.Compare(other.cell), cmp.Compare(c.block, other.block))
 }
 
-// change is by how much a counter changes.
+// change is the amount by which a counter changes.
 type change struct {
 	counter
 	n int
 }
 
-// tally decides what entries change, each beside what the store has of its comment, nil for nothing:
-// those that come later by Follows are accepted, and counters change by the difference.
+// tally computes the effect of entries; had has the stored record of each entry's comment, or nil.
+// It accepts entries that are later by Follows, and returns the differences for the counters.
 func tally(entries []pageindex.Entry, had []*record) (accepted []pageindex.Entry, changes []change) {
 	sums := map[counter]int{}
 	for i, e := range entries {
@@ -72,8 +72,8 @@ func tally(entries []pageindex.Entry, had []*record) (accepted []pageindex.Entry
 	return accepted, changes
 }
 
-// parseRecord reads a row's language, rating and follows, with slashes between them. No language has
-// one in it.
+// parseRecord parses a row's language, rating and follows, separated by slashes. No language
+// contains one.
 func parseRecord(text string) *record {
 	language, rest, _ := strings.Cut(text, "/")
 	rating, follows, _ := strings.Cut(rest, "/")

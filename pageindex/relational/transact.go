@@ -12,28 +12,28 @@ import (
 )
 
 const (
-	// attempts bounds how often a transaction is tried. Those that others are in the way of wait for
-	// a random part of pause, which doubles, before the next try.
+	// attempts bounds how often a transaction is tried. After a conflict with other transactions,
+	// it waits for a random part of pause, which doubles each time.
 	attempts = 8
 	pause    = 5 * time.Millisecond
 )
 
-// read does a step that changes nothing and sees one state of the database.
+// read runs a read-only step, which sees one state of the database.
 func (s *Store) read(ctx context.Context, do step) error {
 	ctx, cancel := context.WithTimeout(ctx, findWithin)
 	defer cancel()
 	return s.persist(ctx, func() error { return transact(ctx, s.db.Read, s.db.ReadOnce, do) })
 }
 
-// change does a step that changes something.
+// change runs a step that changes the database.
 func (s *Store) change(ctx context.Context, do step) error {
 	ctx, cancel := context.WithTimeout(ctx, changeWithin)
 	defer cancel()
 	return s.persist(ctx, func() error { return transact(ctx, s.db.Write, s.db.WriteOnce, do) })
 }
 
-// persist does a transaction again after faults that another try may not meet: others were in the
-// way, the connection was an old one, the tables were dropped. A step may be done twice.
+// persist runs a transaction, and retries after faults that may pass: conflicts, stale connections,
+// dropped tables. A step may run twice.
 func (s *Store) persist(ctx context.Context, do func() error) error {
 	away := false
 	for try := 1; ; try++ {
@@ -46,8 +46,8 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 		}
 		fault, _ := s.db.Explain(err)
 		if errors.Is(err, sql.ErrNoRows) || errors.Is(err, errOlder) {
-			// The store's only row is missing where all tables were emptied, and an older schema is as good
-			// as none.
+			// The store's only row is missing if all tables were emptied, and an older schema
+			// counts as none.
 			fault = faultMissing
 		}
 		switch {
@@ -69,7 +69,7 @@ func (s *Store) persist(ctx context.Context, do func() error) error {
 	}
 }
 
-// explain makes an error of a known kind. Its text holds neither values nor a password.
+// explain turns an error into one of a known kind. Its text contains neither values nor a password.
 func (s *Store) explain(ctx context.Context, err error) error {
 	if errors.As(err, new(*comment.Error)) {
 		return err

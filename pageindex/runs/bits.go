@@ -18,14 +18,14 @@ func (w *bitWriter) bit(set bool) {
 	}
 }
 
-// bits writes the lowest bits of a number.
+// bits writes the lowest width bits of a number.
 func (w *bitWriter) bits(n, width int) {
 	for i := width - 1; i >= 0; i-- {
 		w.bit(n>>i&1 == 1)
 	}
 }
 
-// gamma writes a number above 0: as many zeros as it has bits after the first, then the bits.
+// gamma writes a positive number: as many zeros as it has bits after the first, then its bits.
 func (w *bitWriter) gamma(n uint64) {
 	for range bits.Len64(n) - 1 {
 		w.bit(false)
@@ -33,7 +33,7 @@ func (w *bitWriter) gamma(n uint64) {
 	w.bits(int(n), bits.Len64(n))
 }
 
-// bitReader reads bits of a decoder's rest.
+// bitReader reads bits of a decoder's input.
 type bitReader struct {
 	*decoder
 	at int
@@ -59,7 +59,7 @@ func (r *bitReader) bits(width int) (n int) {
 	return n
 }
 
-// end leaves the decoder behind the last byte that was read.
+// end moves the decoder behind the last byte that was read from.
 func (r *bitReader) end() { r.rest = r.rest[min((r.at+7)/8, len(r.rest)):] }
 
 // maxGammaBits bounds a count, so that it fits an int.

@@ -8,14 +8,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// formats are the first byte of everything that is encoded here. What has no comment with traits is
-// written as before there were any.
+// formats are the first byte of every encoding. Values without any traits use the original format,
+// from before there were traits.
 const (
 	formatPlain = 1
 	formatSplit = 2
 )
 
-// formatOf returns the format of what has comments with traits, or has none.
+// formatOf returns the format of a value, by whether its counts are split by traits.
 func formatOf(split bool) byte {
 	if split {
 		return formatSplit
@@ -23,16 +23,16 @@ func formatOf(split bool) byte {
 	return formatPlain
 }
 
-// ErrTorn says that parts of an index do not fit together, or cannot be read. Parts that were read
-// at different moments may not fit: a reader reads all of them again, consistently. If that does
-// not help, the table is damaged.
+// ErrTorn means that parts of an index do not fit together, or cannot be decoded. Parts read at
+// different times may not fit: the reader reads all of them again, consistently. If that does not
+// help, the table is damaged.
 var ErrTorn = errors.New("the parts of the page index do not fit together")
 
-// errDamaged is the cause of errors about bytes that Encode cannot have made.
+// errDamaged is the error about bytes that Encode cannot have written.
 var errDamaged = fmt.Errorf("%w: the bytes are damaged, or of a later release", ErrTorn)
 
-// appendPosition writes a position: how many bytes it shares with another, which the reader knows,
-// and its further bytes up to the last that is not zero.
+// appendPosition writes a position in a short form: how many leading bytes it shares with another
+// position, which the reader knows, and the rest up to the last byte that is not zero.
 func appendPosition(out []byte, p, near comment.Position) []byte {
 	shared := 0
 	for shared < len(p)-1 && p[shared] == near[shared] {
@@ -48,14 +48,14 @@ func appendPosition(out []byte, p, near comment.Position) []byte {
 	return append(append(out, byte(shared<<4|(end-shared))), p[shared:end]...)
 }
 
-// wholePosition announces 16 bytes, which four bits cannot.
+// wholePosition marks 16 bytes, a number that four bits cannot hold.
 const wholePosition = 0xff
 
-// boundBytes is how many bytes of a position are enough to tell runs apart: the time, and two more.
+// boundBytes is how many bytes of a position tell runs apart: the time, and two more.
 const boundBytes = 8
 
-// shortAbove returns a position above p whose last bytes are zero, which is short when written.
-// There is none above MaxPosition.
+// shortAbove returns a position above p with zeros at the end, which is short when written. There
+// is none above MaxPosition.
 func shortAbove(p comment.Position) comment.Position {
 	short := p
 	clear(short[boundBytes:])
@@ -67,7 +67,7 @@ func shortAbove(p comment.Position) comment.Position {
 	return p.Next()
 }
 
-// shortBetween returns a position above low and at or below high, with as many zeros at its end as
+// shortBetween returns a position above low and at most high, with as many zeros at its end as
 // possible. Low must be below high.
 func shortBetween(low, high comment.Position) (short comment.Position) {
 	for i := range high {
@@ -78,15 +78,15 @@ func shortBetween(low, high comment.Position) (short comment.Position) {
 	return high
 }
 
-// decoder reads bytes. After the first error, everything reads as zero.
+// decoder decodes bytes. After the first error, it returns zero values.
 type decoder struct {
 	rest []byte
 	err  error
-	// split says that counts are split by traits.
+	// split means that counts are split by traits.
 	split bool
 }
 
-// newDecoder returns a decoder of bytes that begin with the format.
+// newDecoder returns a decoder of bytes that begin with a format.
 func newDecoder(in []byte) *decoder {
 	d := &decoder{rest: in}
 	switch d.byte() {
@@ -123,7 +123,7 @@ func (d *decoder) uvarint() uint64 {
 	return n
 }
 
-// length reads the number of parts that follow, each of a byte at least.
+// length reads the number of parts that follow. Each part takes at least one byte.
 func (d *decoder) length() int {
 	n := d.uvarint()
 	if n > uint64(len(d.rest)) {
@@ -143,7 +143,7 @@ func (d *decoder) bytes(n int) []byte {
 	return b
 }
 
-// position reads a position that was written near another.
+// position reads a position that was written relative to another.
 func (d *decoder) position(near comment.Position) (p comment.Position) {
 	header := d.byte()
 	if header == wholePosition {

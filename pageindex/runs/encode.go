@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Encode returns the head as one attribute of the statistics item holds it, nil for the zero Head.
+// Encode returns the head as stored in an attribute of the statistics item, nil for the zero Head.
 func (h Head) Encode() []byte {
 	if !h.Exists() {
 		return nil
@@ -24,7 +24,7 @@ func (h Head) Encode() []byte {
 	return appendGrids(out, split, h.Counts)
 }
 
-// DecodeHead reads what Encode returned: the zero Head if that is empty.
+// DecodeHead decodes what Encode returned. No bytes are the zero Head.
 func DecodeHead(in []byte) (Head, error) {
 	if len(in) == 0 {
 		return Head{}, nil
@@ -46,7 +46,7 @@ func DecodeHead(in []byte) (Head, error) {
 	return h, nil
 }
 
-// Encode returns the entry as its item holds it, without the number.
+// Encode returns the entry as stored in its item, without the number.
 func (e Entry) Encode() []byte {
 	set := map[comment.Language]bool{}
 	for _, c := range e.Changes {
@@ -74,14 +74,14 @@ func (e Entry) Encode() []byte {
 	return appendGrids(out, split, e.Sealed.Counts)
 }
 
-// split reports whether the entry tells of traits.
+// split reports whether the entry has any traits.
 func (e Entry) split() bool {
 	traited := func(cell *comment.Cell) bool { return cell != nil && cell.Traits != 0 }
 	return e.Sealed != nil && split(e.Sealed.Counts) ||
 		slices.ContainsFunc(e.Changes, func(c Change) bool { return traited(c.From) || traited(c.To) })
 }
 
-// DecodeEntry reads what Encode returned.
+// DecodeEntry decodes what Encode returned.
 func DecodeEntry(number uint64, in []byte) (Entry, error) {
 	d := newDecoder(in)
 	e := Entry{Number: number}
@@ -103,7 +103,7 @@ func DecodeEntry(number uint64, in []byte) (Entry, error) {
 	return e, nil
 }
 
-// codesOf returns how many codes each language has.
+// codesOf returns the number of cell codes of each language.
 func codesOf(split bool) uint64 {
 	if split {
 		return comment.MaxCellCode

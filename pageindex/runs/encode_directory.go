@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Encode returns the chunk as its item holds it.
+// Encode returns the chunk as stored in its item.
 func (c Chunk) Encode() []byte {
 	split := slices.ContainsFunc(c.Runs, Run.split)
 	return appendRuns([]byte{formatOf(split)}, split, c.Runs)
@@ -17,7 +17,7 @@ func (c Chunk) Encode() []byte {
 // split reports whether the run has comments with traits.
 func (r Run) split() bool { return split(r.Counts) }
 
-// DecodeChunk reads what Encode returned.
+// DecodeChunk decodes what Encode returned.
 func DecodeChunk(in []byte) (Chunk, error) {
 	d := newDecoder(in)
 	c := Chunk{Runs: d.runs()}
@@ -58,7 +58,7 @@ func (d *decoder) runs() []Run {
 	return runs
 }
 
-// Encode returns the directory as its item holds it.
+// Encode returns the directory as stored in its item.
 func (d Directory) Encode() []byte {
 	split := slices.ContainsFunc(d.Inline, Run.split) || slices.ContainsFunc(d.References, func(ref Reference) bool { return split(ref.Counts) })
 	out := binary.AppendUvarint([]byte{formatOf(split)}, d.Version)
@@ -79,7 +79,7 @@ func (d Directory) Encode() []byte {
 	return out
 }
 
-// DecodeDirectory reads what Encode returned: the zero Directory if that is empty.
+// DecodeDirectory decodes what Encode returned. No bytes are the zero Directory.
 func DecodeDirectory(in []byte) (Directory, error) {
 	if len(in) == 0 {
 		return Directory{}, nil
@@ -103,7 +103,7 @@ func DecodeDirectory(in []byte) (Directory, error) {
 	return out, nil
 }
 
-// appendKey writes a key by how much older it is than a version.
+// appendKey writes a key, with its version relative to a later one.
 func appendKey(out []byte, key Key, version uint64) []byte {
 	out = binary.AppendUvarint(out, version-key.Version)
 	return binary.BigEndian.AppendUint32(out, key.Number)

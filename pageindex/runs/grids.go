@@ -8,14 +8,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Grids are written as a list of the languages that occur, and then bit by bit: for each grid and
-// language one bit says whether there are comments, and if so, five gamma codes say how many. Most
-// counts in a run are small; a run with eight languages takes some 15 bytes.
+// Grids are written as a list of the languages that occur, and then bit by bit. For each grid and
+// language, one bit says whether there are comments; if so, five gamma codes give the counts by
+// rating. Most counts in a run are small: a run with eight languages takes some 15 bytes.
 // https://en.wikipedia.org/wiki/Elias_gamma_coding
 //
-// If any comment of what is written has traits, the bits begin with the sets of traits that occur, the
-// most frequent first. Each count is then split behind the five of its language: gamma codes of its
-// sets, in that order, until none of its comments is left. What is left for the last set follows.
+// If any comment has traits, the bits begin with the sets of traits that occur, the most frequent
+// first. The five counts of a language are then followed by their split: for each count, gamma
+// codes by set, in that order, until no comments are left. The rest belongs to the last set.
 
 func appendGrids(out []byte, split bool, grids ...comment.Stats) []byte {
 	set := map[comment.Language]bool{}
@@ -47,7 +47,7 @@ func split(counts comment.Stats) bool {
 	return false
 }
 
-// negative reports whether counts cannot be.
+// negative reports whether any count is below zero, which is impossible.
 func negative(counts comment.Stats) bool {
 	for _, row := range counts {
 		for _, counts := range row.Sets() {
@@ -62,11 +62,11 @@ func negative(counts comment.Stats) bool {
 // gridWriter writes rows of grids.
 type gridWriter struct {
 	bitWriter
-	// sets are the sets of traits in the order in which they are written; none if no comment has traits.
+	// sets are the sets of traits in the order of writing; none if no comment has traits.
 	sets []comment.Traits
 }
 
-// bits of a set of traits.
+// setBits is the size of a set of traits, in bits.
 const setBits = 3
 
 // begin writes the sets of traits that occur in grids.
@@ -102,7 +102,7 @@ func (w *gridWriter) row(row comment.Row) {
 	w.split(row)
 }
 
-// split writes how the counts of a row are split.
+// split writes how a row's counts are split by traits.
 func (w *gridWriter) split(row comment.Row) {
 	if len(w.sets) < 2 {
 		return
@@ -120,7 +120,7 @@ func (w *gridWriter) split(row comment.Row) {
 	}
 }
 
-// grids reads the given number of grids. It returns as many even after an error.
+// grids reads a number of grids. It returns that many even after an error.
 func (d *decoder) grids(number int) []comment.Stats {
 	languages := d.languages()
 	r := gridReader{bitReader: bitReader{decoder: d}}
@@ -132,7 +132,7 @@ func (d *decoder) grids(number int) []comment.Stats {
 		out[i] = comment.Stats{}
 		for _, language := range languages {
 			if d.err != nil {
-				break // as many languages again for each grid would take minutes
+				break // damaged numbers could keep this loop busy for minutes
 			}
 			if row := r.row(); row != (comment.Row{}) {
 				out[i][language] = row
@@ -165,7 +165,7 @@ func (r *gridReader) row() (row comment.Row) {
 	return r.split(row.Counts)
 }
 
-// split reads how the counts of a row are split.
+// split reads how a row's counts are split by traits.
 func (r *gridReader) split(counts comment.Counts) comment.Row {
 	if len(r.sets) < 2 {
 		return comment.Row{Counts: counts}
@@ -190,12 +190,11 @@ func (r *gridReader) split(counts comment.Counts) comment.Row {
 	return comment.RowOf(sets)
 }
 
-// impossible stands for counts by traits that cannot be: some are below zero.
+// impossible is the encoding of a split with negative counts.
 const impossible = 0
 
-// EncodeSplit returns how statistics are split by traits, as the item that holds their counts has it
-// beside them; nil if no comment has traits. Counts that cannot be are written as damage, which a
-// rebuild mends.
+// EncodeSplit returns the split of statistics by traits, as stored beside their counts; nil if no
+// comment has traits. It encodes negative counts as damage, which a rebuild repairs.
 func EncodeSplit(stats comment.Stats) []byte {
 	if !split(stats) {
 		return nil
@@ -211,7 +210,7 @@ func EncodeSplit(stats comment.Stats) []byte {
 	return w.out
 }
 
-// DecodeSplit splits statistics as EncodeSplit wrote it.
+// DecodeSplit splits statistics by traits, from what EncodeSplit returned.
 func DecodeSplit(in []byte, stats comment.Stats) error {
 	if len(in) == 0 {
 		return nil
