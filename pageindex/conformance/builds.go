@@ -89,7 +89,7 @@ func testBuild(t *testing.T, h *history, p Place) {
 	h.checkAll(t, store, after, 2)
 }
 
-// testBuildBesideAll builds a store while others apply entries to it and look at it.
+// testBuildBesideAll builds a store while others apply entries to it and read it.
 func testBuildBesideAll(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	other := p.second(t, store)
@@ -139,7 +139,7 @@ func testBuildBesideAll(t *testing.T, h *history, p Place) {
 	checkCovers(t, other, "beside all")
 }
 
-// testRenew replaces what a store covers, which changes nothing else and ends no build.
+// testRenew replaces the text that a store covers, which changes nothing else and ends no build.
 func testRenew(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	renewer, outside := store.(pageindex.Renewer)
@@ -192,7 +192,7 @@ func testLaterBuild(t *testing.T, h *history, p Place) {
 	checkNothingHeld(t, p, products[1])
 }
 
-// testUnfinishedBuild leaves a build half done, as a process does that ends.
+// testUnfinishedBuild leaves a build unfinished, as a killed process does.
 func testUnfinishedBuild(t *testing.T, h *history, p Place) {
 	want := comments{}
 	store := p.Open(t)

@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// check looks at random lists of a product and compares what the store finds in them.
+// check looks up random lists of a product, and compares the answers.
 func (h *history) check(t *testing.T, store pageindex.Index, want comments, product string, times int) {
 	t.Helper()
 	for range times {
@@ -30,7 +30,7 @@ func (h *history) checkAll(t *testing.T, store pageindex.Index, want comments, t
 	}
 }
 
-// compareFound reports what is wrong with an answer.
+// compareFound reports errors in an answer.
 func (w whole) compareFound(t *testing.T, list pageindex.List, targets []pageindex.Target, found pageindex.Found) {
 	t.Helper()
 	if found.Counts != w.counts {
@@ -46,7 +46,7 @@ func (w whole) compareFound(t *testing.T, list pageindex.List, targets []pageind
 	}
 }
 
-// wrong says what is wrong with a boundary, empty if nothing is.
+// wrong returns what is wrong with a boundary, empty if nothing is.
 func (w whole) wrong(target pageindex.Target, got pageindex.Boundary) string {
 	rank := min(target.Rank, len(w.positions))
 	exact := target.Exact || target.Rank >= len(w.positions)

@@ -1,5 +1,5 @@
-// Package conformance holds what every store of page numbers promises: a model that is too simple
-// to be wrong, and one suite of tests that compares a store with it. Only tests import it.
+// Package conformance tests what every store of page numbers promises. It has a model that is too
+// simple to be wrong, and a test suite that compares a store with it. Only tests import it.
 //
 //	func TestConformance(t *testing.T) {
 //		conformance.Run(t, func(t *testing.T) conformance.Place { … })
@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// test is a test of the suite. Those without builds only apply entries and look.
+// test is a test of the suite. Tests without builds only apply entries and look them up.
 type test struct {
 	name   string
 	run    func(t *testing.T, h *history, p Place)
@@ -36,10 +36,10 @@ var tests = []test{
 	{name: "Products", run: testProducts, builds: true},
 }
 
-// Run tests a store. Each call of place returns an empty place of its own.
+// Run tests a store. Each call of place returns a new, empty place.
 func Run(t *testing.T, place func(t *testing.T) Place) { runAll(t, tests, place) }
 
-// RunCounted tests an index that is kept by counting comments. Build and Covers are not called.
+// RunCounted tests an index that counting comments updates. It does not call Build and Covers.
 func RunCounted(t *testing.T, place func(t *testing.T) Place) {
 	builds := func(test test) bool { return test.builds }
 	runAll(t, slices.DeleteFunc(slices.Clone(tests), builds), place)

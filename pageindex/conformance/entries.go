@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// testPages reads lists page by page, as an API would, of a large product most of whose comments have the
-// same millisecond.
+// testPages reads lists page by page, as an API would. The product is large, and most of its
+// comments have the same millisecond.
 func testPages(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	h.checkAll(t, store, want, 1)
@@ -45,7 +45,7 @@ func testPages(t *testing.T, h *history, p Place) {
 	h.checkAll(t, store, want, 1) // the others are still empty
 }
 
-// testManyLanguages asks for lists of very many cells.
+// testManyLanguages looks up lists of very many cells.
 func testManyLanguages(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	languages := commenttest.ManyLanguages(60)
@@ -66,7 +66,7 @@ func testManyLanguages(t *testing.T, h *history, p Place) {
 	}
 }
 
-// testHistory looks at all products again and again while comments come, change and go.
+// testHistory looks up lists of all products repeatedly while comments come, change and go.
 func testHistory(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	if err := store.Apply(t.Context(), nil); err != nil {
@@ -79,7 +79,7 @@ func testHistory(t *testing.T, h *history, p Place) {
 		apply(t, store, want, h.next(1+h.r.IntN(60)))
 		h.checkAll(t, store, want, 1)
 	}
-	// All that came comes once more, the latest first.
+	// All entries come once more, the latest first.
 	slices.Reverse(h.sent)
 	apply(t, store, want, h.sent)
 	h.checkAll(t, store, want, 2)
@@ -104,11 +104,11 @@ func testReopened(t *testing.T, h *history, p Place) {
 	store := p.open(t)
 	h.checkAll(t, store, want, 2)
 	checkCovers(t, store, "built")
-	apply(t, store, want, h.sent) // what it had before it was closed changes nothing
+	apply(t, store, want, h.sent) // entries that it had before change nothing
 	h.checkAll(t, store, want, 1)
 }
 
-// testGone takes all comments of a product away.
+// testGone deletes all comments of a product.
 func testGone(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	apply(t, store, want, h.many(products[1], 40))
@@ -127,11 +127,11 @@ func testGone(t *testing.T, h *history, p Place) {
 
 	build(t, store, gone, "without the other")
 	checkNothingHeld(t, p, products[1])
-	apply(t, store, want, here) // nothing is known of them any more, so they are new
+	apply(t, store, want, here) // the build forgot them, so they are new
 	h.checkAll(t, store, want, 1)
 }
 
-// testConcurrent applies the same entries from several goroutines, each in an order of its own.
+// testConcurrent applies the same entries from several goroutines, each in its own order.
 func testConcurrent(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	stores := []pageindex.Store{store, p.second(t, store)}
@@ -147,7 +147,7 @@ func testConcurrent(t *testing.T, h *history, p Place) {
 		all.Go(func() {
 			for j, batch := range mine {
 				if j%2 == 0 && i > 1 {
-					continue // two of them have all, the others half
+					continue // two goroutines apply all, the others half
 				}
 				if err := stores[i%2].Apply(t.Context(), batch); err != nil {
 					t.Error(err)
@@ -160,8 +160,8 @@ func testConcurrent(t *testing.T, h *history, p Place) {
 	h.checkAll(t, stores[1], want, 1)
 }
 
-// testOneState reads a list whose comments change from cell to cell. Their number and their places
-// stay, so an answer of two states shows.
+// testOneState reads a list whose comments move from cell to cell. Their number and places stay, so
+// an answer that mixes two states shows.
 func testOneState(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	other := p.second(t, store)

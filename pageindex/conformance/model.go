@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// comments are entries of comments, at most one for each.
+// comments are the current entries of comments.
 type comments map[key]pageindex.Entry
 
 type key struct {
@@ -17,7 +17,7 @@ type key struct {
 	position comment.Position
 }
 
-// apply brings entries in.
+// apply applies entries.
 func (c comments) apply(entries []pageindex.Entry) {
 	for _, entry := range entries {
 		at := key{entry.Product, entry.Position}
@@ -27,7 +27,7 @@ func (c comments) apply(entries []pageindex.Entry) {
 	}
 }
 
-// read returns a whole list.
+// read returns the comments of a list.
 func (c comments) read(list pageindex.List) whole {
 	w := whole{order: list.Order}
 	for at, entry := range c {
@@ -44,10 +44,10 @@ func (c comments) read(list pageindex.List) whole {
 	return w
 }
 
-// whole is a whole list.
+// whole is a list with all its comments.
 type whole struct {
 	order comment.Order
-	// positions are in that order.
+	// positions are in the list's order.
 	positions []comment.Position
 	counts    comment.Counts
 }
@@ -149,10 +149,10 @@ func (m *Model) Build(context.Context) (pageindex.Build, error) {
 	return m.build, nil
 }
 
-// Close ends nothing: the data stays.
+// Close does nothing: the data stays.
 func (m *Model) Close() error { return nil }
 
-// modelBuild holds what the model will hold.
+// modelBuild holds the model's next content.
 type modelBuild struct {
 	model *Model
 	held  comments

@@ -9,15 +9,15 @@ import (
 
 // Place is where a store keeps its data.
 type Place struct {
-	// Open opens the store. Each later call opens it with the data that the earlier ones left. The
-	// suite closes each before it opens the next, unless Shared is set.
+	// Open opens the store. Later calls open it with the existing data. The suite closes a store
+	// before it opens the next, unless Shared is set.
 	Open func(t *testing.T) pageindex.Store
-	// Shared says that the store may be open several times at once, as by several processes.
+	// Shared means that several processes may have the store open at once.
 	Shared bool
-	// Costly says that a call takes milliseconds, so that a third of the work has to do.
+	// Costly means that a call takes milliseconds, so tests do a third of the work.
 	Costly bool
-	// Held lists, for people, what the store holds of a product besides the entries of comments
-	// that are not there any more. It may be nil.
+	// Held lists, for messages, what the store holds of a product, except entries of deleted
+	// comments. It may be nil.
 	Held func(t *testing.T, product string) []string
 }
 
@@ -33,7 +33,7 @@ func (p Place) open(t *testing.T) pageindex.Store {
 	return store
 }
 
-// times returns how often to do something.
+// times returns how often to repeat something.
 func (p Place) times(n int) int {
 	if p.Costly {
 		return (n + 2) / 3
@@ -41,7 +41,7 @@ func (p Place) times(n int) int {
 	return n
 }
 
-// second opens the store once more, if it may be.
+// second opens the store a second time if it is Shared, and returns first otherwise.
 func (p Place) second(t *testing.T, first pageindex.Store) pageindex.Store {
 	t.Helper()
 	if !p.Shared {
@@ -50,7 +50,7 @@ func (p Place) second(t *testing.T, first pageindex.Store) pageindex.Store {
 	return p.open(t)
 }
 
-// apply brings entries into a store and what is expected of it.
+// apply applies entries to a store and to the expected content.
 func apply(t *testing.T, store pageindex.Store, want comments, entries []pageindex.Entry) {
 	t.Helper()
 	if err := store.Apply(t.Context(), entries); err != nil {
@@ -59,8 +59,8 @@ func apply(t *testing.T, store pageindex.Store, want comments, entries []pageind
 	want.apply(entries)
 }
 
-// settleWithin is how long a store may take to clean up behind itself. Only a failing test uses it
-// up.
+// settleWithin is how long a store may take to clean up after itself. Only a failing test waits
+// that long.
 const settleWithin = 20 * time.Second
 
 // checkNothingHeld waits until a store holds nothing of a product.

@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// testProducts wants all products with comments told, and after a build only these.
+// testProducts checks that Products lists all products with comments, and after a build only these.
 func testProducts(t *testing.T, h *history, p Place) {
 	store, want := p.open(t), comments{}
 	for range 4 {
@@ -37,7 +37,7 @@ func testProducts(t *testing.T, h *history, p Place) {
 	}
 }
 
-// checkTold wants each product that has comments among those that the store tells, which it returns.
+// checkTold checks that Products lists each product with comments, and returns the list.
 func checkTold(t *testing.T, store pageindex.Store, want comments) []string {
 	t.Helper()
 	told := map[string]bool{}

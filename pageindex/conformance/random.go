@@ -15,14 +15,14 @@ import (
 // products have names that a store may confuse.
 var products = []string{"p", "p/1", "p 2:{x}\"\n☕"}
 
-// history makes up what happens to comments.
+// history generates entries of comments.
 type history struct {
 	r *rand.Rand
 	// last is the number of the last record.
 	last int
-	// made are the latest entries of all comments, sent all entries that were handed out.
+	// made are the latest entries of all comments, sent all entries that were returned.
 	made, sent []pageindex.Entry
-	// late are entries that are handed out later.
+	// late are entries to return later.
 	late []pageindex.Entry
 }
 
@@ -35,8 +35,8 @@ func (h *history) follows() stream.Position {
 // crowd is the millisecond of most comments.
 var crowd = commenttest.Epoch.Add(time.Minute)
 
-// position returns the place of a new comment: for half of them in one millisecond, for the others
-// in any of the few around it, or anywhere.
+// position returns the place of a new comment. Half of them share one millisecond; the others are
+// in the few around it, or anywhere.
 func (h *history) position() comment.Position {
 	at := crowd
 	switch h.r.IntN(8) {
@@ -52,7 +52,7 @@ func (h *history) position() comment.Position {
 	return comment.PositionAt(at, distinct)
 }
 
-// cell returns any cell: some are of many comments, others of few.
+// cell returns a random cell: some have many comments, others few.
 func (h *history) cell() *comment.Cell {
 	c := commenttest.Random(h.r, "")
 	cell := c.Cell()
@@ -70,7 +70,7 @@ func (h *history) add(product string) pageindex.Entry {
 }
 
 // change makes a later entry of a comment: an edit, a deletion, or a return after that. Some
-// entries come from a look at the comment and not from a record.
+// entries come from reading the comment and not from a stream record.
 func (h *history) change() pageindex.Entry {
 	entry := &h.made[h.r.IntN(len(h.made))]
 	if h.r.IntN(4) == 0 {
@@ -85,8 +85,8 @@ func (h *history) change() pageindex.Entry {
 	return *entry
 }
 
-// next returns the next entries: new ones, changes, and ones that were handed out before. Some come
-// in another order than they were made, some only with a later call.
+// next returns the next entries: new ones, changes, and repeated ones. Some come in another order
+// than they were made, some only in a later call.
 func (h *history) next(n int) []pageindex.Entry {
 	var out []pageindex.Entry
 	for range n {
@@ -137,7 +137,7 @@ func (h *history) list(product string) pageindex.List {
 		CreatedBefore: h.date(),
 	}
 	normal, err := filter.Normalize()
-	if err != nil { // a range in which nothing can be
+	if err != nil { // an empty range
 		filter.CreatedBefore = nil
 		normal, _ = filter.Normalize()
 	}
@@ -148,7 +148,7 @@ func (h *history) list(product string) pageindex.List {
 	return pageindex.List{Product: product, Filter: normal, Order: order}
 }
 
-// truth returns a condition on a trait, mostly none.
+// truth returns a random condition on a trait, mostly none.
 func (h *history) truth() *bool {
 	if h.r.IntN(3) > 0 {
 		return nil
@@ -181,7 +181,7 @@ func (h *history) date() *time.Time {
 	return &at
 }
 
-// targets returns what is hard to find in a list.
+// targets returns targets that are hard to find in a list.
 func (h *history) targets(w whole) []pageindex.Target {
 	n := len(w.positions)
 	var out []pageindex.Target

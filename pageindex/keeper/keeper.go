@@ -7,15 +7,15 @@
 // and only if it covers the token: a text made of both, and of when the statistics were last
 // rebuilt.
 //
-//   - Feeding (feed.go). A process that counts hands over entries once they are counted, before their
-//     records are done with. They reach the store, or the number in the table rises, or the records
-//     come again. So counting waits for a store for two seconds at most, once.
-//   - Moments (moment.go). Store and table move on together, so that one which is put back to an earlier
-//     state does not fit the other any more.
-//   - Finding (find.go). An answer is given only if the store covered the token before and after it.
-//   - Building (build.go). A build notes in the table that it begins, waits until every process has
-//     read that, and then brings in all markers of the table. What is counted from then on is fed,
-//     or raises the number, so that the build was in vain and begins again.
+//   - Feeding (feed.go). A process that counts feeds entries once they are counted, before
+//     their records count as processed. They reach the store, or the number in the table rises, or
+//     the records come again. So counting waits for a store for two seconds at most, once.
+//   - Moments (moment.go). Store and table move on together, so that if one is put back to an
+//     earlier state, the two no longer match.
+//   - Finding (find.go). Find answers only if the store covered the token before and after it.
+//   - Building (build.go). A build notes its beginning in the table, waits until every process has
+//     read that, and then adds all markers of the table. Whatever is counted from then on is fed,
+//     or raises the number, which makes the build fail and start over.
 //
 // Choosing (target.go) parses an operator's choice of a store, which is opened as soon as it
 // answers (lazy.go).

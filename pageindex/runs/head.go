@@ -9,10 +9,10 @@ import (
 
 // Sizes of runs, in comments.
 const (
-	// runSize is how many comments a run has when it is made.
+	// runSize is how many comments a new run has.
 	runSize = 64
-	// firstSize is how many comments a product has when its first run is made. A product with fewer
-	// is read through as cheaply.
+	// firstSize is how many comments a product has when its first run is made. Reading all comments
+	// of a smaller product costs as little.
 	firstSize = 256
 	// splitAbove is the size above which a merge splits a run.
 	splitAbove = 2 * runSize
@@ -20,20 +20,20 @@ const (
 	joinBelow = runSize / 4
 )
 
-// mergeBytes is how large the log is when it is merged, and entryOverhead what the key of an entry
-// takes of that.
+// mergeBytes is the size of the log at which it is merged, entryOverhead the part of that for the
+// key of an entry.
 const (
 	mergeBytes    = 4 << 10
 	entryOverhead = 48
 )
 
-// firstNumberShift leaves room for 65,536 entries in each millisecond between two indexes.
+// firstNumberShift leaves room for 65,536 entries per millisecond between two indexes.
 const firstNumberShift = 16
 
-// Start returns the head of a product that has no index yet: all comments that are counted are in
-// the head. Counts must have a row for every language, and none that languages share. Highest is
-// the position of the newest comment or one above, and is ignored if there are no comments. The
-// time must be later than that of an earlier index of the product.
+// Start returns the head of a product that has no index yet, which counts all comments. Counts must
+// have a separate row for each language. Highest is the position of the newest comment or one
+// above; it is ignored if there are no comments. The time must be later than that of an earlier
+// index of the product.
 func Start(counts comment.Stats, highest comment.Position, now time.Time) Head {
 	first := uint64(now.UnixMilli()) << firstNumberShift
 	h := Head{Counts: counts.Clone(), First: first, Last: first}
@@ -46,11 +46,11 @@ func Start(counts comment.Stats, highest comment.Position, now time.Time) Head {
 // sealed reports whether there are runs.
 func (h Head) sealed() bool { return h.Bound != comment.Position{} }
 
-// Apply returns the head after changes of different comments, and the entry that the same
-// transaction must write; nil if it need not write any. The head must exist, and must be what the
-// table holds when the transaction is made.
+// Apply returns the head after changes of different comments, and the entry to write in the same
+// transaction, nil for none. The head must exist, and must be the one in the table when the
+// transaction commits.
 //
-// The zero Head is returned if the changes contradict the counts, which only damage to the table
+// Apply returns the zero Head if the changes contradict the counts, which only damage to the table
 // can cause. The product then has no index until one is started.
 func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
 	next = h
@@ -69,7 +69,7 @@ func (h Head) Apply(changes []Change) (next Head, entry *Entry) {
 	if negative(next.Counts) {
 		return Head{}, nil
 	}
-	limit := runSize // of a head that does not become a run
+	limit := runSize // below it, the head does not become a run
 	if !next.sealed() {
 		limit = firstSize
 	}
@@ -94,8 +94,8 @@ func addChange(counts comment.Stats, c Change) {
 	}
 }
 
-// MergeDue reports whether the log is to be merged after a transaction, given the head before it:
-// the log has grown by another 4 KB, or holds a run that is to be split.
+// MergeDue reports whether the log should be merged after a transaction, given the head before it:
+// the log has grown by another 4 KB, or the first run was sealed, which has to be split.
 func (h Head) MergeDue(before Head) bool {
 	grown := h.Written/mergeBytes > before.Written/mergeBytes
 	return grown || h.sealed() && !before.sealed()

@@ -7,24 +7,24 @@ import (
 	"github.com/talkback/talkback/pageindex"
 )
 
-// Needs are parts that are to be read before an answer is known. All can be read at once.
+// Needs lists parts to read before a lookup can be answered. All can be read in parallel.
 type Needs struct {
 	// Chunks are for Load, Markers for Reveal.
 	Chunks  []Key
 	Markers []Range
-	// Unsplit says that reading does not help: the answer is in the middle of a run that is
-	// far too large, and that a merge is to split.
+	// Unsplit means that reading does not help: the answer is in the middle of a far too large run,
+	// which a merge has yet to split.
 	Unsplit bool
 }
 
-// None reports whether nothing is needed.
+// None reports whether nothing has to be read.
 func (n Needs) None() bool { return len(n.Chunks) == 0 && len(n.Markers) == 0 && !n.Unsplit }
 
-// MaxReadable is the size of the largest run whose markers a reader reads, in comments. A merge
-// makes runs a tenth as large.
+// MaxReadable is the size of the largest run whose markers a lookup reads, in comments. A merge
+// makes runs about a tenth as large.
 const MaxReadable = 1024
 
-// Locate finds targets in a list. If it needs further parts for that, it returns these instead.
+// Locate finds targets in a list. If that requires further parts, it returns these instead.
 func (v *View) Locate(list pageindex.List, targets []pageindex.Target) (pageindex.Found, Needs) {
 	l := v.locator(list)
 	var needs Needs
@@ -68,8 +68,7 @@ type locator struct {
 	view  *View
 	list  pageindex.List
 	parts []segmentRange
-	// hidden says that the filter selects languages which share a row in segments that were not
-	// loaded.
+	// hidden means that the filter selects languages that share a row in chunks not loaded yet.
 	hidden bool
 }
 
@@ -78,8 +77,8 @@ type segmentRange struct {
 	*segment
 	// from and last are its bounds.
 	from, last comment.Position
-	// least and most bound the number of comments of the list. Before is those of all parts before
-	// this one.
+	// least and most bound the number of the list's comments in the part, leastBefore and
+	// mostBefore the number in all parts before.
 	least, most             int
 	leastBefore, mostBefore int
 }
@@ -121,7 +120,7 @@ func earlier(a, b comment.Position) comment.Position {
 	return b
 }
 
-// count returns bounds of the number of the list's comments in a part.
+// count returns bounds for the number of the list's comments in a part.
 func (l *locator) count(p segmentRange) (least, most int) {
 	if p.revealed {
 		n := l.counts(p).Total()
@@ -154,7 +153,7 @@ func (l *locator) counts(p segmentRange) (sum comment.Counts) {
 	return sum
 }
 
-// selected returns the list's comments in a part whose markers are known, in the list's order.
+// selected returns the list's comments in a revealed part, in the list's order.
 func (l *locator) selected(p segmentRange) []Marker {
 	var out []Marker
 	for _, m := range p.markers {
@@ -168,7 +167,7 @@ func (l *locator) selected(p segmentRange) []Marker {
 	return out
 }
 
-// How much of a part is at or before a position, in the order of a list.
+// share is how much of a part is at or before a position, in the order of a list.
 type share int
 
 const (
@@ -193,10 +192,10 @@ func (p segmentRange) upTo(at comment.Position, order comment.Order) share {
 
 func (s *segment) tooLarge() bool { return s.chunk == nil && s.counts.Total() > MaxReadable }
 
-// wants reports whether the answer depends on what is not known of a part: on how many of its comments
-// are in the list, on how many are up to a position, or on which of them has a rank. While the number
-// of comments before a rank is not certain, it may lie in several chunks, which are read together with
-// what the number depends on.
+// wants reports whether an answer depends on unread content of a part: on how many of its comments
+// are in the list, how many are up to a position, or which of them has a rank. While the number of
+// comments before a rank is uncertain, the rank may lie in several chunks. They are all read
+// together with the parts that make it uncertain.
 func (l *locator) wants(p segmentRange, targets []pageindex.Target) bool {
 	if p.revealed {
 		return false
@@ -220,12 +219,12 @@ func (l *locator) wants(p segmentRange, targets []pageindex.Target) bool {
 	return false
 }
 
-// fewSkipped is how many comments may be left out rather than to read from the middle. That takes two
-// reads, each of at least 4 KB: some 32 short comments.
+// fewSkipped is how many comments may be skipped rather than reading from the middle. That takes
+// two reads of at least 4 KB each: some 32 short comments.
 const fewSkipped = 32
 
-// nearest returns the boundary from which fewest comments are left out to read those that a target
-// wants: the last one before them, the first behind them, or one in their middle, which leaves out none.
+// nearest returns the boundary from which reading a target's comments skips the fewest others: the
+// last one before them, the first one behind them, or one in their middle, which skips none.
 func (l *locator) nearest(t pageindex.Target, total int) pageindex.Boundary {
 	best, end := l.boundary(t.Rank), min(t.Rank+t.Size, total)
 	if t.Size == 0 || t.Rank >= total || l.parts == nil {
@@ -241,14 +240,14 @@ func (l *locator) nearest(t pageindex.Target, total int) pageindex.Boundary {
 	return best
 }
 
-// boundaryFrom returns the first boundary between parts at or behind a rank, which is in the list.
+// boundaryFrom returns the first boundary between parts at or behind a rank that is in the list.
 func (l *locator) boundaryFrom(rank int) pageindex.Boundary {
 	at := slices.IndexFunc(l.parts, func(p segmentRange) bool { return p.mostBefore+p.most >= rank })
 	p := l.parts[at]
 	return pageindex.Boundary{Rank: p.mostBefore + p.most, After: new(p.end(l.list.Order))}
 }
 
-// end returns the last position of a part, in an order.
+// end returns the last position of a part, in the order of a list.
 func (p segmentRange) end(order comment.Order) comment.Position {
 	if order.Descends() {
 		return p.from
@@ -256,14 +255,14 @@ func (p segmentRange) end(order comment.Order) comment.Position {
 	return p.last
 }
 
-// rankOf returns the boundary right behind a position.
+// rankOf returns the boundary directly behind a position.
 func (l *locator) rankOf(at comment.Position) pageindex.Boundary {
 	b := pageindex.Boundary{After: &at}
 	for _, p := range l.parts {
 		switch p.upTo(at, l.list.Order) {
 		case all:
 			b.Rank += p.most
-		case some: // of a part whose markers are not known, none are in the list
+		case some: // if the part's markers were not read, none are in the list
 			for _, m := range l.selected(p) {
 				if c := m.Position.Compare(at); c == 0 || (c < 0) != l.list.Order.Descends() {
 					b.Rank++
@@ -274,7 +273,7 @@ func (l *locator) rankOf(at comment.Position) pageindex.Boundary {
 	return b
 }
 
-// boundary returns the last boundary that is known at or before a rank.
+// boundary returns the last known boundary at or before a rank.
 func (l *locator) boundary(rank int) pageindex.Boundary {
 	var b pageindex.Boundary
 	if rank <= 0 {

@@ -7,19 +7,19 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Merge brings the log of a product into its directory and chunks. The caller does the steps in
-// this order:
+// Merge merges the log of a product into its directory and chunks. The caller performs these steps
+// in order:
 //
 //  1. It reads the statistics, the directory and the log, consistently, for NewMerge.
 //  2. It reads the chunks that Chunks names, for Load.
 //  3. It reads the markers of the runs that Unsplit names. After that it reads the statistics and
 //     the log again, for Split.
 //  4. It deletes the chunks that Leftover names, and writes those that Result names. Then it
-//     replaces the directory, on condition that that has the version which was read. Then it deletes
-//     the entries that were merged. If another merge was first, it deletes the chunks it wrote.
+//     replaces the directory, on condition that its version is still the one read. Then it deletes
+//     the merged entries. If another merge was faster, it deletes the chunks that it wrote.
 //
-// The caller may stop after every step, and several may merge at once. Until the directory is
-// replaced, everything is as before.
+// The caller may stop after every step, and merges may run in parallel. Until the directory is
+// replaced, nothing has changed for readers.
 type Merge struct {
 	before Directory
 	view   *View
@@ -27,12 +27,11 @@ type Merge struct {
 	logBytes int
 }
 
-// chunkBytes is the size of the largest chunk, unless a single run is larger: with its key and the
-// longest product id, an item has less than 4 KB, and reading it costs half a unit.
+// chunkBytes is the maximum size of a chunk, unless a single run is larger. With its key and the
+// longest product id, an item has less than 4 KB, so reading it costs half a unit.
 const chunkBytes = 3900
 
-// NewMerge begins a merge. The log must hold all entries up to the head's last that were not
-// merged.
+// NewMerge begins a merge. The log must hold all unmerged entries, up to the head's last.
 func NewMerge(head Head, d Directory, log []Entry) (*Merge, error) {
 	v, err := NewView(head, d, log)
 	if err != nil {
@@ -44,15 +43,15 @@ func NewMerge(head Head, d Directory, log []Entry) (*Merge, error) {
 			m.logBytes += len(e.Encode()) + entryOverhead
 		}
 	}
-	m.view.segments = v.segments[:len(v.segments)-1] // the head stays as it is
+	m.view.segments = v.segments[:len(v.segments)-1] // the head is not merged
 	return m, nil
 }
 
 // Empty reports whether there is nothing to merge.
 func (m *Merge) Empty() bool { return m.view.merged == m.view.head.Last }
 
-// Chunks returns the chunks to be read: those that the log changes, and some beside them which have
-// room for more runs.
+// Chunks returns the chunks to read: those that the log changes, and neighbours with room for more
+// runs.
 func (m *Merge) Chunks() []Key {
 	var keys []Key
 	for i, s := range m.view.segments {
@@ -63,9 +62,9 @@ func (m *Merge) Chunks() []Key {
 	return keys
 }
 
-// hasRoom reports whether a chunk that the log does not change is so small that it should become
-// one with what is beside it: with new runs if it is not nearly full, and with a chunk that is
-// written anew if it is nearly empty.
+// hasRoom reports whether a chunk that the log does not change is small enough to be merged with
+// its neighbours: with new runs if it is not nearly full, and with a rewritten chunk if it is
+// nearly empty.
 func (m *Merge) hasRoom(i int) bool {
 	bytes := m.view.segments[i].chunk.Bytes
 	for _, beside := range m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))] {
@@ -76,14 +75,14 @@ func (m *Merge) hasRoom(i int) bool {
 	return false
 }
 
-// A merge that writes many chunks is dear, so it waits until the log is larger.
+// A merge that writes many chunks is expensive, so it waits until the log is larger.
 const (
 	manyChunks   = 4
-	patientBytes = 11 << 10 // with merges due every 4 KB, these wait for the third
+	patientBytes = 11 << 10 // merges are due every 4 KB, so it waits for the third
 )
 
-// Postponed reports whether the merge is to wait until the next one is due: it would write many
-// chunks, and the log is not so large yet. Runs that are far too large do not wait.
+// Postponed reports whether to skip this merge until the next one is due, because it would write
+// many chunks for a small log. Runs that are far too large do not wait.
 func (m *Merge) Postponed() bool {
 	for _, s := range m.view.segments {
 		if s.tooLarge() {
@@ -93,10 +92,10 @@ func (m *Merge) Postponed() bool {
 	return len(m.Chunks()) > manyChunks && m.logBytes < patientBytes
 }
 
-// Load brings in a chunk that was read.
+// Load adds a chunk that was read.
 func (m *Merge) Load(key Key, c Chunk) error { return m.view.Load(key, c) }
 
-// Unsplit returns the runs that are too large.
+// Unsplit returns the runs that are too large, and have to be split.
 func (m *Merge) Unsplit() []Range {
 	var out []Range
 	for _, s := range m.view.segments {
@@ -107,9 +106,9 @@ func (m *Merge) Unsplit() []Range {
 	return out
 }
 
-// Split brings in the markers of a run, and what the table held after they were read: the head,
-// and all entries after the last one that is merged. A marker may be read after a change that is
-// not merged, or in the midst of a transaction. So what the entries say replaces what was read.
+// Split adds the markers of a run, and the table's content read after them: the head, and all
+// entries after the last merged one. Markers may have been read after an unmerged change, or during
+// a transaction, so the entries override them.
 func (m *Merge) Split(r Range, read []Marker, afterwards Head, log []Entry) error {
 	if afterwards.First != m.view.head.First {
 		return fmt.Errorf("the index of the product was started anew: %w", ErrTorn)
@@ -121,7 +120,7 @@ func (m *Merge) Split(r Range, read []Marker, afterwards Head, log []Entry) erro
 	return m.view.Reveal(r, read, later...)
 }
 
-// Result is what a merge writes and deletes.
+// Result is what a merge writes.
 type Result struct {
 	// Directory replaces the one that was read.
 	Directory Directory
@@ -129,9 +128,8 @@ type Result struct {
 	Chunks map[Key]Chunk
 }
 
-// Leftover returns the chunks that nobody needs: those that the directory before the one which was
-// read named, and of the chunks of the latter's version those that it does not name. Merges that
-// ended early have left these.
+// Leftover returns unneeded chunks: those that the previous directory replaced, and those of the
+// read directory's version that it does not refer to. Interrupted merges have left these behind.
 func (m *Merge) Leftover(ofVersion []Key) []Key {
 	unnamed := slices.DeleteFunc(slices.Clone(ofVersion), func(key Key) bool {
 		return slices.ContainsFunc(m.before.References, func(ref Reference) bool { return ref.Key == key })
@@ -139,7 +137,7 @@ func (m *Merge) Leftover(ofVersion []Key) []Key {
 	return slices.Concat(m.before.Replaced, unnamed)
 }
 
-// Result ends the merge. It is given a random number, for the keys of new chunks.
+// Result ends the merge. The random number is for the keys of new chunks.
 func (m *Merge) Result(random uint32) Result {
 	d := Directory{Version: max(m.before.Version+1, m.view.head.First), Merged: m.view.head.Last}
 	out := Result{Chunks: map[Key]Chunk{}}
@@ -177,7 +175,7 @@ func (m *Merge) Result(random uint32) Result {
 	return out
 }
 
-// stretch is either a chunk that stays as it is, or adjacent runs for new chunks.
+// stretch is either a kept chunk, or adjacent runs for new chunks.
 type stretch struct {
 	kept *Reference
 	runs []Run
@@ -202,8 +200,8 @@ func (m *Merge) stretches() []stretch {
 	return out
 }
 
-// split returns the runs that a segment becomes: those of its markers, or one if it is small
-// enough.
+// split returns the runs that a segment becomes: several, cut between its markers, or one if the
+// markers were not read.
 func (s *segment) split() []Run {
 	run := Run{From: s.from, End: s.last.Next(), Counts: s.counts}
 	if !s.revealed {
@@ -226,7 +224,7 @@ func (s *segment) split() []Run {
 	return out
 }
 
-// joined joins runs that are too small with a neighbour, if both are not too large then.
+// joined joins each run that is too small with its predecessor, unless the result were too large.
 func joined(runs []Run) []Run {
 	var out []Run
 	for _, run := range runs {
@@ -243,8 +241,8 @@ func joined(runs []Run) []Run {
 	return out
 }
 
-// pack parts runs into chunks: as few as possible, and of one size. But at the end of the product,
-// where further runs come, all but the last are as full as possible.
+// pack divides runs into as few chunks as possible, of equal size. At the end of the product, where
+// new runs are added, all chunks but the last are as full as possible.
 func pack(runs []Run, atEnd bool) [][]Run {
 	bytes := len(Chunk{Runs: runs}.Encode())
 	if bytes <= chunkBytes || len(runs) == 1 {

@@ -9,47 +9,46 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// View is what a product's index says at one moment: after the last entry that its head names. It
-// holds what was read so far, and learns more by Load and Reveal.
+// View is the state of a product's index at one moment: after the last entry of its head. It holds
+// the parts read so far; Load and Reveal add more.
 type View struct {
 	head Head
 	// merged is the number of the last entry that the stored runs include.
 	merged   uint64
 	segments []*segment
-	// rows are the languages that have a row of their own in all segments. If shared is set, all
-	// others share a row in segments that were not loaded.
+	// rows are the languages with a separate row in all segments. If shared is set, all others
+	// share a row in chunks not loaded yet.
 	rows   map[comment.Language]bool
 	shared bool
 }
 
-// segment is a part of all positions. Segments lie in ascending order, without gaps.
+// segment is a range of positions. Segments are in ascending order, without gaps.
 type segment struct {
-	// from and last are its bounds, both included. The head's last is the highest of its comments;
-	// it may be below from if there are none.
+	// from and last are its bounds, inclusive. The head's last is the highest position of its
+	// comments; it may be below from if there are none.
 	from, last comment.Position
-	// counts is how many comments are there, all entries included. Without changes they are those
-	// that were read, which may be shared.
+	// counts is the number of comments, including all entries. Without changes it is the map that
+	// was read, which other values may share.
 	counts comment.Stats
-	// chunk is the reference to a chunk that was not loaded, nil for a run and for the head.
+	// chunk is the reference to a chunk not loaded yet, nil for a run and for the head.
 	chunk *Reference
-	// changes are the entries' changes here, in their order.
+	// changes are the entries' changes in this segment, in their order.
 	changes []Change
-	// markers are the comments, in ascending order, once they are known.
+	// markers are the segment's comments, in ascending order, once revealed is set.
 	markers  []Marker
 	revealed bool
 }
 
-// Marker says as what the comment at a position is counted.
+// Marker says in which cell the comment at a position counts.
 type Marker struct {
 	Position comment.Position
 	Cell     comment.Cell
 }
 
-// NewView puts parts of an index together. The head must exist. The log may hold entries that were
-// merged, and entries after the head's last; they are left out. The error wraps ErrTorn if the
-// parts do not fit.
+// NewView combines parts of an index. The head must exist. It ignores entries of the log that were
+// merged, or that follow the head's last. The error wraps ErrTorn if the parts do not fit together.
 func NewView(head Head, d Directory, log []Entry) (*View, error) {
-	if d.Merged < head.First { // none, or that of an earlier index
+	if d.Merged < head.First { // no directory, or that of an earlier index
 		d = Directory{Merged: head.First}
 	}
 	v := &View{head: head, merged: d.Merged, rows: map[comment.Language]bool{}}
@@ -75,7 +74,7 @@ func NewView(head Head, d Directory, log []Entry) (*View, error) {
 	return v, v.check()
 }
 
-// between returns the entries after a number up to another. They must all be there.
+// between returns the entries after a number, up to another. It is an error if one is missing.
 func between(log []Entry, after, last uint64) ([]Entry, error) {
 	if after > last {
 		return nil, fmt.Errorf("the directory includes entry %d, and the head none above %d: %w", after, last, ErrTorn)
@@ -117,7 +116,7 @@ func (v *View) end() comment.Position {
 	return v.segments[len(v.segments)-1].last.Next()
 }
 
-// change counts a change in the segment where it belongs, and reports whether there is one.
+// change counts a change in its segment, and reports whether there is one.
 func (v *View) change(c Change) bool {
 	i := v.find(c.Position)
 	if i < 0 || c.Position.Compare(v.segments[i].last) > 0 {
@@ -135,13 +134,12 @@ func (v *View) change(c Change) bool {
 	return true
 }
 
-// find returns the number of the last segment that begins at or below a position, -1 if there is
-// none.
+// find returns the number of the last segment that begins at or below a position, -1 if none does.
 func (v *View) find(p comment.Position) int {
 	return sort.Search(len(v.segments), func(i int) bool { return v.segments[i].from.Compare(p) > 0 }) - 1
 }
 
-// inRow returns the cell in which a chunk's sum counts a cell.
+// inRow returns the cell in which a chunk's sum includes a cell.
 func (v *View) inRow(cell *comment.Cell) *comment.Cell {
 	if cell == nil {
 		return nil
@@ -151,9 +149,9 @@ func (v *View) inRow(cell *comment.Cell) *comment.Cell {
 	return &in
 }
 
-// rowOf returns the language in whose row a chunk's sum counts a language: its own, or the shared one. As
-// in the statistics, a new language gets a row while there is room and no language shares one, so all
-// comments of a language are in the same row everywhere.
+// rowOf returns the language whose row in a chunk's sum includes a language: its own, or the shared
+// one. As in the statistics, a new language gets a row while there is room and no language shares
+// one. So all comments of a language are in the same row everywhere.
 func (v *View) rowOf(language comment.Language) comment.Language {
 	switch {
 	case v.rows[language]:
@@ -166,7 +164,8 @@ func (v *View) rowOf(language comment.Language) comment.Language {
 	return language
 }
 
-// sumOf returns the counts of runs, each language in the row that a function names; nil for its own.
+// sumOf returns the sum of runs. Each language is counted in the row that rowOf names, or in its
+// own if rowOf is nil.
 func sumOf(runs []Run, rowOf func(comment.Language) comment.Language) comment.Stats {
 	sum := comment.Stats{}
 	for _, run := range runs {
@@ -189,7 +188,7 @@ func (v *View) check() error {
 	return nil
 }
 
-// Load brings in a chunk that was read.
+// Load adds a chunk that was read.
 func (v *View) Load(key Key, c Chunk) error {
 	i := slices.IndexFunc(v.segments, func(s *segment) bool { return s.chunk != nil && s.chunk.Key == key })
 	if i < 0 {
@@ -213,7 +212,7 @@ func (v *View) Load(key Key, c Chunk) error {
 	return part.check()
 }
 
-// Unloaded returns the chunks that were not loaded.
+// Unloaded returns the chunks that are not loaded yet.
 func (v *View) Unloaded() []Key {
 	var keys []Key
 	for _, s := range v.segments {
@@ -234,12 +233,12 @@ func (v *View) Runs() []Run {
 	return out
 }
 
-// Range is a range of positions, both bounds included.
+// Range is a range of positions, both inclusive.
 type Range struct{ From, Last comment.Position }
 
-// Reveal brings in the markers of a run, or of the head. They may have been read before or after
-// the moment of the view: the changes of later entries are undone. The error wraps ErrTorn if the markers do
-// not add up to what is counted then.
+// Reveal adds the markers of a run or of the head. They may have been read before or after the
+// moment of the view: Reveal undoes the changes of later entries. The error wraps ErrTorn if the
+// markers do not match the counts.
 func (v *View) Reveal(r Range, read []Marker, later ...Entry) error {
 	s := v.segments[max(0, v.find(r.From))]
 	known := map[comment.Position]*comment.Cell{}
@@ -262,8 +261,8 @@ func (v *View) Reveal(r Range, read []Marker, later ...Entry) error {
 	return nil
 }
 
-// overridden returns the markers of the segment in order: those that were read, except where it is
-// known otherwise.
+// overridden returns the markers of the segment in order: those that were read, unless known has
+// another cell for the position, or nil for none.
 func (s *segment) overridden(read []Marker, known map[comment.Position]*comment.Cell) []Marker {
 	outside := func(p comment.Position) bool { return p.Compare(s.from) < 0 || p.Compare(s.last) > 0 }
 	out := slices.DeleteFunc(slices.Clone(read), func(m Marker) bool {
@@ -279,15 +278,16 @@ func (s *segment) overridden(read []Marker, known map[comment.Position]*comment.
 	return out
 }
 
-// ViewOf returns the view of a product that has these comments, and no index.
+// ViewOf returns the view of a product with these comments and no index.
 func ViewOf(markers []Marker) *View {
 	s := &segment{last: comment.MaxPosition, revealed: true}
 	s.markers = s.overridden(markers, nil)
 	return &View{segments: []*segment{s}}
 }
 
-// Untouched reports whether no comment in some ranges changed between this head and a later one,
-// given the entries of the log after this head. Of comments in the head itself no entry tells.
+// Untouched reports whether no comment in some ranges has changed between this head and a later
+// one, given the log entries after this head. It returns false for ranges that reach into the head,
+// whose changes are not in the log.
 func (h Head) Untouched(ranges []Range, now Head, log []Entry) bool {
 	next := h.Last + 1
 	for _, e := range log {

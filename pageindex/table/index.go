@@ -1,8 +1,8 @@
-// Package table is the index of page numbers that is in the comments' own table. It reads and
-// merges what package runs defines and the counting transactions of package counts write.
+// Package table is the page index inside the comments' own table. It reads and merges the parts
+// that package runs defines and the transactions of package counts write.
 //
-// The head of a product's index is an attribute of its statistics. All other items have a partition
-// of their own:
+// The head of a product's index is an attribute of its statistics. All other items are in a
+// separate partition:
 //
 //	R#<product>  K#<version>-<number>  a chunk of runs
 //	R#<product>  L                     the directory, with the runs of a small product
@@ -31,7 +31,7 @@ type Index struct {
 	unsplit func(product string)
 }
 
-// client is the part of the SDK's client that an Index works with.
+// client is the part of the SDK's client that an Index calls.
 type client interface {
 	readClient
 	mergeClient
@@ -39,30 +39,31 @@ type client interface {
 
 var _ pageindex.Index = (*Index)(nil)
 
-// New returns the index of a table, which must be as layout.Definition says.
+// New returns the index of a table, which must match layout.Definition.
 func New(client client, table string) *Index {
 	return &Index{client: client, table: table, unsplit: func(string) {}}
 }
 
-// OnUnsplit sets a function that is called when a lookup fails because a merge has not split a run
-// yet that is far too large. Such a merge may have failed or been killed, and the next one may be
-// due only after many changes. Call it before the first lookup.
+// OnUnsplit sets a function to call when a lookup fails because of a far too large run, which a
+// merge should have split. That merge may have failed or been killed, and the next one may be due
+// only after many changes. Call OnUnsplit before the first lookup.
 func (x *Index) OnUnsplit(merge func(product string)) { x.unsplit = merge }
 
 const (
-	// readThrough is the number of comments up to which a product needs no index: they all are
-	// read.
+	// readThrough is the number of comments up to which a product needs no index: a lookup reads
+	// them all.
 	readThrough = 256
-	// tries is how often parts are read that do not fit together, and firstWait the wait before the second
-	// try; it doubles with each. All tries of a lookup but the first read consistently.
+	// tries is how often parts are read that do not fit together, and firstWait the wait before the
+	// second attempt; it doubles each time. All attempts but the first read consistently.
 	tries     = 5
 	firstWait = 5 * time.Millisecond
 )
 
-// Find implements pageindex.Index. All reads are eventually consistent, unless their answers do not
-// fit together. Exact targets, and those at a position, take a further read (confirm). Not so at comments,
-// which are read themselves afterwards. The bounds of a range of dates are not confirmed: changes of some
-// milliseconds which cancel out in the count of a run and cell may move such a bound by as many comments.
+// Find implements pageindex.Index. It reads eventually consistently, unless the answers do not fit
+// together. Exact targets, and those at a position, take one more read (confirm). Targets at a
+// comment do not: the comments themselves are read afterwards. Find does not confirm the bounds of
+// a range of dates. Changes within some milliseconds that cancel out in the counts of a run may
+// shift such a bound by as many comments.
 func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageindex.Target) (pageindex.Found, error) {
 	l := finding{
 		list:    list,
@@ -89,7 +90,7 @@ func (x *Index) Find(ctx context.Context, list pageindex.List, targets []pageind
 	return found, nil
 }
 
-// untorn reads parts of an index again while they do not fit together.
+// untorn reads again while parts of an index do not fit together.
 func untorn[T any](ctx context.Context, read func() (T, error)) (all T, err error) {
 	for try := range tries {
 		if try > 0 {
@@ -112,7 +113,7 @@ type finding struct {
 	unsplit func(product string)
 }
 
-// find makes one try.
+// find makes one attempt.
 func (l *finding) find(ctx context.Context) (pageindex.Found, error) {
 	var head runs.Head
 	var changes int64
@@ -147,9 +148,9 @@ func (l *finding) find(ctx context.Context) (pageindex.Found, error) {
 	}
 }
 
-// confirm checks that the markers which were read are of the moment of the head: that they add up to
-// the run's counts does not tell, since changes may cancel out. The error is runs.ErrTorn if they may
-// be of another.
+// confirm checks that the markers were read in the state of the head. That they add up to the run's
+// counts proves nothing, since changes may cancel out. The error is runs.ErrTorn if they may be
+// from another state.
 func (l *finding) confirm(ctx context.Context, head runs.Head, changes int64, revealed []runs.Range) error {
 	if !l.sharp || len(revealed) == 0 {
 		return nil
@@ -169,7 +170,7 @@ func (l *finding) confirm(ctx context.Context, head runs.Head, changes int64, re
 	return err
 }
 
-// fill reads what a view needs, in one wave.
+// fill reads the needed parts into a view, in one wave.
 func (l *finding) fill(ctx context.Context, view *runs.View, needs runs.Needs) error {
 	var mu sync.Mutex
 	var reads []func(context.Context) error
@@ -198,7 +199,7 @@ func (l *finding) fill(ctx context.Context, view *runs.View, needs runs.Needs) e
 	return l.wave(ctx, reads...)
 }
 
-// findUnindexed answers for a product without an index, if it is small.
+// findUnindexed answers for a small product without an index.
 func (l *finding) findUnindexed(ctx context.Context) (pageindex.Found, error) {
 	var markers []runs.Marker
 	err := l.wave(ctx, func(ctx context.Context) (err error) {
@@ -216,9 +217,9 @@ func (l *finding) findUnindexed(ctx context.Context) (pageindex.Found, error) {
 	return found, nil
 }
 
-// Merge merges the log of a product's index into its runs, and deletes what is left of an index
-// that the product had before, also if it has none now. Several processes may call it at once: of
-// two that do the same, one changes nothing.
+// Merge merges the log of a product's index into its runs, and deletes the remains of an earlier
+// index, even if the product has none now. Several processes may call it at once: of two that merge
+// the same, one changes nothing.
 func (x *Index) Merge(ctx context.Context, product string) error {
 	m := merging{client: x.client, reading: &reading{client: x.client, table: x.table, product: product, consistent: true}}
 	_, err := untorn(ctx, func() (any, error) { return nil, m.merge(ctx) })

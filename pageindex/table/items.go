@@ -13,7 +13,7 @@ import (
 
 const (
 	chunkPrefix = "K#"
-	// attrVersion is an attribute of the directory: N, its version, for conditions.
+	// attrVersion is the directory's version, N, for conditional writes.
 	attrVersion = "n"
 )
 
@@ -35,13 +35,13 @@ func content(it layout.Item, attr string) []byte {
 	return nil
 }
 
-// stored is the directory and the log of a product, as they were read.
+// stored is the directory and the log of a product, as read.
 type stored struct {
 	directory runs.Directory
 	log       []runs.Entry
 }
 
-// decodeMarkers reads the markers of comments that are counted.
+// decodeMarkers appends the markers of counted comments to out.
 func decodeMarkers(out []runs.Marker, items []layout.Item) ([]runs.Marker, error) {
 	for _, it := range items {
 		r := layout.NewReader(it)
@@ -57,7 +57,7 @@ func decodeMarkers(out []runs.Marker, items []layout.Item) ([]runs.Marker, error
 		if err != nil {
 			return nil, err
 		}
-		cell.Language = unique.Make(cell.Language).Value() // a part of the answer would keep all of it in memory
+		cell.Language = unique.Make(cell.Language).Value() // a substring would keep the whole answer in memory
 		out = append(out, runs.Marker{Position: position, Cell: cell})
 	}
 	return out, nil

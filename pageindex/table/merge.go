@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// mergeClient is the part of the SDK's client that a merge works with, beside reads.
+// mergeClient is the part of the SDK's client that a merge calls, besides reads.
 type mergeClient interface {
 	call.BatchWriter
 	PutItem(context.Context, *dynamodb.PutItemInput, ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error)
@@ -23,13 +23,13 @@ type mergeClient interface {
 	TransactGetItems(context.Context, *dynamodb.TransactGetItemsInput, ...func(*dynamodb.Options)) (*dynamodb.TransactGetItemsOutput, error)
 }
 
-// merging is one call of Merge. Its steps are those of runs.Merge.
+// merging is one call of Merge. It performs the steps of runs.Merge.
 type merging struct {
 	*reading
 	client mergeClient
 }
 
-// merge makes one try.
+// merge makes one attempt.
 func (m *merging) merge(ctx context.Context) error {
 	head, _, err := m.statistics(ctx)
 	if err != nil {
@@ -60,7 +60,7 @@ func (m *merging) merge(ctx context.Context) error {
 	if err := m.split(ctx, merge, head.Last); err != nil {
 		return err
 	}
-	// Chunks that earlier merges replaced or left are deleted.
+	// Delete chunks that earlier merges replaced or left behind.
 	items, err := m.keys(ctx, chunkPrefix+runs.Key{Version: stored.directory.Version}.String()[:16])
 	if err != nil {
 		return err
@@ -77,8 +77,8 @@ func (m *merging) merge(ctx context.Context) error {
 	return m.write(ctx, stored, merge.Result(rand.Uint32()))
 }
 
-// split reads the markers of runs that are too large, and after that the head and the entries that
-// were added meanwhile.
+// split reads the markers of runs that are too large, and after that the head and the entries added
+// meanwhile.
 func (m *merging) split(ctx context.Context, merge *runs.Merge, last uint64) error {
 	unsplit := merge.Unsplit()
 	if len(unsplit) == 0 {
@@ -109,8 +109,8 @@ func (m *merging) split(ctx context.Context, merge *runs.Merge, last uint64) err
 }
 
 // headAfterwards reads the head in a transaction. A query may have seen markers of a transaction
-// that has not reached the statistics yet. This read is refused then, or waits, so that the head
-// names the entries of all changes that were seen.
+// that has not reached the statistics yet. In that case this read fails and is retried, so that the
+// head's log includes all changes seen.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html#transaction-isolation
 func (m *merging) headAfterwards(ctx context.Context) (head runs.Head, err error) {
 	err = call.Retry(ctx, func() (progress bool, err error) {
@@ -128,7 +128,7 @@ func (m *merging) headAfterwards(ctx context.Context) (head runs.Head, err error
 	return head, err
 }
 
-// write writes the result of a merge, unless another merge was first.
+// write writes the result of a merge, unless another merge was faster.
 func (m *merging) write(ctx context.Context, before stored, result runs.Result) error {
 	var chunks []types.WriteRequest
 	for key, chunk := range result.Chunks {
@@ -167,8 +167,8 @@ func (m *merging) write(ctx context.Context, before stored, result runs.Result) 
 	return call.DeleteAll(ctx, m.client, m.table, merged)
 }
 
-// keys returns the keys of the items of the product's index whose sort keys have a prefix, with the
-// version if one is the directory.
+// keys returns the keys of the index's items whose sort keys have a prefix. The directory's key
+// comes with its version.
 func (m *merging) keys(ctx context.Context, prefix string) (keys []layout.Item, err error) {
 	condition, values := "begins_with("+layout.AttrSK+",:prefix)", layout.Item{
 		":key": layout.PagesKey(m.product, "")[layout.AttrPK], ":prefix": layout.Text(prefix),
@@ -180,7 +180,7 @@ func (m *merging) keys(ctx context.Context, prefix string) (keys []layout.Item, 
 	return keys, err
 }
 
-// sweep deletes all that is left of the index of a product that has none.
+// sweep deletes the remains of the index of a product that has none.
 func (m *merging) sweep(ctx context.Context) error {
 	var keys []layout.Item
 	for _, prefix := range []string{chunkPrefix, layout.DirectorySK} {
@@ -201,7 +201,7 @@ func (m *merging) sweep(ctx context.Context) error {
 			ConditionExpression:       aws.String(attrVersion + " = :version"),
 			ExpressionAttributeValues: layout.Item{":version": keys[i][attrVersion]},
 		})
-		if err != nil && !call.Refused(err) { // it was replaced since its version was read
+		if err != nil && !call.Refused(err) { // if refused, it was replaced meanwhile
 			return call.Wrap(err, "DeleteItem of the directory")
 		}
 		keys = slices.Delete(keys, i, i+1)

@@ -19,20 +19,19 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// readClient is the part of the SDK's client that reads.
+// readClient is the part of the SDK's client that reads call.
 type readClient interface {
 	call.Querier
 	call.BatchGetter
 }
 
-// reading reads parts of one product's index, and adds up what that costs. It is safe for
-// concurrent use.
+// reading reads parts of one product's index, and adds up the cost. It is safe for concurrent use.
 type reading struct {
 	client     readClient
 	table      string
 	product    string
 	consistent bool
-	// sharp says that markers are read consistently in any case.
+	// sharp means that markers are always read consistently.
 	sharp bool
 
 	mu   sync.Mutex
@@ -57,7 +56,7 @@ func (r *reading) add(calls int, units float64) {
 	r.cost.ReadUnits += units
 }
 
-// get fetches items by their keys. Those that do not exist are missing.
+// get fetches items by their keys. It leaves out items that do not exist.
 func (r *reading) get(ctx context.Context, what string, want types.KeysAndAttributes) ([]layout.Item, error) {
 	want.ConsistentRead = aws.Bool(r.consistent)
 	got, err := call.GetItems(ctx, r.client, r.table, want)
@@ -68,12 +67,12 @@ func (r *reading) get(ctx context.Context, what string, want types.KeysAndAttrib
 	return got.Items, call.Wrap(err, "BatchGetItem of %s of product %q", what, r.product)
 }
 
-// fits is about how many markers fit in a page of a Query, which has up to 1 MB. The local engine
-// reads all that a Query may return before it looks how many fit.
+// fits is about how many markers fit into a page of a Query, which has up to 1 MB. The local engine
+// reads everything that a Query may return before it checks how much fits.
 const fits = 10_000
 
-// query reads all pages of a query, and calls page with the items of each. limit is the most items
-// of a page, 0 for as many as fit.
+// query reads all pages of a query, and calls page with the items of each. limit is the maximum
+// number of items in a page, 0 for as many as fit.
 func (r *reading) query(ctx context.Context, what, condition string, values layout.Item, attrs string, limit int, page func([]layout.Item) error) error {
 	consistent := r.consistent || r.sharp && attrs == markerAttrs
 	input := &dynamodb.QueryInput{
@@ -100,8 +99,8 @@ func (r *reading) query(ctx context.Context, what, condition string, values layo
 	}
 }
 
-// statistics reads the head of the index, the zero Head if the product has none, and the number that rises
-// with every change of it.
+// statistics reads the head of the index, which is the zero Head if the product has none, and a
+// number that rises with each change of the statistics.
 func (r *reading) statistics(ctx context.Context) (head runs.Head, changes int64, err error) {
 	items, err := r.get(ctx, "the statistics", types.KeysAndAttributes{
 		Keys:                 []layout.Item{layout.ProductKey(r.product, layout.StatisticsSK)},
@@ -124,7 +123,7 @@ func (r *reading) logAfter(ctx context.Context, number uint64) ([]runs.Entry, er
 	return s.log, err
 }
 
-// from reads items of the product's index by their sort keys, in the order of these.
+// from reads items of the product's index by their sort keys, in ascending order.
 func (r *reading) from(ctx context.Context, what, condition, sortKey string) (s stored, err error) {
 	values := layout.Item{":key": layout.PagesKey(r.product, "")[layout.AttrPK], ":from": layout.Text(sortKey)}
 	var items []layout.Item
@@ -155,7 +154,7 @@ func (r *reading) from(ctx context.Context, what, condition, sortKey string) (s 
 	return s, nil
 }
 
-// chunks reads at most MaxKeysPerGet chunks. The error wraps ErrTorn if some do not exist.
+// chunks reads at most MaxKeysPerGet chunks. The error wraps ErrTorn if one does not exist.
 func (r *reading) chunks(ctx context.Context, keys []runs.Key) (map[runs.Key]runs.Chunk, error) {
 	items, err := r.get(ctx, "chunks of the page index", types.KeysAndAttributes{
 		Keys:                 chunkKeys(r.product, keys),
@@ -181,11 +180,11 @@ func (r *reading) chunks(ctx context.Context, keys []runs.Key) (map[runs.Key]run
 	return out, nil
 }
 
-// markerAttrs are the attributes of a marker that are read.
+// markerAttrs are the attributes read of a marker.
 const markerAttrs = layout.AttrSK + "," + layout.AttrCell
 
-// markers reads the markers of comments that are counted, in order, until there are more than most;
-// 0 for no limit.
+// markers reads the markers of counted comments, in order. It stops with errTooMany at more than
+// most; 0 means no limit.
 func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]runs.Marker, error) {
 	key := layout.ProductKey(r.product, "")
 	values := layout.Item{
@@ -207,5 +206,5 @@ func (r *reading) markers(ctx context.Context, between runs.Range, most int) ([]
 	return out, err
 }
 
-// errTooMany ends a query whose answer is too large.
+// errTooMany stops a query with too many results.
 var errTooMany = errors.New("too many comments")

@@ -9,9 +9,9 @@ import (
 	"github.com/talkback/talkback/pageindex/runs"
 )
 
-// Runs returns all runs of a product's index in ascending order, the head as the last of them, as
-// they are at one moment; none if the product has no index. An error that wraps runs.ErrTorn says
-// that parts of the index are missing, cannot be read or do not fit together.
+// Runs returns all runs of a product's index in ascending order, the head last, all of one moment;
+// none if the product has no index. An error that wraps runs.ErrTorn means that parts of the index
+// are missing, cannot be decoded or do not fit together.
 func (x *Index) Runs(ctx context.Context, product string) (all []runs.Run, err error) {
 	r := &reading{client: x.client, table: x.table, product: product, consistent: true}
 	all, err = untorn(ctx, func() ([]runs.Run, error) {
