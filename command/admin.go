@@ -20,24 +20,23 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// AdminFlags say where operators ask a process how it fares.
+// AdminFlags configure the listener for operators.
 type AdminFlags struct {
 	AdminListen string `help:"Address of a listener for operators and their programs: /metrics, /healthz, /readyz, and /debug/pprof for callers on this machine. Without it, there is none." placeholder:"HOST:PORT"`
 }
 
-// measured is what a process measures, and the admin listener that shows it. The nil measured
-// measures nothing.
+// measured is the metrics of a process, and the admin listener that serves them. A nil measured
+// does nothing.
 type measured struct {
 	*telemetry.Metrics
 	listener *adminListener // nil without --admin-listen
 }
 
-// lastExport is how long the end of a process waits for its last metrics to be sent.
+// lastExport is how long an ending process waits for its last metrics to be sent.
 const lastExport = 3 * time.Second
 
-// measure begins to measure if an operator asks for it, by --admin-listen or by the variables of
-// OpenTelemetry; else it returns nil. api answers for the health of the process; nil for none. The
-// error names the cure.
+// measure starts metrics if --admin-listen or the variables of OpenTelemetry ask for them;
+// otherwise it returns nil. api answers the health checks; nil for none. The error names the cure.
 func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal) (*measured, error) {
 	var readers []telemetry.Reader
 	var listener *adminListener
@@ -66,7 +65,7 @@ func (f AdminFlags) measure(ctx context.Context, api http.Handler, term Terminal
 		listener.done = make(chan struct{})
 		go func() {
 			defer close(listener.done)
-			_ = listener.http.Serve(listener.on) // it ends with close
+			_ = listener.http.Serve(listener.on) // it returns after close
 		}()
 	}
 	return &measured{metrics, listener}, nil
@@ -109,7 +108,7 @@ func (o requestObserver) Ended(ctx context.Context, e *httpapi.Exchange) {
 	}
 }
 
-// adminListener is the server of --admin-listen. The nil one does nothing.
+// adminListener is the server of --admin-listen. A nil adminListener does nothing.
 type adminListener struct {
 	http *http.Server
 	on   net.Listener
@@ -117,8 +116,8 @@ type adminListener struct {
 	done chan struct{} // closed when it has ended; nil before it answers
 }
 
-// listen takes the port. All who reach it can read metrics, so a line warns of one that other
-// machines can reach.
+// listen opens the port. It logs a warning if other machines can reach it, since everyone who
+// reaches it can read metrics.
 func (f AdminFlags) listen(ctx context.Context, scraped *telemetry.Prometheus, api http.Handler, log *slog.Logger) (*adminListener, error) {
 	on, err := listenOn(ctx, "--admin-listen", f.AdminListen)
 	if err != nil {
@@ -138,7 +137,7 @@ func (f AdminFlags) listen(ctx context.Context, scraped *telemetry.Prometheus, a
 	return &adminListener{on: httpapi.NewConnections(telemetry.AdminConnections, 0).Bound(server, on), said: said, http: server}, nil
 }
 
-// close ends the server at once: nothing that it answers has to be answered to its end.
+// close stops the server at once, even while it answers.
 func (l *adminListener) close() {
 	if l == nil {
 		return
@@ -151,8 +150,8 @@ func (l *adminListener) close() {
 	l.said.Close()
 }
 
-// ofCalls measures the calls of a session, and the clock that it watches. It comes before anything is
-// made of its client.
+// ofCalls measures the calls of a session and the offset of its clock. Call it before anything is
+// made from the session's client.
 func (m *measured) ofCalls(session *Session) {
 	if m != nil {
 		session.Client = call.Observed(session.Client, m.Table)
@@ -160,7 +159,7 @@ func (m *measured) ofCalls(session *Session) {
 	}
 }
 
-// ofPlaces exports the places of a limiter of requests, and returns the limiter.
+// ofPlaces exports the state of a limiter of requests, and returns the limiter.
 func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 	if m == nil || limiter == nil {
 		return limiter
@@ -172,7 +171,7 @@ func (m *measured) ofPlaces(limiter *concurrency.Limiter) *concurrency.Limiter {
 }
 
 // ofClients exports the number of limited clients, and the availability of the store that servers
-// share for that, if there is one.
+// share, if there is one.
 func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	if m == nil || limits == nil {
 		return
@@ -191,7 +190,7 @@ func (m *measured) ofClients(limits *httpapi.ClientLimits) {
 	}
 }
 
-// ofHooks measures deliveries to hooks, and how the hooks are.
+// ofHooks exports deliveries to hooks, and the state of the hooks.
 func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
 	if m == nil {
 		return o
@@ -218,7 +217,7 @@ func (m *measured) ofHooks(o webhooks.Options) webhooks.Options {
 	return o
 }
 
-// ofSubscriptions measures subscriptions, if there are any.
+// ofSubscriptions exports the state of subscriptions, if there are any.
 func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
 	if m == nil || s == nil {
 		return
@@ -237,7 +236,7 @@ func (m *measured) ofSubscriptions(s *httpapi.Subscriptions, hub *live.Hub) {
 	})
 }
 
-// ofCounting measures how the stream is read. It comes before the runner runs.
+// ofCounting exports the progress of reading the stream. Call it before the runner runs.
 func (m *measured) ofCounting(runner *counting.Runner) {
 	if m == nil {
 		return
@@ -259,7 +258,7 @@ func (m *measured) ofCounting(runner *counting.Runner) {
 // lagTimeout bounds reading the lag of page numbers, so that a scrape is answered in time.
 const lagTimeout = 2 * time.Second
 
-// ofPageIndex measures how far the index of page numbers is, if there is one.
+// ofPageIndex exports the lag and the availability of the page index, if there is one.
 func (m *measured) ofPageIndex(p *pages) {
 	index, ok := p.found.(interface {
 		Lag(context.Context) (lag time.Duration, known, answers bool)
@@ -282,7 +281,7 @@ func (m *measured) ofPageIndex(p *pages) {
 	})
 }
 
-// one is 1 for true.
+// one returns 1 for true, 0 for false.
 func one(yes bool) float64 {
 	if yes {
 		return 1
@@ -290,13 +289,13 @@ func one(yes bool) float64 {
 	return 0
 }
 
-// startTraces begins to send traces, if the environment asks for that.
+// startTraces starts sending traces, if the environment asks for it.
 func startTraces(ctx context.Context, term Terminal) (*telemetry.Traces, error) {
 	traces, err := telemetry.StartTraces(ctx, release(), os.LookupEnv, term.Logger)
 	return traces, usage(err)
 }
 
-// trace lets the calls of a session be part of traces.
+// trace adds the calls of a session to traces.
 func (s *Session) trace(traces *telemetry.Traces) {
 	if tracer := traces.Tracer(); tracer != nil {
 		s.tracer, s.writes = tracer, spans.NewWrites()
@@ -309,7 +308,8 @@ type RequestLogFlags struct {
 	SlowOperation time.Duration `help:"Log operations that run for this long or longer, with their plans; 0 logs none (default: ${default})." placeholder:"1s" default:"1s"`
 }
 
-// requestObservers returns what traces and logs requests, and a function that ends them.
+// requestObservers returns the observers that trace and log requests, and a function that ends
+// them.
 func (f RequestLogFlags) requestObservers(traces *telemetry.Traces, term Terminal) (observers []httpapi.Observer, end func()) {
 	end = func() {}
 	if tracer := traces.Tracer(); tracer != nil {

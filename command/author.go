@@ -23,10 +23,10 @@ type Author struct {
 	Force    bool `help:"Replace an existing file."`
 }
 
-// author is whom the command is about.
+// author returns the author that the command is about.
 func (c *Author) author() comment.Author { return comment.Author{ID: c.ID, Imported: c.Imported} }
 
-// Run exports or erases, and prints what became of it.
+// Run exports or erases, and prints the result.
 func (c *Author) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.check(); err != nil {
 		return usage(err)
@@ -54,7 +54,8 @@ func (c *Author) check() error {
 	return c.author().CheckID()
 }
 
-// checkScan refuses to read the whole table unless that is asked for, and says what it costs.
+// checkScan returns an error that states the cost of reading the whole table, unless the flags ask
+// for that.
 func (c *Author) checkScan(ctx context.Context, session *Session) error {
 	if !c.Imported || c.Scan {
 		return nil
@@ -66,8 +67,8 @@ func (c *Author) checkScan(ctx context.Context, session *Session) error {
 	return usagef("imported authors are in no index, so this reads the whole table%s; run it again with --scan", price)
 }
 
-// priceOfScan says, after a colon, what reading the whole table takes. It is empty if the engine does not tell: the
-// local one counts items and does not measure them.
+// priceOfScan describes the cost of reading the whole table, after a colon. It is empty if the
+// engine does not report the table's size: the local one counts items but does not measure them.
 func priceOfScan(ctx context.Context, session *Session) (string, error) {
 	items, units, err := dynamo.NewScanner(session.Client, session.Table, 0).Estimate(ctx)
 	if err != nil || units == 0 {
@@ -76,10 +77,10 @@ func priceOfScan(ctx context.Context, session *Session) (string, error) {
 	return output.English.Sprintf(": about %d items, %.0f read units", items, units), nil
 }
 
-// authorCopy counts what an export of an author holds.
+// authorCopy counts the contents of an author's export.
 type authorCopy struct{ comments, decisions, reports, votes, keys int }
 
-// write writes all lines and keeps the file. It returns how many there are.
+// write writes all lines and keeps the file. It returns a report of their numbers.
 func (c *Author) write(ctx context.Context, e *exporting) (report string, err error) {
 	if err := c.checkScan(ctx, e.session); err != nil {
 		return "", err
@@ -102,7 +103,7 @@ func (c *Author) write(ctx context.Context, e *exporting) (report string, err er
 	return report, e.out.Keep(ctx)
 }
 
-// appendTo appends the lines of a record, and counts them.
+// appendTo appends the lines of a record, and counts their contents.
 func (d *authorCopy) appendTo(lines []byte, record dynamo.AuthorRecord) (_ []byte, err error) {
 	switch {
 	case record.Report != nil:
@@ -166,7 +167,7 @@ func (c *Author) erase(ctx context.Context, flags *EngineFlags, term Terminal) (
 	return err
 }
 
-// newEraser makes what erases authors from the table of a session, for a command.
+// newEraser makes an eraser for the table of a session, on behalf of a command.
 func newEraser(session *Session, name string) *erasure.Eraser {
 	return erasure.New(session.Client, session.Table, erasure.Options{Who: processName(name), Engine: session.run})
 }

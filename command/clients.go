@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// ClientFlags say what each client may use over time, and how clients are told apart.
+// ClientFlags configure how much each client may use over time, and how clients are told apart.
 type ClientFlags struct {
 	ReadUnits *uint32         `name:"client-read-units" help:"Read units that each client may use a second; 0 for any number (default: ${client_read_units}, 0 on loopback)." placeholder:"1000"`
 	Burst     *uint32         `name:"client-burst" help:"Read units that each client may use at once after a pause (default: ten seconds' worth)." placeholder:"10000"`
@@ -26,16 +26,16 @@ type ClientFlags struct {
 	Trusted   []httpapi.Proxy `name:"trusted-proxy" help:"Address or network, such as 10.0.0.0/8, of a proxy whose X-Forwarded-For is believed. Repeatable. Without it, all clients of a proxy are one." placeholder:"CIDR"`
 }
 
-// What each client may use by default of a server that other machines reach: more than people ask
-// for, even a whole office behind one address.
+// Default limits for each client of a server that other machines reach. People use less, even a
+// whole office behind one address.
 const (
 	defaultReadUnits = 1000
 	defaultWrites    = 60
 	burstSeconds     = 10
 )
 
-// policies returns what each client may use, with a rate of 0 for any number. Visitors vote through
-// proxies on this machine too.
+// policies returns the limits for each client; a rate of 0 means unlimited. Limits on writes apply
+// on loopback too if visitors vote: they may come through a proxy on this machine.
 func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writes quota.Policy) {
 	units, changes := uint32(defaultReadUnits), uint32(defaultWrites)
 	if isLoopback(address) {
@@ -51,7 +51,7 @@ func (f *ClientFlags) policies(address net.Addr, visitorsVote bool) (reads, writ
 		quota.Policy{Name: "writes", Rate: float64(changes) / minute, Burst: float64(changes)}
 }
 
-// orDefault returns the value of a flag.
+// orDefault returns the value of a flag, or unset if it is not given.
 func orDefault(flag *uint32, unset uint32) uint32 {
 	if flag == nil {
 		return unset
@@ -59,8 +59,8 @@ func orDefault(flag *uint32, unset uint32) uint32 {
 	return *flag
 }
 
-// limits returns what bounds clients, nil if nothing does, and a notice that says it. The end of the
-// context, and then close, end what is done for them.
+// limits returns the limits of clients, nil if there are none, and a notice that describes them. To
+// stop what runs for them, end the context and then call stop.
 func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string, who auth.Authorizer, log *slog.Logger) (clients *httpapi.ClientLimits, notice string, stop func(), err error) {
 	_, visitorsVote := who.(*auth.Visitors)
 	reads, writes := f.policies(address, visitorsVote)
@@ -94,7 +94,7 @@ func (f *ClientFlags) limits(ctx context.Context, address net.Addr, table string
 	return clients, inWords(reads, writes), stop, nil
 }
 
-// inWords says what each client may use.
+// inWords describes what each client may use.
 func inWords(reads, writes quota.Policy) string {
 	units, changes := "any number of read units", "any number of writes"
 	if reads.Rate > 0 {
@@ -106,9 +106,9 @@ func inWords(reads, writes quota.Policy) string {
 	return units + " and " + changes + " for each client"
 }
 
-// client returns a function that tells the client of a request: the customer of its token, else its
-// address. Moderators and the shop's own servers are not limited, nor are requests from this
-// process, which come from no address: pages that are the same for everyone.
+// client returns a function that identifies the client of a request: the customer of its token,
+// else its address. It exempts moderators, the shop's own servers, and requests from this process,
+// which have no address: they render pages that are the same for everyone.
 func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.Request) (quota.Client, bool) {
 	trusted := httpapi.Proxies(f.Trusted)
 	warn := sync.OnceFunc(func() {
@@ -132,7 +132,7 @@ func (f *ClientFlags) client(who auth.Authorizer, log *slog.Logger) func(*http.R
 	}
 }
 
-// WriterFlags say who may write.
+// WriterFlags configure who may write.
 type WriterFlags struct {
 	ModeratorToken string `help:"Bearer token of moderators, who may change anything. Set it in the environment: flags are visible to everyone on the machine." placeholder:"TOKEN"`
 	JWTAlgorithm   string `name:"jwt-algorithm" help:"Algorithm of signed tokens (JWT): EdDSA, RS256, ES256 or HS256. The subject of a token is the author id." placeholder:"NAME"`
@@ -145,7 +145,7 @@ type WriterFlags struct {
 	VisitorSecret  string `help:"Secret that signs visitors' tokens, the same on all servers. Set it in the environment." placeholder:"SECRET"`
 }
 
-// authorizer returns what decides who may write and vote. The notice says who may.
+// authorizer returns what decides who may write and vote. The notice describes it.
 func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who auth.Authorizer, notice string, err error) {
 	who, notice, err = f.writers(ctx, address, origins, log)
 	switch {
@@ -167,9 +167,9 @@ func (f WriterFlags) authorizer(ctx context.Context, address net.Addr, origins [
 	return visitors, notice + "; visitors may vote", nil
 }
 
-// writers returns what decides who may write. Without tokens, writing is open to this machine,
-// and so to pages of the origins in its browsers, and closed if the server listens to other
-// machines. The notice says which.
+// writers returns what decides who may write. Without tokens, everyone on this machine may write,
+// which includes pages of the origins in its browsers; if the server listens to other machines, no
+// one may. The notice says which.
 func (f WriterFlags) writers(ctx context.Context, address net.Addr, origins []httpapi.Origin, log *slog.Logger) (who auth.Authorizer, notice string, err error) {
 	guard, err := auth.New(ctx, auth.Settings{
 		ModeratorToken: f.ModeratorToken,

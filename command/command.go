@@ -62,15 +62,15 @@ type line struct {
 }
 
 // Main runs the command that the arguments name until it is done or the context ends. It returns
-// the exit status: 0 after success, 2 if the command line is invalid, 3 if other rejected rows of an
-// earlier import are in the way, else 1. Every failure prints
-// one sentence that says what is wrong and what to do.
+// the exit status: 0 after success, 2 if the command line is invalid, 3 if an earlier import left
+// other rejected rows in the way, else 1. Every failure prints one sentence with the cause and the
+// cure.
 func Main(ctx context.Context, arguments []string, term Terminal) int {
 	var l line
 	exit := -1
 	parser, err := newParser(&l, &l.Engine, term, func(status int) { exit = status })
 	if err != nil {
-		panic(err) // invalid struct tags, which any test of this package finds
+		panic(err) // invalid struct tags, any test of this package would fail
 	}
 	if len(arguments) > 0 && arguments[0] == completeCommand {
 		return finish(writeCandidates(term.Out, parser.Model, arguments[1:]), term)
@@ -91,7 +91,7 @@ func Main(ctx context.Context, arguments []string, term Terminal) int {
 	return finish(chosen.Run(term), term)
 }
 
-// newParser makes the parser of a command line, whose commands get the flags of its engine.
+// newParser makes the parser of a command line, whose commands receive engine.
 func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int)) (*kong.Kong, error) {
 	return kong.New(l, append(valueMappers(),
 		kong.Name("talkback"),
@@ -105,9 +105,9 @@ func newParser(l any, engine *EngineFlags, term Terminal, exit func(status int))
 	)...)
 }
 
-// fillIn puts constants into help, defaults and choices of flags, which name them as ${name}. kong.Vars
-// does so too, but at each flag it looks for names in the value of every constant again, which takes
-// most of the time of a short command.
+// fillIn replaces ${name} by constants in the help, defaults and choices of flags. kong.Vars does
+// so too, but searches every constant's value for names again at each flag, which takes most of the
+// time of a short command.
 func fillIn(parser *kong.Kong) error {
 	constants := strings.NewReplacer(
 		"${table}", layout.DefaultTable,
@@ -157,10 +157,10 @@ func finish(err error, term Terminal) int {
 	return exitFailed
 }
 
-// report prints an error, or logs it where programs read the log.
+// report prints an error, or logs it if programs read the log.
 func report(err error, term Terminal) {
 	text := output.PrintableLines(plainly(err, term.Logger))
-	if errors.Is(err, context.Canceled) { // by a signal; the text around its words says during what
+	if errors.Is(err, context.Canceled) { // by a signal; the surrounding text says during what
 		text = strings.ReplaceAll(text, context.Canceled.Error(), "interrupted; run it again")
 	}
 	var unwritten *fs.PathError

@@ -11,7 +11,7 @@ import (
 )
 
 // Completion prints the script that completes command lines in a shell. The script asks the program
-// for the candidates, so that it never goes out of date.
+// for candidates, so it is never out of date.
 type Completion struct {
 	Shell string `arg:"" enum:"bash,zsh,fish" help:"The shell: bash, zsh or fish. The first lines of its script say where it goes."`
 }
@@ -36,11 +36,11 @@ func (c *Completion) Run(term Terminal) error {
 // candidate is a word that fits at the cursor.
 type candidate struct{ word, help string }
 
-// anyFile stands for all file names, which the shell completes.
+// anyFile represents all file names, which the shell completes.
 const anyFile = ":files"
 
-// writeCandidates writes the words that fit in place of the last one, one per line, each with a tab
-// and its help.
+// writeCandidates writes the words that can replace the last one, one per line, each with a tab and
+// its help.
 func writeCandidates(out io.Writer, app *kong.Application, words []string) error {
 	if len(words) == 0 {
 		words = []string{""}
@@ -67,7 +67,7 @@ func writeCandidates(out io.Writer, app *kong.Application, words []string) error
 // cursor is a position in a command line.
 type cursor struct {
 	node       *kong.Node  // the command so far
-	flag       *kong.Value // whose value comes next; nil if none does
+	flag       *kong.Value // the flag whose value comes next; nil for none
 	positional int         // number of arguments so far
 }
 
@@ -93,7 +93,7 @@ func (c *cursor) advance(word string) {
 	}
 }
 
-// flags returns the flags that fit; before a command, those of the default command too.
+// flags returns the flags that fit; before a command, also those of the default command.
 func (c *cursor) flags() []*kong.Flag {
 	var all []*kong.Flag
 	if c.node.DefaultCmd != nil {
@@ -114,7 +114,7 @@ func (c *cursor) find(name string) *kong.Flag {
 	return nil
 }
 
-// next returns what fits in place of an incomplete word.
+// next returns the candidates for an incomplete word.
 func (c *cursor) next(word string) (found []candidate) {
 	name, _, hasValue := strings.Cut(word, "=")
 	switch flag := c.find(strings.TrimPrefix(name, "--")); {
@@ -139,7 +139,7 @@ func (c *cursor) next(word string) (found []candidate) {
 	return found
 }
 
-// values returns the values of a flag or an argument, if they are few.
+// values returns the possible values of a flag or an argument, if they can be listed.
 func (c *cursor) values(of *kong.Value) []candidate {
 	switch {
 	case of.Enum != "":

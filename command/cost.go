@@ -30,7 +30,7 @@ type Cost struct {
 	JSON      bool          `name:"json" help:"Print the bills as a JSON array."`
 }
 
-// Run prints a bill for each workload, or one for what servers measured.
+// Run prints a bill for each workload, or one for the measured use of servers.
 func (c *Cost) Run(ctx context.Context, term Terminal) error {
 	if err := c.check(); err != nil {
 		return usage(err)
@@ -74,7 +74,7 @@ func (c *Cost) check() error {
 	return c.Prices.Check()
 }
 
-// readWorkload reads a file that may be a pipe, or without an end.
+// readWorkload reads a workload from a file, which may be a pipe.
 func readWorkload(name string) (w cost.Workload, err error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -118,15 +118,15 @@ func (c *Cost) bills(ctx context.Context, workloads []cost.Workload) (bills []co
 	return []cost.Bill{bill}, err
 }
 
-// Bounds of reading metrics: all series that there can be are 3.2 MB.
+// Bounds of reading metrics. All possible series take 3.2 MB.
 const (
 	metricsTimeout = 10 * time.Second
 	metricsBytes   = 32 << 20
 )
 
-// addReadings adds the metrics that each server exports now, multiplied by times. Without an interval,
-// they are divided by the seconds since the server started. uptimes are those of the reading before: a
-// server that was restarted since counts anew.
+// addReadings adds the metrics that each server exports now, multiplied by times. Without an
+// interval, it divides them by the seconds since the server started. uptimes are those of the
+// previous reading: a server that was restarted since has started its counters anew.
 func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64, uptimes map[string]float64) error {
 	client := fetch.New(metricsTimeout, metricsBytes, nil)
 	for _, address := range c.Metrics {
@@ -154,7 +154,7 @@ func (c *Cost) addReadings(ctx context.Context, m *cost.Measured, times float64,
 	return nil
 }
 
-// withoutPassword returns an address as messages may name it.
+// withoutPassword returns an address that messages may contain.
 func withoutPassword(address string) string {
 	parsed, err := url.Parse(address)
 	if err != nil {
@@ -163,7 +163,7 @@ func withoutPassword(address string) string {
 	return parsed.Redacted()
 }
 
-// Metrics that tell what a server consumes.
+// The metrics of what a server consumes.
 const (
 	readUnitsMetric  = "talkback_table_read_units_total"
 	writeUnitsMetric = "talkback_table_write_units_total"
@@ -250,7 +250,7 @@ func sideBySide(names []string, bills []cost.Bill, screen output.Screen) string 
 
 func dollars(n float64) string { return output.English.Sprintf("%.2f", n) }
 
-// number formats a number with as many digits as an estimate is worth.
+// number formats a number, rounded to the precision of an estimate.
 func number(n float64) string {
 	n = cost.Round(n)
 	if n >= 100 || n == float64(int64(n)) {

@@ -5,5 +5,5 @@ import (
 	_ "time/tzdata" // Windows has no time zones that import --time-zone could name
 )
 
-// descriptors returns how many handles this process may have: Windows limits them by memory only.
+// descriptors returns the process's limit of handles: on Windows, only memory limits them.
 func descriptors() uint64 { return math.MaxUint64 }

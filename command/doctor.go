@@ -37,11 +37,10 @@ type Doctor struct {
 	Subscriptions SubscriptionFlags `embed:"" group:"What clients may follow:"`
 }
 
-// doctorTimeout bounds how long all checks take together. A table that does not answer then is a
-// finding.
+// doctorTimeout bounds all checks together. A table that has not answered by then is a finding.
 const doctorTimeout = time.Minute
 
-// Run prints what every check found. A problem is an error, a warning is not.
+// Run prints the findings of all checks. A problem makes it return an error, a warning does not.
 func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	target, err := c.PagesFlag.target()
 	if err != nil {
@@ -80,7 +79,7 @@ func (c *Doctor) Run(ctx context.Context, flags *EngineFlags, term Terminal) err
 	return nil
 }
 
-// ofMachine checks what concerns this machine and the flags, not the table.
+// ofMachine checks this machine and the flags, not the table.
 func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Terminal) []doctor.Finding {
 	var all []doctor.Finding
 	if pairs, err := c.certificates(); err != nil {
@@ -110,7 +109,7 @@ func (c *Doctor) ofMachine(ctx context.Context, flags *EngineFlags, term Termina
 	return all
 }
 
-// writing checks the settings that say who may write.
+// writing checks the flags that say who may write.
 func (c *Doctor) writing(ctx context.Context, address net.Addr, term Terminal) doctor.Finding {
 	const check = "writing"
 	_, notice, err := c.Writers.authorizer(ctx, address, nil, term.Logger)
@@ -153,10 +152,10 @@ func (c *Doctor) ofSession(ctx context.Context, session *Session, target keeper.
 	return append(append(all, now.findings()...), eventFindings(ctx, session, now, !c.NoCount, c.Subscriptions.Max > 0, examiner.Words)...)
 }
 
-// lateCounts is from when on somebody should see why counts are late.
+// lateCounts is the lag of counts that becomes a warning.
 const lateCounts = time.Minute
 
-// findings are what a status means.
+// findings returns the findings that follow from a status.
 func (s status) findings() []doctor.Finding {
 	all := []doctor.Finding{s.ofCounts()}
 	if s.rebuild.Who != "" && s.rebuild.Interrupted {
@@ -189,7 +188,7 @@ func (s status) findings() []doctor.Finding {
 	return all
 }
 
-// ofCounts says whether statistics are right and recent.
+// ofCounts returns the finding about statistics: whether they are complete and recent.
 func (s status) ofCounts() doctor.Finding {
 	const check = "counts"
 	found, cure, _ := strings.Cut(s.headline(), "; ")
@@ -207,8 +206,7 @@ func (s status) ofCounts() doctor.Finding {
 	return doctor.New(check, doctor.OK, "%s", s.headline())
 }
 
-// findingsText formats findings for a screen: a table of all, then what to do about those that are
-// not as they should be.
+// findingsText formats findings for a screen: a table of all, then the cures.
 func findingsText(all []doctor.Finding, screen output.Screen) string {
 	table := output.NewTable("CHECK", "RESULT", "FOUND")
 	var cures strings.Builder
@@ -229,10 +227,10 @@ func findingsText(all []doctor.Finding, screen output.Screen) string {
 	return text
 }
 
-// examineTimeout bounds how long the Redis of client limits may take to be reached.
+// examineTimeout bounds the check of the Redis for client limits.
 const examineTimeout = 5 * time.Second
 
-// examine checks what bounds clients, and the Redis that they are counted in, if one is named.
+// examine checks the client limits, and the Redis that counts clients, if there is one.
 func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVote bool, table string) doctor.Finding {
 	const check = "client limits"
 	reads, writes := f.policies(address, visitorsVote)
@@ -267,11 +265,11 @@ func (f *ClientFlags) examine(ctx context.Context, address net.Addr, visitorsVot
 	return doctor.New(check, doctor.OK, "%s counts them", store.Name())
 }
 
-// lateHook is from when on somebody should see why a hook is behind.
+// lateHook is the lag of a hook that becomes a warning.
 const lateHook = 15 * time.Minute
 
-// eventFindings checks hooks and subscriptions, if there are any. A process like this one delivers to
-// hooks, or serves subscriptions, if that is said.
+// eventFindings checks hooks and subscriptions, if there are any. delivers and serves say whether
+// processes with these flags deliver to hooks, and serve subscriptions.
 func eventFindings(ctx context.Context, session *Session, now status, delivers, serves bool, words func(error) string) (all []doctor.Finding) {
 	store := hooksOf(session)
 	hooks, damaged, err := store.States(ctx)
@@ -304,7 +302,7 @@ func eventFindings(ctx context.Context, session *Session, now status, delivers, 
 	return all
 }
 
-// ofEvents says whether somebody writes events, where somebody wants them.
+// ofEvents returns the finding about events: whether a process writes them.
 func (s status) ofEvents() doctor.Finding {
 	const check = "events"
 	written := !s.state.Scheduled.IsZero() && s.now.Sub(s.state.Scheduled) <= stream.ScheduleLate
@@ -318,8 +316,8 @@ func (s status) ofEvents() doctor.Finding {
 	return doctor.New(check, doctor.OK, "are written for those who want them")
 }
 
-// hookFindings says how a hook is. refused is why this process could not deliver it, dead whether it has
-// dead letters.
+// hookFindings returns the findings about a hook. refused is why this process could not deliver it,
+// dead whether it has dead letters.
 func hookFindings(h webhooks.State, refused error, dead bool, now time.Time) (all []doctor.Finding) {
 	check, id, sum, lag := "hook "+h.Hook.ID, h.Hook.ID, h.Progress.Sum(), h.Lag(now).Round(time.Second)
 	add := func(result doctor.Result, cure, found string, values ...any) {

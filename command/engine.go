@@ -36,7 +36,7 @@ type EngineFlags struct {
 // local reports whether the local engine is used.
 func (f *EngineFlags) local() bool { return !f.AWS && f.Endpoint == "" }
 
-// check refuses invalid flags.
+// check returns an error if a flag is invalid.
 func (f *EngineFlags) check() error {
 	if strings.Contains(f.Endpoint, "@") {
 		return usagef("--endpoint takes no user and no password, which messages would show: give an address such as http://localhost:8000")
@@ -53,7 +53,7 @@ func (f *EngineFlags) check() error {
 	return nil
 }
 
-// checkOutput refuses to write over a file of the local engine.
+// checkOutput returns an error if a path is a file of the local engine.
 func (f *EngineFlags) checkOutput(path string) error {
 	if f.local() && engine.Owns(f.Data, path) {
 		return usagef("%s is a file of the local engine, which stores comments: name another file", output.Printable(path))
@@ -70,15 +70,15 @@ type CreateFlags struct {
 type Opening struct {
 	// Owner is the command that opens it, such as "talkback serve", for messages of other commands.
 	Owner string
-	// Share lets other commands use a local engine that is started here.
+	// Share lets other commands use the local engine that is started here.
 	Share bool
 	// Create creates the table and the local engine's folder if they do not exist.
 	Create bool
 }
 
-// Open connects to the engine of the flags and checks that the table exists. If a server runs the
-// local engine on the same folder, Open connects to that one, else it starts its own. An error is
-// one sentence that names the cure.
+// Open connects to the engine that the flags select, and checks that the table exists. If a server
+// runs the local engine on the same folder, Open connects to that engine, otherwise it starts its
+// own. An error is one sentence that names the cure.
 func (f *EngineFlags) Open(ctx context.Context, how Opening, term Terminal) (*Session, error) {
 	if err := f.check(); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (f *EngineFlags) connect(ctx context.Context, how Opening, term Terminal) (
 	return session, nil
 }
 
-// unreached says in plain words why a table cannot be reached.
+// unreached explains why a table cannot be reached.
 func unreached(err error, session *Session) error {
 	var call *smithy.OperationError
 	kind := comment.KindOf(err)
@@ -166,10 +166,10 @@ type Session struct {
 	Client *dynamodb.Client
 	// Table is the name of the table.
 	Table string
-	// Address says where the table is, for people: an engine's URL, the local engine's folder, or
+	// Address says where the table is, for messages: an engine's URL, the local engine's folder, or
 	// AWS. The port of the local engine is never shown.
 	Address string
-	// AWS says that the engine is DynamoDB itself, with its limits and prices.
+	// AWS means that the engine is DynamoDB itself, with its limits and prices.
 	AWS bool
 
 	clock  *call.Clock   // compares this machine's clock with the table's; nil until watchClock
@@ -179,7 +179,7 @@ type Session struct {
 	events *outbox.Outbox // nil until outbox
 
 	local *engine.Engine // nil unless this process started it
-	run   string         // names the run of a local engine, which ends with its process; empty for other engines
+	run   string         // identifies the run of a local engine's process; empty for other engines
 }
 
 // region returns the region of AWS, empty for another engine.
@@ -190,7 +190,7 @@ func (s *Session) region() string {
 	return s.Client.Options().Region
 }
 
-// watchClock logs when the clock of this machine differs from the table's by more than counting and
+// watchClock logs when this machine's clock differs from the table's by more than counting and
 // cursors tolerate. Call it before anything uses the client.
 func (s *Session) watchClock(log *slog.Logger) {
 	s.clock = call.NewClock(func(ahead time.Duration, apart bool) {
@@ -203,7 +203,7 @@ func (s *Session) watchClock(log *slog.Logger) {
 	s.Client = s.clock.Of(s.Client)
 }
 
-// Close stops an engine that this process started.
+// Close stops the local engine if this process started it.
 func (s *Session) Close() error {
 	if s.local == nil {
 		return nil
@@ -211,7 +211,7 @@ func (s *Session) Close() error {
 	return s.local.Stop()
 }
 
-// watch runs the work, and cancels it when the engine ends. The error then says why the engine
+// watch runs work, and cancels it if the local engine ends. The error then says why the engine
 // ended.
 func (s *Session) watch(ctx context.Context, work func(context.Context) error) error {
 	if s.local == nil {
@@ -234,7 +234,7 @@ func (s *Session) watch(ctx context.Context, work func(context.Context) error) e
 	return group.Wait()
 }
 
-// processName returns a name of this process for people on other machines.
+// processName describes this process, for messages on other machines.
 func processName(command string) string {
 	host, err := os.Hostname()
 	if err != nil {
@@ -243,19 +243,19 @@ func processName(command string) string {
 	return fmt.Sprintf("%s (pid %d on %s)", command, os.Getpid(), host)
 }
 
-// newLeases makes the leases of the stream of a session's table.
+// newLeases makes the leases on the stream of a session's table.
 func newLeases(session *Session) *leases.Leases {
 	return leases.NewLeases(call.For(session.Client, call.ForLeases), session.Table)
 }
 
-// watchItems runs work like watch, and shows how many items of the table are done, of the estimated
-// number. It returns how long the work took.
+// watchItems runs work like watch, and shows how many of the table's items are done, out of the
+// estimated number. It returns how long the work took.
 func (s *Session) watchItems(ctx context.Context, term Terminal, work func(ctx context.Context, show func(items int64)) error) (time.Duration, error) {
 	about, _, err := dynamo.NewScanner(s.Client, s.Table, 0).Estimate(ctx)
 	if err != nil {
 		return 0, err
 	}
-	if about == 0 { // also from engines that do not count
+	if about == 0 { // or the engine does not count
 		about = -1
 	}
 	progress := output.NewProgress(term.Err, about, "items")

@@ -26,8 +26,8 @@ type Explain struct {
 	PagesFlag
 }
 
-// Run reads the page like a warm server, which has the product's counts. It prints the plans that
-// were considered, the reads that were made, and what they cost, but no comment.
+// Run reads the page as a warm server would, which knows the product's counts. It prints the plans
+// that it considered, the reads that it made, and their cost, but no comment.
 func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	q, err := c.query()
 	if err != nil {
@@ -71,7 +71,7 @@ func (c *Explain) query() (comment.Query, error) {
 	return q, err
 }
 
-// placeOf returns the place of a comment in a list, nil if no id is given.
+// placeOf parses the place of a comment in a list; nil if the text is empty.
 func placeOf(flag string, order comment.Order, text string) (*comment.Place, error) {
 	if text == "" {
 		return nil, nil
@@ -121,8 +121,8 @@ func explained(plan comment.QueryPlan, screen output.Screen) string {
 	return screen.Fold(positionText(plan)) + plans.On(screen) + "\n" + reads.On(screen) + "\n" + screen.Fold(result)
 }
 
-// positionText tells what the index of page numbers was asked for, and how a page by number was found; ""
-// if there is nothing to tell.
+// positionText describes how the page index was used, and how a page by number was found; "" if
+// there is nothing to say.
 func positionText(plan comment.QueryPlan) string {
 	p := plan.Position
 	switch {
@@ -139,7 +139,7 @@ func positionText(plan comment.QueryPlan) string {
 	return fmt.Sprintf("%s: comments before the page: %d, of these read and left out: %d\n\n", way, *p.Rank, p.Skipped)
 }
 
-// estimateText is an estimate for a table; nil is unknown.
+// estimateText formats an estimate; nil is unknown.
 func estimateText(estimate *float64) string {
 	if estimate == nil {
 		return "unknown"

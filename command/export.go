@@ -31,8 +31,7 @@ type Export struct {
 	Calls int `help:"Number of concurrent calls to the table. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
-// Run exports, and prints how many comments. After an error there is no file, and the error says
-// why.
+// Run exports, and prints the number of comments. After an error there is no file.
 func (c *Export) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.check(); err != nil {
 		return usage(err)
@@ -76,12 +75,12 @@ func (c *Export) check() error {
 // isFeed reports whether the file is Google's feed.
 func (c *Export) isFeed() bool { return c.Format == "google-product-reviews" }
 
-// feed returns Google's feed, as the flags have it.
+// feed returns the settings of Google's feed.
 func (c *Export) feed() *reviewfile.GoogleFeed {
 	return &reviewfile.GoogleFeed{Publisher: c.Publisher, Favicon: c.Favicon, ProductURL: c.ProductURL, MediaBase: c.MediaBase}
 }
 
-// otherFormat returns the format that a file name promises, if an export does not write it.
+// otherFormat returns the format that a file name suggests, if an export does not write it.
 func otherFormat(name string) string {
 	switch format := reviewfile.FormatOf(name); format {
 	case reviewfile.CSV, reviewfile.TSV:
@@ -94,7 +93,8 @@ func otherFormat(name string) string {
 	return ""
 }
 
-// write writes all comments and keeps the file. It returns how many there are, and what the file lacks.
+// write writes all comments and keeps the file. It returns a report: how many there are, and what
+// the file lacks.
 func (c *Export) write(ctx context.Context, e *exporting) (report string, err error) {
 	scanner := dynamo.NewScanner(e.session.Client, e.session.Table, c.Calls)
 	scanner.Everything, scanner.OnImproper = c.All, e.leaveOut
@@ -135,13 +135,13 @@ func (c *Export) write(ctx context.Context, e *exporting) (report string, err er
 	return report, e.out.Keep(ctx)
 }
 
-// comments returns the comments to export, and an estimate of their number, -1 if it is unknown.
+// comments returns the comments to export, and an estimate of their number, -1 if unknown.
 func (c *Export) comments(ctx context.Context, scanner *dynamo.Scanner) (iter.Seq2[comment.Comment, error], int64, error) {
 	if c.Product != "" {
 		return scanner.OfProduct(ctx, c.Product), -1, nil
 	}
 	about, _, err := scanner.Estimate(ctx)
-	if about == 0 { // also from engines that do not count
+	if about == 0 { // or the engine does not count
 		about = -1
 	}
 	return scanner.All(ctx), about, err

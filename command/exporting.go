@@ -20,14 +20,14 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// progressEvery is the number of values between two updates of the progress.
+// progressEvery is the number of values between two progress updates.
 const progressEvery = 100
 
-// destination is the file that a command writes what is in the table to.
+// destination is the file that a command writes an export to.
 type destination struct {
-	owner string // the command
+	owner string // the command, for messages
 	file  string // - for standard output
-	force bool   // replaces a file that exists
+	force bool   // whether to replace an existing file
 }
 
 // exporting is an export under way.
@@ -37,20 +37,20 @@ type exporting struct {
 	progress *output.Progress // of comments
 
 	mu       sync.Mutex
-	improper []layout.Improper // invalid items, which the file lacks
+	improper []layout.Improper // invalid items, which are not in the file
 }
 
-// leaveOut takes note of an invalid item. It is safe for concurrent use.
+// leaveOut records an invalid item. It is safe for concurrent use.
 func (e *exporting) leaveOut(item layout.Improper) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.improper = append(e.improper, item)
 }
 
-// export opens the file and the table, and prints the report of write, which writes the file and keeps it.
-// After an error there is no file, and the error says why.
+// export opens the file and the table, calls write, which writes and keeps the file, and prints its
+// report. After an error there is no file.
 func (d destination) export(ctx context.Context, flags *EngineFlags, term Terminal, write func(context.Context, *exporting) (report string, err error)) (err error) {
-	// So a write to a closed pipe is an error, instead of the silent end of the process.
+	// This turns a write to a closed pipe into an error, instead of silently ending the process.
 	ignored := make(chan os.Signal, 1)
 	signal.Notify(ignored, syscall.SIGPIPE)
 	defer signal.Stop(ignored)
@@ -72,7 +72,7 @@ func (d destination) export(ctx context.Context, flags *EngineFlags, term Termin
 		report, err = task.Await(ctx, func() (string, error) { return write(ctx, e) })
 		return err
 	})
-	e.progress.End() // an abandoned writer shows nothing afterwards
+	e.progress.End() // so that an abandoned writer shows nothing later
 	var failed *output.Error
 	var misused *usageError
 	switch {
@@ -89,7 +89,7 @@ func (d destination) export(ctx context.Context, flags *EngineFlags, term Termin
 	return fmt.Errorf("the export stopped (%w): %s; run it again", err, out.Remains())
 }
 
-// printLeftOut prints the keys of invalid items, which the file lacks, and returns an error if
+// printLeftOut prints the keys of invalid items, which are not in the file. It returns an error if
 // there are any.
 func printLeftOut(said io.Writer, items []layout.Improper) error {
 	if len(items) == 0 {
@@ -101,16 +101,17 @@ func printLeftOut(said io.Writer, items []layout.Improper) error {
 	return errors.New(output.English.Sprintf("the export lacks %d invalid items: repair or delete them by the keys above, and run it again", len(items)))
 }
 
-// isGzipName reports whether a file is compressed by its name.
+// isGzipName reports whether a file's name means that it is compressed.
 func isGzipName(name string) bool { return strings.HasSuffix(strings.ToLower(name), ".gz") }
 
-// fileForm is what a file consists of: what appendTo makes of each value, between head and tail.
+// fileForm is the form of a file: values, each written by appendTo, between head and tail.
 type fileForm[T any] struct {
 	head, tail []byte
 	appendTo   func([]byte, T) ([]byte, error)
 }
 
-// writeLines writes values in a form, and calls show now and then with the number of values so far.
+// writeLines writes values in a form, and calls show from time to time with the number of values so
+// far.
 func writeLines[T any](out io.Writer, compress bool, values iter.Seq2[T, error], form fileForm[T], show func(count int)) (count int, err error) {
 	buffered := bufio.NewWriterSize(out, 64<<10)
 	lines, end := io.Writer(buffered), buffered.Flush

@@ -14,15 +14,15 @@ import (
 	"github.com/talkback/talkback/telemetry"
 )
 
-// Function is the API as talkback serve answers it, for a process of AWS Lambda: without a port, and
-// without anything that goes on between two requests. Comments are counted elsewhere.
+// Function is the API of talkback serve for a process of AWS Lambda: without a port, and without
+// background work. Other processes count comments.
 type Function struct {
 	http.Handler
 	traces  *telemetry.Traces
 	metrics *telemetry.Metrics
 }
 
-// Flush sends what was measured and traced. The process may stand still afterwards.
+// Flush sends metrics and traces. The process may be frozen afterwards.
 func (f *Function) Flush(ctx context.Context) { telemetry.Flush(ctx, f.traces, f.metrics) }
 
 // unfit are the flags of talkback serve that do not fit a function, and why.
@@ -42,15 +42,16 @@ var unfit = []struct {
 	{"its log is read by programs, as lines of JSON", []string{"log-format"}},
 }
 
-// functionLine are the flags of a function. All come from the environment.
+// functionLine is the configuration of a function. All of it comes from the environment.
 type functionLine struct {
 	Engine EngineFlags `embed:""`
 	Log    LogFlags    `embed:""`
 	Serve  Serve       `cmd:"" default:"withargs"`
 }
 
-// NewFunction makes the API of the environment: the variables are those of talkback serve. It reads
-// the table, and begins to measure and to trace. Its error is one sentence that names the cure.
+// NewFunction makes the API configured by the environment, with the variables of talkback serve. It
+// connects to the table, and starts metrics and traces. Its error is one sentence that names the
+// cure.
 func NewFunction(ctx context.Context, term Terminal) (*Function, error) {
 	var l functionLine
 	parser, err := newParser(&l, &l.Engine, term, func(int) {})
@@ -75,7 +76,7 @@ func NewFunction(ctx context.Context, term Terminal) (*Function, error) {
 	return f, nil
 }
 
-// refuseUnfit refuses variables of flags that do not fit a function.
+// refuseUnfit returns an error if a variable is set whose flag does not fit a function.
 func refuseUnfit(chosen *kong.Context) error {
 	given := map[string]string{}
 	for _, flag := range chosen.Flags() {
@@ -95,7 +96,7 @@ func refuseUnfit(chosen *kong.Context) error {
 	return nil
 }
 
-// function wires what answers requests, as Run does, but for the server and for what counts.
+// function wires the API as Run does, but without a server and without counting.
 func (c *Serve) function(ctx context.Context, flags *EngineFlags, term Terminal) (_ *Function, err error) {
 	const name = "talkback-lambda"
 	c.NoCount = true

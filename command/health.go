@@ -14,17 +14,17 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// Health asks the server of this machine, or of this container, whether it is ready to answer.
+// Health asks the server of this machine or container whether it is ready.
 type Health struct{ ListenFlags }
 
 const (
-	// healthTimeout bounds the wait for an answer. Supervisors have shorter bounds of their own.
+	// healthTimeout bounds the wait for an answer. Supervisors have shorter timeouts.
 	healthTimeout = 20 * time.Second
 	// maxHealth bounds how much of an answer is read, in bytes.
 	maxHealth = 500
 )
 
-// Run prints what the server answers. Anything but readiness is an error.
+// Run prints the server's answer. Anything but readiness is an error.
 func (c *Health) Run(ctx context.Context, term Terminal) error {
 	host, port, err := net.SplitHostPort(c.Listen)
 	if err != nil {
@@ -40,7 +40,7 @@ func (c *Health) Run(ctx context.Context, term Terminal) error {
 	if err != nil {
 		return err
 	}
-	// The certificate is for the name that clients use, which is not this address.
+	// The certificate is for the name that clients use, not for this address.
 	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	response, err := client.Do(request)
 	if err != nil {

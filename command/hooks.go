@@ -44,10 +44,10 @@ func hooksOf(session *Session) *webhooks.Store {
 	return webhooks.NewStore(call.For(session.Client, call.ForOutbox), session.Table, session.outbox())
 }
 
-// newSender makes what sends events, with secrets of the environment.
+// newSender makes a sender of events, which reads secrets from the environment.
 func newSender() *webhooks.Sender { return webhooks.NewSender(os.LookupEnv) }
 
-// Run does what the command line says, and prints what became of it.
+// Run performs the action, and prints the result.
 func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	since, err := c.check()
 	if err != nil {
@@ -63,7 +63,7 @@ func (c *Hooks) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	return errors.Join(err, unwritten)
 }
 
-// check returns the time of --since, or what is wrong with the command line.
+// check returns the time of --since, or an error in the command line.
 func (c *Hooks) check() (since time.Time, err error) {
 	given := len(c.Events) > 0 || c.SecretEnv != "" || c.Purge != "" || c.AllowPrivate
 	switch {
@@ -94,7 +94,8 @@ func (c *Hooks) hook() webhooks.Hook {
 	return h
 }
 
-// run returns what it prints, also beside an error about damaged items.
+// run performs the action, and returns the text to print, which may accompany an error about
+// damaged items.
 func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, screen output.Screen) (text string, err error) {
 	store := hooksOf(session)
 	h := webhooks.Hook{ID: c.Hook}
@@ -132,7 +133,7 @@ func (c *Hooks) run(ctx context.Context, session *Session, since time.Time, scre
 	return text + "\n", nil
 }
 
-// listHooks prints all hooks, and how far each came. Its error names those that are damaged.
+// listHooks lists all hooks, with their progress. Its error names the damaged ones.
 func listHooks(ctx context.Context, store *webhooks.Store) (string, error) {
 	all, damaged, err := store.States(ctx)
 	if err != nil {
@@ -152,7 +153,7 @@ func listHooks(ctx context.Context, store *webhooks.Store) (string, error) {
 	return output.PrintableLines(out.String()), errors.Join(wrong...)
 }
 
-// hookText prints a hook.
+// hookText formats a hook and its progress.
 func hookText(s webhooks.State) string {
 	h, p, sum := s.Hook, s.Progress, s.Progress.Sum()
 	kinds, state, waits := "all events", "delivered by "+p.Who, "none waits"
@@ -182,10 +183,10 @@ func hookText(s webhooks.State) string {
 	return text
 }
 
-// maxDead is how many dead letters are listed.
+// maxDead is how many dead letters are listed at most.
 const maxDead = 1000
 
-// listDead prints what a hook refused for too long, the oldest first. Its error names damaged items.
+// listDead lists the dead letters of a hook, oldest first. Its error names damaged items.
 func listDead(ctx context.Context, store *webhooks.Store, id string, screen output.Screen) (string, error) {
 	if _, err := store.Find(ctx, id); err != nil {
 		return "", err
@@ -223,7 +224,7 @@ func listDead(ctx context.Context, store *webhooks.Store, id string, screen outp
 	return text, errors.Join(wrong...)
 }
 
-// redeliver tries the dead letters of a hook from this process.
+// redeliver sends the dead letters of a hook from this process.
 func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, error) {
 	h, err := store.Find(ctx, id)
 	if err != nil {
@@ -237,7 +238,7 @@ func redeliver(ctx context.Context, store *webhooks.Store, id string) (string, e
 	return fmt.Sprintf("Hook %s took %d events that had been given up.\n", id, n), err
 }
 
-// hooksBeside delivers to hooks while the work goes on, and returns the error of the work.
+// hooksBeside delivers to hooks while work runs, and returns the error of work.
 func hooksBeside(ctx context.Context, session *Session, name string, measured *measured, log *slog.Logger, work func(context.Context) error) error {
 	sender := newSender()
 	deliverer := webhooks.NewDeliverer(measured.ofHooks(webhooks.Options{

@@ -60,8 +60,8 @@ type Import struct {
 	NoCount    bool              `help:"Do not count the comments, nor wait until they are counted: leave that to a server, talkback stream or an AWS Lambda function."`
 }
 
-// Run imports the file and prints what became of its rows. A row that cannot be imported stops
-// nothing. An error says what stopped the import, how far it came, and how to continue.
+// Run imports the file and prints the result. A row that cannot be imported stops nothing. An error
+// says what stopped the import, how far it came, and how to continue.
 func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	if err := c.checkMode(); err != nil {
 		return usage(err)
@@ -127,8 +127,8 @@ func (c *Import) Run(ctx context.Context, flags *EngineFlags, term Terminal) (er
 	return c.importInto(ctx, work, target, flags, term)
 }
 
-// checkMode returns an error if flags contradict each other that list imports, take one back or read a
-// file.
+// checkMode returns an error if flags contradict each other: those that list imports, take one
+// back, or read a file.
 func (c *Import) checkMode() error {
 	switch {
 	case c.List && c.Undo != "":
@@ -151,9 +151,9 @@ func (c *Import) checkMode() error {
 	return imports.CheckName(cmp.Or(c.Undo, c.Name))
 }
 
-// checkTable returns an error if flags are given that say how a file of reviews is read.
+// checkTable returns an error if a flag is given that only applies to a file of reviews.
 func (c *Import) checkTable() error {
-	c.Restore = true // it can be nothing else
+	c.Restore = true // there is no other way to read it
 	if c.Revive || c.Name+c.Rejects+c.MaxRejects != "" || c.MediaBase != "" || c.Format != "" && c.Format != "auto" {
 		return errors.New("an export of DynamoDB is restored as it is: leave out --name, --format, --media-base, --rejects, --max-rejects and --revive")
 	}
@@ -161,7 +161,7 @@ func (c *Import) checkTable() error {
 	return err
 }
 
-// name returns the name of the import: that of its file, unless it is given.
+// name returns the name of the import. It defaults to the name of the file.
 func (c *Import) name() string {
 	if c.Name == "" && c.File == reviewfile.StandardInput {
 		return "standard input"
@@ -170,8 +170,8 @@ func (c *Import) name() string {
 	return cmp.Or(c.Name, strings.ToValidUTF8(file[:min(len(file), imports.MaxName)], ""))
 }
 
-// report prints what the import would do, before anything is written, and asks a terminal whether to
-// go on. It reads a file to its end, but only the first rows of standard input.
+// report prints what the import will do, before anything is written, and asks the user of a
+// terminal for confirmation. It reads a file to its end, but only the first rows of standard input.
 func (c *Import) report(ctx context.Context, in *importer.Input, rejects *importer.Rejects, options reviewfile.Options, term Terminal) error {
 	preview, err := c.preview(ctx, in, rejects, options, term)
 	if errors.Is(err, context.Canceled) {
@@ -189,7 +189,7 @@ func (c *Import) report(ctx context.Context, in *importer.Input, rejects *import
 	return confirm(ctx, term, "Import these rows?", "imported")
 }
 
-// preview reads the rows for a report. What is no regular file can be read only once.
+// preview reads the rows for a report. Input other than a regular file can be read only once.
 func (c *Import) preview(ctx context.Context, in *importer.Input, rejects *importer.Rejects, options reviewfile.Options, term Terminal) (*importer.Preview, error) {
 	if in.Size() < 0 {
 		return in.Peek(ctx, importer.ChunkRows(c.Calls))
@@ -201,7 +201,7 @@ func (c *Import) preview(ctx context.Context, in *importer.Input, rejects *impor
 	return importer.Rehearse(ctx, again, rejects, output.NewProgress(term.Err, again.Size(), "rows checked"))
 }
 
-// importInto imports into the table of the flags.
+// importInto imports into the table that the flags select.
 func (c *Import) importInto(ctx context.Context, work *importer.Import, target keeper.Target, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import", Create: c.CreateTable || flags.local()}, term)
 	if err != nil {
@@ -232,7 +232,7 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 			return registry.Note(ctx, begun, written, updated)
 		}
 		failed := work.Run(ctx)
-		// Also of an import that was stopped: --list tells what it wrote.
+		// Also after an interruption, so that --list shows what was written.
 		ending, cancel := context.WithTimeout(context.WithoutCancel(ctx), endTimeout)
 		defer cancel()
 		written, updated := work.Wrote()
@@ -242,7 +242,8 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 	return printReport(term.Out, work, waited, err)
 }
 
-// restoreFile restores a file of talkback export, without marks: the table becomes what it was.
+// restoreFile restores a file of talkback export, with original ids and dates, and without naming
+// the import.
 func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader *restore.Loader, term Terminal) error {
 	if err := work.Run(ctx); err != nil {
 		return err
@@ -262,10 +263,10 @@ func (c *Import) restoreFile(ctx context.Context, work *importer.Import, loader 
 	return &importer.UnreplacedError{Reason: fmt.Sprintf("what the file lacks is not all deleted: %v. Run it again: it continues where it stopped", err)}
 }
 
-// endTimeout bounds how long an import that was stopped notes what it wrote.
+// endTimeout bounds the time in which an interrupted import notes what it wrote.
 const endTimeout = 5 * time.Second
 
-// languageFlag returns the flag that says the language of rows without a column.
+// languageFlag returns the flag that sets the language of rows without a column.
 func (c *Import) languageFlag() string {
 	if c.Language == "" && c.Detect != "" {
 		return "--detect-language " + c.Detect
@@ -273,7 +274,7 @@ func (c *Import) languageFlag() string {
 	return "--language " + c.Language
 }
 
-// printReport prints what became of the rows of an import, which ended with an error or without.
+// printReport prints what became of the rows of an import, which may have ended with an error.
 func printReport(out io.Writer, work *importer.Import, waited time.Duration, err error) error {
 	summary, err := work.Report(err, waited)
 	if summary == "" {
@@ -283,8 +284,8 @@ func printReport(out io.Writer, work *importer.Import, waited time.Duration, err
 	return errors.Join(unwritten, err)
 }
 
-// importedText formats the report of an import for a screen: what became of the rows, and what to
-// know of it.
+// importedText formats the report of an import for a screen: the first line is a summary, the
+// others are notices.
 func importedText(summary string, screen output.Screen) string {
 	lines := strings.Split(summary, "\n")
 	for i := 1; i < len(lines); i++ {
@@ -296,7 +297,7 @@ func importedText(summary string, screen output.Screen) string {
 // minAuthorSecret is the least length of the secret of --hash-authors.
 const minAuthorSecret = 16
 
-// Options returns how the flags say to read the file. An error names the wrong flag.
+// Options returns the options of reading the file. An error names the wrong flag.
 func (c *Import) Options() (reviewfile.Options, error) {
 	o := reviewfile.Options{
 		Format: reviewfile.FormatOf(c.File), From: strings.TrimPrefix(c.From, "none"), Customers: c.Customers, Restore: c.Restore, Whole: c.Replace, MediaBase: c.MediaBase, ShopName: c.ShopName, AuthorsAsTheyAre: c.AsTheyAre,
@@ -311,7 +312,7 @@ func (c *Import) Options() (reviewfile.Options, error) {
 		return o, errors.New("--restore takes all from the lines themselves: leave out --from, --map, --language, --language-of, --detect-language, --time-zone, --hash-authors, --authors-are-customers and --update")
 	}
 	switch {
-	case !c.HashAuthors: // the secret may be there for other imports
+	case !c.HashAuthors: // the secret may be set for other imports
 	case c.Customers || c.AsTheyAre:
 		return o, errors.New("--hash-authors changes the ids: leave out --authors-are-customers and --authors-as-they-are")
 	case len(c.AuthorSecret) < minAuthorSecret:
@@ -361,7 +362,7 @@ func parseMap(flags []string) (map[reviewfile.Field]string, error) {
 func parseLanguageOf(flags []string) (map[string]comment.Language, error) {
 	languages := map[string]comment.Language{}
 	for _, flag := range flags {
-		at := strings.LastIndexByte(flag, '=') // a tag has none
+		at := strings.LastIndexByte(flag, '=') // tags contain none
 		if at < 0 {
 			return nil, fmt.Errorf("--language-of %s: give VALUE=TAG, such as UK=en", flag)
 		}
@@ -378,7 +379,7 @@ func parseLanguageOf(flags []string) (map[string]comment.Language, error) {
 	return languages, nil
 }
 
-// newRejects decides where rejected rows go. A dry run without --rejects prints them.
+// newRejects opens the file for rejected rows. A dry run without --rejects prints them instead.
 func (c *Import) newRejects(flags *EngineFlags, in *importer.Input, term Terminal) (*importer.Rejects, error) {
 	path := c.Rejects
 	switch {

@@ -55,8 +55,9 @@ func importsText(all []imports.Import, screen output.Screen) string {
 	return table.On(screen)
 }
 
-// undoImport removes the comments of an import, and waits until that is counted, unless others count. Before,
-// it says what that reads and removes, and asks a terminal whether to go on.
+// undoImport removes the comments of an import, and waits until that is counted, unless others is
+// set. First it prints the cost and the number of comments, and asks the user of a terminal for
+// confirmation.
 func undoImport(ctx context.Context, name string, yes bool, target keeper.Target, others bool, flags *EngineFlags, term Terminal) (err error) {
 	session, err := flags.Open(ctx, Opening{Owner: "talkback import"}, term)
 	if err != nil {
@@ -95,7 +96,7 @@ func undoImport(ctx context.Context, name string, yes bool, target keeper.Target
 	return err
 }
 
-// undoneText says what became of the comments of an import.
+// undoneText describes what became of the comments of an import.
 func undoneText(u imports.Undone) string {
 	text := output.English.Sprintf("%d comments are removed", u.Removed)
 	if u.Changed > 0 {
@@ -104,9 +105,10 @@ func undoneText(u imports.Undone) string {
 	return text
 }
 
-// counted does work on the table, and counts meanwhile and afterwards until all that it wrote is
-// counted, unless others count. It returns how long counting took after the end of the work. The
-// message about a backlog ends with told, which says what is done by then.
+// counted runs work on the table. Meanwhile and afterwards it counts, until everything that work
+// wrote is counted; if others is set, it leaves counting to other processes. It returns how long
+// counting took after work ended. told begins the message about a backlog, and says what is done by
+// then.
 func counted(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
 	if others {
 		return 0, session.watch(ctx, work)

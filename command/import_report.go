@@ -19,8 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// confirm asks a terminal whether to go on. Unless the answer is y, it prints not, which says what was
-// not done.
+// confirm asks the user of a terminal whether to go on. Unless the answer is y, its error says that
+// nothing was done; not is the verb.
 func confirm(ctx context.Context, t Terminal, question, not string) error {
 	fmt.Fprint(t.Err, question+" [y/N] ")
 	answer, err := task.Await(ctx, func() (string, error) { return bufio.NewReader(t.In).ReadString('\n') })
@@ -33,13 +33,13 @@ func confirm(ctx context.Context, t Terminal, question, not string) error {
 	return nil
 }
 
-// asks reports whether somebody sees the report and can answer.
+// asks reports whether a user sees the report and can answer.
 func asks(t Terminal) bool {
 	in, isFile := t.In.(*os.File)
 	return isFile && term.IsTerminal(int(in.Fd())) && output.Is(t.Out)
 }
 
-// printPreview prints the report, and an empty line that separates it from what the import did.
+// printPreview prints the report, and an empty line to separate it from the result of the import.
 func printPreview(out io.Writer, p *importer.Preview, language string) error {
 	_, err := fmt.Fprintln(out, previewText(p, language, output.ScreenOf(out)))
 	return err
@@ -65,7 +65,7 @@ func previewText(p *importer.Preview, language string, screen output.Screen) str
 	return out.String()
 }
 
-// mappingText lists the columns of a file by what becomes of them.
+// mappingText lists the columns of a file and the fields that they become.
 func mappingText(m reviewfile.Mapping, language string, screen output.Screen) string {
 	if len(m.Fields) == 0 {
 		return ""
@@ -93,7 +93,7 @@ func mappingText(m reviewfile.Mapping, language string, screen output.Screen) st
 	return text + "\n"
 }
 
-// rowsText says how many rows would become what.
+// rowsText says how many rows would become comments of each status, or be rejected.
 func rowsText(p *importer.Preview) string {
 	rejected := p.States[comment.Rejected]
 	first := output.English.Sprintf("%d rows would be: ", p.Rows()+p.Rejected)
@@ -115,7 +115,7 @@ func rowsText(p *importer.Preview) string {
 	return first + strings.Join(parts, ", ")
 }
 
-// tallyText lists the most frequent texts of a tally.
+// tallyText lists a tally's most frequent texts.
 func tallyText(head, what string, t importer.Tally, screen output.Screen) string {
 	top := t.Top()
 	if len(top) == 0 {
@@ -135,10 +135,10 @@ func tallyText(head, what string, t importer.Tally, screen output.Screen) string
 	return text
 }
 
-// maxSampleText bounds the text of a sample, in characters.
+// maxSampleText bounds a sample's text, in characters.
 const maxSampleText = 200
 
-// sampleText formats a row as it would be shown.
+// sampleText formats a row as it would appear on a product page.
 func sampleText(c comment.Comment, screen output.Screen) string {
 	head := fmt.Sprintf("%s, %s, %s, %s", c.ProductID, c.Author.Name, c.Language, c.CreatedAt().Format("2006-01-02 15:04"))
 	if c.Status != comment.Approved {
@@ -162,7 +162,7 @@ func sampleText(c comment.Comment, screen output.Screen) string {
 	return text
 }
 
-// cutText returns the beginning of a text.
+// cutText returns at most the first maxSampleText characters of a text.
 func cutText(text string) string {
 	if runes := []rune(text); len(runes) > maxSampleText {
 		return string(runes[:maxSampleText]) + "…"

@@ -23,7 +23,7 @@ type tableRestore struct {
 	target                           keeper.Target
 }
 
-// run reads the export to its end before it writes anything.
+// run reads the whole export before it writes anything.
 func (c tableRestore) run(ctx context.Context, flags *EngineFlags, term Terminal) error {
 	export, err := tableexport.Open(ctx, c.address)
 	if err != nil {
@@ -98,14 +98,14 @@ func (c tableRestore) write(ctx context.Context, export *tableexport.Export, che
 	return err
 }
 
-// restorer returns what writes items as they were.
+// restorer returns a loader that writes items unchanged.
 func restorer(session *Session, calls int, replace bool) *restore.Loader {
 	loader := restore.NewLoader(session.Client, session.Table, calls)
 	loader.Replace, loader.Marks = replace, erasure.NewMarks(session.Client, session.Table)
 	return loader
 }
 
-// removeOthers removes what the copy lacks, with --replace.
+// removeOthers removes items that the copy lacks, if --replace is given.
 func removeOthers(ctx context.Context, loader *restore.Loader, term Terminal) error {
 	if !loader.Replace {
 		return nil

@@ -28,21 +28,21 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// PagesFlag says where page numbers are kept.
+// PagesFlag says where page numbers are stored.
 type PagesFlag struct {
 	Pages string `help:"Where page numbers are kept: ${pages}. All processes that count need the same one. Put a password into the variable, not the command line (default: ${default})." placeholder:"STORE" default:"table"`
 }
 
-// OnlyPagesFlag says where page numbers are kept, and, if it is given on the command line, that the
-// command is about these alone.
+// OnlyPagesFlag says where page numbers are stored. If it is on the command line, the command is
+// about page numbers only.
 type OnlyPagesFlag struct {
 	Pages string `help:"Do so with page numbers only, and those that are kept there: ${pages}. Without a value, where the variable says; it alone does not restrict the command (default: table)." placeholder:"STORE" type:"store"`
 }
 
-// told reports whether the flag or its variable says where page numbers are kept.
+// told reports whether the flag or its variable is set.
 func (f OnlyPagesFlag) told() bool { return f.Pages != "" }
 
-// target returns what the flag names. only says that it is on the command line.
+// target returns the store that the flag names. only reports that the flag is on the command line.
 func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bool, err error) {
 	only = slices.ContainsFunc(line.Path, func(p *kong.Path) bool { return p.Flag != nil && p.Flag.Name == "pages" })
 	target, err = PagesFlag{cmp.Or(f.Pages, keeper.InTable)}.target()
@@ -52,29 +52,30 @@ func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bo
 	return target, only, err
 }
 
-// target returns what the flag names.
+// target returns the store that the flag names.
 func (f PagesFlag) target() (keeper.Target, error) {
 	t, err := keeper.Parse(f.Pages, keeper.Kinds())
 	return t, usage(err)
 }
 
-// pages keeps the page numbers of a table in a process. Those in the table itself need nothing kept;
-// then it makes sure that no other store misses what is counted here unnoticed.
+// pages maintains the page numbers of a table in a process. For those inside the table, it only
+// makes sure that no other store misses comments unnoticed.
 type pages struct {
 	target keeper.Target
-	store  pageindex.Store // that is fed; nil for none
+	store  pageindex.Store // the store to feed; nil for none
 	keeper *keeper.Keeper
 	table  *table.Index    // nil unless the target is the table
-	found  pageindex.Index // finds pages by their number; nil if nothing does
+	found  pageindex.Index // finds pages by number; nil for none
 	log    *slog.Logger
 
 	counter *counts.Counter // nil in a process that does not count
 }
 
-// firstTry is how long a store may take to be opened before a command goes on without it.
+// firstTry is how long opening a store may take before a command continues without it.
 const firstTry = 2 * time.Second
 
-// openPages opens the store of a target for a command. A store that is away is opened later.
+// openPages opens the store of a target for a command. A store that does not answer is opened
+// later.
 func openPages(ctx context.Context, target keeper.Target, session *Session, name string, log *slog.Logger) (*pages, error) {
 	p := &pages{target: target, log: log}
 	shared, numbers := newLeases(session), call.For(session.Client, call.ForPageNumbers)
@@ -106,7 +107,7 @@ func openPages(ctx context.Context, target keeper.Target, session *Session, name
 	return p, nil
 }
 
-// withPages opens the table and its page numbers for a command, and calls use with both.
+// withPages opens the table and its page numbers for a command, and passes both to use.
 func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, command string, term Terminal, use func(*Session, *pages) error) (err error) {
 	session, err := f.Open(ctx, Opening{Owner: command}, term)
 	if err != nil {
@@ -121,8 +122,8 @@ func (f *EngineFlags) withPages(ctx context.Context, target keeper.Target, comma
 	return use(session, pages)
 }
 
-// elsewhere returns the name of another store than the table that is complete, empty if there is none.
-// The processes that count keep page numbers there then, or did until now.
+// elsewhere returns the name of a complete store outside the table, empty if there is none. The
+// processes that count store page numbers there, or did until now.
 func (p *pages) elsewhere(ctx context.Context, session *Session) (string, error) {
 	state, _, err := newLeases(session).Current(ctx)
 	if err != nil {
@@ -135,8 +136,8 @@ func (p *pages) elsewhere(ctx context.Context, session *Session) (string, error)
 	return "", err
 }
 
-// newCounter makes the counter of a session's table, which feeds the page numbers too. The follower
-// hears of the changes; nil for none.
+// newCounter makes the counter of a session's table, which also feeds the page numbers. It reports
+// changes to the follower, nil for none.
 func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.Counter {
 	options := counts.CounterOptions{Feed: p.keeper, Logger: p.log, Follower: follower, Patience: counts.Patience, VotesAtOnce: counts.VotesAtOnce}
 	if p.table != nil {
@@ -150,7 +151,7 @@ func (p *pages) newCounter(session *Session, follower counts.Follower) *counts.C
 	return counter
 }
 
-// rebuilding is how a command rebuilds the statistics of a session's table, and the page numbers.
+// rebuilding returns the options to rebuild the statistics and page numbers of a session's table.
 func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptions {
 	options := counts.RebuildOptions{Who: processName(command), Engine: session.run, Feed: p.keeper, Logger: p.log}
 	if p.table != nil {
@@ -159,11 +160,11 @@ func (p *pages) rebuilding(session *Session, command string) counts.RebuildOptio
 	return options
 }
 
-// lastMerges is how long the end of a command waits for the index in the table to be merged. What is
-// not merged then, the next process merges.
+// lastMerges is how long an ending command waits for merges of the index in the table. The next
+// process does the rest.
 const lastMerges = 3 * time.Second
 
-// Close ends what the counter began, and lets go of the store.
+// Close waits for merges of the counter, and closes the store.
 func (p *pages) Close() error {
 	if p.counter != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), lastMerges)
@@ -176,7 +177,8 @@ func (p *pages) Close() error {
 	return p.store.Close()
 }
 
-// whileLate finds pages by their number however late counting is. What is late is a drift.
+// whileLate returns an index that answers however late counting is. What is not counted yet shows
+// as a drift.
 func (p *pages) whileLate() pageindex.Index {
 	if p.table != nil {
 		return p.table
@@ -185,7 +187,7 @@ func (p *pages) whileLate() pageindex.Index {
 	return p.keeper
 }
 
-// Beside keeps the store complete while the work goes on, and returns the error of the work.
+// Beside keeps the store complete while work runs, and returns the error of work.
 func (p *pages) Beside(ctx context.Context, work func(context.Context) error) error {
 	if p.store == nil {
 		return work(ctx)
@@ -193,7 +195,8 @@ func (p *pages) Beside(ctx context.Context, work func(context.Context) error) er
 	return task.Beside(ctx, p.keeper.Run, work)
 }
 
-// status returns how far each store is that the table knows. The store of the flag reports itself.
+// status returns the status of each store that the table knows. The store of the flag reports its
+// own.
 func (p *pages) status(ctx context.Context, state stream.State) ([]keeper.Status, error) {
 	registry, err := p.keeper.Table.Registry(ctx)
 	if err != nil {
@@ -223,11 +226,11 @@ type Pages struct {
 	Force bool   `help:"Replace an index that a server has built."`
 }
 
-// indexed is how many comments are brought into an index at a time.
+// indexed is how many comments are added to an index at a time.
 const indexed = 1000
 
-// Run makes the files and prints how many comments they hold. After an error the folder holds what
-// it held before.
+// Run makes the files and prints the number of comments in them. After an error the folder is
+// unchanged.
 func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	source, err := task.Await(ctx, func() (*reviewfile.Source, error) { return reviewfile.Open(c.From, term.In) })
 	if err != nil {
@@ -261,8 +264,8 @@ func (c *Pages) Run(ctx context.Context, term Terminal) (err error) {
 	return err
 }
 
-// add brings all comments of an export into an index. A row that cannot be read ends it: an index
-// that lacks one is wrong everywhere behind it.
+// add adds all comments of an export to an index. It stops at a row that cannot be read: if one is
+// missing, every rank behind it is wrong.
 func (c *Pages) add(ctx context.Context, source *reviewfile.Source, build pageindex.Build, progress *output.Progress) (count int, err error) {
 	reader, err := reviewfile.NewReader(source, reviewfile.Options{Format: reviewfile.FormatOf(c.From), Restore: true})
 	if err != nil {

@@ -22,10 +22,10 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
-// unparsed says what is wrong with a command line, and where to find help.
+// unparsed explains what is wrong with a command line, and names the help to read.
 func unparsed(err error, app *kong.Application, arguments []string) error {
 	if unwritten, ok := errors.AsType[*fs.PathError](err); ok && unwritten.Op == "write" {
-		return unwritten // the line is right: it asks for help or the version, which went nowhere
+		return unwritten // the line is valid; writing the help or the version failed
 	}
 	help := "talkback --help"
 	var parse *kong.ParseError
@@ -57,8 +57,8 @@ func unparsed(err error, app *kong.Application, arguments []string) error {
 	return usagef("%s; see %s", text, help)
 }
 
-// blankChoice explains the error that a flag has none of its values, if that is so because its
-// environment variable is blank. The parser checks values before refuseBlank does.
+// blankChoice explains the error that a flag has none of its allowed values, if the cause is a
+// blank environment variable. The parser checks values before refuseBlank does.
 func blankChoice(line *kong.Context, text string) error {
 	name, _, choice := strings.Cut(text, " must be one of ")
 	for _, flag := range line.Flags() {
@@ -74,7 +74,7 @@ var unknownLetter = regexp.MustCompile(`^unknown flag -[^-],`)
 // closeEnough is the largest edit distance of a misspelled command from a suggestion.
 const closeEnough = 2
 
-// noCommand returns the error that a command does not exist, with a suggestion.
+// noCommand returns the error for an unknown command, with a suggestion.
 func noCommand(app *kong.Application, word string) error {
 	var near []string
 	distance := closeEnough
@@ -99,9 +99,9 @@ func noCommand(app *kong.Application, word string) error {
 // variablePrefix begins the names of all environment variables of this program.
 const variablePrefix = "TALKBACK_"
 
-// warnOfMisspelt says which environment variables, given as NAME=value, have no effect because they
-// are misspelt. A name that resembles none is someone else's: Kubernetes sets TALKBACK_SERVICE_HOST
-// and others for a service called talkback.
+// warnOfMisspelt warns of misspelt environment variables, given as NAME=value, which have no
+// effect. It ignores names that resemble none: Kubernetes sets TALKBACK_SERVICE_HOST and others for
+// a service called talkback.
 func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) {
 	names := variables(app.Node)
 	screen := output.ScreenOf(out)
@@ -119,12 +119,12 @@ func warnOfMisspelt(out io.Writer, app *kong.Application, environment []string) 
 		}
 		if near != "" {
 			line := fmt.Sprintf("the variable %s has no effect; did you mean %s?", output.Printable(name), near)
-			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed write is no reason to stop
+			_, _ = fmt.Fprintln(out, screen.Fold(screen.Notice("talkback:")+" "+line)) // a failed warning is no reason to stop
 		}
 	}
 }
 
-// variables are the names of the environment variables of all commands.
+// variables returns the names of the environment variables of all commands.
 func variables(node *kong.Node) []string {
 	var names []string
 	for _, flag := range node.Flags {
@@ -141,7 +141,7 @@ type Help struct {
 	Command string `arg:"" optional:"" help:"Command to explain; without one, all are listed." complete:"commands"`
 }
 
-// Run prints what --help after the command prints.
+// Run prints the same as --help after the command.
 func (c *Help) Run(running *kong.Context) error {
 	words := []string{"--help"} // without it, kong would select the default command
 	if c.Command != "" {
@@ -157,9 +157,9 @@ func (c *Help) Run(running *kong.Context) error {
 	return line.PrintUsage(false)
 }
 
-// refuseBlank refuses a flag or an environment variable that is set to nothing or to spaces. Empty
-// means off for most flags: TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. A
-// flag takes precedence over its variable here too.
+// refuseBlank returns an error if a flag or an environment variable is empty or blank. Empty means
+// off for most flags: TALKBACK_MODERATOR_TOKEN=$(cat missing) would let everyone write. It ignores
+// the variable of a flag that is given.
 func refuseBlank(chosen *kong.Context) error {
 	for _, flag := range chosen.Flags() {
 		given := slices.ContainsFunc(chosen.Path, func(p *kong.Path) bool { return p.Flag == flag })
@@ -175,7 +175,7 @@ func refuseBlank(chosen *kong.Context) error {
 	return nil
 }
 
-// refuseBlankVariable refuses a flag whose environment variable is set to nothing or to spaces.
+// refuseBlankVariable returns an error if a flag's environment variable is empty or blank.
 func refuseBlankVariable(flag *kong.Flag) error {
 	for _, name := range flag.Envs {
 		if text, set := os.LookupEnv(name); set && strings.TrimSpace(text) == "" {
@@ -188,8 +188,8 @@ func refuseBlankVariable(flag *kong.Flag) error {
 // stores are the flags that name a store by its URL.
 var stores = []string{"pages", "client-limits-redis"}
 
-// refusePassword refuses the URL of a store with a password on the command line, which everyone on the
-// machine sees. A flag without a value has that of its variable.
+// refusePassword returns an error if a store's URL on the command line holds a password, which
+// everyone on the machine can see. A flag without a value has the value of its variable.
 func refusePassword(chosen *kong.Context) error {
 	for _, p := range chosen.Path {
 		if p.Flag == nil || !slices.Contains(stores, p.Flag.Name) || p.Flag.Target.String() == variableOf(p.Flag) {
@@ -197,7 +197,7 @@ func refusePassword(chosen *kong.Context) error {
 		}
 		address, err := url.Parse(p.Flag.Target.String())
 		if err != nil {
-			continue // it is refused later, without what it says
+			continue // refused later, by an error without the URL
 		}
 		_, secret := address.User.Password()
 		mistaken := address.User != nil && strings.HasPrefix(address.Scheme, "redis") // the user of a Redis is often its password
@@ -218,8 +218,8 @@ func variableOf(flag *kong.Flag) string {
 	return ""
 }
 
-// valueMappers parse the values of flags. Unlike kong's own, they refuse a wrong value with an
-// example of a right one instead of the name of a Go type.
+// valueMappers parse the values of flags. Their errors show an example of a valid value; kong's own
+// show the name of a Go type.
 func valueMappers() []kong.Option {
 	return []kong.Option{
 		kong.KindMapper(reflect.String, kong.MapperFunc(decodeText)),
@@ -257,7 +257,7 @@ func wholeNumber(text string) (uint32, error) {
 	return uint32(n), err
 }
 
-// mapper parses values by a function; the noun says what they are.
+// mapper makes a mapper from a parsing function. The noun describes valid values.
 func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
 	return kong.MapperFunc(func(ctx *kong.DecodeContext, target reflect.Value) error {
 		token := ctx.Scan.Pop()
@@ -274,8 +274,8 @@ func mapper[T any](noun string, parse func(string) (T, error)) kong.Mapper {
 	})
 }
 
-// decodeText takes a text as it is. Kong makes JSON of it and reads that, so what is not UTF-8 becomes
-// something else: the name of another file, or the id of another author.
+// decodeText takes a text unchanged. Kong would encode it as JSON and decode that, which changes
+// invalid UTF-8: to the name of another file, or the id of another author.
 func decodeText(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("string")
 	if err == nil {
@@ -284,7 +284,7 @@ func decodeText(ctx *kong.DecodeContext, target reflect.Value) error {
 	return err
 }
 
-// decodePath parses a path like kong, but leaves a blank one for refuseBlank: kong would turn it
+// decodePath parses a path like kong, but leaves a blank one to refuseBlank: kong would turn it
 // into the current folder.
 func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	token, err := ctx.Scan.PopValue("file")
@@ -299,10 +299,10 @@ func decodePath(ctx *kong.DecodeContext, target reflect.Value) error {
 	return nil
 }
 
-// example returns a hint at a right value, "" if the flag has none.
+// example returns a hint at a valid value, "" if the flag has none.
 func example(value *kong.Value) string {
 	switch {
-	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // others, such as N, stand for a value
+	case value.Flag != nil && strings.ContainsAny(value.Flag.PlaceHolder, "0123456789"): // others, such as N, are no example
 		return ": give one such as " + value.Flag.PlaceHolder
 	case value.HasDefault:
 		return ": give one such as " + value.Default
@@ -310,7 +310,7 @@ func example(value *kong.Value) string {
 	return ""
 }
 
-// checkCalls refuses a negative number of calls.
+// checkCalls returns an error if the number of calls is negative.
 func checkCalls(calls int) error {
 	if calls < 0 {
 		return fmt.Errorf("--calls %d is not a number of calls: give 1 or more", calls)
@@ -318,7 +318,8 @@ func checkCalls(calls int) error {
 	return nil
 }
 
-// decodeStore takes the value of a flag that needs none: then it is that of the variable, or the table.
+// decodeStore parses an optional value. Without one, the flag has the value of its variable, or the
+// table.
 func decodeStore(ctx *kong.DecodeContext, target reflect.Value) error {
 	next := ctx.Scan.Peek()
 	if text, isText := next.Value.(string); isText && !next.IsEOL() && !strings.HasPrefix(text, "-") {

@@ -13,8 +13,8 @@ import (
 // explainedAge is the default of --statistics-age.
 const explainedAge = 5 * time.Second
 
-// withStore opens the table and its page numbers, and calls use with a store that reads as a
-// server's does.
+// withStore opens the table and its page numbers, and calls use with a store configured like a
+// server's.
 func (f PagesFlag) withStore(ctx context.Context, flags *EngineFlags, owner string, term Terminal, use func(*dynamo.Store) error) error {
 	target, err := f.target()
 	if err != nil {
@@ -42,7 +42,7 @@ func noProduct(id string) error {
 	return comment.Errorf(comment.NotFound, "there is no comment of product %q in the table: check the id, whose case matters", id)
 }
 
-// FilterFlags say which comments of a product a command is about.
+// FilterFlags select the comments of a product that a command is about.
 type FilterFlags struct {
 	Languages     []string   `help:"Only comments in these languages." placeholder:"en,de"`
 	Ratings       []int      `help:"Only comments with these ratings." placeholder:"1,4"`

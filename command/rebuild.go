@@ -69,7 +69,7 @@ func (c *Rebuild) rebuild(ctx context.Context, session *Session, pages *pages, t
 	return printRebuilt(term.Out, result, took)
 }
 
-// printRebuilt prints what was repaired. Its error says what could not be.
+// printRebuilt prints what was repaired. Its error says what could not be repaired.
 func printRebuilt(out io.Writer, result counts.RebuildResult, took time.Duration) error {
 	text := improperText(result.Improper) + rebuildSummary(result, took) + "\n"
 	if _, err := io.WriteString(out, output.ScreenOf(out).Fold(text)); err != nil {
@@ -100,7 +100,7 @@ func rebuildSummary(done counts.RebuildResult, took time.Duration) string {
 	return text
 }
 
-// rebuildPages builds the store of the flag anew, and prints how many comments it holds.
+// rebuildPages rebuilds the store of the flag, and prints how many comments it holds.
 func rebuildPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	var entries int64
 	took, err := session.watchItems(ctx, term, func(ctx context.Context, show func(int64)) (err error) {

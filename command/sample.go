@@ -12,12 +12,12 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// sampleChunk is the number of comments between two updates of the progress. It also fits one read
-// by ids.
+// sampleChunk is the number of comments between two progress updates. It is also the most that one
+// read by ids can fetch.
 const sampleChunk = call.MaxKeysPerGet
 
-// sampleFor returns a function that loads the sample data into an empty table, or the rest of it after an
-// interrupted load. It is nil for a table with other comments, which is left unchanged.
+// sampleFor returns a function that loads the sample data into an empty table, or the rest of it
+// after an interrupted load. It returns nil for a table with other comments.
 func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(context.Context) error, err error) {
 	chunks := slices.Collect(slices.Chunk(slices.Collect(sample.Comments()), sampleChunk))
 	load = func(ctx context.Context) error { return loadSample(ctx, session, chunks, term) }
@@ -36,7 +36,7 @@ func sampleFor(ctx context.Context, session *Session, term Terminal) (load func(
 	return load, err
 }
 
-// loadSample puts sample data into a table.
+// loadSample writes sample data into a table.
 func loadSample(ctx context.Context, session *Session, chunks [][]comment.Comment, term Terminal) error {
 	total := sampleChunk*(len(chunks)-1) + len(chunks[len(chunks)-1])
 	fmt.Fprintf(term.Err, "Putting %d sample comments into the table.\n", total)

@@ -90,34 +90,36 @@ type Serve struct {
 
 	Site SiteFlags `embed:"" group:"What product pages show:"`
 
-	// Watermark reads up to when changes are counted. If it is nil, no partition is skipped.
+	// Watermark reads the time up to which changes are counted. If it is nil, no partition is
+	// skipped.
 	Watermark dynamo.Watermark `kong:"-"`
-	// CountedUpTo returns the same without a call, for responses. If it is nil, that of the Store is used.
+	// CountedUpTo returns the same without a call, for responses. If it is nil, the Store's method
+	// is used.
 	CountedUpTo func(ctx context.Context) (upTo time.Time, known bool) `kong:"-"`
 
-	// Following reports whether this process reads the whole stream, since when, and up to when. Run has
-	// that of its own consumer. If it is nil, nothing is proven unchanged.
+	// Following reports whether this process reads the whole stream, since when, and up to when.
+	// Run uses its own consumer. If it is nil, no response can be proven unchanged.
 	Following func() (since, upTo time.Time, ok bool) `kong:"-"`
 
-	// Policy says which comments wait for a moderator. Run opens that of the flags.
+	// Policy decides which comments wait for a moderator. Run opens the one that the flags name.
 	Policy moderation.Policy `kong:"-"`
 
-	// TrustedDocuments and AutomaticQueries find operations by their names. Run opens those of the flags.
-	// Kong hides every flag whose field has the name of one that it ignores.
+	// TrustedDocuments and AutomaticQueries find operations by name. Run opens those that the flags
+	// name. Kong hides each flag whose field has the same name as an ignored field.
 	TrustedDocuments *persisted.Trusted   `kong:"-"`
 	AutomaticQueries *persisted.Automatic `kong:"-"`
 
 	connections *httpapi.Connections // nil before Run
-	limiter     *concurrency.Limiter // lets requests in; nil before Handler, and for the fixed limit of package httpapi
+	limiter     *concurrency.Limiter // admits requests; nil before Handler, and with the fixed limit of package httpapi
 	clients     *httpapi.ClientLimits
 	followers   *httpapi.Subscriptions // nil for none
 	hub         *live.Hub              // likewise
-	site        web.Options            // what Site says
-	measured    *measured              // nil if nothing is measured
+	site        web.Options            // the result of Site
+	measured    *measured              // nil without metrics
 	observers   []httpapi.Observer     // of requests
 }
 
-// Validate returns an error that names the first setting that cannot be meant.
+// Validate returns an error that names the first senseless setting.
 func (c *Serve) Validate() error {
 	if c.OperationTimeout == 0 {
 		return errors.New("--operation-timeout 0s leaves no time for any request: give one such as 10s")
@@ -131,9 +133,9 @@ func (c *Serve) Validate() error {
 	return nil
 }
 
-// ballast returns bytes that stay untouched, so they take no memory of the machine. They count as live:
-// a server of few live bytes is collected when it has made some 40 MB of garbage, not each 8 MB. It is
-// none where an operator paces the collector.
+// ballast returns bytes that are never touched, so they take no physical memory. They count as
+// live: the heap of a server with few live bytes is collected after some 40 MB of garbage, not each
+// 8 MB. It returns nil if an operator configures the collector.
 func ballast() []byte {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return nil
@@ -142,7 +144,7 @@ func ballast() []byte {
 }
 
 // Run serves until the context ends, and then lets the requests under way finish. It returns an
-// error, in one sentence that names the cure, when it cannot start or when its engine ends.
+// error, one sentence that names the cure, if it cannot start or if its engine ends.
 func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err error) {
 	defer func() { err = endedEarly(ctx, err, term) }()
 	target, err := c.PagesFlag.target()
@@ -153,14 +155,14 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	if err != nil {
 		return err
 	}
-	// The port comes first: without it nothing else is worth starting.
+	// Open the port first: without it, nothing else is worth starting.
 	opening := httpapi.NewOpening("the table is being opened")
 	server, err := c.newServer(ctx, opening, delay, term)
 	if err != nil {
 		return err
 	}
 	defer server.close()
-	if c.SampleData && c.MediaBase == "" { // this server has the pictures of the sample data
+	if c.SampleData && c.MediaBase == "" { // this server serves the pictures of the sample data
 		host := openable(server.listener.Addr(), net.InterfaceAddrs)[0]
 		c.MediaBase = comment.MediaBase(c.scheme() + "://" + host + web.PicturesPath)
 	}
@@ -187,15 +189,16 @@ func (c *Serve) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err
 	return c.answer(ctx, session, pages, server, opening, around, term)
 }
 
-// surroundings are what a server has that needs no table.
+// surroundings are the parts of a server that need no table.
 type surroundings struct {
 	authorizer      auth.Authorizer
-	writing, bounds string // who may write, and what bounds each client, in words
+	writing, bounds string // descriptions of who may write, and of each client's limits
 	traces          *telemetry.Traces
-	ends            []func() // what began
+	ends            []func() // functions that stop what was started
 }
 
-// close ends what began, all at once: each may wait seconds for something that does not answer.
+// close stops everything in parallel: each part may wait seconds for something that does not
+// answer.
 func (s *surroundings) close() {
 	var ending sync.WaitGroup
 	for _, end := range s.ends {
@@ -204,8 +207,8 @@ func (s *surroundings) close() {
 	ending.Wait()
 }
 
-// prepare begins what needs no table: who may write, limits of clients, traces, measuring and the
-// log of requests. If an error is returned, nothing of it is left.
+// prepare starts the parts that need no table: authorization, client limits, traces, metrics and
+// the request log. After an error, it has stopped them all.
 func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api http.Handler, term Terminal) (_ *surroundings, err error) {
 	s := &surroundings{}
 	defer func() {
@@ -236,7 +239,7 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 		return nil, err
 	}
 	s.ends = append(s.ends, s.traces.Stop)
-	// The admin listener comes last: it answers at once, and nothing is refused after it.
+	// The admin listener comes last: it answers at once, and no later step can fail.
 	if c.measured, err = c.measure(ctx, api, term); err != nil {
 		return nil, err
 	}
@@ -250,14 +253,14 @@ func (c *Serve) prepare(ctx context.Context, address net.Addr, table string, api
 	return s, nil
 }
 
-// DocumentCheck returns a function that says why a document could not run on this server.
+// DocumentCheck returns a function that reports why a document could not run on this server.
 func (c *Serve) DocumentCheck() func(text string) error {
 	return httpapi.DocumentCheck(httpapi.Options{
 		Schema: graph.NewExecutableSchema(graph.Config{Schema: resolvers.Schema(c.Federation)}), Limits: c.Limits, MaxQuery: int(c.MaxQuery), NoIntrospection: c.NoIntrospection,
 	})
 }
 
-// answer opens the API and answers until the context ends.
+// answer opens the API and serves until the context ends.
 func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, server *server, opening *httpapi.Opening, around *surroundings, term Terminal) error {
 	store, runner := c.wire(ctx, session, pages, term)
 	defer c.hub.Close()
@@ -286,7 +289,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 		if c.NoCount {
 			return server.wait(ctx)
 		}
-		// Another process counts on as soon as this one takes no more connections.
+		// Another process takes over counting once this one accepts no more connections.
 		err := pages.Beside(ctx, func(ctx context.Context) error {
 			return runner.Beside(ctx, func(ctx context.Context) error {
 				return hooksBeside(ctx, session, "talkback serve", c.measured, term.Logger, func(ctx context.Context) error {
@@ -298,7 +301,7 @@ func (c *Serve) answer(ctx context.Context, session *Session, pages *pages, serv
 	})
 }
 
-// drainDelay returns for how long connections are taken after SIGTERM.
+// drainDelay returns how long connections are accepted after SIGTERM.
 func (c *Serve) drainDelay() (time.Duration, error) {
 	switch {
 	case c.DrainDelay == nil:
@@ -309,7 +312,7 @@ func (c *Serve) drainDelay() (time.Duration, error) {
 	return *c.DrainDelay, nil
 }
 
-// newServer takes the port, and prepares to answer requests on it.
+// newServer opens the port, and prepares the server.
 func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.Duration, term Terminal) (*server, error) {
 	certificates, err := c.certificates()
 	if err != nil {
@@ -334,7 +337,7 @@ func (c *Serve) newServer(ctx context.Context, handler http.Handler, delay time.
 	}, nil
 }
 
-// wire makes the store of the table and the runner that counts its comments, and connects the two.
+// wire makes the store of the table and the runner that counts its comments, and connects them.
 func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term Terminal) (*dynamo.Store, *counting.Runner) {
 	c.Watermark = watermarkOf(session)
 	var runner *counting.Runner
@@ -353,13 +356,13 @@ func (c *Serve) wire(ctx context.Context, session *Session, pages *pages, term T
 	return store, runner
 }
 
-// Store makes the store of a session's table, with the settings of the flags. numbers finds pages by
-// their number; nil for nothing.
+// Store makes the store of a session's table, configured by the flags. numbers finds pages by
+// number; nil for none.
 func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logger) *dynamo.Store {
 	options := dynamo.Options{
 		Watermark: c.Watermark, StatisticsAge: c.StatisticsAge, Journal: leases.NewLeases(session.Client, session.Table),
 		KeepAudit: c.Moderation.KeepAudit, OnePerCustomer: c.OnePerCustomer, PageAge: c.PageAge, Following: c.Following, PageNumbers: numbers, Writes: session.writes,
-		// Four slow products are needed to occupy all requests that may be let in.
+		// It takes four slow products to occupy all requests that may run.
 		ProductCalls: max(1, cmp.Or(int(c.MaxInFlight), httpapi.DefaultMaxInFlight)/4),
 		Improper: func(item layout.Improper) {
 			log.Warn("an item is invalid and is left out: talkback verify and talkback export --all list such items", "key", item.Key, "reason", item.Reason)
@@ -375,7 +378,7 @@ func (c *Serve) Store(session *Session, numbers pageindex.Index, log *slog.Logge
 	return dynamo.NewStore(client, session.Table, options)
 }
 
-// Handler wires what answers requests. The authorizer decides who may write.
+// Handler makes the handler of all requests. The authorizer decides who may write.
 func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer auth.Authorizer, term Terminal) http.Handler {
 	resolver := &resolvers.Resolver{
 		Comments: store,
@@ -443,8 +446,8 @@ func (c *Serve) Handler(store *dynamo.Store, eraser *erasure.Eraser, authorizer 
 	})
 }
 
-// announce prints, or logs, where the server is reached, who may write, and what bounds each client,
-// if anything does.
+// announce prints, or logs, the server's addresses, who may write, and the limits of each client,
+// if any.
 func (c *Serve) announce(address net.Addr, session *Session, writing, bounds string, term Terminal) {
 	if term.LogsJSON {
 		term.Logger.Info("talkback answers", "address", address.String(), "scheme", c.scheme(), "table", session.Table, "engine", session.Address)

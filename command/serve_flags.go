@@ -20,18 +20,19 @@ import (
 	"github.com/talkback/talkback/web/product"
 )
 
-// PersistedFlags say which operations clients may name instead of sending their texts.
+// PersistedFlags configure operations that clients name instead of sending their texts.
 type PersistedFlags struct {
 	Trusted []string `name:"trusted-documents" help:"Manifest of operations that clients may send by their ids alone, as Apollo's tools, Relay's compiler and GraphQL Code Generator write it. Repeatable. SIGHUP reads all again. With it, there are no automatic persisted queries." placeholder:"FILE"`
 	Only    bool     `name:"trusted-only" help:"Refuse every operation that is not in a manifest of --trusted-documents."`
 	Memory  uint32   `name:"max-persisted" help:"Automatic persisted queries that are remembered, in bytes; 0 takes none (default: ${default})." placeholder:"BYTES" default:"${max_persisted}"`
 }
 
-// defaultPersisted is how many bytes of automatic persisted queries are remembered: some thousand.
+// defaultPersisted is the memory for automatic persisted queries, in bytes: enough for some
+// thousand.
 const defaultPersisted = 4 << 20
 
-// open reads the manifests, or begins to remember queries, in the Redis at a URL too unless that is
-// empty. close ends it.
+// open reads the manifests, or starts remembering queries, also in the Redis at a URL unless that
+// is empty. stop releases both.
 func (f *PersistedFlags) open(check func(text string) error, redis, table string, log *slog.Logger) (trusted *persisted.Trusted, automatic *persisted.Automatic, stop func(), err error) {
 	stop = func() {}
 	switch {
@@ -83,7 +84,7 @@ func onHangup(call func()) (stop func()) {
 	}
 }
 
-// ModerationFlags say which comments wait for a moderator before they are shown.
+// ModerationFlags decide which comments wait for a moderator before they are shown.
 type ModerationFlags struct {
 	Moderation      string        `help:"Which comments wait for a moderator: publish for none, hold for all, rules for those that a file of rules tells (default: ${default})." enum:"publish,hold,rules" default:"publish" placeholder:"rules"`
 	ModerationRules string        `help:"File of the rules that tell which comments wait." placeholder:"FILE" complete:"files"`
@@ -97,7 +98,7 @@ func (f ModerationFlags) open() (moderation.Policy, error) {
 	return policy, usage(err)
 }
 
-// SiteFlags say what product pages show beside comments.
+// SiteFlags configure product pages.
 type SiteFlags struct {
 	ProductInfo       string `help:"Address of a product's name with {id} in place of its id, such as https://shop.example/products/{id}: JSON, or the shop's page with JSON-LD. Without it, pages show ids." placeholder:"URL"`
 	ProductInfoInside bool   `help:"Let --product-info lead to this machine and to private networks, also by plain HTTP."`
@@ -106,7 +107,7 @@ type SiteFlags struct {
 	NoLivePages       bool   `help:"Do not tell on product pages how many comments came while they are open, which takes one of --max-subscriptions for each."`
 }
 
-// open prepares what the flags ask for. Fetching ends with the context.
+// open prepares the options of product pages. Fetching product data ends with the context.
 func (f *SiteFlags) open(ctx context.Context, sample bool, log *slog.Logger) (options web.Options, err error) {
 	options.Plans, options.Live = f.ShowPlans || sample, !f.NoLivePages
 	if f.ProductInfoInside && f.ProductInfo == "" {
@@ -131,13 +132,13 @@ type SubscriptionFlags struct {
 	PerClient *uint32 `name:"client-subscriptions" help:"Number of subscriptions that each client may have open; 0 for any number (default: 100, 0 on loopback)." placeholder:"100"`
 }
 
-// defaultClientSubscriptions is how many subscriptions a client may have by default: a person's browser
-// has one for each open page, an office has many people.
+// defaultClientSubscriptions is the default limit of subscriptions for each client. A browser has
+// one for each open page; an office has many browsers behind one address.
 const defaultClientSubscriptions = 100
 
-// connections returns how many connections a server takes: one for each subscription, and most others
-// beside them. So subscribers cannot keep anybody out. With too few file descriptors they could, and it
-// returns an error.
+// connections returns how many connections a server accepts: one for each subscription, and most
+// others. So subscribers cannot keep other clients out. It returns an error if there are too few
+// file descriptors for that.
 func (f *SubscriptionFlags) connections(most uint32) (int, error) {
 	wanted := int(most) + int(f.Max)
 	allowed := connectionLimit(wanted)
@@ -147,8 +148,8 @@ func (f *SubscriptionFlags) connections(most uint32) (int, error) {
 	return allowed, nil
 }
 
-// bounds returns the bounds for a server at an address, nil if it serves no subscriptions. A client is
-// who it is for its other limits.
+// bounds returns the limits for a server at an address, nil if it serves no subscriptions. It
+// identifies clients as their other limits do.
 func (f *SubscriptionFlags) bounds(address net.Addr, clients *ClientFlags, who auth.Authorizer, log *slog.Logger) *httpapi.Subscriptions {
 	if f.Max == 0 {
 		return nil

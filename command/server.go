@@ -18,32 +18,32 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Bounds on connections. Both reading a request and writing its response have to end: a client that
-// sends or takes one byte at a time would otherwise occupy them forever.
+// Bounds on connections. Reading a request and writing its response must both end: otherwise, a
+// client that sends or takes one byte at a time would occupy a connection forever.
 const (
 	readHeaderTimeout = 5 * time.Second
 	readTimeout       = 15 * time.Second
 	writeMargin       = 15 * time.Second // beyond the time of the operation
 	idleTimeout       = 2 * time.Minute
-	maxHeaderBytes    = 16 << 10 // beside the address; browsers send cookies of a few KB
-	maxStreams        = 100      // requests at a time over one connection of HTTP/2: what RFC 9113, 6.5.2, wants at least
-	maxFrame          = 16 << 10 // of HTTP/2, the least there is: a frame is read as a whole, into memory taken by its announced length
-	maxBuffered       = 64 << 10 // of HTTP/2, in all bodies of a connection together that nobody has read yet; the least there is
+	maxHeaderBytes    = 16 << 10 // without the address; browsers send cookies of a few KB
+	maxStreams        = 100      // concurrent requests of one HTTP/2 connection, the minimum that RFC 9113, 6.5.2, recommends
+	maxFrame          = 16 << 10 // of HTTP/2, the minimum: a frame is read as a whole, into memory of its announced length
+	maxBuffered       = 64 << 10 // of HTTP/2, in all unread bodies of a connection together, the minimum
 	pingAfter         = 30 * time.Second
-	stuckTimeout      = 20 * time.Second // of a connection of HTTP/2 that takes not a byte
+	stuckTimeout      = 20 * time.Second // of an HTTP/2 connection that accepts no byte
 )
 
-// server answers requests on a port: while a table is being opened, and then those to the API.
+// server answers requests on a port: first with the state of opening the table, then with the API.
 type server struct {
 	http        *http.Server
 	listener    net.Listener
 	connections *httpapi.Connections
-	delay       time.Duration // after SIGTERM, before connections are refused
-	drain       time.Duration // for all of the end
+	delay       time.Duration // between SIGTERM and refusing connections
+	drain       time.Duration // for the whole shutdown
 	log         *slog.Logger
 
 	stop    context.CancelCauseFunc // nil before start
-	refuses chan struct{}           // closed when no connections are taken any more
+	refuses chan struct{}           // closed when no more connections are accepted
 	running errgroup.Group
 }
 
@@ -72,28 +72,28 @@ func newHTTPServer(handler http.Handler, certificates []tls.Certificate, operati
 	return server
 }
 
-// start answers requests from now on, until wait or close ends that.
+// start answers requests until wait or close ends that.
 func (s *server) start() {
 	ctx, stop := context.WithCancelCause(context.Background())
 	s.stop, s.refuses = stop, make(chan struct{})
 	s.running.Go(func() error { return s.serve(ctx) })
 }
 
-// taking returns when the server takes no more connections, as it does soon after the context.
-// Requests under way go on.
+// taking returns when the server accepts no more connections, which is soon after the context ends.
+// Requests under way continue.
 func (s *server) taking(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { s.stop(context.Cause(ctx)) })()
 	<-s.refuses
 	return nil
 }
 
-// wait returns when the server has ended, as it does soon after the context.
+// wait returns when the server has ended, which is soon after the context ends.
 func (s *server) wait(ctx context.Context) error {
 	defer context.AfterFunc(ctx, func() { s.stop(context.Cause(ctx)) })()
 	return s.running.Wait()
 }
 
-// close ends the server and frees the port.
+// close stops the server and closes the port.
 func (s *server) close() {
 	if s.stop != nil {
 		s.stop(nil)
@@ -112,7 +112,7 @@ func (s *server) serve(ctx context.Context) error {
 	go func() {
 		serve := s.http.Serve
 		if s.http.TLSConfig != nil {
-			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") } // the certificates are there already
+			serve = func(l net.Listener) error { return s.http.ServeTLS(l, "", "") } // the certificates are in TLSConfig
 		}
 		err := serve(listener)
 		if errors.Is(err, net.ErrClosed) {
@@ -129,10 +129,10 @@ func (s *server) serve(ctx context.Context) error {
 	defer cancel()
 	if failed == nil {
 		s.connections.Stop()
-		if errors.Is(context.Cause(ctx), errTerminated) { // at a terminal, people wait for the end
-			_ = task.Wait(drain, s.delay) // a load balancer has to notice
+		if errors.Is(context.Cause(ctx), errTerminated) { // at a terminal, a person waits for the end
+			_ = task.Wait(drain, s.delay) // for load balancers to notice
 		}
-		_ = s.listener.Close() // serving on it ends either way
+		_ = s.listener.Close() // which ends serve
 		failed = <-served
 	}
 	close(s.refuses)
@@ -147,7 +147,7 @@ func (s *server) serve(ctx context.Context) error {
 	return errors.Join(failed, err)
 }
 
-// ListenFlags say how clients reach the server.
+// ListenFlags configure how clients reach the server.
 type ListenFlags struct {
 	Listen  string `help:"Address to listen on (default: ${default})." default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	TLSCert string `name:"tls-cert" help:"Certificate chain, a PEM file, to serve HTTPS. Needs --tls-key. Without it, plain HTTP, including HTTP/2 without TLS (h2c) for proxies." placeholder:"FILE" complete:"files"`
@@ -156,7 +156,7 @@ type ListenFlags struct {
 	HSTSAge time.Duration `name:"hsts-age" help:"For how long browsers must use HTTPS for this host, on any port, after a visit by HTTPS (Strict-Transport-Security); 0 sends no header (default: ${default})." placeholder:"720h" default:"720h"`
 }
 
-// listenOn takes the port of the address that a flag has. Its error names the cure.
+// listenOn listens on the address in a flag. Its error names the cure.
 func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	var malformed *net.AddrError
@@ -169,12 +169,12 @@ func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// maxHosts bounds how many addresses are printed of a server that listens on all of the machine's.
+// maxHosts bounds the addresses printed for a server that listens on all addresses of the machine.
 const maxHosts = 4
 
-// openable returns the hosts, with the port, by which a browser can reach a server: its address, or
-// if that stands for all addresses of the machine, localhost and then those that other machines can
-// reach.
+// openable returns the hosts, with the port, at which a browser can reach a server. That is its
+// address. For the unspecified address, it is localhost and then the addresses that other machines
+// can reach.
 func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 	tcp, ok := address.(*net.TCPAddr)
 	if !ok || !tcp.IP.IsUnspecified() {
@@ -196,7 +196,7 @@ func openable(address net.Addr, machine func() ([]net.Addr, error)) []string {
 }
 
 // certificates returns the certificates for HTTPS, nil for plain HTTP. They are read once: a
-// renewed one needs a restart, which loses no request. The error names the cure.
+// renewed certificate needs a restart, which loses no request. The error names the cure.
 func (f ListenFlags) certificates() ([]tls.Certificate, error) {
 	switch {
 	case f.TLSCert == "" && f.TLSKey == "":
@@ -221,9 +221,9 @@ func (f ListenFlags) scheme() string {
 	return "http"
 }
 
-// connectionLimit returns how many client connections are allowed: as many as wanted, but at most
+// connectionLimit returns how many client connections are allowed: the wanted number, but at most
 // two thirds of the process's file descriptors. The rest is for files and for connections to the
-// table; a request may open several of these.
+// table, of which a request may open several.
 func connectionLimit(wanted int) int {
 	return min(wanted, max(1, int(min(descriptors(), math.MaxInt32))*2/3))
 }

@@ -37,7 +37,7 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	return err
 }
 
-// shown formats a comment and its keys for a screen. Texts are wrapped to a width on any output.
+// shown formats a comment and its keys for a screen. It wraps texts to a width on any output.
 func shown(i dynamo.Inspection, width int, screen output.Screen) string {
 	var out strings.Builder
 	out.WriteString(showComment(i.Comment, width, screen))
@@ -92,8 +92,8 @@ func showComment(c comment.Comment, width int, screen output.Screen) string {
 	return out.String() + "\n" + showText(c.Text, width) + "\n"
 }
 
-// showState returns what is to say of a comment's state: nothing of an approved one that does not
-// wait.
+// showState describes the state of a comment. It returns nothing for an approved one that waits for
+// no moderator.
 func showState(c comment.Comment) (rows [][2]string) {
 	m := comment.Moderation{}
 	if c.Moderation != nil {

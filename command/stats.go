@@ -40,12 +40,12 @@ func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) erro
 	})
 }
 
-// rated says how comments of a product are rated.
+// rated is how the comments of a product are rated.
 type rated struct {
 	product string
 	filter  comment.Filter
 	counts  comment.Counts
-	// languages are rows of the statistics, which know no dates.
+	// languages are rows of the statistics, which have no dates; empty for a range of dates.
 	languages []ratedLanguage
 	latest    *time.Time // when the latest comment was written, nil if there is none
 	upTo      *time.Time // up to when changes are counted, nil if unknown
@@ -57,12 +57,12 @@ type ratedLanguage struct {
 	counts comment.Counts
 }
 
-// isDated reports whether a filter has a range of dates. Its comments are counted for the answer.
+// isDated reports whether a filter has a range of dates. Such comments are counted on request.
 func isDated(filter comment.Filter) bool {
 	return filter.CreatedAfter != nil || filter.CreatedBefore != nil
 }
 
-// readRated reads how the comments of a product that pass a filter are rated. It returns a NotFound
+// readRated reads how a product's comments that match a filter are rated. It returns a NotFound
 // error if the product has no comments at all.
 func readRated(ctx context.Context, store *dynamo.Store, product string, filter comment.Filter) (rated, error) {
 	r := rated{product: product, filter: filter}
@@ -84,7 +84,7 @@ func readRated(ctx context.Context, store *dynamo.Store, product string, filter 
 		r.counts = page.Counted.ByRating
 		return r, page.Counted.Err
 	}
-	if upTo, known := store.CountedUpTo(ctx); known { // before the statistics, which may know more
+	if upTo, known := store.CountedUpTo(ctx); known { // read before the statistics, which may be newer
 		r.upTo = &upTo
 	}
 	err = r.readStatistics(ctx, store)
@@ -137,7 +137,7 @@ func (r *rated) addLanguage(name string, counts comment.Counts) {
 	}
 }
 
-// text formats the counts for a screen.
+// text formats the ratings for a screen.
 func (r rated) text(now time.Time, screen output.Screen) string {
 	comments := "1 comment"
 	if total := r.counts.Total(); total != 1 {

@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// status says who counts the comments of a table, and how far that is.
+// status is the progress of counting a table's comments, and the processes that count.
 type status struct {
 	now         time.Time
 	state       stream.State
@@ -51,7 +51,7 @@ func readStatus(ctx context.Context, session *Session, pages *pages) (status, er
 func (s status) text(screen output.Screen) string {
 	var head, dead strings.Builder
 	headline, mark := s.headline(), screen.Notice
-	word := headline[:strings.IndexAny(headline+":", ":;")] // says whether the statistics are right
+	word := headline[:strings.IndexAny(headline+":", ":;")] // whether the statistics are right
 	if word == "Complete" {
 		mark = screen.Good
 	}
@@ -75,7 +75,7 @@ func (s status) text(screen output.Screen) string {
 	return screen.Fold(head.String()) + table + screen.Fold(dead.String())
 }
 
-// headline says whether the statistics are right.
+// headline says whether the statistics are complete.
 func (s status) headline() string {
 	upTo, known := stream.ProcessedUpTo(s.leases)
 	switch {
@@ -96,16 +96,16 @@ func (s status) headline() string {
 	return fmt.Sprintf("Complete: the statistics are %s behind the comments", lagText(max(0, s.now.Sub(upTo))))
 }
 
-// clocksApart is by how much the clocks of processes may differ: docs/design/watermarks.md.
+// clocksApart is how far the clocks of processes may differ: docs/design/watermarks.md.
 const clocksApart = 2 * time.Second
 
-// ahead reports whether the clock of a process that counts is too far ahead to tell how late it is.
+// ahead reports whether a counting process's clock is too far ahead to compute the lag.
 func (s status) ahead() bool {
 	upTo, known := stream.ProcessedUpTo(s.leases)
 	return known && upTo.Sub(s.now) > clocksApart
 }
 
-// rebuildLine describes a rebuild that is under way or was interrupted, "" if there is none.
+// rebuildLine describes a rebuild that is under way or was interrupted, "" for none.
 func (s status) rebuildLine() string {
 	switch r := s.rebuild; {
 	case r.Who == "":
@@ -117,7 +117,7 @@ func (s status) rebuildLine() string {
 	}
 }
 
-// pagesLine says how far a store of page numbers is.
+// pagesLine describes the status of a store of page numbers.
 func (s status) pagesLine(store keeper.Status) string {
 	name := "Page numbers in " + output.Printable(store.Name)
 	switch {
@@ -143,7 +143,7 @@ func (s status) pagesLine(store keeper.Status) string {
 	return fmt.Sprintf("%s: not complete%s%s; %s", name, since, reason, cure)
 }
 
-// table has a row for each shard.
+// table formats the leases, with a row for each shard.
 func (s status) table(style output.Style) *output.Table {
 	table := output.NewTable("SHARD", "READ BY", "BEHIND", "POSITION", "DEAD-LETTERED")
 	leases := slices.Clone(s.leases)

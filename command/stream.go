@@ -27,12 +27,12 @@ type Stream struct {
 	LeaseTime time.Duration `help:"Heartbeat timeout: how long after the death of this process others take over its shards (default: ${default})." placeholder:"${lease_time}" default:"${lease_time}"`
 }
 
-// shortestLease is the shortest --lease-time. A lease is renewed several times in that time, each
-// with a write.
+// shortestLease is the minimum of --lease-time. A process renews a lease several times in that
+// time, each time with a write.
 const shortestLease = 100 * time.Millisecond
 
-// heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as often
-// as those of other processes, which may take over sooner.
+// heartbeatsPerLease is how often a lease is renewed in its time. Longer leases are renewed as
+// often as those of other processes, whose timeout may be shorter.
 const heartbeatsPerLease = 3
 
 // Run counts until the context ends, or prints the status.
@@ -106,8 +106,8 @@ func (c *Stream) count(ctx context.Context, session *Session, pages *pages, meas
 	})
 }
 
-// newCounting wires what counts the comments of a table, and feeds its page numbers. The name of the
-// command is shown to other processes. The follower hears of the changes; nil for none.
+// newCounting makes the runner that counts the comments of a table and feeds its page numbers.
+// Other processes see the name of the command. The follower receives the changes; nil for none.
 func newCounting(session *Session, name string, pages *pages, follower counts.Follower, log *slog.Logger) *counting.Runner {
 	shared := newLeases(session)
 	traced := stream.Traced(session.outbox().After(pages.newCounter(session, follower)), session.tracer, session.writes, func(r stream.Record) string {
@@ -124,7 +124,7 @@ func newCounting(session *Session, name string, pages *pages, follower counts.Fo
 	return counting.New(consumer, shared, countedTable{session, name, pages}, !session.AWS, log)
 }
 
-// watermarkOf reads up to when the statistics of a table are right.
+// watermarkOf returns the reader of the time up to which a table's statistics are right.
 func watermarkOf(session *Session) counting.Watermark {
 	return counting.Watermark{Leases: newLeases(session)}
 }
@@ -157,8 +157,7 @@ func (t countedTable) Rebuild(ctx context.Context) (counts.RebuildResult, error)
 	return counts.NewRebuilder(call.For(t.session.Client, call.ForRebuild), t.session.Table, options).Run(ctx, func(counts.RebuildProgress) {})
 }
 
-// printBacklog prints what a command still waits for. A failed write is ignored: it is no reason to
-// stop.
+// printBacklog prints what a command is waiting for. It ignores failed writes.
 func printBacklog(out io.Writer, done string, b counting.Backlog) {
 	text := "all comments of the table are being counted"
 	if !b.Rebuilding {

@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Terminal is where a command reads and writes.
+// Terminal is the input and output of a command.
 type Terminal struct {
 	// In is standard input.
 	In io.Reader
@@ -26,8 +26,7 @@ type Terminal struct {
 	Out, Err io.Writer
 	// Logger writes to Err.
 	Logger *slog.Logger
-	// LogsJSON says that programs read Err: it gets lines of JSON only, as far as a server is
-	// concerned.
+	// LogsJSON means that programs read Err: a server writes only lines of JSON to it.
 	LogsJSON bool
 }
 
@@ -41,7 +40,7 @@ func StandardTerminal() Terminal {
 	}
 }
 
-// LogFlags say how the log is written.
+// LogFlags configure the log.
 type LogFlags struct {
 	LogFormat string `help:"Format of the log: text for people; json for programs, with a line for each request (default: ${default})." enum:"text,json" default:"text" placeholder:"json"`
 	LogLevel  string `help:"Least level that is logged: debug, info, warn or error; debug logs each request in any format (default: ${default})." enum:"debug,info,warn,error" default:"info" placeholder:"warn"`
@@ -49,8 +48,8 @@ type LogFlags struct {
 
 var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
 
-// apply returns the terminal with the log that the flags ask for. With the defaults, its log stays
-// as it is.
+// apply returns the terminal with the configured log. With the defaults, it keeps the terminal's
+// log.
 func (f LogFlags) apply(term Terminal) Terminal {
 	options := &slog.HandlerOptions{Level: logLevels[f.LogLevel]}
 	switch {
@@ -90,11 +89,11 @@ func usage(err error) error {
 	return &usageError{err}
 }
 
-// errTerminated is the cause of a context that SIGTERM ended, by which supervisors stop a process.
+// errTerminated is the cause of a context that SIGTERM ended. Supervisors stop a process with it.
 var errTerminated = errors.New("asked to stop by SIGTERM")
 
-// Signals returns a context that ends at the first SIGINT or SIGTERM. A second one ends the program
-// at once, as if nothing caught it. stop frees what this takes.
+// Signals returns a context that ends at the first SIGINT or SIGTERM. A second signal kills the
+// program at once. stop releases the resources.
 func Signals() (ctx context.Context, stop func()) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	caught := make(chan os.Signal, 1)
@@ -106,7 +105,7 @@ func Signals() (ctx context.Context, stop func()) {
 			if first == syscall.SIGTERM {
 				cancel(errTerminated)
 			}
-			cancel(context.Canceled) // without effect after the other
+			cancel(context.Canceled) // no effect after errTerminated
 		case <-ctx.Done():
 		}
 	}()
@@ -116,8 +115,8 @@ func Signals() (ctx context.Context, stop func()) {
 	}
 }
 
-// endedEarly returns the error of a server that ended, and none if all that failed is what a signal
-// interrupted while the server was starting, which it logs.
+// endedEarly returns the error of a server that ended. It returns nil, and logs, if a signal merely
+// interrupted the start.
 func endedEarly(ctx context.Context, err error, term Terminal) error {
 	if err == nil || ctx.Err() == nil || !interruptedOnly(err) {
 		return err
@@ -130,7 +129,7 @@ func endedEarly(ctx context.Context, err error, term Terminal) error {
 	return nil
 }
 
-// interruptedOnly reports whether every one of joined errors comes from the end of a context.
+// interruptedOnly reports whether all joined errors come from the end of a context.
 func interruptedOnly(err error) bool {
 	if joined, ok := err.(interface{ Unwrap() []error }); ok {
 		return !slices.ContainsFunc(joined.Unwrap(), func(err error) bool { return !interruptedOnly(err) })
@@ -151,9 +150,8 @@ var refusals = []struct {
 	{[]string{"AccessDeniedException", "AccessDenied"}, "the credentials lack a permission: grant the permissions that docs/operate/aws.md names"},
 }
 
-// plainly returns the text of an error for people. Errors of the SDK, with request ids and type
-// names, become the error code and what it means. An error whose meaning is unknown is also logged
-// in full.
+// plainly returns an error's text for users. It replaces errors of the SDK, with request ids and
+// type names, by the error code and its meaning. It also logs an error of unknown meaning in full.
 func plainly(err error, log *slog.Logger) string {
 	text := err.Error()
 	for _, call := range failedCalls(err) {
@@ -169,7 +167,7 @@ func plainly(err error, log *slog.Logger) string {
 	return text
 }
 
-// failedCalls returns the calls of the SDK that an error is about.
+// failedCalls returns the SDK calls in an error's tree.
 func failedCalls(err error) []*smithy.OperationError {
 	if call, ok := err.(*smithy.OperationError); ok {
 		return []*smithy.OperationError{call}
@@ -198,7 +196,7 @@ func isRefusal(call *smithy.OperationError) bool {
 	return errors.As(call, &api) && api.ErrorCode() != notAnEngine
 }
 
-// callText says why a call failed, and reports whether that is everything to know.
+// callText explains why a call failed. known is false if the full error says more.
 func callText(call *smithy.OperationError) (text string, known bool) {
 	var api smithy.APIError
 	var response *smithyhttp.ResponseError

@@ -11,10 +11,10 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// timeText returns a time for people, in UTC.
+// timeText formats a time, in UTC.
 func timeText(t time.Time) string { return t.UTC().Format("2006-01-02 15:04:05.000 UTC") }
 
-// timeOr returns a time for people, or a text if there is none.
+// timeOr formats a time, or returns a text if there is none.
 func timeOr(t *time.Time, none string) string {
 	if t == nil {
 		return none
@@ -22,7 +22,7 @@ func timeOr(t *time.Time, none string) string {
 	return timeText(*t)
 }
 
-// starsOf returns a rating as stars.
+// starsOf formats a rating as stars.
 func starsOf(rating int) string {
 	return strings.Repeat("★", rating) + strings.Repeat("☆", comment.MaxRating-rating)
 }

@@ -31,7 +31,7 @@ type Verify struct {
 	Calls int `help:"Number of products to verify concurrently. More are faster on AWS. Default: what suits the local engine." default:"0" placeholder:"N"`
 }
 
-// Run prints every drift, one per line, and a summary. Drift is an error.
+// Run prints each drift in a line, and a summary. Drift is an error.
 func (c *Verify) Run(ctx context.Context, flags *EngineFlags, term Terminal, line *kong.Context) error {
 	if err := checkCalls(c.Calls); err != nil {
 		return usage(err)
@@ -91,7 +91,7 @@ func (c *Verify) verify(ctx context.Context, session *Session, pages *pages, ter
 	return err
 }
 
-// printVerified prints what was found. Its error says how many drifts and invalid items there are.
+// printVerified prints the findings. Its error has the numbers of drifts and of invalid items.
 func printVerified(out io.Writer, found counts.Verified, took time.Duration) error {
 	_, err := io.WriteString(out, verifiedText(found, took, output.ScreenOf(out)))
 	if len(found.Drifts) > 0 {
@@ -100,7 +100,7 @@ func printVerified(out io.Writer, found counts.Verified, took time.Duration) err
 	return errors.Join(err, improperError(found.Improper))
 }
 
-// verifiedText formats what was found for a screen, a line for each finding.
+// verifiedText formats the findings for a screen, one per line.
 func verifiedText(found counts.Verified, took time.Duration, screen output.Screen) string {
 	var text strings.Builder
 	for _, drift := range found.Drifts {
@@ -123,17 +123,17 @@ func verifiedText(found counts.Verified, took time.Duration, screen output.Scree
 }
 
 // pagesTries is how often a product is compared whose page index seems wrong: it may have changed
-// meanwhile. The waits between double from firstPause on.
+// meanwhile. The waits between begin with firstPause and double each time.
 const (
 	pagesTries = 4
 	firstPause = time.Second
 )
 
 // pagesVerifier compares an index with the comments of a table, product by product. It holds one
-// product at a time, and the names of those that it is done with.
+// product at a time, and the names of finished products.
 type pagesVerifier struct {
 	index   pageindex.Index
-	store   pageindex.Store // nil for an index that has no products but those of the table
+	store   pageindex.Store // nil for an index inside the table
 	scanner *dynamo.Scanner
 
 	comments int
@@ -141,7 +141,7 @@ type pagesVerifier struct {
 	done     map[string]bool // products with comments
 }
 
-// run compares. It calls show with how many comments were read.
+// run compares all products. It calls show with the number of comments read so far.
 func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err error) {
 	sorted, err := objects.NewSorted()
 	if err != nil {
@@ -182,7 +182,7 @@ func (v *pagesVerifier) run(ctx context.Context, show func(comments int64)) (err
 	return nil
 }
 
-// verify compares a product. A difference counts if it is still there at the last try.
+// verify compares one product. A difference counts if the last attempt still finds it.
 func (v *pagesVerifier) verify(ctx context.Context, product string, places pageindex.Places) error {
 	for try, pause := 1, firstPause; ; try, pause = try+1, 2*pause {
 		drifts, err := pageindex.Audit(ctx, v.index, product, places)
@@ -203,10 +203,10 @@ func (v *pagesVerifier) verify(ctx context.Context, product string, places pagei
 	}
 }
 
-// verifyPages compares the page index of the flag with the comments, and prints what differs.
+// verifyPages compares the page index with the comments, and prints the differences.
 func verifyPages(ctx context.Context, session *Session, pages *pages, term Terminal) error {
 	scanner := dynamo.NewScanner(session.Client, session.Table, 0)
-	scanner.OnImproper = func(layout.Improper) {} // verify without --pages names it
+	scanner.OnImproper = func(layout.Improper) {} // verify without --pages lists invalid items
 	verifier := &pagesVerifier{index: pages.whileLate(), store: pages.store, scanner: scanner, done: map[string]bool{}}
 	took, err := session.watchItems(ctx, term, verifier.run)
 	switch {

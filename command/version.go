@@ -13,16 +13,17 @@ import (
 // PrintVersion prints the version.
 type PrintVersion struct{}
 
-// Run prints what --version prints.
+// Run prints the same as --version.
 func (PrintVersion) Run(term Terminal) error {
 	_, err := fmt.Fprintln(term.Out, version())
 	return err
 }
 
-// versionFlag is --version. That of kong keeps quiet about a version that went nowhere.
+// versionFlag is --version. Kong's own ignores errors of writing the version.
 type versionFlag bool
 
-// BeforeReset implements a hook of kong: it prints the version and ends the process, whatever else the line has.
+// BeforeReset implements a hook of kong: it prints the version and ends the process, whatever else
+// is on the command line.
 func (versionFlag) BeforeReset(app *kong.Kong) error {
 	if _, err := fmt.Fprintln(app.Stdout, version()); err != nil {
 		return err
@@ -31,7 +32,7 @@ func (versionFlag) BeforeReset(app *kong.Kong) error {
 	return nil
 }
 
-// version returns what this program was built from, in one line.
+// version describes this build, in one line.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -40,7 +41,7 @@ func version() string {
 	return versionOf(info)
 }
 
-// release returns the version of this program's module, as the build records it.
+// release returns the version of this program's module, from the build information.
 func release() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -52,8 +53,7 @@ func release() string {
 // shortCommit is the number of digits shown of a commit's hash.
 const shortCommit = 12
 
-// versionOf returns the release, the commit with its date, and the compiler, as far as the build
-// records them.
+// versionOf describes a build: release, commit with its date, and compiler, as far as recorded.
 func versionOf(info *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range info.Settings {
@@ -80,7 +80,7 @@ func versionOf(info *debug.BuildInfo) string {
 // Man prints the manual page of all commands and flags, for man(1).
 type Man struct{}
 
-// Run prints the page. It names the release, not the day: two builds print the same.
+// Run prints the page. It contains the release, not the date, so two builds print the same.
 func (Man) Run(chosen *kong.Context, term Terminal) error {
 	page := mangokong.NewManPage(1, chosen.Model).Build(roff.NewDocument())
 	_, body, _ := strings.Cut(page, "\n")

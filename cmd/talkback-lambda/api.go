@@ -13,10 +13,10 @@ type api struct {
 	flush   func(context.Context)
 }
 
-// sendWithin is the time of an invocation that is reserved for sending the answer to Lambda.
+// sendWithin is the part of an invocation's time that is reserved for sending the answer to Lambda.
 const sendWithin = 200 * time.Millisecond
 
-// Invoke answers an event, and has sent what it tells before it returns.
+// Invoke answers an event. It sends metrics and traces before it returns.
 func (a api) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
 	answer, err := a.gateway.Invoke(ctx, payload)
 	if end, bounded := ctx.Deadline(); bounded {

@@ -1,9 +1,10 @@
-// Command talkback-lambda is a function of AWS Lambda. By default, and with TALKBACK_FUNCTION=count,
-// it counts comments, from the events that Lambda makes of the table's stream. The environment
-// variable TALKBACK_TABLE then names the table; the default is comments. TALKBACK_PAGES says where
-// page numbers are kept, as for talkback serve; the default is the table. With TALKBACK_FUNCTION=api
-// it answers HTTP requests as talkback serve does, whose variables it reads. Region and credentials
-// are those of the function. The OTEL_ variables say where traces and metrics go, by default nowhere.
+// Command talkback-lambda is a function of AWS Lambda. By default, and with
+// TALKBACK_FUNCTION=count, it counts comments, from the events that Lambda makes of the table's
+// stream. TALKBACK_TABLE then names the table; the default is comments. TALKBACK_PAGES says where
+// page numbers are stored, as for talkback serve; the default is the table. With
+// TALKBACK_FUNCTION=api it answers HTTP requests as talkback serve does, and reads the same
+// variables. It uses the region and credentials of the function. The OTEL_ variables say where to
+// send traces and metrics; by default, it sends none.
 package main
 
 import (
@@ -41,7 +42,7 @@ func main() {
 	lambda.Start(function)
 }
 
-// newFunctionOfEnvironment makes the function that the environment names and describes.
+// newFunctionOfEnvironment makes the function that the environment configures.
 func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, error) {
 	switch name, set := os.LookupEnv("TALKBACK_FUNCTION"); {
 	case name == "api":
@@ -73,7 +74,7 @@ func newFunctionOfEnvironment(ctx context.Context, logger *slog.Logger) (any, er
 }
 
 // newFunction makes a function that counts the comments of a table, and feeds the store of its page
-// numbers. A store that is away is opened later.
+// numbers. A store that does not answer is opened later.
 func newFunction(ctx context.Context, client *dynamodb.Client, table string, pages keeper.Target, tell teller, logger *slog.Logger) (invoke, error) {
 	client = tell.calls(client, table)
 	numbers := call.For(client, call.ForPageNumbers)
@@ -98,7 +99,7 @@ func newFunction(ctx context.Context, client *dynamodb.Client, table string, pag
 	return tell.after(stream.NewFunction(tell.batches(events.After(handler{counter})), tell.entries(journal), logger).Invoke), nil
 }
 
-// handler counts. Nothing goes on after Handle: between two invocations, the process stands still.
+// handler counts. It finishes all work in Handle: between two invocations, the process is frozen.
 type handler struct{ counter *counts.Counter }
 
 // Handle implements stream.Handler.
@@ -108,7 +109,8 @@ func (h handler) Handle(ctx context.Context, records []stream.Record) error {
 	return err
 }
 
-// tableName returns the table that the variable names, or the default one if it is not set.
+// tableName returns the table that the variable names, or the default one if the variable is not
+// set.
 func tableName(value string, set bool) (string, error) {
 	switch {
 	case !set:
@@ -119,8 +121,8 @@ func tableName(value string, set bool) (string, error) {
 	return value, nil
 }
 
-// pagesTarget returns where the variable says to keep page numbers, in the table if it is not set.
-// A file or a folder would be of one machine, so it is refused.
+// pagesTarget returns the store of page numbers that the variable names; the table if it is not
+// set. It refuses files and folders, which belong to one machine.
 func pagesTarget(value string, set bool) (keeper.Target, error) {
 	if !set {
 		value = keeper.InTable

@@ -14,16 +14,16 @@ import (
 	"github.com/talkback/talkback/telemetry"
 )
 
-// invoke is what Lambda calls with the records of an event.
+// invoke is the function that Lambda calls with the records of an event.
 type invoke func(context.Context, events.DynamoDBEvent) (events.DynamoDBEventResponse, error)
 
-// teller tells by OTLP what the function does. The zero teller tells nothing.
+// teller sends metrics and traces by OTLP. The zero teller sends nothing.
 type teller struct {
 	metrics *telemetry.Metrics
 	traces  *telemetry.Traces
 }
 
-// startTelemetry begins to measure and to trace, if the variables of an environment ask for that.
+// startTelemetry starts metrics and traces, if the variables of an environment ask for it.
 func startTelemetry(ctx context.Context, environment func(string) (string, bool), logger *slog.Logger) (t teller, err error) {
 	var version string
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -36,7 +36,7 @@ func startTelemetry(ctx context.Context, environment func(string) (string, bool)
 	return t, err
 }
 
-// calls returns a client like another one, whose calls are measured and traced.
+// calls returns a client that measures and traces its calls.
 func (t teller) calls(client *dynamodb.Client, table string) *dynamodb.Client {
 	if t.traces != nil {
 		client = call.Traced(client, table)
@@ -47,8 +47,8 @@ func (t teller) calls(client *dynamodb.Client, table string) *dynamodb.Client {
 	return client
 }
 
-// batches returns a handler like another one, whose batches are measured and traced. The function
-// writes no comments, so batches are linked to no write.
+// batches returns a handler that measures and traces its batches. The function writes no comments,
+// so it links no batch to a write.
 func (t teller) batches(handler stream.Handler) stream.Handler {
 	if t.metrics != nil {
 		handler = stream.ObservedHandler(handler, t.metrics.Stream)
@@ -58,7 +58,7 @@ func (t teller) batches(handler stream.Handler) stream.Handler {
 	})
 }
 
-// entries returns a journal like another one, whose dead letters and gaps are measured.
+// entries returns a journal that counts dead letters and gaps.
 func (t teller) entries(journal stream.Journal) stream.Journal {
 	if t.metrics == nil {
 		return journal
@@ -66,8 +66,8 @@ func (t teller) entries(journal stream.Journal) stream.Journal {
 	return stream.ObservedJournal(journal, t.metrics.Stream)
 }
 
-// after returns a function like another one, which has sent what it tells before it returns. Between
-// two invocations, the process stands still.
+// after returns a function that sends metrics and traces before it returns. Between two
+// invocations, the process is frozen.
 func (t teller) after(invoke invoke) invoke {
 	if t == (teller{}) {
 		return invoke

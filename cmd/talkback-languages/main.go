@@ -1,7 +1,7 @@
-// Command talkback-languages tells the languages of texts, for `talkback import --detect-language`. It
-// reads a JSON string from each line of its standard input, and answers with a line: a language tag, or
-// "und" for a text whose language is not sure. It is a program and a module of its own because the models
-// of its library take 110 MB.
+// Command talkback-languages detects the languages of texts, for `talkback import
+// --detect-language`. It reads a JSON string from each line of its standard input, and answers with
+// a line: a language tag, or "und" if the language is uncertain. It is a separate program and
+// module because its library's models take 110 MB.
 package main
 
 import (
@@ -16,11 +16,11 @@ import (
 	"golang.org/x/text/language"
 )
 
-// longest is the length of a line that is read, in bytes: a text has at most 256 KB, and JSON may need
+// longest is the maximum length of a line, in bytes: a text has at most 256 KB, and JSON may need
 // six bytes for each.
 const longest = 2 << 20
 
-// enough is how many bytes of a text are looked at. More text hardly makes it surer.
+// enough is how many bytes of a text are examined. More text hardly improves the result.
 const enough = 1000
 
 func main() {
@@ -30,7 +30,8 @@ func main() {
 	}
 }
 
-// run answers each line. Its argument is a list of language tags to choose from, with commas, or "all".
+// run answers each line. Its argument is a list of language tags to choose from, separated by
+// commas, or "all".
 func run(arguments []string, in io.Reader, out io.Writer) error {
 	if len(arguments) != 1 {
 		return fmt.Errorf("give the languages to choose from, such as de,en,fr, or all")
@@ -48,7 +49,7 @@ func run(arguments []string, in io.Reader, out io.Writer) error {
 			return fmt.Errorf("a line is not a JSON string: %w", err)
 		}
 		if len(text) > enough {
-			text = strings.ToValidUTF8(text[:enough], "") // it ends between two characters
+			text = strings.ToValidUTF8(text[:enough], "") // drops a character that was cut
 		}
 		answer := "und"
 		if found, sure := detector.DetectLanguageOf(text); sure {
@@ -62,8 +63,8 @@ func run(arguments []string, in io.Reader, out io.Writer) error {
 	return lines.Err()
 }
 
-// surety is by how much the best language must be likelier than the second, from 0 to 0.99. Measured on
-// reviews: docs/measurements.md, "Languages of reviews".
+// surety is how much likelier the best language must be than the second, from 0 to 0.99. Measured
+// on reviews: docs/measurements.md, "Languages of reviews".
 const surety = 0.2
 
 // languages returns the languages of a list of tags.

@@ -90,8 +90,8 @@ func create(name string, write func(io.Writer) error) error {
 	return errors.Join(write(out), out.Close())
 }
 
-// copyOthers publishes what was built elsewhere: the function zipped, of a folder an archive, and a
-// file as it is.
+// copyOthers publishes what was built elsewhere: the function as a zip, folders as archives, and
+// files as they are.
 func (r *release) copyOthers() error {
 	if r.function != "" {
 		content, err := os.ReadFile(r.function)
@@ -133,7 +133,7 @@ func (r *release) copyOthers() error {
 	return nil
 }
 
-// filesOf returns the files of a folder and of the folders in it, in the order of their names.
+// filesOf returns the files of a folder and its subfolders, sorted by name.
 func filesOf(folder string) (all []file, err error) {
 	err = filepath.WalkDir(folder, func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
@@ -147,7 +147,7 @@ func filesOf(folder string) (all []file, err error) {
 	return all, err
 }
 
-// sum writes the checksums of all that is published, as sha256sum reads them.
+// sum writes the checksums of all published files, in the format of sha256sum.
 func (r *release) sum() error {
 	files, err := filesOf(r.out)
 	if err != nil {

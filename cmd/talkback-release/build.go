@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// maxProgram bounds the program, in bytes.
+// maxProgram bounds the size of the program, in bytes.
 const maxProgram = 60e6
 
 // build is the program for one system.
 type build struct {
 	os, arch string
 	path     string
-	engine   string // path of the local engine, empty where there is none
+	engine   string // path of the local engine, empty for none
 	info     *buildinfo.BuildInfo
 }
 
@@ -30,7 +30,7 @@ func (b build) program() string {
 	return "talkback"
 }
 
-// build builds the program for a system, or takes the one that was built.
+// build builds the program for a system, unless it was built already.
 func (r *release) build(system, scratch string) (build, error) {
 	b := build{path: r.built[system], engine: r.engines[system]}
 	b.os, b.arch, _ = strings.Cut(system, "/")
@@ -63,7 +63,7 @@ func (r *release) build(system, scratch string) (build, error) {
 	return b, r.sameVersion(b)
 }
 
-// compile compiles the program so that its bytes do not depend on this machine.
+// compile compiles the program reproducibly: its bytes do not depend on this machine.
 func (r *release) compile(b build) error {
 	command := exec.Command("go", "build", "-buildvcs=true", "-trimpath", "-ldflags", "-s -w -funcalign=16", "-o", b.path, ".")
 	command.Dir = r.root
@@ -74,7 +74,7 @@ func (r *release) compile(b build) error {
 	return nil
 }
 
-// sameVersion takes the version of the first program, and refuses another.
+// sameVersion takes the version of the first program, and returns an error if a later one differs.
 func (r *release) sameVersion(b build) error {
 	version := strings.TrimPrefix(b.info.Main.Version, "v")
 	if version == "" || version == "(devel)" {
@@ -96,7 +96,7 @@ type file struct {
 	mode    int64
 }
 
-// common returns what the program for every system comes with.
+// common returns the files that accompany the program on every system.
 func (r *release) common() ([]file, error) {
 	var all []file
 	for _, name := range []string{"LICENSE", "README.md"} {

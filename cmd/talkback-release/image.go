@@ -21,16 +21,16 @@ import (
 )
 
 const (
-	// maxImage bounds what is fetched of an image, in bytes.
+	// maxImage bounds the download size of an image, in bytes.
 	maxImage = 40e6
-	// imageUser is the user and group of the container: a number, so that Kubernetes sees that it is
-	// not root.
+	// imageUser is the user and group of the container. It is numeric, so that Kubernetes can tell
+	// that it is not root.
 	imageUser = "65532:65532"
-	// programPath is where the program is in an image.
+	// programPath is the path of the program in an image.
 	programPath = "usr/bin/talkback"
 )
 
-// image writes the container image for all systems, an archive of the OCI's layout.
+// image writes the container image for all systems, as an archive in the OCI layout.
 func (r *release) image(builds []build, scratch string) error {
 	if len(builds) == 0 {
 		return nil
@@ -63,13 +63,13 @@ func (r *release) image(builds []build, scratch string) error {
 	return create(r.name("image.tar"), func(to io.Writer) error { return r.writeTar(to, "", files) })
 }
 
-// tag returns the version as a tag, which may not have a plus.
+// tag returns the version as a tag, which may not contain a plus.
 func (r *release) tag() string {
 	return strings.ReplaceAll(r.version, "+", "-")
 }
 
-// imageOf returns the image of one system: the program and what it reads, and nothing to run beside
-// it.
+// imageOf returns the image of one system: the program, the files that it reads, and no other
+// program.
 func (r *release) imageOf(b build) (v1.Image, error) {
 	base, err := r.baseFiles()
 	if err != nil {
@@ -95,9 +95,9 @@ func (r *release) imageOf(b build) (v1.Image, error) {
 	return image, checkImage(image, b)
 }
 
-// config returns how a container of the image is run.
+// config returns the configuration of the image's containers.
 func (r *release) config(image v1.Image, b build) *v1.ConfigFile {
-	file, _ := image.ConfigFile() // of an image that is in memory
+	file, _ := image.ConfigFile() // the image is in memory
 	file = file.DeepCopy()
 	file.OS, file.Architecture, file.Created = b.os, b.arch, v1.Time{Time: r.time}
 	for i := range file.History {
@@ -115,12 +115,12 @@ func (r *release) config(image v1.Image, b build) *v1.ConfigFile {
 	return file
 }
 
-// baseFiles are the certificates of authorities, the time zones that come with Go, and a name for the user.
+// baseFiles returns the certificates of authorities, Go's time zones, and a name for the user.
 func (r *release) baseFiles() ([]file, error) {
 	var certificates bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint != nil {
-			continue // it holds for some certificates, which a file cannot say
+			continue // its constraint cannot be expressed in a file
 		}
 		if err := pem.Encode(&certificates, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}); err != nil {
 			return nil, err
@@ -151,7 +151,7 @@ func (r *release) layer(files []file) (v1.Layer, error) {
 		tarball.WithMediaType(types.OCILayer), tarball.WithCompressedCaching)
 }
 
-// checkImage refuses an image that has become too large.
+// checkImage returns an error if an image is too large.
 func checkImage(image v1.Image, b build) error {
 	layers, err := image.Layers()
 	if err != nil {

@@ -1,6 +1,6 @@
-// Command talkback-release makes what is published of a version, in one folder: archives, packages
-// for Linux, a container image, lists of what is inside, and checksums. The same commit and the
-// same Go make the same bytes.
+// Command talkback-release makes everything that is published of a version, in one folder:
+// archives, Linux packages, a container image, lists of contents, and checksums. The same commit
+// and Go version make the same bytes.
 package main
 
 import (
@@ -37,14 +37,14 @@ func main() {
 	}
 }
 
-// release is what all parts of a release share.
+// release is the state that all parts of a release share.
 type release struct {
 	root, out, program string
 	built, engines     map[string]string // by system
 	flags, function    string
 	with               []string
 	version            string    // without the v
-	time               time.Time // of the commit; every file has it
+	time               time.Time // of the commit; all files get it
 }
 
 // pair returns the parser of a flag that adds to a map.

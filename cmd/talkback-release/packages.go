@@ -13,8 +13,8 @@ import (
 	"github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// installed says where packages put what the program comes with; a name twice for packages that
-// differ.
+// installed maps accompanying files to their places in packages. A name occurs twice if the
+// packages differ.
 var installed = []struct{ name, path, packager string }{
 	{"LICENSE", "/usr/share/doc/talkback/copyright", ""},
 	{"README.md", "/usr/share/doc/talkback/README.md", ""},
@@ -25,7 +25,7 @@ var installed = []struct{ name, path, packager string }{
 	{"completions/talkback.fish", "/usr/share/fish/vendor_completions.d/talkback.fish", ""},
 }
 
-// packages writes the packages for Debian and for Red Hat, and their likes.
+// packages writes the packages for Debian, Red Hat, and related systems.
 func (r *release) packages(b build, common []file) error {
 	scratch, err := os.MkdirTemp("", "talkback-release-")
 	if err != nil {
@@ -52,7 +52,7 @@ func (r *release) packages(b build, common []file) error {
 	return nil
 }
 
-// contents returns the files of packages. What is not a file yet goes to a scratch folder.
+// contents returns the files of packages. It writes generated ones to a scratch folder.
 func (r *release) contents(b build, common []file, scratch string) (files.Contents, error) {
 	linux := filepath.Join(r.root, "infra", "linux")
 	all := files.Contents{
@@ -88,7 +88,7 @@ func (r *release) contents(b build, common []file, scratch string) (files.Conten
 	return all, nil
 }
 
-// info returns what packages say of themselves.
+// info returns the metadata of packages.
 func (r *release) info(b build) *nfpm.Info {
 	linux := filepath.Join(r.root, "infra", "linux")
 	info := &nfpm.Info{

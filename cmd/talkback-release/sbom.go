@@ -12,8 +12,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// list writes which modules are in the program, as the compiler recorded them, in the CycloneDX
-// format.
+// list writes the modules in the program, as recorded by the compiler, in the CycloneDX format.
 func (r *release) list(b build) error {
 	program := cdx.Component{
 		BOMRef: "program", Type: cdx.ComponentTypeApplication, Name: "talkback", Version: r.version,
@@ -43,7 +42,7 @@ func (r *release) list(b build) error {
 	})
 }
 
-// moduleOf returns a module as a component, with its sum of go.sum.
+// moduleOf returns a module as a component, with its checksum from go.sum.
 func moduleOf(m *debug.Module) cdx.Component {
 	url := "pkg:golang/" + m.Path + "@" + m.Version
 	c := cdx.Component{BOMRef: url, PackageURL: url, Type: cdx.ComponentTypeLibrary, Name: m.Path, Version: m.Version}
