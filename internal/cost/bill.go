@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// Bill is what a month costs.
+// Bill is the cost of a month.
 type Bill struct {
 	Region   string `json:"region"`
 	PricesOf string `json:"pricesOf"`
@@ -16,24 +16,24 @@ type Bill struct {
 	Lines    []Line `json:"lines"`
 	// Dollars is the sum of all lines, on demand.
 	Dollars float64 `json:"dollars"`
-	// Provisioned is the same with provisioned capacity.
+	// Provisioned is the comparison with provisioned capacity.
 	Provisioned Provisioned `json:"provisioned"`
-	// GrowthGB is how much more is stored after each month.
+	// GrowthGB is how much the storage grows each month.
 	GrowthGB float64 `json:"growthGB"`
-	// IndexShare is the share of indexes in the write units of the table and its indexes.
+	// IndexShare is the share of indexes in the total write units.
 	IndexShare float64 `json:"indexShare"`
-	// Limits are what one product and one partition take; none if the bill is of measured units.
+	// Limits are the limits of one product and one partition; none if the bill is based on metrics.
 	Limits []Limit `json:"limits,omitempty"`
 }
 
-// Provisioned is what provisioned capacity would cost in place of on demand.
+// Provisioned is the cost of provisioned capacity instead of on-demand capacity.
 type Provisioned struct {
 	Utilisation float64 `json:"utilisation"`
 	// ReadUnits and WriteUnits are the mean capacity of the table and its indexes together.
 	ReadUnits  float64 `json:"readUnits"`
 	WriteUnits float64 `json:"writeUnits"`
 	Capacity   float64 `json:"capacityDollars"`
-	// OnDemand is what it takes the place of, and Dollars the whole bill with it.
+	// OnDemand is the part of the bill that it replaces, and Dollars the new total.
 	OnDemand float64 `json:"onDemandDollars"`
 	Dollars  float64 `json:"dollars"`
 }
@@ -48,7 +48,7 @@ const (
 	hourUnit            = "hours"
 )
 
-// sheet is a bill that is being written.
+// sheet is a bill under construction.
 type sheet struct {
 	bill          Bill
 	prices        Prices
@@ -90,8 +90,8 @@ func Of(w Workload, prices Prices) Bill {
 	return s.close(w.Utilisation)
 }
 
-// addDeeds adds what changes comments, and returns how many records of the stream it leaves. Counting is a
-// line of its own.
+// addDeeds adds lines for changes of comments, and a separate one for counting them. It returns the
+// number of stream records.
 func (s *sheet) addDeeds(deeds []deed) (records float64) {
 	counting, changes, read := layout.Units{}, 0.0, 0.0
 	for _, d := range deeds {
@@ -115,7 +115,7 @@ func (s *sheet) addDeeds(deeds []deed) (records float64) {
 	return records
 }
 
-// addStorage adds what is stored at the end of the month.
+// addStorage adds the storage at the end of the month.
 func (s *sheet) addStorage(w Workload) {
 	comments, votes := w.Stored()
 	each, vote := comments.Total(), votes.Total()
@@ -128,8 +128,8 @@ func (s *sheet) addStorage(w Workload) {
 	}
 }
 
-// shards returns how many shards the stream has: one for each partition of the table, and a partition
-// for each 10 GB.
+// shards returns the number of shards of the stream: one for each partition of the table, which has
+// one for each 10 GB.
 func (w Workload) shards() float64 {
 	if w.Shards > 0 {
 		return w.Shards
@@ -138,7 +138,7 @@ func (w Workload) shards() float64 {
 	return max(leastPartitions, math.Ceil(w.Comments*comments[layout.InTable]/partitionBytes))
 }
 
-// addStream adds what reading the stream takes of servers: AWS Lambda reads it for nothing.
+// addStream adds the cost for servers to read the stream. AWS Lambda reads it for free.
 func (s *sheet) addStream(w Workload) {
 	if w.CountingFunction {
 		return
@@ -155,7 +155,7 @@ func (s *sheet) addStream(w Workload) {
 	s.add("reading the stream", max(0, polls-freeStreamReads), 1, streamUnit)
 }
 
-// addMachines adds servers or functions, and what leaves AWS.
+// addMachines adds servers or functions, and the transfer out of AWS.
 func (s *sheet) addMachines(w Workload, records float64) {
 	each := w.FunctionMB / 1024 * w.FunctionMS / 1000
 	if w.CountingFunction {
@@ -173,7 +173,7 @@ func (s *sheet) addMachines(w Workload, records float64) {
 	s.priced("transfer to the internet", 1, max(0, w.Views*w.AnswerBytes/gb-freeTransferGB), storedUnit, s.prices.Transfer)
 }
 
-// close adds up the bill, and compares provisioned capacity.
+// close sums up the bill, and compares provisioned capacity.
 func (s *sheet) close(utilisation float64) Bill {
 	onDemand := 0.0
 	for _, l := range s.bill.Lines {
@@ -192,8 +192,8 @@ func (s *sheet) close(utilisation float64) Bill {
 	return s.bill
 }
 
-// capacity returns the mean capacity for units of a month: at least one unit for the table and for each
-// index, which have capacities of their own.
+// capacity returns the mean capacity for a month's units: at least one unit each for the table and
+// every index, which have separate capacities.
 func capacity(units layout.Units, utilisation float64) float64 {
 	all := 0.0
 	for _, index := range append(layout.Indexes(), layout.InTable) {

@@ -14,10 +14,12 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// class is products of about the same number of comments, and their share of all comments and views.
+// class is a group of products with about the same number of comments, and its share of all
+// comments and views.
 type class struct{ comments, share float64 }
 
-// classes spread the comments over products by Zipf's law. Ranks are taken together by powers of two.
+// classes spreads the comments over products by Zipf's law. Each class has twice as many ranks as
+// the one before.
 func (w Workload) classes() (all []class) {
 	n, h := math.Floor(w.Products), harmonic(w.Products)
 	for from := 1.0; from <= n; from *= 2 {
@@ -43,8 +45,9 @@ func harmonic(n float64) float64 {
 // hottest returns the share of the most popular product.
 func (w Workload) hottest() float64 { return cmp.Or(w.Hottest, 1/harmonic(w.Products)) }
 
-// statsOf returns the counts of a product with about the given number of comments, in likely languages
-// and ratings. A cell with less than half a comment is empty, but for the likeliest.
+// statsOf returns the counts of a product with about the given number of comments, spread over
+// likely languages and ratings. Cells with less than half a comment are empty, except the likeliest
+// one.
 func (w Workload) statsOf(comments float64) comment.Stats {
 	stats := comment.Stats{}
 	weights := 2 - math.Pow(2, 1-math.Floor(w.Languages))
@@ -62,7 +65,7 @@ func (w Workload) statsOf(comments float64) comment.Stats {
 	return stats
 }
 
-// moment is when examples of comments are written. Items have the same size at other times.
+// moment is the creation time of example comments. It does not affect the size of items.
 var moment = time.Date(2026, 6, 1, 12, 30, 15, 250e6, time.UTC)
 
 const (
@@ -72,8 +75,8 @@ const (
 	customer    = "Ada Lovelace"
 )
 
-// sentences are texts of the sample in English, one after the other. They are made when they are
-// first needed: it takes 80 ms, and every start of the program would wait for them.
+// sentences are the English texts of the sample data, joined. They are made on first use: that
+// takes 80 ms, for which every start of the program would wait.
 var sentences = sync.OnceValue(func() string {
 	var out strings.Builder
 	for c := range sample.Comments() {
@@ -84,7 +87,7 @@ var sentences = sync.OnceValue(func() string {
 	return out.String()
 })
 
-// text returns a text of about a size, from somewhere in the sentences.
+// text returns a text of about the given size, from a random place in the sentences.
 func text(bytes float64, r *rand.Rand) string {
 	all := sentences()
 	n := min(int(bytes), len(all))

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// What a partition of the table or an index serves in a second, and a table in all unless its quota is
-// raised.
+// The throughput of a partition of the table or an index per second, and of a whole table unless
+// its quota is raised.
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/bp-partition-key-design.html
 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ServiceQuotas.html
 const (
@@ -21,22 +21,24 @@ const (
 	tableUnits      = 40_000
 )
 
-// Limit is something that DynamoDB takes so much of, and how far the workload is from it.
+// Limit is a limit of DynamoDB, and the workload's distance from it.
 type Limit struct {
 	What string `json:"what"`
-	// Now is at the busiest second, Most is what is taken. Times is how many times the workload may grow.
+	// Now is the load at the busiest second, Most the limit. Times is how many times the workload
+	// may grow.
 	Now   float64 `json:"now"`
 	Most  float64 `json:"most"`
 	Times float64 `json:"times"`
 }
 
-// Ceilings are what one product takes in a second, since its items share partitions. Index entries of a
-// product whose sort keys only rise are not spread over partitions.
+// Ceilings are the limits of one product per second, since its items share partitions. Index
+// entries of a product whose sort keys only rise are not spread over partitions.
 type Ceilings struct {
-	// Pages are newest pages of a product from the index of all comments, and Statistics their counts.
+	// Pages are reads of a product's newest page from the index of all comments, Statistics reads
+	// of its counts.
 	Pages, Statistics float64
-	// Comments are new ones by the index of all comments: what comes faster throttles writes of the
-	// table. Counts are new ones that come in bursts, by the partition of the statistics.
+	// Comments are new comments by the index of all comments: faster ones throttle writes of the
+	// table. Counts are new comments in bursts, by the partition of the statistics.
 	Comments, Counts float64
 }
 
@@ -51,19 +53,19 @@ func (w Workload) CeilingsOf() Ceilings {
 	}
 }
 
-// burst returns the write units that each comment takes of the statistics' partition, if as many are
-// counted together as one transaction takes.
+// burst returns the write units per comment for the statistics' partition, if one transaction
+// counts as many comments as it can.
 func (w Workload) burst(comments float64) float64 {
 	stats := w.statsOf(comments)
 	moves := make([]counts.Move, counts.MostTogether)
 	for i := range moves {
-		moves[i].To = &comment.Cell{Language: languages(1)[0], Rating: 1 + i%(comment.MaxRating-1)} // without leaderboards
+		moves[i].To = &comment.Cell{Language: languages(1)[0], Rating: 1 + i%(comment.MaxRating-1)} // not 5 stars, so without leaderboards
 	}
 	writes, _ := counts.Bill(productName, stats, moves, moment)
 	return writes[layout.InTable] / float64(len(moves))
 }
 
-// limits returns how far the workload is from each limit, the nearest first.
+// limits returns the workload's distance from each limit, the nearest first.
 func (w Workload) limits() []Limit {
 	most, hottest := w.CeilingsOf(), w.hottest()
 	views, comments := w.Views*(1-w.Cached)/seconds*w.Peak, w.NewComments/seconds*w.Peak
@@ -92,7 +94,7 @@ func (w Workload) limits() []Limit {
 	return all
 }
 
-// Round returns a number with three digits, which is more than an estimate is worth.
+// Round rounds a number to three digits, the most that an estimate justifies.
 func Round(n float64) float64 {
 	if n == 0 || math.IsInf(n, 0) {
 		return n

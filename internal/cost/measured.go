@@ -9,9 +9,9 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Measured is what servers consumed in some time, by the purposes of calls.
+// Measured is the consumption of servers in some time, by purpose of the calls.
 type Measured struct {
-	// Seconds is how long it was measured.
+	// Seconds is the length of the measurement.
 	Seconds float64
 	// Reads and Writes are units of the table and its indexes by purpose.
 	Reads, Writes map[string]layout.Units
@@ -19,15 +19,15 @@ type Measured struct {
 	StreamReads float64
 }
 
-// purposes are what purposes of calls are named in a bill.
+// purposes are the names of purposes in a bill.
 var purposes = map[string]string{
 	"PAGE": "pages", "SKIP": "comments before pages by number", "PROBE": "looks for further pages", "COUNT": "counts of dates",
 	"COMMENT": "comments by id, and writers", "STATISTICS": "statistics", "LEADERBOARD": "leaderboards", "PAGE_NUMBERS": "page numbers",
 	"COUNTING": "counting", "LEASE": "leases and heartbeats", "OUTBOX": "events", "REBUILD": "rebuilds", "MAINTENANCE": "maintenance",
 }
 
-// OfMeasured returns the bill of a month like the time that was measured. What calls do not tell, such
-// as storage and servers, is that of the workload, and is left out if that is nil.
+// OfMeasured returns the bill of a month that is like the measured time. Storage, servers and other
+// costs that calls do not reveal come from the workload; they are left out if it is nil.
 func OfMeasured(m Measured, w *Workload, prices Prices) (Bill, error) {
 	if m.Seconds <= 0 {
 		return Bill{}, errors.New("no time passed between the readings: restarted servers begin anew, so measure again")

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Region and PricesOf say where and when the default prices were published. On-demand reads and writes
-// have cost half of what they did before since 1 November 2024.
+// Region and PricesOf are the region and the date of the default prices. On 1 November 2024, the
+// prices of on-demand reads and writes were halved.
 //
 //	https://aws.amazon.com/dynamodb/pricing/on-demand/
 //	https://aws.amazon.com/dynamodb/pricing/provisioned/
@@ -20,7 +20,7 @@ const (
 	PricesOf = "2026-11-26"
 )
 
-// Prices are in dollars. The tags are those of flags.
+// Prices are in dollars. The tags define flags.
 type Prices struct {
 	Reads            float64 `help:"Dollars for a million read units on demand (default: ${default})." default:"0.125" placeholder:"0.125"`
 	Writes           float64 `help:"Dollars for a million write units on demand (default: ${default})." default:"0.625" placeholder:"0.625"`
@@ -34,13 +34,13 @@ type Prices struct {
 	Transfer         float64 `help:"Dollars for a GB that leaves AWS, beyond the free ones (default: ${default})." default:"0.09" placeholder:"0.09"`
 }
 
-// What is free each month.
+// The free quantities of each month.
 const (
 	freeStreamReads = 2.5e6 // https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/CostOptimization_StreamsUsage.html
 	freeTransferGB  = 100   // https://aws.amazon.com/ec2/pricing/on-demand/
 )
 
-// Check returns an error that names the flag of a price that is none.
+// Check returns an error that names the flag of an invalid price.
 func (p Prices) Check() error {
 	value := reflect.ValueOf(p)
 	for i := range value.NumField() {
@@ -52,5 +52,5 @@ func (p Prices) Check() error {
 	return nil
 }
 
-// wordEnd is where a hyphen stands in a flag: ReadCapacity is read-capacity.
+// wordEnd matches where a flag's name gets a hyphen: ReadCapacity is read-capacity.
 var wordEnd = regexp.MustCompile(`([a-z])([A-Z])`)

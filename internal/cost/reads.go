@@ -11,18 +11,19 @@ import (
 	"github.com/talkback/talkback/dynamo/planner"
 )
 
-// page is a kind of page, and the read units of a view that no cache answers.
+// page is a kind of page, with the read units of an uncached view.
 type page struct {
 	what  string
 	share float64
 	units layout.Units
 }
 
-// deepPage is the number of a numbered page, if the product has as many: those near the beginning are
-// read through to, and cost less.
+// deepPage is the number of a numbered page, if the product has that many. Pages near the beginning
+// are read through to, and cost less.
 const deepPage = 10
 
-// pages are the kinds of pages. TestTheEngineBillsPages holds them against the Store and the engine.
+// pages returns the kinds of pages. TestTheEngineBillsPages compares them with the Store and the
+// engine.
 func (w Workload) pages() []page {
 	first := comment.Slice{Size: int(w.PageSize)}
 	further, numbered := first, first
@@ -31,7 +32,7 @@ func (w Workload) pages() []page {
 	for rating := comment.MaxRating; rating > comment.MaxRating-int(w.FilterRatings); rating-- {
 		filter.Ratings = append(filter.Ratings, rating)
 	}
-	filter, _ = filter.Normalize() // it names what there is
+	filter, _ = filter.Normalize() // the filter is valid
 	statistics := layout.Units{layout.InTable: dynamo.StatsUnits()}
 	with := func(units layout.Units) layout.Units { units.Add(statistics, 1); return units }
 	leaders := counts.LeadersBill(int(w.Leaders), len(productName))
@@ -45,7 +46,7 @@ func (w Workload) pages() []page {
 	}
 }
 
-// mean returns what a page is expected to read: the mean over the products, by their views.
+// mean returns the expected read units of a page: the mean over the products, weighted by views.
 func (w Workload) mean(q comment.Query) layout.Units {
 	q.Order = comment.NewestFirst
 	units := layout.Units{}
@@ -55,8 +56,8 @@ func (w Workload) mean(q comment.Query) layout.Units {
 	return units
 }
 
-// expected returns the units that a page of a product with that many comments is expected to read. A
-// page that the list does not have is the last one that it has.
+// expected returns the read units that a page of a product with that many comments is expected to
+// take. It replaces a page beyond the end by the last one.
 func (w Workload) expected(q comment.Query, comments float64) layout.Units {
 	stats := w.statsOf(comments)
 	if total := stats.Counts(q.Filter).Total(); q.Slice.Page > 0 {
@@ -65,8 +66,8 @@ func (w Workload) expected(q comment.Query, comments float64) layout.Units {
 	return planner.Expected(planner.Knowledge{Stats: stats, Trusted: true, Sizes: w.sizes()}, q, dynamo.TypicalLookup())
 }
 
-// sizes are what the entries of list indexes have, on average. They vary as those of unknown products
-// are assumed to: by half.
+// sizes returns the average entry size in list indexes. Its deviation is half the mean, as assumed
+// for unknown products.
 func (w Workload) sizes() planner.Sizes {
 	it, bytes := layout.Encode(w.example()), 0
 	for _, index := range layout.ListIndexes() {
@@ -75,7 +76,7 @@ func (w Workload) sizes() planner.Sizes {
 	return planner.Sizes{Any: planner.ItemSize{Mean: float64(bytes), Deviation: float64(bytes) / 2}}
 }
 
-// reads returns the read units of a month's views by kind, those left to the table.
+// reads returns the read units of a month's uncached views, in total and by kind.
 func (w Workload) reads() (kinds []Line, all layout.Units) {
 	all = layout.Units{}
 	for _, page := range w.pages() {
@@ -89,22 +90,22 @@ func (w Workload) reads() (kinds []Line, all layout.Units) {
 	return kinds, all
 }
 
-// deed is something that changes a comment, and what that consumes.
+// deed is a kind of change of a comment, and its consumption.
 type deed struct {
 	what   string
 	number float64
-	// writes are the write units of each, counting left out, and reads its read units.
+	// writes are the write units of each deed without counting, and reads its read units.
 	writes layout.Units
 	reads  float64
-	// counting are the write units of counting each, countingReads the read units.
+	// counting are the write units of counting a deed, countingReads the read units.
 	counting      layout.Units
 	countingReads float64
-	// records is how many records the stream has of each, beside those of counting.
+	// records is how many stream records each deed causes, not including those of counting.
 	records float64
 }
 
-// deeds are what changes comments in a month. TestTheEngineBillsDeeds holds them against the Store
-// and the engine.
+// deeds returns the changes of comments in a month. TestTheEngineBillsDeeds compares them with the
+// Store and the engine.
 func (w Workload) deeds() []deed {
 	c := w.example()
 	held, edited, replied := c, c, c
@@ -149,21 +150,22 @@ func (w Workload) deeds() []deed {
 	}
 }
 
-// counting is what counting one move consumes.
+// counting is the consumption of counting one move.
 type counting struct {
 	writes layout.Units
 	reads  float64
 }
 
-// logUnits is what the log of the page index and its merges take for each comment that comes, and for
-// each that goes: BenchmarkCostOfTheIndex of dynamo/counts measures them, at 10^5 comments a product.
+// logUnits is the write units of the page index's log and its merges for each added comment,
+// logUnitsOfGone for each deleted one. BenchmarkCostOfTheIndex of dynamo/counts measures them, with
+// 10^5 comments a product.
 const (
 	logUnits       = .047
 	logUnitsOfGone = 3.4
 )
 
-// counted returns what counting consumes if comments come, or go, one by one: the mean of products and
-// ratings.
+// counted returns the consumption of counting comments that are added, or deleted, one at a time:
+// the mean over products and ratings.
 func (w Workload) counted(gone bool) counting {
 	mean := counting{writes: layout.Units{layout.InTable: logUnits}}
 	if gone {
@@ -184,8 +186,8 @@ func (w Workload) counted(gone bool) counting {
 	return mean
 }
 
-// voted returns what counting a vote consumes if votes come one by one, of a comment that has some: its
-// item moves among the helpful ones. Its votes are counted before that and after it.
+// voted returns the consumption of counting one vote about a comment that has some already: its
+// item moves among the helpful ones. The counter reads its votes before and after.
 func voted(c comment.Comment) counting {
 	c.Votes = comment.VoteCounts{Helpful: 4, NotHelpful: 1}
 	before := layout.Encode(c)
@@ -201,7 +203,7 @@ func sum(times float64, a layout.Units, more float64, b layout.Units) layout.Uni
 	return units
 }
 
-// Stored returns the bytes that a comment takes with its marker, and those that a vote takes.
+// Stored returns the bytes stored for a comment with its marker, and for a vote.
 func (w Workload) Stored() (comments, votes layout.Units) {
 	c := w.example()
 	marker := layout.ProductKey(c.ProductID, layout.MarkerSKPrefix+c.ID.Position().String())

@@ -1,10 +1,10 @@
-// Package cost tells what a month of the service costs on AWS, from a description of what a shop does
-// or from what a server measured. It has no table of units: what a page reads is what the planner
-// expects of a catalogue like the shop's, and what a deed writes follows from the items that it leaves,
-// by DynamoDB's rules. What is measured instead is named where it stands.
+// Package cost computes what a month of the service costs on AWS, from a description of a shop or
+// from a server's metrics. It has no table of units: the planner estimates the reads of pages in a
+// similar catalogue, and DynamoDB's rules give the writes of each change from its items. Constants
+// that were measured instead name their source.
 //
-// Start with bill.go; workload.go is what is described, reads.go has the units, limits.go is what one
-// product and one partition take, measured.go what a server's metrics tell.
+// Start with bill.go. workload.go describes a shop, reads.go computes the units, limits.go the
+// limits of one product and one partition, and measured.go evaluates a server's metrics.
 package cost
 
 import (
@@ -22,28 +22,29 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Workload is what a shop does in a month. Numbers are of a month unless their names say otherwise.
+// Workload describes what happens in a shop in a month. Numbers are per month unless stated
+// otherwise.
 type Workload struct {
-	// Products and Comments are what there is at the beginning. Comments are spread over the products
+	// Products and Comments are the numbers at the beginning. Comments are spread over the products
 	// by Zipf's law: the product of rank r has 1/r of the comments and views of the first.
 	Products float64 `json:"products"`
 	Comments float64 `json:"comments"`
-	// Hottest is the share of the most popular product in views and new comments at peaks, 0 for what
-	// Zipf's law gives it.
+	// Hottest is the share of the most popular product in views and new comments at peaks; 0 means
+	// its share by Zipf's law.
 	Hottest float64 `json:"hottest"`
-	// Month is the month that is billed, from 1: storage grows until its end.
+	// Month is the number of the billed month, from 1: storage grows until its end.
 	Month float64 `json:"month"`
-	// Peak is how many times the mean the busiest second is.
+	// Peak is the load of the busiest second, relative to the mean.
 	Peak float64 `json:"peak"`
 
-	// Views are views of pages, and Kinds the shares of their kinds, which add up to 1.
+	// Views is the number of page views, and Kinds the shares of their kinds, which add up to 1.
 	Views float64 `json:"views"`
 	Kinds Kinds   `json:"kinds"`
 	// Cached is the share of views that a cache in front of the table answers.
 	Cached float64 `json:"cached"`
 
-	// NewComments are added; Held is the share of them that waits for a moderator. All other numbers
-	// are about any comments.
+	// NewComments are added in the month; Held is the share of them that waits for a moderator. The
+	// other numbers concern all comments.
 	NewComments float64 `json:"newComments"`
 	Held        float64 `json:"held"`
 	// Keyed is the share of new comments that are sent with an idempotency key.
@@ -54,26 +55,27 @@ type Workload struct {
 	Replies   float64 `json:"replies"`
 	Reports   float64 `json:"reports"`
 
-	// PageSize, ListSize and Leaders are how many comments a page has, products a list, and places a
-	// leaderboard.
+	// PageSize is the number of comments on a page, ListSize that of products in a list, and
+	// Leaders that of places in a leaderboard.
 	PageSize float64 `json:"pageSize"`
 	ListSize float64 `json:"listSize"`
 	Leaders  float64 `json:"leaders"`
-	// TextBytes and TitleBytes are mean sizes as customers write, ReplyBytes those of replies.
+	// TextBytes and TitleBytes are mean sizes of customers' texts, ReplyBytes that of replies.
 	TextBytes  float64 `json:"textBytes"`
 	TitleBytes float64 `json:"titleBytes"`
 	ReplyBytes float64 `json:"replyBytes"`
-	// Languages is how many languages a product's comments are in; each has half as many as the one
-	// before. FilterLanguages and FilterRatings are how many a filtered list names.
+	// Languages is the number of languages of a product's comments; each has half as many comments
+	// as the one before. FilterLanguages and FilterRatings are the numbers that a filtered list
+	// selects.
 	Languages       float64 `json:"languages"`
 	FilterLanguages float64 `json:"filterLanguages"`
 	FilterRatings   float64 `json:"filterRatings"`
 
 	// Backups is whether the table has point-in-time recovery.
 	Backups bool `json:"backups"`
-	// Shards is how many shards the stream has, 0 for one for each partition of the table.
+	// Shards is the number of shards of the stream, 0 for one per partition of the table.
 	Shards float64 `json:"shards"`
-	// Servers answer the API, at ServerHour dollars an hour. Without any a function does.
+	// Servers answer the API, at ServerHour dollars an hour. Without servers, a function does.
 	Servers    float64 `json:"servers"`
 	ServerHour float64 `json:"serverHour"`
 	// CountingFunction is whether a function counts instead of the servers.
@@ -81,7 +83,7 @@ type Workload struct {
 	// FunctionMB and FunctionMS are the memory of a function and the duration of an invocation.
 	FunctionMB float64 `json:"functionMB"`
 	FunctionMS float64 `json:"functionMS"`
-	// AnswerBytes is what a view sends, to bill what leaves AWS; 0 bills none.
+	// AnswerBytes is the size of an answer, to bill the transfer out of AWS; 0 bills none.
 	AnswerBytes float64 `json:"answerBytes"`
 	// Utilisation is how much of provisioned capacity is used on average.
 	Utilisation float64 `json:"utilisation"`
@@ -91,11 +93,11 @@ type Workload struct {
 type Kinds struct {
 	// Product is a product page: the newest comments and statistics.
 	Product float64 `json:"product"`
-	// Further are pages that a cursor leads to.
+	// Further are pages reached by cursor.
 	Further float64 `json:"further"`
-	// Numbered are pages by their number, and statistics.
+	// Numbered are pages by number, with statistics.
 	Numbered float64 `json:"numbered"`
-	// Filtered are first pages of filtered lists, and statistics.
+	// Filtered are first pages of filtered lists, with statistics.
 	Filtered float64 `json:"filtered"`
 	// Lists are lists of products with the statistics of each.
 	Lists float64 `json:"lists"`
@@ -103,7 +105,8 @@ type Kinds struct {
 	Leaderboards float64 `json:"leaderboards"`
 }
 
-// Typical is a workload with what most shops need not say. It has no products, comments or views.
+// Typical returns a workload with defaults that suit most shops. It has no products, comments or
+// views.
 func Typical() Workload {
 	return Workload{
 		Month: 1, Peak: 4, Kinds: Kinds{Product: 1}, Keyed: 1,
@@ -113,10 +116,10 @@ func Typical() Workload {
 	}
 }
 
-// maxNumber bounds all numbers. More is a slip.
+// maxNumber bounds all numbers. A larger one is a typing error.
 const maxNumber = 1e15
 
-// ReadWorkload reads a workload from JSON. What is left out is as in Typical.
+// ReadWorkload reads a workload from JSON. Missing values default to those of Typical.
 func ReadWorkload(r io.Reader) (Workload, error) {
 	w := Typical()
 	text, err := io.ReadAll(io.LimitReader(r, 1<<20))
@@ -129,7 +132,7 @@ func ReadWorkload(r io.Reader) (Workload, error) {
 	return w, w.check()
 }
 
-// UnmarshalJSONFrom reads shares. Those that are left out are 0, and not as in Typical.
+// UnmarshalJSONFrom reads shares. Missing ones are 0, not those of Typical.
 func (k *Kinds) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	type shares Kinds
 	var given shares
@@ -138,7 +141,7 @@ func (k *Kinds) UnmarshalJSONFrom(in *jsontext.Decoder) error {
 	return err
 }
 
-// inWords says how to mend what could not be read.
+// inWords turns a JSON error into one that names the cure.
 func inWords(err error) error {
 	const example = `{"products": 2000, "comments": 20000, "views": 100000}`
 	if syntax, ok := errors.AsType[*jsontext.SyntacticError](err); ok {
@@ -164,10 +167,10 @@ func inWords(err error) error {
 	return fmt.Errorf("the workload, and kinds within it, are objects of names and numbers, such as %s", example)
 }
 
-// named returns a pointer as names with dots between, such as kinds.product.
+// named returns a pointer as names separated by dots, such as kinds.product.
 func named(at jsontext.Pointer) string { return strings.Join(slices.Collect(at.Tokens()), ".") }
 
-// check returns an error that names the first number that cannot be, and what it may be.
+// check returns an error that names the first invalid number, and the valid ones.
 func (w Workload) check() error {
 	if err := checkFields("", reflect.ValueOf(w)); err != nil {
 		return err
@@ -197,7 +200,7 @@ func (w Workload) check() error {
 	return nil
 }
 
-// shares are the names of numbers that are 1 at most.
+// shares are the names of numbers that are at most 1.
 var shares = map[string]bool{"hottest": true, "cached": true, "held": true, "keyed": true, "utilisation": true}
 
 func checkFields(within string, value reflect.Value) error {

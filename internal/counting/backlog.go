@@ -9,26 +9,26 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// While someone waits for the counts, the stream is read more often than at other times.
+// While a caller waits for the counts, the stream is read more often.
 const (
 	waitingPoll      = 25 * time.Millisecond
 	waitingHeartbeat = 250 * time.Millisecond
 )
 
-// tellEvery is the time between two reports of what is waited for.
+// tellEvery is the time between two reports to a waiting caller.
 const tellEvery = 5 * time.Second
 
-// Backlog is what is still to be counted.
+// Backlog is the work that is still to be counted.
 type Backlog struct {
-	// Behind is how far counting is behind, 0 if Rebuilding.
+	// Behind is the lag of counting, 0 if Rebuilding.
 	Behind time.Duration
-	// Rebuilding says that all comments of the table are being counted, as far as is known.
+	// Rebuilding means that, as far as known, all comments of the table are being counted.
 	Rebuilding bool
 }
 
-// Until counts while the work goes on, and then until everything is counted that was written before
-// its end, by whichever process. It returns how long that took from the end of the work. Every 5
-// seconds it tells what it waits for.
+// Until counts while work runs, and then until everything written before its end is counted, by
+// this or any other process. It returns how long that took after the end of work. Every 5 seconds
+// it calls tell with the backlog.
 func (r *Runner) Until(ctx context.Context, work func(context.Context) error, tell func(Backlog)) (waited time.Duration, err error) {
 	heartbeat, poll := r.Consumer.Heartbeat, r.Consumer.Poll
 	defer func() { r.Consumer.Heartbeat, r.Consumer.Poll = heartbeat, poll }()
@@ -50,9 +50,8 @@ func (r *Runner) Until(ctx context.Context, work func(context.Context) error, te
 	return waited, err
 }
 
-// await waits until everything that was written before the call is counted. The stream itself
-// proves that: no clock is compared. end, when the work ended, is only for telling how much is
-// left.
+// await waits until everything written before the call is counted. The stream itself proves that,
+// without comparing clocks. end is the end of the work, and only serves to report the backlog.
 func (r *Runner) await(ctx context.Context, end time.Time, tell func(Backlog)) error {
 	var fence stream.Fence
 	for next := end.Add(tellEvery); ; {
@@ -75,7 +74,7 @@ func (r *Runner) await(ctx context.Context, end time.Time, tell func(Backlog)) e
 	}
 }
 
-// backlogOf says what is left of what was written before the end.
+// backlogOf returns the backlog of writes before the end.
 func backlogOf(leases []stream.Lease, end time.Time) Backlog {
 	upTo, known := stream.ProcessedUpTo(leases)
 	if !known || !upTo.Before(end) {

@@ -13,15 +13,15 @@ import (
 const (
 	// checkEvery is the time between two checks of the state, which other processes may change.
 	checkEvery = 30 * time.Second
-	// sightEvery is the time between two checks of what the Consumer saw of the state.
+	// sightEvery is the time between two checks of the state that the Consumer last read.
 	sightEvery = time.Second
-	// turnEvery is the time between two tries to rebuild while another process does. If that one is
-	// killed, another one goes on within this time and that of a lost rebuild.
+	// turnEvery is the time between two attempts to rebuild while another process does. If that one
+	// is killed, a waiting one takes over within this time after the rebuild's heartbeat timeout.
 	turnEvery = time.Second
 )
 
-// keepComplete completes the statistics at once, after each gap that this process or another one
-// found, and every 30 seconds.
+// keepComplete completes the statistics at once, after each gap that any process found, and every
+// 30 seconds.
 func (r *Runner) keepComplete(ctx context.Context) error {
 	for {
 		if err := r.complete(ctx); err != nil || ctx.Err() != nil {
@@ -31,8 +31,9 @@ func (r *Runner) keepComplete(ctx context.Context) error {
 	}
 }
 
-// awaitGap waits until the statistics may be incomplete. What other processes found is in the state,
-// which the Consumer reads with the leases. So a gap is closed if the process that found it is gone.
+// awaitGap waits until the statistics may be incomplete. Gaps found by other processes are in the
+// state, which the Consumer reads with the leases. So a gap is closed even if the process that
+// found it is gone.
 func (r *Runner) awaitGap(ctx context.Context) {
 	sight := time.NewTicker(sightEvery)
 	defer sight.Stop()
@@ -53,7 +54,7 @@ func (r *Runner) awaitGap(ctx context.Context) {
 }
 
 // complete rebuilds the statistics until they are complete: all comments were counted, and no gap
-// was found since. While another process rebuilds, it waits.
+// was found since. It waits while another process rebuilds.
 func (r *Runner) complete(ctx context.Context) error {
 	for waiting := false; ; {
 		state, err := r.leases.State(ctx)
@@ -77,8 +78,8 @@ func (r *Runner) complete(ctx context.Context) error {
 	}
 }
 
-// rebuild counts all comments, unless there are none. The error is of the kind Conflict while
-// another process rebuilds, and after records of the stream were lost meanwhile.
+// rebuild counts all comments, unless there are none. The error is of the kind Conflict if another
+// process rebuilds, or if records of the stream were lost meanwhile.
 func (r *Runner) rebuild(ctx context.Context, state stream.State) error {
 	if marked, err := r.markEmpty(ctx, state); marked || err != nil {
 		return err

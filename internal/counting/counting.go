@@ -1,6 +1,6 @@
 // Package counting keeps the statistics of a table up to date while a command runs. A Runner reads
-// the table's stream together with all other processes that do, rebuilds the statistics when they
-// may be wrong, warns when they are late, and waits until what was written is counted.
+// the table's stream, sharing it with other processes. It rebuilds the statistics when they may be
+// wrong, warns when they are late, and can wait until all writes are counted.
 package counting
 
 import (
@@ -12,24 +12,23 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// localPoll is the time between two reads of the stream of a local engine, which does not limit
-// them.
+// localPoll is the time between two reads of a local engine's stream, which has no rate limit.
 const localPoll = 50 * time.Millisecond
 
 // Table is the table whose comments are counted.
 type Table interface {
 	// HasComments reports whether the table holds any comment.
 	HasComments(ctx context.Context) (bool, error)
-	// DropExpired has the table delete items that have expired, unless it does already.
+	// DropExpired makes the table delete expired items, unless it does already.
 	DropExpired(ctx context.Context) error
-	// NoteLayout notes in the table which layout its items have, unless it says so already.
+	// NoteLayout notes the items' layout in the table, unless it is already noted.
 	NoteLayout(ctx context.Context) error
 	// Rebuild counts all comments again. The error is of the kind Conflict while another process
-	// does.
+	// does so.
 	Rebuild(ctx context.Context) (counts.RebuildResult, error)
 }
 
-// Leases say how far the table's stream was read.
+// Leases tell how far the table's stream was read.
 type Leases interface {
 	stream.Journal
 	// Current returns the state and the leases of the stream that is being read.
@@ -48,8 +47,7 @@ type Runner struct {
 	gap    chan struct{} // holds one signal after a gap
 }
 
-// New makes a Runner. local says that the engine of the table does not limit how often its stream
-// is read.
+// New makes a Runner. local means that the table's engine does not limit reads of its stream.
 func New(consumer *stream.Consumer, leases Leases, table Table, local bool, log *slog.Logger) *Runner {
 	r := &Runner{Consumer: consumer, leases: leases, table: table, local: local, log: log, gap: make(chan struct{}, 1)}
 	consumer.OnGap = func(stream.Gap) {
@@ -64,7 +62,7 @@ func New(consumer *stream.Consumer, leases Leases, table Table, local bool, log 
 	return r
 }
 
-// Watermark reads up to when the statistics are right. It implements dynamo.Watermark.
+// Watermark reads the time up to which the statistics are right. It implements dynamo.Watermark.
 type Watermark struct {
 	// Leases of the table's stream. Required.
 	Leases Leases

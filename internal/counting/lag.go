@@ -11,7 +11,7 @@ import (
 const (
 	// lagEvery is the time between two readings of the lag.
 	lagEvery = 10 * time.Second
-	// worryingLag is the shortest lag that is logged.
+	// worryingLag is the smallest lag that is logged.
 	worryingLag = time.Minute
 )
 
@@ -41,8 +41,8 @@ func (r *Runner) watchLag(ctx context.Context) error {
 	}
 }
 
-// lagToLog decides whether a lag is to be logged, given the lag that was logged last, 0 for none: a
-// lag of a minute or more, then each that is at least twice the last, and the end of it. next is the
+// lagToLog decides whether to log a lag, given the last lag that was logged, 0 for none. It logs a
+// lag of a minute or more, then each that is at least twice the last, and the end. next is the
 // value of logged for the next call.
 func lagToLog(logged, lag time.Duration) (next time.Duration, due bool) {
 	switch {

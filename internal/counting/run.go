@@ -9,9 +9,9 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Prepare notes the layout of the table, marks one without comments as counted, and has it delete
-// expired items. It is called
-// before the first comment is written. Errors are logged: Run meets them again.
+// Prepare notes the layout of the table, marks a table without comments as counted, and makes it
+// delete expired items. Call it before the first comment is written. It only logs errors: Run would
+// meet them again.
 func (r *Runner) Prepare(ctx context.Context) {
 	if err := r.table.DropExpired(ctx); err != nil && ctx.Err() == nil {
 		r.log.Warn("the table may keep expired items and grow: "+
@@ -29,7 +29,7 @@ func (r *Runner) Prepare(ctx context.Context) {
 	}
 }
 
-// Run counts until the context ends. What fails is logged and tried again.
+// Run counts until the context ends. It logs errors and retries.
 func (r *Runner) Run(ctx context.Context) {
 	var running sync.WaitGroup
 	running.Go(func() { r.restart(ctx, "reading the stream", r.Consumer.Run) })
@@ -38,8 +38,7 @@ func (r *Runner) Run(ctx context.Context) {
 	running.Wait()
 }
 
-// Beside counts while the work goes on, and returns the error of the work. Failures of counting are
-// logged and do not affect the work.
+// Beside counts while work runs, and returns the error of work. It only logs failures of counting.
 func (r *Runner) Beside(ctx context.Context, work func(context.Context) error) error {
 	count, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -49,8 +48,8 @@ func (r *Runner) Beside(ctx context.Context, work func(context.Context) error) e
 	return work(ctx)
 }
 
-// UpTo returns a function that reports up to when every change is counted: from memory while this
-// process counts, else by calling ask.
+// UpTo returns a function that reports the time up to which every change is counted: from memory
+// while this process counts, else by calling ask.
 func (r *Runner) UpTo(ask func(context.Context) (time.Time, bool)) func(context.Context) (time.Time, bool) {
 	return func(ctx context.Context) (upTo time.Time, known bool) {
 		if upTo, known, current := r.Consumer.ProcessedUpTo(); current {
@@ -60,12 +59,12 @@ func (r *Runner) UpTo(ask func(context.Context) (time.Time, bool)) func(context.
 	}
 }
 
-// A task that stopped with an error is restarted after firstRestart, and after twice as long each
-// further time, up to longestRestart: a failure that does not go away must not cost capacity all
-// the time. A task that ran for longer than longestRestart begins with firstRestart again.
+// A task that stopped with an error is restarted after firstRestart, then after twice as long each
+// time, up to longestRestart: a persistent failure must not consume capacity all the time. After
+// running for longer than longestRestart, a task starts with firstRestart again.
 //
-// An error of a table that is busy or away passes by itself, and nobody should wait longer then: the task
-// is restarted after firstRestart each time. Only the first such error in a row is logged, and then
+// Errors of a busy or unreachable table pass, and then nothing should wait longer: the task is
+// always restarted after firstRestart. Of such errors in a row, only the first is logged, and then
 // one in every passingLogged.
 const (
 	firstRestart   = 5 * time.Second
@@ -73,7 +72,7 @@ const (
 	passingLogged  = 60
 )
 
-// restart runs a named task until the context ends, and runs it again when it stops before. A panic
+// restart runs a named task until the context ends, and restarts it when it stops earlier. A panic
 // counts as an error.
 func (r *Runner) restart(ctx context.Context, name string, run func(context.Context) error) {
 	passing := 0 // errors in a row

@@ -1,6 +1,6 @@
-// Package doctor finds out whether Talkback can work where it is to run: whether the role may do
-// what a process does, whether the table is the one it needs, and whether clocks agree. It changes
-// no item and no setting.
+// Package doctor checks whether Talkback can work in its environment: whether the role has the
+// permissions, whether the table is suitable, and whether clocks agree. It changes no item and no
+// setting.
 package doctor
 
 import (
@@ -20,34 +20,34 @@ type Examiner struct {
 	Source stream.Source
 	// Table is the name of the table. Required.
 	Table string
-	// Words says in plain words why a call failed. Required.
+	// Words explains in plain words why a call failed. Required.
 	Words func(error) string
 }
 
-// Result is how bad a finding is.
+// Result is the severity of a finding.
 type Result string
 
 // The results, from good to bad.
 const (
-	// OK is as it should be.
+	// OK means that nothing is wrong.
 	OK Result = "ok"
-	// Unknown could not be found out.
+	// Unknown means that the check could not decide.
 	Unknown Result = "unknown"
-	// Warning does not stop the service, but somebody should look at it.
+	// Warning does not stop the service, but needs attention.
 	Warning Result = "warning"
-	// Problem stops the service, or makes an answer wrong.
+	// Problem stops the service, or makes answers wrong.
 	Problem Result = "problem"
 )
 
-// Finding is what a check found.
+// Finding is the outcome of a check.
 type Finding struct {
-	// Check is what was checked, such as "permission Query".
+	// Check names the check, such as "permission Query".
 	Check string `json:"check"`
-	// Result is how bad it is.
+	// Result is the severity.
 	Result Result `json:"result"`
-	// Found is what was found, in words.
+	// Found describes the outcome.
 	Found string `json:"found"`
-	// Cure is what to do, empty if there is nothing to do.
+	// Cure is what to do, empty for nothing.
 	Cure string `json:"cure,omitempty"`
 }
 
@@ -56,13 +56,13 @@ func New(check string, result Result, format string, values ...any) Finding {
 	return Finding{Check: check, Result: result, Found: fmt.Sprintf(format, values...)}
 }
 
-// Cured returns the finding with what to do.
+// Cured returns the finding with a cure.
 func (f Finding) Cured(format string, values ...any) Finding {
 	f.Cure = fmt.Sprintf(format, values...)
 	return f
 }
 
-// Count returns how many findings have a result.
+// Count returns the number of findings with a result.
 func Count(all []Finding, result Result) int {
 	return len(slices.DeleteFunc(slices.Clone(all), func(f Finding) bool { return f.Result != result }))
 }

@@ -10,11 +10,11 @@ import (
 	"github.com/talkback/talkback/internal/engine"
 )
 
-// expiresSoon is how long before its end a certificate should be renewed: Let's Encrypt renews 30
-// days before, so one that is younger was forgotten.
+// expiresSoon is how long before its expiry a certificate should be renewed. Let's Encrypt
+// recommends 30 days, so a later renewal was probably forgotten.
 const expiresSoon = 14 * 24 * time.Hour
 
-// Certificate checks that a certificate is valid now and stays so for a while.
+// Certificate checks that a certificate is valid now, and for a while longer.
 func Certificate(leaf *x509.Certificate, now time.Time) Finding {
 	const check = "certificate"
 	day := leaf.NotAfter.Format(time.DateOnly)
@@ -54,7 +54,7 @@ func Folder(folder string) Finding {
 	return Space(folder, free)
 }
 
-// Space checks the free space of the disk of a folder, in bytes.
+// Space checks the free space of a folder's disk, in bytes.
 func Space(folder string, free uint64) Finding {
 	const check, more = "data folder", "free some space, or move the folder to a larger disk"
 	switch {

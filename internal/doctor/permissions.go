@@ -14,21 +14,21 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// probe calls an action in a way that changes nothing. action is the name in IAM, on says which part
-// of the table the permission is for, counting whether only processes that count need it.
+// probe calls an action in a way that changes nothing. action is its name in IAM, on the part of
+// the table that the permission is for. counting means that only counting processes need it.
 type probe struct {
 	action, on string
 	counting   bool
 	call       func(ctx context.Context, client *dynamodb.Client, table string) error
 }
 
-// never is a condition that no item fulfils, so a write with it changes nothing.
+// never is a condition that no item meets, so a write with it changes nothing.
 var (
 	never = aws.String("attribute_exists(#pk) AND attribute_not_exists(#pk)")
 	names = map[string]string{"#pk": layout.AttrPK}
 )
 
-// nowhere is the key of no item, another at each call.
+// nowhere returns a random key that no item has.
 func nowhere() map[string]types.AttributeValue {
 	return map[string]types.AttributeValue{
 		layout.AttrPK: &types.AttributeValueMemberS{Value: "DOCTOR#" + rand.Text()},
@@ -36,7 +36,7 @@ func nowhere() map[string]types.AttributeValue {
 	}
 }
 
-// probes are the actions of docs/operate/aws.md, without those of the stream and of settings.
+// probes are the actions in docs/operate/aws.md, except those of the stream and of settings.
 var probes = []probe{
 	{"GetItem", "", false, func(ctx context.Context, client *dynamodb.Client, table string) error {
 		_, err := client.GetItem(ctx, &dynamodb.GetItemInput{TableName: &table, Key: nowhere()})
@@ -69,7 +69,8 @@ var probes = []probe{
 		return err
 	}},
 	{"BatchWriteItem", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		// It takes no condition; but deleting what is not there writes nothing, and puts nothing into the stream.
+		// It takes no condition, but deleting a missing item writes nothing, neither to the table
+		// nor to the stream.
 		_, err := client.BatchWriteItem(ctx, &dynamodb.BatchWriteItemInput{RequestItems: map[string][]types.WriteRequest{
 			table: {{DeleteRequest: &types.DeleteRequest{Key: nowhere()}}},
 		}})
@@ -80,7 +81,8 @@ var probes = []probe{
 		return err
 	}},
 	{"UpdateTimeToLive", "", true, func(ctx context.Context, client *dynamodb.Client, table string) error {
-		// Only where it is on: then AWS refuses to switch it on once more, if the role may at all.
+		// Only if it is on: then AWS refuses to switch it on again, provided that the role has the
+		// permission.
 		if output, err := client.DescribeTimeToLive(ctx, &dynamodb.DescribeTimeToLiveInput{TableName: &table}); err != nil ||
 			output.TimeToLiveDescription == nil || output.TimeToLiveDescription.TimeToLiveStatus != types.TimeToLiveStatusEnabled {
 			return errNotTried
@@ -90,10 +92,11 @@ var probes = []probe{
 	}},
 }
 
-// errNotTried is the error of a probe that would change something here.
+// errNotTried is the error of a probe that was skipped because it might change something.
 var errNotTried = errors.New("not tried: time to live is not on, or that is not known")
 
-// query reads no item of an index, or of the table itself, whose partition key is the attribute.
+// query queries an index, or the table itself, for a key that does not exist. attribute is the
+// partition key.
 func query(ctx context.Context, client *dynamodb.Client, table string, index *string, attribute string) error {
 	_, err := client.Query(ctx, &dynamodb.QueryInput{
 		TableName: &table, IndexName: index, Limit: aws.Int32(1),
@@ -104,9 +107,10 @@ func query(ctx context.Context, client *dynamodb.Client, table string, index *st
 	return err
 }
 
-// Permissions checks that the role may do what a server does; counting says whether it also counts.
+// Permissions checks that the role has the permissions of a server; counting says whether it also
+// counts.
 func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
-	var ofIndexes []probe // a policy has to name table/NAME/index/* for them
+	var ofIndexes []probe // policies must include table/NAME/index/*
 	for _, index := range layout.Definition("").GlobalSecondaryIndexes {
 		key := slices.IndexFunc(index.KeySchema, func(k types.KeySchemaElement) bool { return k.KeyType == types.KeyTypeHash })
 		ofIndexes = append(ofIndexes, probe{"Query", " on index " + aws.ToString(index.IndexName), false, func(ctx context.Context, client *dynamodb.Client, table string) error {
@@ -122,9 +126,9 @@ func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
 	return all
 }
 
-// tried is what the error of a probe means.
+// tried returns the finding that follows from a probe's error.
 func (e Examiner) tried(p probe, err error) Finding {
-	const setting = "UpdateTimeToLive" // a process that counts does without, and logs a warning
+	const setting = "UpdateTimeToLive" // optional: without it, a counting process logs a warning
 	switch {
 	case err == nil, call.Refused(err), p.action == setting && call.CodeOf(err) == "ValidationException": // it is on already
 		return permitted(p.action + p.on)
@@ -136,7 +140,7 @@ func (e Examiner) tried(p probe, err error) Finding {
 	return e.refused(p.action+p.on, Problem, err)
 }
 
-// denied reports whether a permission is missing.
+// denied reports whether an error means that a permission is missing.
 func denied(err error) bool {
 	return call.HasReason(err, "AccessDenied") || slices.Contains([]string{"AccessDeniedException", "AccessDenied"}, call.CodeOf(err))
 }
@@ -145,8 +149,8 @@ func permitted(action string) Finding {
 	return New("permission "+action, OK, "granted")
 }
 
-// refused is a call that failed. Only a missing permission has the given result; any other
-// failure says nothing about permissions.
+// refused returns the finding about a failed call. Only a missing permission has the given result;
+// any other failure says nothing about permissions.
 func (e Examiner) refused(action string, result Result, err error) Finding {
 	if !denied(err) {
 		return New("call "+action, Problem, "failed: %s", e.Words(call.Wrap(err, "%s", action))).Cured("see to this first, then run talkback doctor again")
@@ -154,7 +158,7 @@ func (e Examiner) refused(action string, result Result, err error) Finding {
 	return New("permission "+action, result, "denied").Cured("grant dynamodb:%s, see docs/operate/aws.md", action)
 }
 
-// Stream checks that the role may read the latest stream of the table. It keeps no place in it.
+// Stream checks that the role may read the latest stream of the table. It saves no position.
 func (e Examiner) Stream(ctx context.Context) []Finding {
 	listing, err := e.Source.Shards(ctx)
 	if err != nil {

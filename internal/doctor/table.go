@@ -16,7 +16,7 @@ import (
 )
 
 // Shape checks that the table can be reached, and is complete: its state, indexes, stream and
-// settings. A table on AWS should be protected from deletion. there is false if nothing else about the
+// settings. On AWS, it also checks deletion protection. there is false if nothing else about the
 // table can be checked.
 func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there bool) {
 	output, err := e.Client.DescribeTable(ctx, &dynamodb.DescribeTableInput{TableName: aws.String(e.Table)})
@@ -28,7 +28,7 @@ func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there b
 			missing.Region = e.Client.Options().Region
 		}
 		text := missing.Error()
-		at := strings.LastIndex(text, ": ") // what exists may stand behind another colon
+		at := strings.LastIndex(text, ": ") // the existing tables may follow an earlier colon
 		return []Finding{New("table", Problem, "%s", text[:at]).Cured("%s", text[at+2:])}, false
 	case err != nil:
 		return []Finding{e.refused("DescribeTable", Problem, err)}, false
@@ -51,7 +51,7 @@ func (e Examiner) Shape(ctx context.Context, onAWS bool) (all []Finding, there b
 	return append(all, e.timeToLive(ctx)...), true
 }
 
-// layout checks that this program knows the layout of the table's items.
+// layout checks that this program supports the layout of the table's items.
 func (e Examiner) layout(ctx context.Context) Finding {
 	const check = "layout"
 	err := dynamo.CheckLayout(ctx, e.Client, e.Table)
@@ -68,7 +68,7 @@ func (e Examiner) layout(ctx context.Context) Finding {
 	return New(check, Problem, "%s", found).Cured("%s", cure)
 }
 
-// clockOf compares clocks by the metadata of an answer.
+// clockOf compares clocks using the metadata of an answer.
 func clockOf(metadata middleware.Metadata) Finding {
 	said, dated := awsmiddleware.GetServerTime(metadata)
 	came, received := awsmiddleware.GetResponseAt(metadata)
@@ -94,8 +94,7 @@ func State(table *types.TableDescription) []Finding {
 	return all
 }
 
-// timeToLive checks that the table deletes expired items. Where it does, switching that on
-// once more changes nothing, and shows whether it is allowed.
+// timeToLive checks that the table deletes expired items.
 func (e Examiner) timeToLive(ctx context.Context) []Finding {
 	const check = "time to live"
 	on, err := dynamo.DropsExpired(ctx, e.Client, e.Table)
@@ -114,14 +113,14 @@ func (e Examiner) timeToLive(ctx context.Context) []Finding {
 const (
 	// dateStep is the resolution of the header Date.
 	dateStep = time.Second
-	// countsAllow is how far clocks may be apart: docs/design/watermarks.md.
+	// countsAllow is how far clocks may differ: docs/design/watermarks.md.
 	countsAllow = 2 * time.Second
-	// signaturesAllow is how far clocks may be apart before AWS refuses a signature.
+	// signaturesAllow is the clock difference at which AWS refuses signatures.
 	// https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-troubleshooting.html
 	signaturesAllow = 5 * time.Minute
 )
 
-// Clock compares the time in an answer's header Date with the time at which it came.
+// Clock compares the time in an answer's Date header with the time when it arrived.
 func Clock(said, came time.Time) Finding {
 	const check = "clock"
 	off, direction := came.Sub(said.Add(dateStep)), "ahead of"

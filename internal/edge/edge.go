@@ -1,5 +1,5 @@
-// Package edge says which answers caches that many clients share may keep, such as those of a CDN, and
-// under which tags they are purged.
+// Package edge decides which answers shared caches such as CDNs may keep, and the tags by which
+// they are purged.
 package edge
 
 import (
@@ -12,16 +12,16 @@ import (
 	"time"
 )
 
-// MaxProducts is about how many products an answer may be that shared caches keep. Its tags take two
-// headers of 1 KB then; nginx takes 4 KB of headers in all unless it is told otherwise.
+// MaxProducts is the maximum number of products in an answer that shared caches keep. With that
+// many, the tags take two headers of 1 KB; nginx accepts 4 KB of headers in total by default.
 const MaxProducts = 50
 
-// Sharing is for how long shared caches may keep an answer, rounded up to seconds. As long again, they may
-// show it while they ask for another one. 0 lets them keep none.
+// Sharing is how long shared caches may keep an answer, rounded up to seconds. For as long again,
+// they may serve it while they revalidate it. 0 forbids caching.
 type Sharing time.Duration
 
-// Allow lets shared caches keep an answer that is the same for everyone and about some products. It
-// reports false, and leaves the header alone, if they may not. Browsers ask each time.
+// Allow lets shared caches keep an answer that is the same for everyone and about some products. If
+// they may not, it returns false and does not change the header. Browsers revalidate each time.
 func (s Sharing) Allow(header http.Header, products []string) bool {
 	seconds := int(math.Ceil(time.Duration(s).Seconds()))
 	if seconds == 0 || len(products) == 0 || len(products) > MaxProducts {
@@ -37,19 +37,19 @@ func (s Sharing) Allow(header http.Header, products []string) bool {
 	return true
 }
 
-// Allowed reports whether shared caches may keep the answer with a header.
+// Allowed reports whether a header lets shared caches keep the answer.
 func Allowed(header http.Header) bool {
 	return strings.HasPrefix(header.Get("Cache-Control"), "public,")
 }
 
-// Tag returns the tag of a product: "tb-" and the first 16 hexadecimal digits of the SHA-256 of its id.
-// Ids may hold spaces, commas and capital letters, which the tags of a CDN cannot tell apart.
+// Tag returns the tag of a product: "tb-" and the first 16 hexadecimal digits of the SHA-256 of its
+// id. Ids may contain spaces, commas and capital letters, which CDNs do not distinguish in tags.
 func Tag(product string) string {
 	sum := sha256.Sum256([]byte(product))
 	return "tb-" + hex.EncodeToString(sum[:8])
 }
 
-// OneVary makes one line of all lines of the header Vary. Some caches heed only one of them.
+// OneVary joins all Vary headers into one. Some caches heed only one of them.
 func OneVary(header http.Header) {
 	if lines := header.Values("Vary"); len(lines) > 1 {
 		header.Set("Vary", strings.Join(lines, ", "))

@@ -18,28 +18,28 @@ import (
 	"github.com/talkback/talkback/internal/engine/child"
 )
 
-// usualLoopback is the loopback address that every system has, and that pages try first.
+// usualLoopback is the loopback address of every system, and the first that pages would try.
 var usualLoopback = netip.AddrFrom4([4]byte{127, 0, 0, 1})
 
-// freeAddress returns a loopback address and a port of it that is free at this moment.
+// freeAddress returns a loopback address with a port that is free at the moment.
 func freeAddress() (netip.AddrPort, error) {
 	own, err := net.InterfaceAddrs()
 	if err != nil {
-		own = nil // usualLoopback is left
+		own = nil // usualLoopback remains
 	}
 	return firstFree(candidates(randomLoopback(), own), child.FreePort)
 }
 
-// randomLoopback returns an address of 127.1.0.0 to 127.254.255.255. The system and its services
+// randomLoopback returns an address from 127.1.0.0 to 127.254.255.255. The system and its services
 // use some of 127.0.0.0/16, and 127.255.255.255 is a broadcast address. The generator is the
-// runtime's, seeded by the system and not predictable.
+// runtime's, which the system seeds and which is not predictable.
 func randomLoopback() netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(1 + rand.IntN(254)), byte(rand.IntN(256)), byte(rand.IntN(256))})
 }
 
 // candidates returns the addresses on which an engine may listen, the best first: the random
-// address, which Linux allows; one that the system's administrator added beside 127.0.0.1, which
-// macOS requires; then 127.0.0.1.
+// address, which Linux allows; an address that an administrator added beside 127.0.0.1, which macOS
+// requires; then 127.0.0.1.
 func candidates(random netip.Addr, own []net.Addr) []netip.Addr {
 	all := []netip.Addr{random}
 	for _, address := range own {
@@ -51,7 +51,7 @@ func candidates(random netip.Addr, own []net.Addr) []netip.Addr {
 	return append(all, usualLoopback)
 }
 
-// firstFree returns the first of the addresses that the system has, with a free port.
+// firstFree returns the first address that exists on this system, with a free port.
 func firstFree(addresses []netip.Addr, freePort func(netip.Addr) (uint16, error)) (netip.AddrPort, error) {
 	var port uint16
 	var err error
@@ -63,7 +63,7 @@ func firstFree(addresses []netip.Addr, freePort func(netip.Addr) (uint16, error)
 	return netip.AddrPort{}, err
 }
 
-// warnIfUsual warns about an engine that a web page can find, and says what to do.
+// warnIfUsual warns about an engine that web pages can find, and names the cure.
 func warnIfUsual(address netip.Addr, log *slog.Logger) {
 	if address != usualLoopback {
 		return

@@ -12,10 +12,10 @@ import (
 // binaryName is the name of the engine's program.
 const binaryName = "dynoxide"
 
-// packaged is the system that the engine's makers publish a program for, as GOOS/GOARCH.
+// packaged is the GOOS/GOARCH for which the engine's makers publish a program.
 const packaged = "linux/amd64"
 
-// missing says what to do on a system where no program of the engine was found.
+// missing returns the error of a system without the engine's program, with the cure.
 func missing(system string) error {
 	if system != packaged {
 		return errors.New("the local engine " + binaryName + " is published for Linux on x64 only: start DynamoDB Local, " +
@@ -27,7 +27,7 @@ func missing(system string) error {
 		"or use another engine with --endpoint URL or --aws")
 }
 
-// findBinary returns the engine's program: the given one, else the one beside this program, else
+// findBinary returns the engine's program: the given one, else the one next to this program, else
 // the one on PATH.
 func findBinary(given string) (string, error) {
 	if given != "" {
@@ -37,7 +37,7 @@ func findBinary(given string) (string, error) {
 		}
 		return path, nil
 	}
-	if self, err := os.Executable(); err == nil { // beside which `make` puts the engine
+	if self, err := os.Executable(); err == nil { // make puts the engine next to it
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), binaryName)); err == nil {
 			return path, nil
 		}
