@@ -1,10 +1,11 @@
-// Package engine runs the local DynamoDB-compatible engine, Dynoxide, for as long as a command of
-// ours needs it.
+// Package engine runs the local DynamoDB-compatible engine, Dynoxide, while one of our commands
+// needs it.
 //
-// One data folder holds one engine: its database file, its log, a lock, and a record of who runs
-// it, so that a second command either uses that engine or gets one sentence that says why it cannot
-// (folder.go). The engine is a child that never outlives us (package child). While it runs, its
-// stream records are kept in order and trimmed, which it does not do itself (records.go).
+// One data folder holds one engine: its database file, its log, a lock, and a record of the process
+// that runs it. So a second command can use that engine, or fail with one sentence that says why
+// (folder.go). The engine is a child process that never outlives us (package child). While it runs,
+// this package keeps its stream records in order and trims them, which the engine does not do
+// itself (records.go).
 package engine
 
 import (
@@ -24,16 +25,17 @@ import (
 )
 
 const (
-	// startTimeout bounds a start whose context sets no earlier end. An engine is ready in about 30
-	// ms; only making the index over a large file that never had it can take longer than a second.
+	// startTimeout bounds a start whose context has no earlier deadline. An engine is ready in
+	// about 30 ms. Only building the index for a large file without one can take longer than a
+	// second.
 	startTimeout = time.Minute
 	// stopGrace is how long an engine may take to answer its last requests before it is killed.
 	stopGrace = 5 * time.Second
-	// portAttempts is how often another port is tried when another process took the chosen one.
+	// portAttempts is how many ports are tried if other processes take them.
 	portAttempts = 5
 )
 
-// Engine is a running, or ended, engine.
+// Engine is an engine that runs or has ended.
 type Engine struct {
 	endpoint string
 	child    *child.Child
@@ -43,13 +45,13 @@ type Engine struct {
 	release  error // of the folder; set before done is closed
 }
 
-// Start starts an engine on the folder and returns when it answers. The context bounds the start
-// only: the engine runs until Stop, or until this process ends in whatever way.
+// Start starts an engine on the folder and returns when it is ready. The context bounds only the
+// start: the engine runs until Stop, or until this process ends for any reason.
 func Start(ctx context.Context, o Options) (*Engine, error) {
 	return start(ctx, o, defaults)
 }
 
-// settings are changed only by tests.
+// settings are changed by tests only.
 type settings struct {
 	freeAddress func() (netip.AddrPort, error)
 	trimEvery   time.Duration
@@ -85,8 +87,8 @@ func start(ctx context.Context, o Options, s settings) (*Engine, error) {
 	return e, nil
 }
 
-// launch starts the engine on a claimed folder, and announces it to other commands when it is ready
-// for them.
+// launch starts the engine on a claimed folder, and announces it to other commands once it is
+// ready.
 func launch(ctx context.Context, binary string, claim *claim, o Options, s settings) (*Engine, error) {
 	file := filepath.Join(o.Folder, databaseFile)
 	if err := checkDatabase(file); err != nil {
@@ -142,8 +144,8 @@ func run(ctx context.Context, binary, folder string, freeAddress func() (netip.A
 	}
 }
 
-// answers reports whether the engine is ready. Its own output is checked first: if another process
-// took the port, an answer there is not the engine's.
+// answers reports whether the engine is ready. It checks the engine's own output first: if another
+// process took the port, an answer there is not the engine's.
 func answers(ctx context.Context, running *child.Child, endpoint string) bool {
 	if !strings.Contains(running.LastWords(), "listening on "+endpoint) {
 		return false
@@ -160,7 +162,7 @@ func answers(ctx context.Context, running *child.Child, endpoint string) bool {
 	return response.StatusCode == http.StatusOK
 }
 
-// probeClient keeps no connection open, since each engine gets one or two requests.
+// probeClient keeps no connections open, since each engine gets only one or two requests.
 var probeClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}
 
 // supervise maintains the engine's records until the process has ended, and then releases the
@@ -176,18 +178,19 @@ func (e *Engine) supervise(s settings) {
 	close(e.done)
 }
 
-// Endpoint is the URL that a DynamoDB client talks to. It does not change.
+// Endpoint returns the URL for DynamoDB clients. It does not change.
 func (e *Engine) Endpoint() string { return e.endpoint }
 
-// Done is closed when the engine's process has ended and its folder is free again.
+// Done returns a channel that is closed when the engine's process has ended and its folder is free
+// again.
 func (e *Engine) Done() <-chan struct{} { return e.done }
 
-// Err returns why the engine ended, with its exit status and the last lines of its log. It is nil
-// while the engine runs, and after Stop.
+// Err returns why the engine ended, with its exit status and its last log lines. It is nil while
+// the engine runs, and after Stop.
 func (e *Engine) Err() error { return e.child.Err() }
 
-// Stop stops the engine: it is asked to end, and killed when it takes too long. Stop returns when
-// the engine is gone, and may be called more than once.
+// Stop asks the engine to end, and kills it if that takes too long. It returns when the engine is
+// gone, and may be called more than once.
 func (e *Engine) Stop() error {
 	if err := e.child.Stop(stopGrace); err != nil {
 		return err
@@ -196,7 +199,8 @@ func (e *Engine) Stop() error {
 	return e.release
 }
 
-// checkDatabase refuses a file that is no database, with a better message than the engine's.
+// checkDatabase returns an error for a file that is not a database, with a better message than the
+// engine's.
 func checkDatabase(path string) error {
 	const magic = "SQLite format 3\x00"
 	file, err := os.Open(path)

@@ -1,10 +1,10 @@
 package engine
 
 // This file coordinates processes that use the same data folder. The process that runs an engine
-// there holds a lock for as long as it lives. The kernel releases the lock of a killed process, so
-// there is no stale lock to remove. Beside the lock, a record says which process holds it and where
-// its engine listens. The record is valid only while the lock is held, so one left behind by a
-// killed process does no harm.
+// there holds a lock while it lives. The kernel releases the lock of a killed process, so there is
+// never a stale lock to remove. A record next to the lock says which process holds it and where its
+// engine listens. The record is valid only while the lock is held, so one left behind by a killed
+// process does no harm.
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"github.com/gofrs/flock"
 )
 
-// The files of a data folder. SQLite keeps two more beside the database file.
+// The files of a data folder. SQLite has two more next to the database file.
 const (
 	databaseFile = "talkback.db"
 	logFile      = "engine.log"
@@ -29,21 +29,21 @@ const (
 	recordFile   = "engine.json"
 )
 
-// privateFile is the mode of every file in a data folder. The files hold comments, and the address
-// of the engine, which serves every client that knows it.
+// privateFile is the mode of all files in a data folder. They contain comments, and the address of
+// the engine, which serves every client that knows it.
 const privateFile = 0o600
 
 const (
-	// lockPatience is how long Start tries to get the lock. Processes that only try it (Shared) hold
-	// it for an instant.
+	// lockPatience is how long Start tries to get the lock. Processes that only test it (Shared)
+	// hold it for an instant.
 	lockPatience = time.Second
-	// sharedPatience is how long Shared waits for an engine that is just starting.
+	// sharedPatience is how long Shared waits for an engine that is starting.
 	sharedPatience = 30 * time.Second
-	// pollEvery is the pause between two tries of a lock, or readings of a record.
+	// pollEvery is the pause between two attempts to lock, or to read a record.
 	pollEvery = 20 * time.Millisecond
 )
 
-// record is what the holder of a folder tells other processes.
+// record is the information for other processes about the folder's holder.
 type record struct {
 	Owner    string `json:"owner"`
 	PID      int    `json:"pid"`
@@ -51,15 +51,15 @@ type record struct {
 	Shared   bool   `json:"shared"`
 }
 
-// InUseError says that another process runs an engine on the folder.
+// InUseError means that another process runs an engine on the folder.
 type InUseError struct {
 	Folder string
 	Owner  string // such as "talkback serve"
-	PID    int    // 0 when the process has not said yet
+	PID    int    // 0 if the process has not written its record yet
 	Shared bool
 }
 
-// Error returns one sentence that says which process has the folder, and what to do.
+// Error returns one sentence that names the process and the cure.
 func (e *InUseError) Error() string {
 	who := "another process that is just starting"
 	if e.PID != 0 {
@@ -83,7 +83,8 @@ type claim struct {
 	record record
 }
 
-// claimFolder creates the folder if necessary and locks it, or returns which process has it.
+// claimFolder creates the folder if necessary and locks it. If another process has it, the error
+// names that one.
 func claimFolder(ctx context.Context, o Options) (*claim, error) {
 	if err := os.MkdirAll(o.Folder, 0o700); err != nil {
 		return nil, unusable(o.Folder, err)
@@ -106,14 +107,14 @@ func claimFolder(ctx context.Context, o Options) (*claim, error) {
 		return nil, unusable(o.Folder, err)
 	}
 	if err := c.announce(""); err != nil {
-		return nil, errors.Join(err, c.lock.Close()) // a record there is not ours, and means nothing
+		return nil, errors.Join(err, c.lock.Close()) // a record there is not ours, and is void
 	}
 	return c, nil
 }
 
-// keepPrivate creates the database file before SQLite does, which would make it readable for all
-// users. SQLite's other files get the mode of this one. Files of earlier versions become private
-// too. The mode of an existing folder is not changed: that is its owner's choice.
+// keepPrivate creates the database file before SQLite does, which would make it readable by all
+// users. SQLite's other files get the mode of this one. It also makes files of earlier versions
+// private. It does not change the mode of an existing folder: that is its owner's choice.
 func keepPrivate(folder string) error {
 	path := filepath.Join(folder, databaseFile)
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDONLY, privateFile)
@@ -132,7 +133,7 @@ func keepPrivate(folder string) error {
 	return nil
 }
 
-// announce writes the record under another name and renames it, so that no process reads half a
+// announce writes the record under another name and renames it, so that no process reads a partial
 // record.
 func (c *claim) announce(endpoint string) error {
 	c.record.Endpoint = endpoint
@@ -142,7 +143,7 @@ func (c *claim) announce(endpoint string) error {
 	}
 	path := filepath.Join(c.folder, recordFile)
 	if err := os.WriteFile(path+".new", append(text, '\n'), privateFile); err != nil {
-		_ = os.Remove(path + ".new") // it may be there, without its text
+		_ = os.Remove(path + ".new") // it may exist without content
 		return unusable(c.folder, err)
 	}
 	if err := os.Rename(path+".new", path); err != nil {
@@ -151,8 +152,8 @@ func (c *claim) announce(endpoint string) error {
 	return nil
 }
 
-// release removes the record and then the lock, in this order: afterwards both may belong to
-// another process.
+// release removes the record and then the lock. The order matters: without the lock, both may
+// belong to another process.
 func (c *claim) release() error {
 	err := os.Remove(filepath.Join(c.folder, recordFile))
 	if errors.Is(err, os.ErrNotExist) {
@@ -161,7 +162,7 @@ func (c *claim) release() error {
 	return errors.Join(err, c.lock.Close())
 }
 
-// readRecord returns the folder's record, or an empty one where none can be read.
+// readRecord returns the folder's record, or an empty one if it cannot be read.
 func readRecord(folder string) record {
 	var r record
 	text, err := os.ReadFile(filepath.Join(folder, recordFile))
@@ -172,17 +173,17 @@ func readRecord(folder string) record {
 }
 
 // Shared returns the endpoint of the engine that another process runs on the folder and shares. It
-// waits for one that is just starting. If no process runs an engine, found is false. If one does
+// waits for an engine that is starting. If no process runs an engine, found is false. If one does
 // but does not share it, the error is an *InUseError.
 func Shared(ctx context.Context, folder string) (endpoint string, found bool, err error) {
 	path := filepath.Join(folder, lockFile)
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
-		return "", false, nil // never used: leave no traces in it
+		return "", false, nil // never used: leave no files in it
 	}
 	ctx, cancel := context.WithTimeout(ctx, sharedPatience)
 	defer cancel()
 	for {
-		lock := flock.New(path) // held for an instant, together with other processes that try it
+		lock := flock.New(path) // a shared lock, held for an instant
 		free, err := lock.TryRLock()
 		if err = errors.Join(err, lock.Close()); err != nil {
 			return "", false, unusable(folder, err)
@@ -205,11 +206,11 @@ func Shared(ctx context.Context, folder string) (endpoint string, found bool, er
 	}
 }
 
-// leastRoom is how much room the disk of a data folder has at least, in bytes. With less, SQLite may
-// fail in ways that do not say why.
+// leastRoom is the minimum free space on the disk of a data folder, in bytes. With less, SQLite may
+// fail with misleading errors.
 const leastRoom = 256 << 10
 
-// unusable says that a data folder cannot be written, and what to do.
+// unusable returns the error that a data folder cannot be written, with the cure.
 func unusable(folder string, err error) error {
 	cure := "make it writable"
 	if full(folder, err) {
@@ -218,7 +219,7 @@ func unusable(folder string, err error) error {
 	return fmt.Errorf("cannot use %s as the data folder: %w; %s, or use another folder (--data)", folder, err, cure)
 }
 
-// withCure makes an error unusable if the cause is the folder, or its disk.
+// withCure wraps an error with unusable if the folder or its disk is the cause.
 func withCure(folder string, err error) error {
 	if full(folder, err) || errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
 		return unusable(folder, err)
@@ -226,7 +227,7 @@ func withCure(folder string, err error) error {
 	return err
 }
 
-// full reports whether the disk of a folder has no room, which explains an error.
+// full reports whether an error is due to a full disk of a folder.
 func full(folder string, err error) bool {
 	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
 		return true
@@ -235,13 +236,13 @@ func full(folder string, err error) bool {
 	return unknown == nil && free < leastRoom
 }
 
-// owned are the files that an engine may have in its data folder.
+// owned are the files that an engine may have in a data folder.
 var owned = []string{
 	databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", logFile, lockFile, recordFile, recordFile + ".new",
 }
 
-// Owns reports whether a path leads to a file that an engine has in a data folder, or would have:
-// by its name, in any case, or by links of both kinds.
+// Owns reports whether a path leads to a file of an engine in a data folder, existing or not. It
+// compares names regardless of case, and follows hard and symbolic links.
 func Owns(folder, path string) bool {
 	if target, err := filepath.EvalSymlinks(path); err == nil {
 		path = target

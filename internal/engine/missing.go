@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// maxNamed bounds how many folders an error names.
+// maxNamed bounds the folders that an error names.
 const maxNamed = 5
 
-// MissingError says that a folder holds no data of an engine.
+// MissingError means that a folder holds no data of an engine.
 type MissingError struct {
 	// Folder is the requested folder.
 	Folder string
-	// Exists reports whether the folder exists at all.
+	// Exists reports whether the folder exists.
 	Exists bool
-	// Others are data folders beside it or in it, as paths, at most a few.
+	// Others are the paths of a few data folders next to it or in it.
 	Others []string
 }
 
-// Error returns one sentence that says which folders there are instead.
+// Error returns one sentence that lists folders to use instead.
 func (e *MissingError) Error() string {
 	what := fmt.Sprintf("data folder %s does not exist", e.Folder)
 	if e.Exists {
@@ -44,7 +44,7 @@ func checkExists(folder string) error {
 	for _, pattern := range []string{filepath.Join(filepath.Dir(folder), "*", databaseFile), filepath.Join(folder, "*", databaseFile)} {
 		found, err := filepath.Glob(pattern)
 		if err != nil {
-			continue // the folder's name holds what is special to Glob
+			continue // the folder's name is an invalid Glob pattern
 		}
 		for _, file := range found[:min(len(found), maxNamed)] {
 			e.Others = append(e.Others, filepath.Dir(file))

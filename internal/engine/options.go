@@ -4,18 +4,18 @@ import "log/slog"
 
 // Options says how to run an engine.
 type Options struct {
-	// Folder holds the engine's data. It is made if it does not exist.
+	// Folder holds the engine's data. It is created if it does not exist.
 	Folder string
-	// Binary is the engine's program. If it is empty, the program dynoxide beside the running
+	// Binary is the engine's program. If it is empty, the program dynoxide next to the running
 	// executable is used, or else the one on PATH.
 	Binary string
-	// Owner names the running command for messages of other commands, such as "talkback serve".
+	// Owner names the running command in messages of other commands, such as "talkback serve".
 	Owner string
-	// Shared says that other commands may use this engine while it runs.
+	// Shared allows other commands to use this engine while it runs.
 	Shared bool
-	// Existing refuses a folder without data with a *MissingError, instead of creating it.
+	// Existing makes Start return a *MissingError for a folder without data, instead of creating
+	// it.
 	Existing bool
-	// Logger logs what the person who runs the command should know. If it is nil, nothing is
-	// logged.
+	// Logger logs messages for the user of the command; nil logs nothing.
 	Logger *slog.Logger
 }

@@ -1,20 +1,19 @@
 package engine
 
-// This file makes up for what Dynoxide 1.2.1 does not do with the records of a table's stream.
+// This file adds what Dynoxide 1.2.1 lacks for the records of a table's stream.
 //
-// It numbers each record by the largest number so far, which without an index it finds by reading
-// every record: a table slows down as its stream grows. And it never removes a record, where AWS
-// does after 24 hours. So we keep an index on its table of records, and remove what is old.
+// The engine numbers each new record by the largest number so far. Without an index, it reads every
+// record to find that: a table slows down as its stream grows. And it never removes records, where
+// AWS does so after 24 hours. So we add an index to its table of records, and remove old ones.
 //
-// Both are done through a connection of our own while the engine runs. That is safe, because SQLite
-// serves several processes on one file, because the engine waits up to 5 s for the lock at the
-// beginning of each write, and because a batch here holds it for 3 ms as a rule and 30 ms at most.
-// Tried with four writers loading at full speed while 60,000 records went: nothing failed, nothing
-// was lost.
+// Both happen through our own connection while the engine runs. That is safe: SQLite serves several
+// processes on one file, the engine waits up to 5 s for the lock at the beginning of each write,
+// and a batch here holds it for 3 ms as a rule and 30 ms at most. In a test with four writers
+// loading at full speed while 60,000 records were removed, nothing failed and nothing was lost.
 //
-// Tried and rejected: an index of the two numbering columns only. With it, DescribeStream, which
-// asks for a shard's first and last number, reads whole records with their images; with the other
-// two columns it reads the index alone, four times as fast, and writes cost the same.
+// We rejected an index of the two numbering columns only. With it, DescribeStream, which asks for a
+// shard's first and last number, reads whole records with their images. With the other two columns
+// it reads the index alone, four times as fast, and writes cost the same.
 
 import (
 	"context"
@@ -36,8 +35,8 @@ import (
 const (
 	// trimBatch is how many records are removed in one transaction.
 	trimBatch = 250
-	// busyTimeout is how long we wait for the engine's writes. The engine waits less for ours, but
-	// ours are short.
+	// busyTimeout is how long we wait for the engine's writes. The engine waits less for ours,
+	// which are short.
 	busyTimeout = 15 * time.Second
 )
 
@@ -45,9 +44,9 @@ const indexRecords = `
 CREATE INDEX IF NOT EXISTS talkback_stream_order
 ON _stream_records (table_name, CAST(sequence_number AS INTEGER), shard_id, sequence_number)`
 
-// trimRecords removes the oldest records of one table. The newest always stays, however old: the
-// engine gives the next record the largest number it finds plus one, so without it the numbers
-// would begin again at 1, and readers that remember a number would miss everything up to it.
+// trimRecords removes the oldest records of one table. It always keeps the newest: the engine
+// numbers the next record after the largest number that it finds. Without any record, numbers would
+// restart at 1, and readers that remember a number would miss everything up to it.
 const trimRecords = `
 DELETE FROM _stream_records
 WHERE created_at < ?3 AND id IN (
@@ -60,11 +59,11 @@ WHERE created_at < ?3 AND id IN (
 type streamRecords struct {
 	file    string
 	log     *slog.Logger
-	unknown bool // the file's layout is not the known one: hands off
+	unknown bool // the file has an unknown layout: change nothing
 }
 
-// index makes the index, unless it is there or the file's layout is not the known one. The engine
-// must be running, since it is the one who makes the tables.
+// index creates the index, unless it exists or the file has an unknown layout. The engine must be
+// running, since it creates the tables.
 func (s *streamRecords) index(ctx context.Context) error {
 	db, err := s.connect()
 	if err != nil {
@@ -92,13 +91,13 @@ func (s *streamRecords) index(ctx context.Context) error {
 // layout distinguishes versions of the engine's tables.
 type layout struct{ schema, columns string }
 
-// layoutKnown is the layout this file was written for.
+// layoutKnown is the layout that this file was written for.
 var layoutKnown = layout{
 	schema:  "9",
 	columns: "id table_name event_name keys_json new_image old_image sequence_number shard_id created_at user_identity",
 }
 
-// layoutOf reads the layout. A part that is missing is empty.
+// layoutOf reads the layout. Missing parts are empty.
 func layoutOf(ctx context.Context, db *sql.DB) (layout, error) {
 	const schema = `SELECT value FROM _config WHERE key = 'schema_version'`
 	const columns = `SELECT name FROM pragma_table_info('_stream_records') ORDER BY cid`
@@ -114,7 +113,7 @@ func layoutOf(ctx context.Context, db *sql.DB) (layout, error) {
 	return layout{schema: strings.Join(versions, " "), columns: strings.Join(names, " ")}, err
 }
 
-// keepTrimmed removes old records and shortens a large log, at an interval, until the context ends.
+// keepTrimmed removes old records and empties a large log, at an interval, until the context ends.
 func (s *streamRecords) keepTrimmed(ctx context.Context, every, keep time.Duration) {
 	ticker := time.NewTicker(every)
 	defer ticker.Stop()
@@ -131,7 +130,7 @@ func (s *streamRecords) keepTrimmed(ctx context.Context, every, keep time.Durati
 	}
 }
 
-// trim removes the records written before the given time.
+// trim removes the records written before a time.
 func (s *streamRecords) trim(ctx context.Context, before time.Time) error {
 	if s.unknown {
 		return nil
@@ -153,8 +152,8 @@ func (s *streamRecords) trim(ctx context.Context, before time.Time) error {
 	return nil
 }
 
-// trimTable removes one table's old records in small transactions. After each it pauses as long as
-// that one took, so that the engine has the file at least half of the time.
+// trimTable removes one table's old records in small transactions. After each, it pauses for as
+// long as that one took, so that the file is free for the engine at least half of the time.
 func trimTable(ctx context.Context, db *sql.DB, table string, before time.Time) error {
 	for {
 		began := time.Now()
@@ -173,8 +172,8 @@ func trimTable(ctx context.Context, db *sql.DB, table string, before time.Time) 
 	}
 }
 
-// connect opens the database file for a few statements, one after the other. It must exist: an
-// empty one made here would not be the engine's.
+// connect opens the database file for a few statements, one after the other. It does not create the
+// file, which the engine has to do.
 func (s *streamRecords) connect() (*sql.DB, error) {
 	path, err := filepath.Abs(s.file)
 	if err != nil {

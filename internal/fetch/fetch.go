@@ -1,5 +1,5 @@
-// Package fetch reads from addresses that operators name, within bounds: of time, of size, and of
-// where the address may lead.
+// Package fetch fetches URLs that operators configure. It bounds the time, the size, and the
+// machines that a URL may lead to.
 package fetch
 
 import (
@@ -16,22 +16,22 @@ import (
 	"time"
 )
 
-// maxRedirects bounds how often an address may lead on.
+// maxRedirects bounds the redirects of one fetch.
 const maxRedirects = 3
 
 // maxHeaderBytes bounds the headers of an answer.
 const maxHeaderBytes = 256 << 10
 
-// Client fetches. Safe for concurrent use.
+// Client fetches URLs. It is safe for concurrent use.
 type Client struct {
 	HTTP *http.Client
-	// MaxBytes bounds an answer, unpacked.
+	// MaxBytes bounds an answer, after decompression.
 	MaxBytes int64
 }
 
-// New returns a client whose fetches end within a time. It connects to the machines that allowed
-// says, to any if that is nil. It is asked after names are resolved, so a name cannot lead where an
-// address may not. A proxy would resolve names itself, so the environment's is not used then.
+// New returns a client with a timeout. It connects only to machines that allowed accepts, or to any
+// if that is nil. It calls allowed after resolving names, so a name cannot lead where an address
+// may not. With allowed it ignores the environment's proxy, which would resolve names itself.
 func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.MaxResponseHeaderBytes, transport.HTTP2 = maxHeaderBytes, Pings(timeout)
@@ -45,16 +45,16 @@ func New(timeout time.Duration, maxBytes int64, allowed func(netip.Addr) bool) *
 	return &Client{&http.Client{Timeout: timeout, Transport: transport, CheckRedirect: CheckRedirect}, maxBytes}
 }
 
-// Pings returns settings by which a connection of HTTP/2 that fell silent ends some time after the
-// requests on it, whose timeout is given. Without them, all further requests would take it. A host that
-// is busy for as long as a request may take is not silent.
+// Pings returns settings that close an HTTP/2 connection which fell silent, some time after the
+// requests on it timed out. Without them, all further requests would use it. A host that is busy
+// for as long as the timeout does not count as silent.
 func Pings(timeout time.Duration) *http.HTTP2Config {
 	return &http.HTTP2Config{SendPingTimeout: timeout, PingTimeout: timeout}
 }
 
-// CheckRedirect follows redirects within the address's own origin. Redirects to another origin
-// would extend trust to everyone who can create redirects on the host, and with plain HTTP to
-// everyone on the network path.
+// CheckRedirect allows redirects within the URL's origin. Redirects to another origin would extend
+// trust to everyone who can create redirects on the host, and with plain HTTP to everyone on the
+// network path.
 func CheckRedirect(next *http.Request, before []*http.Request) error {
 	first := before[0].URL
 	switch {
@@ -71,16 +71,15 @@ var (
 	errOnAndOn   = errors.New("the address leads on and on")
 )
 
-// Answer is what an address has.
+// Answer is the answer to a fetch.
 type Answer struct {
 	Body        []byte
 	ContentType string
-	// Address is where the answer came from, after redirects.
+	// Address is the URL of the answer, after redirects.
 	Address *url.URL
 }
 
-// Get fetches an address with header lines. Errors do not name the address, which can hold a
-// password.
+// Get fetches a URL with headers. Errors do not contain the URL, which may hold a password.
 func (c *Client) Get(ctx context.Context, address string, header http.Header) (Answer, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
 	if err != nil {
@@ -107,7 +106,7 @@ func (c *Client) Get(ctx context.Context, address string, header http.Header) (A
 	return Answer{body, response.Header.Get("Content-Type"), response.Request.URL}, nil
 }
 
-// unanswered returns why a request has no answer, without its address.
+// unanswered returns why a request got no answer, without its URL.
 func unanswered(err error) error {
 	var asked *url.Error
 	if errors.As(err, &asked) {
@@ -120,16 +119,17 @@ func unanswered(err error) error {
 	}
 	var timeouts interface{ Timeout() bool }
 	if errors.As(err, &timeouts) && timeouts.Timeout() {
-		return err // says how long it took
+		return err // it says how long that took
 	}
 	return errors.New(Failure(err))
 }
 
-// maxReason bounds why a connection failed, in bytes. A certificate may name a thousand hosts.
+// maxReason bounds the reason of a failed connection, in bytes. A certificate may name a thousand
+// hosts.
 const maxReason = 250
 
-// Failure returns why a connection failed, without what the other side sent: errors of net/http hold up to
-// all of the head of an answer.
+// Failure returns why a connection failed, without data from the other side: errors of net/http may
+// contain the whole head of an answer.
 func Failure(err error) string {
 	reason := "what it sends is no answer of HTTP, or the head of one is too large"
 	var connection *net.OpError
@@ -141,7 +141,7 @@ func Failure(err error) string {
 		reason = certificate.Error()
 	case errors.Is(err, http.ErrSchemeMismatch):
 		reason = "it speaks HTTP without TLS"
-	case strings.Contains(err.Error(), "http2: client connection lost"): // it has no type
+	case strings.Contains(err.Error(), "http2: client connection lost"): // this error has no type
 		reason = "it fell silent"
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
 		reason = "it closed the connection"

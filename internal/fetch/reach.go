@@ -6,8 +6,8 @@ import (
 	"syscall"
 )
 
-// special are networks that the internet does not lead to, or that hide an address of another kind,
-// beside those that package netip knows:
+// special are networks that are not on the internet, or that embed an address of another kind, in
+// addition to those that package netip knows:
 // https://www.iana.org/assignments/iana-ipv4-special-registry and -ipv6-.
 var special = func() (all []netip.Prefix) {
 	for _, text := range []string{
@@ -19,19 +19,20 @@ var special = func() (all []netip.Prefix) {
 	return all
 }()
 
-// shared are the addresses of carriers, which clusters of Kubernetes have for their own, too.
+// shared is the address range of carriers, which Kubernetes clusters also use internally.
 var shared = netip.MustParsePrefix("100.64.0.0/10")
 
-// metadata are where machines of AWS and of Alibaba Cloud ask for their credentials, within private networks.
-// Others do so at link-local addresses.
+// metadata are the addresses of metadata services of AWS and Alibaba Cloud inside private networks.
+// Other services have link-local addresses.
 var metadata = []netip.Addr{netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("100.100.100.200")}
 
-// plain returns an address in its only form: no prefix contains an address with a zone.
+// plain returns an address in its canonical form, without a zone: no prefix contains an address
+// with one.
 func plain(a netip.Addr) netip.Addr { return a.Unmap().WithZone("") }
 
-// Control returns what a net.Dialer asks before it connects, and refuses addresses that are not allowed, by
-// an error about each. It sees what a name resolved to for this very connection, so a name that resolves
-// otherwise each time gains nothing.
+// Control returns a function for net.Dialer.Control that rejects addresses that are not allowed,
+// with the error that refused returns. It checks the address resolved for this very connection, so
+// a name that changes its address cannot bypass it.
 func Control(allowed func(netip.Addr) bool, refused func(netip.Addr) error) func(network, address string, _ syscall.RawConn) error {
 	return func(_, address string, _ syscall.RawConn) error {
 		to, err := netip.ParseAddrPort(address)
@@ -42,14 +43,15 @@ func Control(allowed func(netip.Addr) bool, refused func(netip.Addr) error) func
 	}
 }
 
-// Public reports whether an address is a machine on the internet.
+// Public reports whether an address belongs to a machine on the internet.
 func Public(a netip.Addr) bool {
 	a = plain(a)
 	return a.IsGlobalUnicast() && !a.IsPrivate() && !slices.ContainsFunc(special, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
-// PublicOrInside reports whether an address is a machine on the internet, on a private network, or
-// this machine. Machines tell their own credentials at link-local addresses, which are neither.
+// PublicOrInside reports whether an address belongs to a machine on the internet or a private
+// network, or to this machine. Link-local addresses, at which machines get their credentials, are
+// neither.
 func PublicOrInside(a netip.Addr) bool {
 	a = plain(a)
 	inside := a.IsLoopback() || a.IsPrivate() || shared.Contains(a)

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// cell turns any bytes into one cell of a line of tab-separated values that is safe for terminals
-// and spreadsheets. Spreadsheets run a cell that begins with =, +, - or @ as a formula, and read a
+// cell encodes any bytes as one cell of tab-separated values that is safe for terminals and
+// spreadsheets. Spreadsheets run a cell that begins with =, +, - or @ as a formula. They read a
 // cell that begins with a quote on to the next quote, across tabs and line breaks. Such a character
 // becomes its bytes, as in \0075 for an equals sign; a tab, a line break and a backslash become \t,
 // \n, \r and \\. printf '%b' of a shell restores the bytes.
@@ -44,8 +44,8 @@ var shortEscapes = map[rune]string{'\\': `\\`, '\t': `\t`, '\n': `\n`, '\r': `\r
 // signedNumber matches a number, which begins like a formula and is not one.
 var signedNumber = regexp.MustCompile(`^[+-][0-9]+(\.[0-9]+)?($|[,;"\t])`)
 
-// isFormula reports whether a spreadsheet would read a formula at this place. Fullwidth characters
-// begin one in Japanese and Chinese versions.
+// isFormula reports whether a spreadsheet would read a formula here. In Japanese and Chinese
+// versions, fullwidth characters also begin one.
 func isFormula(text string, at int) bool {
 	r, _ := utf8.DecodeRuneInString(text[at:])
 	return strings.ContainsRune("=+-@＝＋－＠", r) && (at == 0 || !signedNumber.MatchString(text[at:]))

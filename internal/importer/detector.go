@@ -18,11 +18,12 @@ import (
 // languagesProgram is the name of the program that detects languages.
 const languagesProgram = "talkback-languages"
 
-// ErrNoDetector says that the program is not to be found, and what to do.
+// ErrNoDetector means that the program was not found, and names the cure.
 var ErrNoDetector = errors.New("--detect-language needs the program " + languagesProgram + " beside talkback or on PATH: make languages builds it")
 
-// Detector asks the program talkback-languages in which language a text is. Its models are larger than
-// all of Talkback, so it is a process of its own. A Detector is used by one goroutine at a time.
+// Detector asks the program talkback-languages for the languages of texts. It is a separate process
+// because its models are larger than all of Talkback. A Detector is used by one goroutine at a
+// time.
 type Detector struct {
 	process *exec.Cmd
 	in      io.WriteCloser
@@ -30,7 +31,8 @@ type Detector struct {
 	said    strings.Builder
 }
 
-// StartDetector starts the program, which chooses among languages: tags with commas, or "all".
+// StartDetector starts the program, which chooses among languages: tags separated by commas, or
+// "all".
 func StartDetector(ctx context.Context, among string) (*Detector, error) {
 	path, err := findDetector()
 	if err != nil {
@@ -51,12 +53,12 @@ func StartDetector(ctx context.Context, among string) (*Detector, error) {
 		return nil, fmt.Errorf("--detect-language: %w", err)
 	}
 	if _, err := d.Language("hello"); err != nil {
-		return nil, err // it does not know these languages
+		return nil, err // it does not support these languages
 	}
 	return d, nil
 }
 
-// findDetector returns the program beside this one, or on PATH.
+// findDetector returns the program next to this one, or the one on PATH.
 func findDetector() (string, error) {
 	if self, err := os.Executable(); err == nil {
 		if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), languagesProgram)); err == nil {
@@ -70,11 +72,11 @@ func findDetector() (string, error) {
 	return path, nil
 }
 
-// asked is how many bytes of a text the program gets. It looks at fewer, and takes no line of any
-// length: the text of a row that is rejected later may have megabytes.
+// asked is how many bytes of a text are sent to the program. It examines fewer, and limits the
+// length of lines: the text of a row that is rejected later may have megabytes.
 const asked = 4 << 10
 
-// Language returns the language of a text, "und" if the program is not sure.
+// Language returns the language of a text, "und" if it is uncertain.
 func (d *Detector) Language(text string) (comment.Language, error) {
 	line, err := json.Marshal(strings.ToValidUTF8(text[:min(len(text), asked)], ""))
 	if err != nil {
@@ -93,7 +95,7 @@ func (d *Detector) Language(text string) (comment.Language, error) {
 // failed returns why the program ended.
 func (d *Detector) failed(err error) error {
 	_ = d.in.Close()
-	_ = d.process.Wait() // what it said tells more than its status
+	_ = d.process.Wait() // its output says more than its status
 	if said := strings.TrimSpace(d.said.String()); said != "" {
 		return fmt.Errorf("--detect-language: %s", strings.TrimPrefix(said, languagesProgram+": "))
 	}

@@ -1,6 +1,6 @@
-// Package importer reads a file of reviews into the table. An Input delivers the rows in chunks, a
-// Loader writes the comments of each chunk, and Rejects keeps the rows that are not comments. One
-// bad row stops nothing; a Limit stops the import when there are too many of them.
+// Package importer imports a file of reviews into the table. An Input delivers the rows in chunks,
+// a Loader writes the comments of each chunk, and Rejects stores the rows that are not comments. A
+// bad row stops nothing; a Limit stops the import if there are too many.
 package importer
 
 import (
@@ -14,17 +14,17 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// chunksAhead is how many chunks are read while one is being written.
+// chunksAhead is how many chunks are read while one is written.
 const chunksAhead = 2
 
 // Loader writes comments to the table, as dynamo.Loader does.
 type Loader interface {
-	// Load writes the comments that are not there yet, and says what became of each. After an error
-	// the counts say how far it came.
+	// Load writes the comments that do not exist yet, and counts the outcomes. After an error, the
+	// counts cover what was done before.
 	Load(context.Context, []comment.Comment) (dynamo.LoadCounts, error)
 }
 
-// ErrTooManyRejects stops an import.
+// ErrTooManyRejects stops an import whose Limit is exceeded.
 var ErrTooManyRejects = errors.New("too many rows cannot be imported")
 
 // Import is one import. It is used once, by one goroutine.
@@ -35,31 +35,31 @@ type Import struct {
 	Loader Loader
 	// Rejects receives the rows that cannot be imported. Required.
 	Rejects *Rejects
-	// Limit stops the import when it is exceeded. The zero Limit never is.
+	// Limit stops the import when it is exceeded. The zero Limit allows any number.
 	Limit Limit
-	// Progress shows how many rows are done. Required.
+	// Progress shows the number of rows done. Required.
 	Progress *output.Progress
-	// ChunkRows is the number of rows to write at once: see ChunkRows.
+	// ChunkRows is the number of rows to write in one call of Loader: see ChunkRows.
 	ChunkRows int
-	// Preview takes note of all rows that are read; nil for none.
+	// Preview records all rows that are read; nil for none.
 	Preview *Preview
-	// Note is called after each chunk, with how many comments were added and changed so far; nil for
-	// nobody.
+	// Note is called after each chunk with the number of comments added and changed so far; it may
+	// be nil.
 	Note func(ctx context.Context, written, updated int) error
-	// DryRun says that Loader writes nothing, which the report then tells.
+	// DryRun means that Loader writes nothing. The report says so.
 	DryRun bool
 
 	done result
 }
 
-// ChunkRows returns the number of rows that keep a loader's parallel calls busy; 0 calls stands for
-// its default.
+// ChunkRows returns the number of rows that keep a loader's parallel calls busy; 0 calls means its
+// default.
 func ChunkRows(calls int) int {
 	return call.MaxKeysPerGet * max(calls, dynamo.DefaultLoadCalls)
 }
 
 // Run imports all rows. After an error, running the same import again continues where this one
-// stopped. Run returns when the context ends, even if the input does not.
+// stopped. Run returns when the context ends, even if a read of the input hangs.
 func (m *Import) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -120,10 +120,10 @@ func (m *Import) load(ctx context.Context, next chunk) error {
 	return next.err
 }
 
-// Wrote returns how many comments were added and changed so far.
+// Wrote returns the number of comments added and changed so far.
 func (m *Import) Wrote() (written, updated int) { return m.done.Written, m.done.Updated }
 
-// Rejected returns how many rows were rejected so far.
+// Rejected returns the number of rows rejected so far.
 func (m *Import) Rejected() int { return m.done.rejected }
 
 // checkLimit returns ErrTooManyRejects if too many of the rows were rejected.
@@ -135,14 +135,14 @@ func (m *Import) checkLimit(rows int, end bool) error {
 }
 
 // Rehearse reads all rows of a file and writes nothing. It returns an error if the import would be
-// refused, or would break off.
+// refused, or would stop early.
 func Rehearse(ctx context.Context, in *Input, rejects *Rejects, progress *output.Progress) (*Preview, error) {
 	p := in.Preview()
 	m := &Import{Input: in, Loader: DryRunLoader(), Rejects: rejects.rehearsal(), Progress: progress, ChunkRows: ChunkRows(0), Preview: p}
 	return p, errors.Join(m.Run(ctx), m.Rejects.close())
 }
 
-// DryRunLoader returns a loader that counts what an empty table would take, and writes nothing.
+// DryRunLoader returns a loader that writes nothing, and counts what an empty table would accept.
 func DryRunLoader() Loader { return dryRunLoader{dynamo.NewLoader(nil, "", 0)} }
 
 type dryRunLoader struct{ loader *dynamo.Loader }
@@ -152,13 +152,13 @@ func (d dryRunLoader) Load(_ context.Context, comments []comment.Comment) (dynam
 	return d.loader.Rehearse(comments), nil
 }
 
-// result is what became of the rows so far.
+// result is the outcome of the rows so far.
 type result struct {
 	dynamo.LoadCounts
 	rejected int
-	replies  int           // how many rows have one of the shop
+	replies  int           // how many rows have a reply of the shop
 	line     int           // the last line that is done
-	loaded   time.Duration // how long all rows took; 0 until they are done
+	loaded   time.Duration // time for all rows; 0 until they are done
 }
 
 // rows returns the number of rows that are done.

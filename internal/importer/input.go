@@ -22,7 +22,7 @@ type Input struct {
 }
 
 // Open opens a file of reviews, or standard input if the name is "-", and reads its beginning. It
-// returns the context's error if the context ends before, as it may while a pipe has no writer.
+// returns the context's error if the context ends first, for example while a pipe has no writer.
 func Open(ctx context.Context, name string, options reviewfile.Options, stdin io.Reader) (*Input, error) {
 	return task.Await(ctx, func() (*Input, error) {
 		source, err := reviewfile.Open(name, stdin)
@@ -37,10 +37,10 @@ func Open(ctx context.Context, name string, options reviewfile.Options, stdin io
 	})
 }
 
-// Size returns the size of the file in bytes, as it is stored; -1 if it is unknown.
+// Size returns the size of the stored file in bytes, -1 if unknown.
 func (in *Input) Size() int64 { return in.source.Size }
 
-// Close closes a file that no Import has read.
+// Close closes a file that was not passed to an Import.
 func (in *Input) Close() error { return in.source.Close() }
 
 // chunkBytes ends a chunk early, before its comments take much memory.
@@ -52,13 +52,13 @@ type chunk struct {
 	bad      []*reviewfile.RowError
 	line     int   // of the last row
 	taken    int64 // bytes of the file read so far
-	err      error // why the file cannot be read further; nil at its end
+	err      error // error of reading the file; nil at its end
 	last     bool  // whether it is known to be the last one
 }
 
-// read sends all rows in chunks, and then closes the channel and the file. rows is the size of a
-// chunk. It returns when the context ends, but only after the read that is under way: the caller
-// must not wait for it.
+// read sends all rows in chunks of the given number of rows, and then closes the channel and the
+// file. It returns when the context ends, but only after the current read: the caller must not wait
+// for it.
 func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	defer close(chunks)
 	defer func() { _ = in.source.Close() }() // it was only read
@@ -73,13 +73,13 @@ func (in *Input) read(ctx context.Context, rows int, chunks chan<- chunk) {
 	}
 }
 
-// Preview returns a preview of no rows yet, for an Import to fill.
+// Preview returns an empty preview for an Import to fill.
 func (in *Input) Preview() *Preview {
 	return &Preview{Mapping: in.reader.Mapping(), States: map[comment.Status]int{}, random: rand.New(rand.NewPCG(1, 2))}
 }
 
-// Peek returns a preview of the first rows, as many as are written at once. They are kept for the
-// import: standard input can be read only once.
+// Peek returns a preview of the first chunk of rows. It keeps them for the import, since standard
+// input can be read only once.
 func (in *Input) Peek(ctx context.Context, rows int) (*Preview, error) {
 	type first struct {
 		chunk

@@ -7,10 +7,10 @@ import (
 )
 
 // minRowsForShare is the number of rows from which a share of them is representative. Before the
-// end of the file, fewer rows are not judged.
+// end of the file, a share is not checked for fewer rows.
 const minRowsForShare = 1000
 
-// Limit is how many rows may be rejected before an import stops. The zero Limit allows all.
+// Limit is how many rows may be rejected before an import stops. The zero Limit allows any number.
 type Limit struct {
 	text  string  // as it was given; empty for no limit
 	count int     // rows, unless there is a share
@@ -18,7 +18,7 @@ type Limit struct {
 }
 
 // ParseLimit parses a number of rows, such as "100", or a share of them, such as "1%". The empty
-// text is no limit.
+// text means no limit.
 func ParseLimit(text string) (limit Limit, err error) {
 	limit.text = text
 	if text == "" {
@@ -36,8 +36,8 @@ func ParseLimit(text string) (limit Limit, err error) {
 	return limit, fmt.Errorf("--max-rejects %s is neither a number of rows, such as 0 or 100, nor a share of them, such as 1%%", text)
 }
 
-// exceeded reports whether too many of the rows so far were rejected. end is whether these are all
-// rows of the file.
+// exceeded reports whether too many of the rows so far were rejected. end reports that these are
+// all rows of the file.
 func (l Limit) exceeded(rejected, rows int, end bool) bool {
 	switch {
 	case l.text == "":

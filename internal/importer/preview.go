@@ -10,28 +10,28 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// Bounds of what a Preview remembers.
+// Limits of a Preview.
 const (
 	maxSamples  = 10
 	maxTallied  = 50_000 // of languages, products and reasons each
 	maxReported = 10     // of these
 )
 
-// Preview is what an import would do with the rows of a file, from having read them.
+// Preview is what an import would do with the rows of a file that were read.
 type Preview struct {
-	// Mapping says which column holds which field.
+	// Mapping maps fields to columns.
 	Mapping reviewfile.Mapping
-	// Partial says that the file has more rows, which cannot be read twice.
+	// Partial means that the file has more rows, which cannot be read twice.
 	Partial bool
-	// States says how many rows are in which state.
+	// States is the number of rows by status.
 	States map[comment.Status]int
-	// Spam is how many of the rejected ones were rejected as spam.
+	// Spam is how many of the rejected comments are spam.
 	Spam int
 	// Rejected is how many rows cannot be imported.
 	Rejected int
-	// Languages, Products and Reasons are the most frequent ones.
+	// Languages, Products and Reasons count the most frequent ones.
 	Languages, Products, Reasons Tally
-	// Samples are some rows of all parts of the file.
+	// Samples are random rows from the whole file.
 	Samples []comment.Comment
 
 	random *rand.Rand
@@ -41,7 +41,7 @@ type Preview struct {
 // Rows returns how many rows can be imported.
 func (p *Preview) Rows() int { return p.rows }
 
-// add takes rows.
+// add adds rows.
 func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowError) {
 	for _, bad := range rejected {
 		p.Rejected++
@@ -63,11 +63,11 @@ func (p *Preview) add(comments []comment.Comment, rejected []*reviewfile.RowErro
 	}
 }
 
-// Tally counts texts in bounded memory. Among more than maxTallied different texts, it forgets rare
-// ones, and counts are lower bounds then (the algorithm of Misra and Gries).
+// Tally counts texts in bounded memory. With more than maxTallied different texts it forgets rare
+// ones, and its counts are lower bounds (the algorithm of Misra and Gries).
 type Tally struct {
 	counts map[string]int
-	// Lossy says that there were too many different texts.
+	// Lossy means that there were too many different texts.
 	Lossy bool
 }
 
@@ -95,10 +95,10 @@ type Count struct {
 	Count int
 }
 
-// Len returns how many different texts are known.
+// Len returns the number of different texts.
 func (t *Tally) Len() int { return len(t.counts) }
 
-// Top returns the most frequent texts, the most frequent first.
+// Top returns the maxReported most frequent texts, the most frequent first.
 func (t *Tally) Top() []Count {
 	all := make([]Count, 0, len(t.counts))
 	for _, text := range slices.Sorted(maps.Keys(t.counts)) {

@@ -15,45 +15,45 @@ import (
 
 // Errors of NewRejects about the name of the file.
 var (
-	// ErrRejectsOnStandardOutput is a file of rejected rows on standard output.
+	// ErrRejectsOnStandardOutput means that the file of rejected rows is standard output.
 	ErrRejectsOnStandardOutput = errors.New("--rejects names standard output, where the summary goes: name a file")
-	// ErrRejectsIsInput is a file of rejected rows that is the imported file, under whatever name.
+	// ErrRejectsIsInput means that the file of rejected rows is the imported file, perhaps under
+	// another name.
 	ErrRejectsIsInput = errors.New("--rejects names the file to import itself: name another")
 )
 
-// maxPrinted is how many rejected rows are printed where no file keeps them.
+// maxPrinted is how many rejected rows are printed if no file stores them.
 const maxPrinted = 10
 
-// Rejects writes the rows that cannot be imported to a file of their own, which exists only if
-// there are any. This is the only place where the text of a review is written next to a reason: the
-// file belongs to the owner of the imported one. It appears under its name when the import ends,
-// even if that failed.
+// Rejects writes rejected rows to a file, which exists only if there are any. Only this file
+// contains the text of a review next to a reason: it belongs to the owner of the imported file. It
+// gets its name when the import ends, even if that failed.
 type Rejects struct {
 	path  string
 	force bool // whether to replace an existing file
 	dry   bool // whether to write nothing
-	// same is an existing file, as long as the rejected rows are those in it; nil without one.
+	// same is an existing file, while the rejected rows equal those in it; nil for none.
 	same  *os.File
 	lines *bufio.Reader // of same
 	count int
-	file  *output.File // nil until there is a row
+	file  *output.File // nil before the first row
 	out   *bufio.Writer
 
-	said    io.Writer // where rows are printed in place of a file; nil if there is one
+	said    io.Writer // rows are printed here instead of to a file; nil for a file
 	printed int
 }
 
-// RejectsExistError is a file of rejected rows that exists and holds others.
+// RejectsExistError means that the file of rejected rows exists and holds different rows.
 type RejectsExistError struct{ path string }
 
-// Error says what is there, and what to do.
+// Error returns one sentence that names the file and the cure.
 func (e *RejectsExistError) Error() string {
 	return fmt.Sprintf("the rejected rows would go to %s, which exists, perhaps from an earlier import, and holds others: "+
 		"move it away, name another file by --rejects, or write over it by --force", output.Printable(e.path))
 }
 
 // NewRejects prepares a file of rejected rows. It refuses to replace the imported file, and any
-// other unless force is set. A file that exists may stay if it holds the very rows that are rejected,
+// other unless force is set. An existing file may stay if it holds exactly the rows rejected now,
 // so that importing a file twice succeeds twice.
 func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	if path == output.Standard {
@@ -76,23 +76,23 @@ func NewRejects(path string, force bool, in *Input) (*Rejects, error) {
 	return r, nil
 }
 
-// rehearsal returns the same for a rehearsal, which writes no file.
+// rehearsal returns a copy for a rehearsal, which writes no file.
 func (r *Rejects) rehearsal() *Rejects {
 	again := &Rejects{path: r.path, force: r.force, dry: true}
 	if r.same != nil {
 		if again.same, _ = os.Open(r.path); again.same == nil {
-			return again // the import will say it
+			return again // the import will report it
 		}
 		again.lines = bufio.NewReader(again.same)
 	}
 	return again
 }
 
-// PrintRejects prints the first rejected rows, line and reason, and keeps none.
+// PrintRejects prints the first rejected rows, with line and reason, and stores none.
 func PrintRejects(said io.Writer) *Rejects { return &Rejects{said: said} }
 
-// add writes rows: line, reason and the row itself, as cells between tabs. They have left this
-// process when it returns, and survive its end.
+// add writes rows as tab-separated cells: line, reason and the row itself. When it returns, the
+// rows survive a crash of this process.
 func (r *Rejects) add(ctx context.Context, rows []*reviewfile.RowError) error {
 	if len(rows) == 0 {
 		return nil
@@ -150,14 +150,14 @@ func (r *Rejects) print(_ context.Context, rows []*reviewfile.RowError) error {
 	return nil
 }
 
-// close gives the file its name, also after an import that was stopped: what it rejected says why,
-// or what to fix.
+// close gives the file its final name, even after an import that was stopped: the rejected rows
+// show why, or what to fix.
 func (r *Rejects) close() error {
 	if r.same != nil {
 		_, err := r.lines.Peek(1)
 		_ = r.same.Close() // it was only read
 		if r.same = nil; r.count > 0 && err == nil {
-			return &RejectsExistError{r.path} // of more rows
+			return &RejectsExistError{r.path} // it holds more rows
 		}
 		return nil
 	}
@@ -175,7 +175,7 @@ func (r *Rejects) close() error {
 	return err
 }
 
-// again returns what to add to the command line to run the import again.
+// again returns the flags to add to run the import again.
 func (r *Rejects) again() string {
 	if r.force || r.file == nil || r.file.Part() == "" {
 		return ""

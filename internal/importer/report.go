@@ -10,16 +10,16 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// UnreplacedError is the error of an import that wrote all rows, and then did not delete all that the
-// file lacks. It says how to continue.
+// UnreplacedError is the error of an import that wrote all rows, but did not delete everything that
+// the file lacks. It names the cure.
 type UnreplacedError struct{ Reason string }
 
-// Error returns the reason, and how to continue.
+// Error returns the reason and the cure.
 func (e *UnreplacedError) Error() string { return e.Reason }
 
-// Report ends an import that returned err, and says what became of the rows. waited is how long it
-// took from the last row until all comments were counted; 0 if nothing waited for that. If
-// the import failed, the summary is part of the error, which says how to continue.
+// Report ends an import that returned err, and returns a summary of the rows. waited is the time
+// from the last row until all comments were counted; 0 if nothing waited for that. If the import
+// failed, the error contains the summary and the cure.
 func (m *Import) Report(err error, waited time.Duration) (summary string, failure error) {
 	took := cmp.Or(m.done.loaded, m.Progress.End())
 	err = errors.Join(err, m.Rejects.close())

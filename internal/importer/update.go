@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// Updating returns what becomes of a comment by a row of a file that has columns of certain fields, for
-// dynamo.Loader. A field without a column stays as it is, and so do votes.
+// Updating returns a function for dynamo.Loader that applies a row to a comment. has reports
+// whether the file has a column for a field. Votes, and fields without a column, do not change.
 func Updating(has func(reviewfile.Field) bool) func(before, row comment.Comment) comment.Comment {
 	return func(before, row comment.Comment) comment.Comment {
 		after := before
@@ -40,8 +40,8 @@ func sameReply(a, b *comment.Reply) bool {
 	return a.Text == b.Text && a.Name == b.Name && a.CreatedAt.Equal(b.CreatedAt)
 }
 
-// reply returns the reply of a row as the next one of a comment, with a version that none had; without a
-// reply, the version of its deletion.
+// reply returns the row's reply as the comment's next one, with a new version. Without a reply, it
+// returns the version of the deletion.
 func reply(before comment.Comment, wanted *comment.Reply) (next *comment.Reply, deletion int) {
 	version := before.ReplyDeletion + 1
 	if before.Reply != nil {
@@ -55,10 +55,10 @@ func reply(before comment.Comment, wanted *comment.Reply) (next *comment.Reply, 
 	return &again, 0
 }
 
-// Replacing is a Loader that makes comments what they are in an export.
+// Replacing is a Loader that makes comments equal to those in an export.
 type Replacing struct{ Loader *restore.Loader }
 
-// Load implements Loader. Of comments with the same ID, the first counts, in whatever chunks they are.
+// Load implements Loader. Of comments with the same ID, it loads only the first, across all chunks.
 func (r Replacing) Load(ctx context.Context, comments []comment.Comment) (dynamo.LoadCounts, error) {
 	items, there := make([]layout.Item, 0, len(comments)), map[comment.ID]bool{}
 	for _, c := range comments {

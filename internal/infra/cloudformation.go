@@ -25,7 +25,7 @@ func cloudFormation() ([]byte, error) {
 	}
 	table["TableName"] = ref("TableName")
 	table["TimeToLiveSpecification"] = expiry["TimeToLiveSpecification"]
-	// A stream is switched on by its presence.
+	// CloudFormation enables a stream if the specification is present.
 	delete(table["StreamSpecification"].(object), "StreamEnabled")
 	table["DeletionProtectionEnabled"] = ref("DeletionProtection")
 	table["PointInTimeRecoverySpecification"] = object{"PointInTimeRecoveryEnabled": ref("PointInTimeRecovery")}
@@ -54,7 +54,7 @@ func cloudFormation() ([]byte, error) {
 	})
 }
 
-// throttled returns an alarm that goes off when DynamoDB refuses calls of the table or of an index for
+// throttled returns an alarm that fires when DynamoDB throttles calls of the table or an index for
 // five minutes.
 func throttled(what, metric string) object {
 	const cause = ": raise their capacity, or look for a product that everyone reads or writes about."
@@ -93,8 +93,8 @@ func indexNames() []string {
 	return names
 }
 
-// properties returns the input of a call of the SDK as CloudFormation has it: the same names, without
-// the fields that are not set.
+// properties converts the input of an SDK call to CloudFormation: it has the same names, without
+// unset fields.
 func properties(input any) (object, error) {
 	raw, err := json.Marshal(input)
 	if err != nil {
@@ -121,7 +121,7 @@ func withoutUnset(value any) any {
 	return value
 }
 
-// indented returns a value as JSON for people.
+// indented returns a value as indented JSON.
 func indented(value any) ([]byte, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)

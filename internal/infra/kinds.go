@@ -8,15 +8,16 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// kind is a kind of items, a facet of the model. A part of a key in angle brackets varies.
+// kind is a kind of items, a facet of the model. Parts of keys in angle brackets vary.
 type kind struct {
 	name, pk, sk string
-	// attributes are those beside the primary key, each with its type behind a colon, the usual one first.
+	// attributes are the attributes besides the primary key, each with its type after a colon, the
+	// usual type first.
 	attributes string
 }
 
-// kinds are all kinds of items, as docs/design/table.md has them. An item is of the first kind whose keys
-// are its own.
+// kinds are all kinds of items, as in docs/design/table.md. An item's kind is the first one whose
+// keys match.
 var kinds = readKinds()
 
 //go:embed kinds.txt
@@ -32,10 +33,10 @@ func readKinds() (all []kind) {
 	return all
 }
 
-// attribute is a name and a type of an attribute.
+// attribute is the name and the type of an attribute.
 type attribute struct{ name, kind string }
 
-// all returns the attributes of a kind beside the primary key.
+// all returns the attributes of a kind, besides the primary key.
 func (k kind) all() []attribute {
 	var all []attribute
 	for _, field := range strings.Fields(k.attributes) {
@@ -45,16 +46,16 @@ func (k kind) all() []attribute {
 	return all
 }
 
-// variable is a part of a key that varies.
+// variable matches a part of a key that varies.
 var variable = regexp.MustCompile(`<[^>]*>`)
 
-// has reports whether a key has a form.
+// has reports whether a key matches a form.
 func has(key, form string) bool {
 	quoted := variable.ReplaceAllString(regexp.QuoteMeta(form), ".*")
 	return regexp.MustCompile("^" + quoted + "$").MatchString(key)
 }
 
-// kindOf returns the kind of an item in DynamoDB's JSON.
+// kindOf returns the kind of an item in DynamoDB JSON.
 func kindOf(item object) (k kind, ok bool) {
 	text := func(attr string) string {
 		value, _ := item[attr].(object)

@@ -1,7 +1,7 @@
-// Command infra writes the files of infra/ that describe the table: they follow from
-// layout.Definition, by which the program itself makes one. `make generate` runs it in the root of the
-// repository. With two arguments, a program and an archive, it packs the program for AWS Lambda: the same
-// program makes the same archive.
+// Command infra writes the files of infra/ that describe the table. They are generated from
+// layout.Definition, from which the program itself creates tables. `make generate` runs it in the
+// root of the repository. With two arguments, a program and an archive, it packs the program for
+// AWS Lambda, reproducibly.
 package main
 
 import (
@@ -13,7 +13,7 @@ import (
 	"slices"
 )
 
-// files are the generated files, by path from the root of the repository.
+// files returns the generators of files, by path from the root of the repository.
 func files() map[string]func() ([]byte, error) {
 	return map[string]func() ([]byte, error){
 		"infra/table.json":         cloudFormation,
@@ -48,7 +48,8 @@ func generate() error {
 	return nil
 }
 
-// pack writes an archive with a program that Lambda finds as bootstrap. It holds no time.
+// pack writes an archive with a program under the name that Lambda expects. The archive contains no
+// time.
 func pack(program, archive string) error {
 	content, err := os.ReadFile(program)
 	if err != nil {

@@ -1,22 +1,21 @@
-// Package child runs a program of another maker, such as a database engine, as a child process that
+// Package child runs a third-party program, such as a database engine, as a child process that
 // never outlives us: not after Ctrl-C, not after a crash, not after kill -9.
 //
 // # How a child is tied to us
 //
 // Linux can signal a child when its parent dies (Pdeathsig), but that fires when the parent's
-// *thread* ends, and macOS has nothing of the kind. So one mechanism serves both, and what is
-// tested on one holds on the other: every child shares its process group with a watchdog, a shell
-// that reads from a pipe of which we hold the only other end. However we end, the kernel closes our
-// end, the watchdog's read returns, and the watchdog kills the whole group. The group exists before
-// the child does, so there is no moment at which the child is untied, and a group id is not given
-// away while the watchdog lives, so nothing else can be hit.
+// *thread* ends, and macOS has nothing like it. So we use one mechanism for both, and tests on one
+// are valid for the other. Every child shares its process group with a watchdog: a shell that reads
+// from a pipe whose only other end is ours. However we end, the kernel closes our end, the
+// watchdog's read returns, and the watchdog kills the whole group. The group exists before the
+// child, so the child is never untied. The group's id is not reused while the watchdog lives, so
+// nothing else can be killed.
 //
-// The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we have
-// done with it. Windows has job objects in place of all this: the kernel ends the job of a process
-// that ends.
+// The group is not that of the terminal: Ctrl-C reaches only us, and we stop the child when we are
+// done with it. Windows has job objects instead: when a process ends, the kernel ends its job.
 //
-// Child and watchdog get a few variables of our environment and no others (environment.go): secrets
-// stay with us.
+// Child and watchdog get only a few variables of our environment (environment.go): secrets stay
+// with us.
 package child
 
 import (
@@ -30,19 +29,19 @@ import (
 	"time"
 )
 
-// probeEvery is how long Ready waits between two probes.
+// probeEvery is the pause between two probes of Ready.
 const probeEvery = 10 * time.Millisecond
 
-// Command says what to run.
+// Command is the command to run.
 type Command struct {
 	// Path is the program, Args its arguments without the program's name.
 	Path string
 	Args []string
-	// Log is the file that everything the program prints is added to.
+	// Log is the file to which all output of the program is appended.
 	Log string
 }
 
-// Child is a running, or ended, child process.
+// Child is a child process that runs or has ended.
 type Child struct {
 	cmd      *exec.Cmd
 	watchdog *watchdog
@@ -88,7 +87,7 @@ func Start(c Command) (*Child, error) {
 	return child, nil
 }
 
-// wait reaps the child and notes why it ended.
+// wait reaps the child and records why it ended.
 func (c *Child) wait() {
 	err := c.cmd.Wait()
 	c.watchdog.dismiss()
@@ -106,10 +105,10 @@ func (c *Child) wait() {
 // PID returns the child's process id.
 func (c *Child) PID() int { return c.cmd.Process.Pid }
 
-// Done is closed when the child has ended and was reaped.
+// Done returns a channel that is closed when the child has ended and was reaped.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Err says why the child ended. It is nil while the child runs, and after Stop.
+// Err returns why the child ended. It is nil while the child runs, and after Stop.
 func (c *Child) Err() error {
 	select {
 	case <-c.done:
@@ -122,8 +121,8 @@ func (c *Child) Err() error {
 // LastWords returns the last lines that the child printed, as one line.
 func (c *Child) LastWords() string { return c.output.tail() }
 
-// Stop asks the child to end, kills it when it has not ended within the given grace, and returns
-// when it is gone. It may be called again, also from several goroutines.
+// Stop asks the child to end, kills it if it has not ended within the grace time, and returns when
+// it is gone. It may be called repeatedly, and from several goroutines.
 func (c *Child) Stop(grace time.Duration) error {
 	c.stopping.Store(true)
 	if err := c.signal(ask); err != nil {
@@ -143,7 +142,7 @@ func (c *Child) Stop(grace time.Duration) error {
 	return nil
 }
 
-// signal has a signal sent; that the child is gone already is no error.
+// signal sends a signal. It is no error if the child is already gone.
 func (c *Child) signal(send func(*os.Process) error) error {
 	if err := send(c.cmd.Process); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("cannot stop %s (pid %d): %w", c.cmd.Path, c.PID(), err)
@@ -151,8 +150,8 @@ func (c *Child) signal(send func(*os.Process) error) error {
 	return nil
 }
 
-// Ready returns nil as soon as the probe says yes. When the child ends before that, Ready says so
-// at once; when the context ends, it says what the child printed until then.
+// Ready returns nil once the probe succeeds. If the child ends earlier, it returns an error at
+// once. If the context ends, the error quotes the child's output.
 func (c *Child) Ready(ctx context.Context, probe func(context.Context) bool) error {
 	ticker := time.NewTicker(probeEvery)
 	defer ticker.Stop()

@@ -2,13 +2,13 @@ package child
 
 import "os"
 
-// passed are the variables of our environment that children get: where programs and temporary files are,
-// by the names of Unix and Windows, and how this system writes text and time. Any other may be a secret of
-// ours, such as a token, a key or AWS credentials, which has no business in the memory and the crash
-// reports of another maker's program.
+// passed are the environment variables that children get: the paths of programs and temporary
+// files, with their Unix and Windows names, and the settings for texts and times. Any other may
+// hold a secret, such as a token, a key or AWS credentials, which must not end up in the memory and
+// the crash reports of a third-party program.
 var passed = []string{"PATH", "HOME", "TMPDIR", "LANG", "LC_ALL", "TZ", "SystemRoot", "TEMP", "TMP"}
 
-// environment is what a child starts with. It is never nil, which os/exec would take to mean all of
+// environment returns the environment of children. It is never nil: os/exec would then pass all of
 // ours.
 func environment() []string {
 	variables := []string{}

@@ -8,25 +8,25 @@ import (
 )
 
 const (
-	// largestLog is the size above which a log file is emptied before another child adds to it.
+	// largestLog is the size above which a log file is emptied before another child appends to it.
 	largestLog = 1 << 20
-	// tailBytes and tailLines bound what an error quotes from the log.
+	// tailBytes and tailLines bound the quotation of a log in an error.
 	tailBytes = 2 << 10
 	tailLines = 5
 )
 
-// output is what one child printed: the part of the log file that begins at start.
+// output is the output of one child: the part of the log file from start on.
 type output struct {
 	path  string
 	start int64
 }
 
-// Shorten empties a log file that has grown large. It may be called while a child writes to the
+// Shorten empties a log file that has become large. It may be called while a child writes to the
 // file: children append, so the next line goes to the new end.
 func Shorten(path string) error {
 	info, err := os.Stat(path)
 	if err != nil || info.Size() <= largestLog {
-		return nil // no file yet, or one that Start will complain about in better words
+		return nil // no file yet, or Start will report a better error
 	}
 	if err := os.Truncate(path, 0); err != nil {
 		return fmt.Errorf("cannot empty the log file: %w", err)
@@ -47,8 +47,8 @@ func (o output) tail() string {
 	return strings.Join(lines[max(0, len(lines)-tailLines):], " | ")
 }
 
-// lastBytes reads the end of the output. Where the file was emptied meanwhile, all of it is the
-// child's.
+// lastBytes reads the end of the output. If the file was emptied meanwhile, all of its content is
+// the child's.
 func (o output) lastBytes() ([]byte, error) {
 	file, err := os.Open(o.path)
 	if err != nil {

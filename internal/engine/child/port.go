@@ -6,10 +6,9 @@ import (
 	"net/netip"
 )
 
-// FreePort returns a port of an address of this machine that no process listens on at this moment.
-// Another process may take it before the caller does, so a caller that starts a server on it must
-// be ready to try another. The error is syscall.EADDRNOTAVAIL where the system does not have the
-// address.
+// FreePort returns a port of an address of this machine on which no process listens at the moment.
+// Another process may take it before the caller does, so be prepared to try another. The error is
+// syscall.EADDRNOTAVAIL if the system does not have the address.
 func FreePort(address netip.Addr) (uint16, error) {
 	listener, err := net.Listen("tcp", netip.AddrPortFrom(address, 0).String())
 	if err != nil {

@@ -9,18 +9,17 @@ import (
 	"syscall"
 )
 
-// watch waits for the end of its standard input, then kills its process group, itself included.
-// Killing is right even though asking would be kinder: the process that would have waited for an
-// answer is gone.
+// watch waits for the end of its standard input, then kills its process group, including itself. It
+// does not ask first: the process that would wait for an answer is gone.
 const watch = `read -r line; kill -KILL 0`
 
-// watchdog is the shell that ties a child to us; the package comment says how.
+// watchdog is the shell that ties a child to us, as the package comment explains.
 type watchdog struct {
 	cmd  *exec.Cmd
 	hold *os.File // our end of the pipe
 }
 
-// startWatchdog starts a watchdog in a process group of its own.
+// startWatchdog starts a watchdog in its own process group.
 func startWatchdog() (*watchdog, error) {
 	theirs, ours, err := os.Pipe()
 	if err != nil {
@@ -37,21 +36,21 @@ func startWatchdog() (*watchdog, error) {
 	return &watchdog{cmd: cmd, hold: ours}, nil
 }
 
-// group is the process group that the watchdog kills.
+// group returns the process group that the watchdog kills.
 func (w *watchdog) group() int { return w.cmd.Process.Pid }
 
-// attributes start a child in the watchdog's group.
+// attributes returns the attributes that start a child in the watchdog's group.
 func (w *watchdog) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pgid: w.group()}
 }
 
-// tie does nothing: the child is tied by its attributes.
+// tie does nothing: attributes already tie the child.
 func (w *watchdog) tie(*os.Process) error { return nil }
 
 // dismiss ends the watchdog, and whatever is left in its group.
 func (w *watchdog) dismiss() {
 	w.hold.Close()
-	_ = w.cmd.Wait() // it ends by its own kill, which is no news
+	_ = w.cmd.Wait() // it kills itself, so an error is expected
 }
 
 // ask asks a child to end.

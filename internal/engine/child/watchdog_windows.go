@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// watchdog is the job object that ties a child to us: its processes end with its last handle, which
-// is ours.
+// watchdog is the job object that ties a child to us. Its processes end when its last handle is
+// closed, which is ours.
 type watchdog struct{ job windows.Handle }
 
 // startWatchdog makes a job without processes.
@@ -30,7 +30,8 @@ func startWatchdog() (*watchdog, error) {
 	return &watchdog{job}, nil
 }
 
-// attributes start a child in a group of its own, which Ctrl-C does not reach.
+// attributes returns the attributes that start a child in its own group, which Ctrl-C does not
+// reach.
 func (w *watchdog) attributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{CreationFlags: windows.CREATE_NEW_PROCESS_GROUP}
 }
@@ -50,7 +51,7 @@ func (w *watchdog) tie(child *os.Process) error {
 // dismiss ends whatever is left in the job.
 func (w *watchdog) dismiss() { _ = windows.CloseHandle(w.job) }
 
-// ask sends Ctrl-Break to a child, or kills it where there is no console to send it from.
+// ask sends Ctrl-Break to a child, or kills it if there is no console.
 func ask(child *os.Process) error {
 	if windows.GenerateConsoleCtrlEvent(windows.CTRL_BREAK_EVENT, uint32(child.Pid)) == nil {
 		return nil
