@@ -14,7 +14,7 @@ import (
 //go:embed table.tf.tmpl
 var tableTemplate string
 
-// terraform returns the table as a resource of Terraform.
+// terraform returns the table as a Terraform resource.
 func terraform() ([]byte, error) {
 	funcs := template.FuncMap{
 		"partition": func(keys []types.KeySchemaElement) string { return *keys[0].AttributeName },

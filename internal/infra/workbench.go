@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// sample are items that the program wrote, in DynamoDB's JSON, of each kind.
+// sample holds items of each kind that the program wrote, in DynamoDB JSON.
 //
 //go:embed sample.json
 var sample []byte
@@ -58,8 +58,8 @@ func modelAttribute(a attribute) object {
 	return object{"AttributeName": a.name, "AttributeType": a.kind}
 }
 
-// modelAttributes returns every attribute once. A model has one type for each name: that of comments,
-// if they have it.
+// modelAttributes returns every attribute once. A model has one type for each name: that of
+// comments, if they have the attribute.
 func modelAttributes() []object {
 	var all []object
 	seen := map[string]bool{}

@@ -14,14 +14,14 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// Standard is the file name that stands for standard output.
+// Standard is the file name that means standard output.
 const Standard = "-"
 
-// File is a file under construction. It is written beside its destination, under a name that ends
-// in .part, and Keep renames it. Standard output, and whatever is not a regular file, such as a
-// named pipe, is written directly.
+// File is a file under construction. It is written next to its destination, under a name that ends
+// in .part, and Keep renames it. Standard output, and anything that is not a regular file, such as
+// a named pipe, is written directly.
 type File struct {
-	name  string // for people
+	name  string // for messages
 	path  string // the destination
 	force bool
 	to    io.Writer
@@ -32,8 +32,8 @@ type File struct {
 	done bool
 }
 
-// Open opens a file for writing. It refuses to replace an existing file unless force is set. A
-// named pipe has to wait for its reader; if the context ends before, Open returns the context's
+// Open opens a file for writing. It refuses to replace an existing file unless force is set.
+// Opening a named pipe waits for its reader; if the context ends first, Open returns the context's
 // error.
 func Open(ctx context.Context, name string, force bool, stdout io.Writer) (*File, error) {
 	return task.Await(ctx, func() (*File, error) {
@@ -65,8 +65,8 @@ func Check(name string, force bool) error {
 	return err
 }
 
-// destination returns the path that a file name leads to: a symbolic link stays a link, and its
-// target is replaced. It reports whether something other than a regular file is there.
+// destination returns the path that a file name leads to: it follows a symbolic link, so that its
+// target is replaced. special reports that the path is something other than a regular file.
 func destination(name string, force bool) (path string, special bool, err error) {
 	path = name
 	if target, err := filepath.EvalSymlinks(name); err == nil {
@@ -93,10 +93,10 @@ func destination(name string, force bool) (path string, special bool, err error)
 	return path, false, nil
 }
 
-// Name returns the name of the file for people.
+// Name returns the name of the file for messages.
 func (f *File) Name() string { return f.name }
 
-// Part returns the path under which the file is being written, "" if it is written directly.
+// Part returns the path of the temporary file, "" if the file is written directly.
 func (f *File) Part() string {
 	if f.part == nil {
 		return ""
@@ -113,8 +113,8 @@ func (f *File) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// Keep ends the writing and moves the file to its destination, where it survives a crash of the
-// machine. It does nothing once the context has ended.
+// Keep finishes writing, syncs the file to disk, and moves it to its destination. It does nothing
+// if the context has ended.
 func (f *File) Keep(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -141,8 +141,7 @@ func (f *File) finish() error {
 	return os.Rename(f.part.Name(), f.path)
 }
 
-// Drop deletes what was written, unless the file was kept. What was written directly cannot be
-// taken back.
+// Drop deletes the temporary file, unless the file was kept. It cannot undo direct writes.
 func (f *File) Drop() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -157,7 +156,7 @@ func (f *File) Drop() error {
 	return os.Remove(f.part.Name())
 }
 
-// Remains says what a failed writer leaves behind.
+// Remains describes what a failed writer leaves behind.
 func (f *File) Remains() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -170,7 +169,7 @@ func (f *File) Remains() string {
 	return f.name + " was not written"
 }
 
-// ExistsError is the refusal to replace a file.
+// ExistsError is the refusal to replace an existing file.
 type ExistsError struct{ name string }
 
 // Error names the file and the cure.
@@ -200,7 +199,7 @@ func (e *Error) Error() string {
 	}
 }
 
-// Cause returns the reason without the operation and its paths.
+// Cause returns the cause without the operation and its paths.
 func (e *Error) Cause() error {
 	var path *fs.PathError
 	var link *os.LinkError

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// Progress is shown this often: redrawn on a terminal, as another line elsewhere.
+// Intervals of updates: redrawn on a terminal, a new line elsewhere.
 const (
 	drawEvery = 200 * time.Millisecond
 	lineEvery = 5 * time.Second
@@ -20,8 +20,8 @@ const barCells = 20
 // eraseLine moves the cursor to the beginning of its line and erases the line.
 const eraseLine = "\r\x1b[K"
 
-// Progress shows how much of some work is done: a bar on a terminal, if that is wide enough,
-// elsewhere a line every 5 seconds. It is safe for use by many goroutines.
+// Progress shows the progress of work: as a bar on a terminal that is wide enough, elsewhere as a
+// line every 5 seconds. It is safe for concurrent use.
 type Progress struct {
 	out     io.Writer
 	columns func() int // of the terminal; nil for another output
@@ -36,8 +36,7 @@ type Progress struct {
 }
 
 // NewProgress starts the clock of some work. The size is that of the whole work in any unit, such
-// as the bytes of a file, and -1 if it is unknown; what is the unit of what is done, such as
-// "rows".
+// as the bytes of a file, and -1 if unknown. what is the unit of completed work, such as "rows".
 func NewProgress(out io.Writer, size int64, what string) *Progress {
 	start := time.Now()
 	p := &Progress{out: out, size: size, what: what, now: time.Now, start: start, next: start.Add(lineEvery)}
@@ -54,8 +53,8 @@ func (p *Progress) Expect(size int64) {
 	p.size = size
 }
 
-// Show reports how many rows, or whatever the unit is, are done, and how much of the size that
-// took. It prints only if the last print was long enough ago.
+// Show reports the number of completed rows or other units, and how much of the size they took. It
+// prints only if the last update was long enough ago.
 func (p *Progress) Show(done int, taken int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -68,13 +67,13 @@ func (p *Progress) Show(done int, taken int64) {
 	}
 	took := now.Sub(p.start)
 	line := English.Sprintf("%d %s, %.0f %s/s", done, p.what, Rate(done, took), p.what)
-	// A size that is exceeded was an estimate.
+	// If taken exceeds the size, the size was an estimate.
 	share, known := float64(taken)/float64(p.size), p.size > 0 && taken > 0 && taken <= p.size
 	if known {
 		left := time.Duration(float64(took) * (1 - share) / share) // at the same rate
 		line += English.Sprintf(", %.0f %%, %s left", 100*share, left.Round(time.Second))
 	}
-	// A failed write is ignored: it is no reason to stop the work.
+	// Ignore failed writes: they are no reason to stop the work.
 	if p.columns == nil {
 		p.next = now.Add(lineEvery)
 		_, _ = fmt.Fprintln(p.out, line)
@@ -92,8 +91,8 @@ func (p *Progress) Show(done int, taken int64) {
 	_, _ = io.WriteString(p.out, eraseLine+line[:min(len(line), most)])
 }
 
-// End erases the bar and returns how long the work took. Show prints nothing afterwards; further
-// calls return the same time.
+// End erases the bar and returns how long the work took. Later calls of Show print nothing; later
+// calls of End return the same time.
 func (p *Progress) End() time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -107,7 +106,7 @@ func (p *Progress) End() time.Duration {
 	return p.took
 }
 
-// Rate returns how many rows, or whatever the unit is, were done per second.
+// Rate returns the number of rows or other units per second.
 func Rate(rows int, took time.Duration) float64 {
 	return float64(rows) / max(took.Seconds(), 1e-3)
 }

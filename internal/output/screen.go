@@ -1,6 +1,5 @@
-// Package output writes for people: text that is safe to print, lines of a readable width, colors,
-// and progress. A file or a pipe gets plain text. It also writes files that exist in full or not at
-// all.
+// Package output writes for people: text that is safe to print, lines of readable width, colors,
+// and progress. Files and pipes get plain text. It also writes files atomically.
 package output
 
 import (
@@ -17,17 +16,17 @@ import (
 	"golang.org/x/text/message"
 )
 
-// Readable is the longest line that is pleasant to read, in columns.
+// Readable is the maximum width of a readable line, in columns.
 const Readable = 100
 
-// leastColumns is the width below which lines are laid out as if the terminal had it.
+// leastColumns is the minimum width for laying out lines, even if the terminal is narrower.
 const leastColumns = 20
 
-// Screen says how text is laid out on an output.
+// Screen determines how text is laid out on an output.
 type Screen struct {
 	Style
-	// Columns is the width of a terminal. It is 0 for a file or a pipe, where a program may read the
-	// lines: they are as long as they are.
+	// Columns is the width of a terminal. It is 0 for a file or a pipe: programs may read these, so
+	// lines are not broken.
 	Columns int
 }
 
@@ -40,9 +39,9 @@ func ScreenOf(out io.Writer) Screen {
 	return Screen{Style: StyleOf(out), Columns: columns}
 }
 
-// Fold breaks the lines of a printable text, styled or not, that are wider than the screen or hard
-// to read. It breaks between words only, so that an id can be copied; the terminal breaks one that
-// is wider than itself. The rest of a line is indented by two columns more than its beginning.
+// Fold breaks lines of a printable text, styled or not, that are too wide for the screen or for
+// reading. It breaks only between words, so that ids can be copied. Continuation lines are indented
+// by two more columns.
 func (s Screen) Fold(text string) string {
 	if s.Columns == 0 {
 		return text
@@ -56,8 +55,8 @@ func (s Screen) Fold(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// Hang formats a line of a name, styled or not, and its printable value, which begins in a column.
-// Its further lines begin there too, but always in the left half of the screen.
+// Hang formats a name, styled or not, and a printable value, which begins at a column. Its
+// continuation lines begin there too, but always in the left half of the screen.
 func (s Screen) Hang(name string, column int, value string) string {
 	if s.Columns > 0 {
 		column = min(column, s.Columns/2)
@@ -69,8 +68,8 @@ func (s Screen) Hang(name string, column int, value string) string {
 	return name + s.fill(strings.Split(value, " "), " ", strings.Repeat(" ", column), Width(name)) + "\n"
 }
 
-// fill joins parts by a separator. It begins a line with an indent where the next part does not
-// fit. columns is how many columns of the first line are taken.
+// fill joins parts by a separator. It begins a new, indented line where the next part does not fit.
+// columns is the number of columns already used in the first line.
 func (s Screen) fill(parts []string, separator, indent string, columns int) string {
 	most := min(s.Columns, Readable)
 	ending := strings.TrimRight(separator, " ")
@@ -99,7 +98,7 @@ func (s Screen) fill(parts []string, separator, indent string, columns int) stri
 // Width returns how many columns a printable text takes, styled or not.
 func Width(text string) int { return uniseg.StringWidth(Unstyled(text)) }
 
-// Style colors text when it is true, and returns it unchanged when it is false.
+// Style colors text if it is true, and returns it unchanged if it is false.
 type Style bool
 
 // StyleOf returns the style of an output: colored on a terminal, unless NO_COLOR is set
@@ -117,16 +116,16 @@ func (s Style) Stars(text string) string { return s.paint("33", text) }
 // Head marks a heading: bold.
 func (s Style) Head(text string) string { return s.paint("1", text) }
 
-// Good marks what is as it should be: green.
+// Good marks a good result: green.
 func (s Style) Good(text string) string { return s.paint("32", text) }
 
-// Bad marks what is wrong: red.
+// Bad marks a bad result: red.
 func (s Style) Bad(text string) string { return s.paint("31", text) }
 
-// Notice marks what a reader should not miss: yellow.
+// Notice marks something that should not be missed: yellow.
 func (s Style) Notice(text string) string { return s.paint("33", text) }
 
-// Faint marks what matters least.
+// Faint marks the least important text.
 func (s Style) Faint(text string) string { return s.paint("2", text) }
 
 func (s Style) paint(code, text string) string {
@@ -136,10 +135,10 @@ func (s Style) paint(code, text string) string {
 	return "\x1b[" + code + "m" + text + "\x1b[0m"
 }
 
-// styling is what a Style adds to a text.
+// styling matches the escape sequences of a Style.
 var styling = regexp.MustCompile("\x1b\\[[0-9;]*m")
 
-// Unstyled returns a text without what a Style added to it.
+// Unstyled returns a text without the escape sequences of a Style.
 func Unstyled(text string) string {
 	if !strings.Contains(text, "\x1b") {
 		return text
@@ -167,7 +166,8 @@ func Columns(out io.Writer) int {
 	return defaultColumns
 }
 
-// width returns the width of an output, if it is a terminal that knows its width.
+// width returns the width of an output. known is false unless it is a terminal that reports its
+// width.
 func width(out io.Writer) (columns int, known bool) {
 	file, ok := out.(*os.File)
 	if !ok {
@@ -177,14 +177,14 @@ func width(out io.Writer) (columns int, known bool) {
 	return columns, err == nil && columns > 0
 }
 
-// joiners change the shape of the characters beside them and do nothing else.
+// joiners change only the shape of adjacent characters.
 const joiners = "\u200c\u200d"
 
-// tab stands for a tab, whose width depends on where it stands.
+// tab replaces a tab, whose width depends on its position.
 const tab = "    "
 
-// Printable makes untrusted text safe to print. Control characters, and characters that would
-// reorder the text around them, become their code, such as \u001b; a tab becomes spaces.
+// Printable makes untrusted text safe to print. It replaces control characters, and characters that
+// reorder the text around them, by their code, such as \u001b, and tabs by spaces.
 func Printable(text string) string {
 	var out strings.Builder
 	for _, r := range text {
@@ -200,7 +200,7 @@ func Printable(text string) string {
 	return out.String()
 }
 
-// IsPrintable reports whether a terminal shows a character and does nothing else.
+// IsPrintable reports whether a terminal only displays a character.
 func IsPrintable(r rune) bool { return unicode.IsGraphic(r) || strings.ContainsRune(joiners, r) }
 
 // PrintableLines is like Printable, but keeps line breaks.
@@ -213,8 +213,8 @@ func PrintableLines(text string) string {
 }
 
 // Wrap breaks a printable text into lines of at most width columns, at the line breaking
-// opportunities of Unicode Standard Annex 14. A word that is wider than a line is broken between
-// any two characters. Spaces at the end of a line do not count. There is always at least one line.
+// opportunities of Unicode Standard Annex 14. It breaks a word that is wider than a line between
+// any two characters. Spaces at the end of a line do not count. It returns at least one line.
 func Wrap(text string, width int) []string {
 	w := wrapping{most: width}
 	var word string
@@ -247,7 +247,7 @@ type wrapping struct {
 	wide  int // of the line, in columns
 }
 
-// add puts a word, with the spaces after it, on the current line if it fits, else on the next.
+// add puts a word, with the spaces after it, on the current line if it fits, otherwise on the next.
 func (w *wrapping) add(word string, wide int) {
 	spaces := len(word) - len(strings.TrimRight(word, " "))
 	if w.wide > 0 && w.wide+wide-spaces > w.most {
@@ -258,25 +258,25 @@ func (w *wrapping) add(word string, wide int) {
 	w.wide += wide
 }
 
-// gap is between the columns of a table.
+// gap separates the columns of a table.
 const gap = "  "
 
-// Table is rows of printable cells, styled or not, under heads.
+// Table is rows of printable cells, styled or not, under headings.
 type Table struct {
 	heads []string
 	rows  [][]string
 }
 
-// NewTable returns a table without rows. A column may have an empty head.
+// NewTable returns a table without rows. A column may have an empty heading.
 func NewTable(heads ...string) *Table { return &Table{heads: heads} }
 
-// Row adds a row. The last cell of a row that has fewer cells than there are heads may be wider
-// than its column.
+// Row adds a row. If it has fewer cells than there are headings, its last cell may be wider than
+// its column.
 func (t *Table) Row(cells ...string) { t.rows = append(t.rows, cells) }
 
-// On lays the table out on a screen: in columns or, where these do not fit, each row as its first
-// cell and, below it, the others with their heads. So nothing is cut off. In a file, as from package
-// text/tabwriter, cells end where their columns do, even those before an empty last one.
+// On lays the table out on a screen: in columns or, if these do not fit, each row as its first cell
+// and, below it, the others with their headings. It never cuts cells off. In a file, as with
+// package text/tabwriter, cells are padded to their columns, even before an empty last one.
 func (t *Table) On(s Screen) string {
 	heads := make([]string, len(t.heads))
 	for i, head := range t.heads {
@@ -334,19 +334,19 @@ func (t *Table) stacked(s Screen) string {
 				named = append(named, head+": "+cell)
 			}
 		}
-		out += row[0] + "\n" + s.Fold(gap+s.fill(named, ", ", gap, len(gap))) + "\n" // words where a cell does not fit
+		out += row[0] + "\n" + s.Fold(gap+s.fill(named, ", ", gap, len(gap))) + "\n" // Fold breaks cells that are still too wide
 	}
 	return out
 }
 
 const (
-	// mostBar and leastBar bound the length of the longest bar of a histogram, in columns.
+	// mostBar and leastBar bound the length of a histogram's longest bar, in columns.
 	mostBar, leastBar = 40, 4
-	// eighths is how many lengths a bar has within a column.
+	// eighths is the number of bar lengths within a column.
 	eighths = 8
 )
 
-// Histogram is counts with a bar for each.
+// Histogram is a list of counts with bars.
 type Histogram struct {
 	names  []string
 	counts []int
@@ -357,8 +357,8 @@ func (h *Histogram) Add(name string, count int) {
 	h.names, h.counts = append(h.names, name), append(h.counts, count)
 }
 
-// On lays the histogram out on a screen: a line for each count with its name, its bar, itself and
-// its share of the sum.
+// On lays the histogram out on a screen. Each count has a line with its name, its bar, its value
+// and its share of the sum.
 func (h *Histogram) On(s Screen) string {
 	sum, most, name, number := 0, 0, 0, 0
 	for i, count := range h.counts {
@@ -380,8 +380,8 @@ func (h *Histogram) On(s Screen) string {
 	return out.String()
 }
 
-// bar draws a count beside the largest one, which takes all of the room. A count above 0 is never
-// drawn as nothing.
+// bar draws a count relative to the largest one, which takes all of the room. A positive count
+// always has a visible bar.
 func bar(count, most, room int) string {
 	if count == 0 {
 		return ""
@@ -394,7 +394,7 @@ func bar(count, most, room int) string {
 	return out
 }
 
-// Share returns a part of a whole in percent, such as "12.5 %"; of nothing, it is "0.0 %".
+// Share formats a part of a whole in percent, such as "12.5 %"; of nothing, it is "0.0 %".
 func Share(part, whole int) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(max(whole, 1)))
 }

@@ -1,5 +1,5 @@
-// Package redisdial makes clients of the Redis server or cluster that a URL names, and says what
-// went wrong with them without the URL's password.
+// Package redisdial makes clients for the Redis server or cluster at a URL, and describes their
+// errors without the URL's password.
 package redisdial
 
 import (
@@ -17,22 +17,22 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Bounds are what a client may take, unless its URL has others.
+// Bounds are a client's default timeouts and retries, which its URL can override.
 type Bounds struct {
 	// Dial bounds connecting, and Call a call. Redis answers in less than a millisecond.
 	Dial, Call time.Duration
-	// Retries is how often a call is repeated, or NoRetries.
+	// Retries is how often a call is retried, or NoRetries.
 	Retries int
 }
 
-// NoRetries repeats no call.
+// NoRetries disables retries.
 const NoRetries = -1
 
-// clusterParameter in a URL says that the server is one of a cluster.
+// clusterParameter is the URL parameter that says that the server belongs to a cluster.
 const clusterParameter = "cluster"
 
-// Dial returns the client for a URL, which connects when it is first used, and its name for people.
-// The error is of the kind BadInput and does not hold the URL.
+// Dial returns the client for a URL, which connects on first use, and its name for messages. The
+// error is of the kind BadInput and does not contain the URL.
 func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, error) {
 	u, err := url.Parse(target)
 	if err != nil || u.Scheme != "redis" && u.Scheme != "rediss" || u.Host == "" {
@@ -65,12 +65,12 @@ func Dial(target string, bounds Bounds) (goredis.UniversalClient, ServerName, er
 	return goredis.NewClient(options), name, nil
 }
 
-// notRedis hides what a parser says, which may quote the password.
+// notRedis replaces errors of a parser, which may quote the password.
 func notRedis() error {
 	return comment.Errorf(comment.BadInput, "the URL of Redis must be like redis://host:6379/0, or rediss://user:password@host:6379/0 with TLS; a cluster's ends with ?cluster=true")
 }
 
-// apply sets the timeouts and the number of retries that the URL left open.
+// apply sets the timeouts and the number of retries that the URL does not set.
 func (b Bounds) apply(dial *time.Duration, tries *int, calls ...*time.Duration) {
 	orElse(dial, b.Dial)
 	orElse(tries, b.Retries)
@@ -79,7 +79,7 @@ func (b Bounds) apply(dial *time.Duration, tries *int, calls ...*time.Duration) 
 	}
 }
 
-// orElse sets what the URL left open.
+// orElse sets an option that the URL does not set.
 func orElse[T comparable](option *T, usual T) {
 	var open T
 	if *option == open {
@@ -89,16 +89,16 @@ func orElse[T comparable](option *T, usual T) {
 
 func init() { goredis.SetLogger(silent{}) }
 
-// silent is the client's logger: what goes wrong is in the errors that it returns.
+// silent is the client's logger. It logs nothing: errors are returned anyway.
 type silent struct{}
 
 // Printf prints nothing.
 func (silent) Printf(context.Context, string, ...any) {}
 
-// ServerName says where the server is, without a password, for people.
+// ServerName is the address of the server, without a password, for messages.
 type ServerName string
 
-// Failed gives an error of the client its kind and says where the server is.
+// Failed adds the server and a kind to an error of the client.
 func (n ServerName) Failed(err error) error {
 	var known *comment.Error
 	var network net.Error
@@ -111,13 +111,13 @@ func (n ServerName) Failed(err error) error {
 	reason := "no connection"
 	var reply goredis.Error
 	if errors.As(err, &reply) {
-		reason, _, _ = strings.Cut(reply.Error(), " ") // its first word is the kind of error
+		reason, _, _ = strings.Cut(reply.Error(), " ") // the first word is the kind of error
 	}
 	return &comment.Error{Kind: comment.Unavailable, Message: fmt.Sprintf("%s cannot be used (%s)", n, reason), Cause: withoutArguments{err}}
 }
 
-// withoutArguments is an error without what Redis repeats of a command that it does not know. Of AUTH,
-// that is the password.
+// withoutArguments is an error without the arguments of an unknown command, which Redis repeats.
+// Those of AUTH include the password.
 type withoutArguments struct{ error }
 
 // Error implements error.

@@ -21,7 +21,7 @@ var marketLanguages = map[string]comment.Language{
 // maxColumns bounds the columns of a file.
 const maxColumns = 1000
 
-// header is the columns of a file or a row: their names as written, and as plain writes them.
+// header is the columns of a file or a row: their names as written, and as normalized by plain.
 type header struct{ names, plain []string }
 
 func headerOf(columns []string) header {
@@ -32,8 +32,8 @@ func headerOf(columns []string) header {
 	return h
 }
 
-// plain returns the name of a column without case, spaces and punctuation. review_body, reviewBody
-// and Review Body are the same column.
+// plain normalizes the name of a column: without case, spaces and punctuation. review_body,
+// reviewBody and Review Body are the same column.
 func plain(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '_' || r == '-' || r == ' ' || r == '.' {
@@ -43,9 +43,9 @@ func plain(name string) string {
 	}, strings.ToLower(name))
 }
 
-// layout says which column of a row holds which field.
+// layout maps fields to the columns of a row.
 type layout struct {
-	columns []string // that the layout was made for
+	columns []string // the columns that the layout is for
 	index   map[Field]int
 	// byMarket is true if the language follows from Amazon's marketplace.
 	byMarket bool
@@ -102,17 +102,17 @@ func (h header) find(field Field, options Options) int {
 type MappedField struct {
 	Field  Field
 	Column string
-	// Others are further columns that hold it too, and are not read.
+	// Others are further columns for the field, which are not read.
 	Others []string
 }
 
-// Mapping is what becomes of a file's columns.
+// Mapping describes the use of a file's columns.
 type Mapping struct {
 	Fields []MappedField
-	// Ignored are the columns that are not read at all.
+	// Ignored are the columns that are not read.
 	Ignored []string
-	// Media is the column of pictures that is not read because Options.MediaBase is missing; empty if
-	// there is none.
+	// Media is the column of pictures that is not read because Options.MediaBase is missing; empty
+	// for none.
 	Media string
 }
 
@@ -121,7 +121,7 @@ func (m Mapping) Has(field Field) bool {
 	return slices.ContainsFunc(m.Fields, func(f MappedField) bool { return f.Field == field })
 }
 
-// mapping says what becomes of the columns.
+// mapping describes the use of the columns.
 func (h header) mapping(options Options, headlineIsText bool) (m Mapping) {
 	l := layoutOf(h.names, options, headlineIsText)
 	left := slices.Clone(h.names)
@@ -161,8 +161,7 @@ func (h header) headlineIsText(options Options) bool {
 	return !mapped && h.find(Text, options) < 0 && h.find(Title, options) >= 0
 }
 
-// check refuses a file whose columns contradict the options, or that lacks a column which every
-// comment needs.
+// check returns an error if the columns contradict the options, or if a required column is missing.
 func (h header) check(options Options) error {
 	if len(h.names) > maxColumns {
 		return fmt.Errorf("the file has %d columns; at most %d are read", len(h.names), maxColumns)
@@ -213,8 +212,8 @@ func (h header) checkNeeded(options Options) error {
 		strings.Join(missing, ", the "), strings.Join(cures, " "), h)
 }
 
-// String lists the names. Its length is bounded, since a file without a header has other data in
-// its first line.
+// String lists the names. Its length is bounded, since the first line of a file without a header
+// has other data.
 func (h header) String() string {
 	const most = 30
 	names := make([]string, 0, most+1)
@@ -227,10 +226,10 @@ func (h header) String() string {
 	return strings.Join(names, ", ")
 }
 
-// marketplace is the name of Amazon's column of countries, as plain writes it.
+// marketplace is the normalized name of Amazon's column of countries.
 const marketplace = "marketplace"
 
-// usualNames are the usual names of columns, as plain writes them, the best first.
+// usualNames are the usual, normalized names of columns, the best first.
 var usualNames = map[Field][]string{
 	ID:         {"reviewid", "commentid", "id"},
 	Product:    {"productid", "asin", "product", "parentasin"},
@@ -250,16 +249,17 @@ var usualNames = map[Field][]string{
 	ReplyDate:  {"replydate", "repliedat", "replycreatedat", "companyreplydate", "responsedate"},
 }
 
-// preset is how a system exports reviews: the names of its columns as plain writes them, the best
-// first. A field without a name has none that is public. docs/operate/data.md names the sources.
+// preset describes a system's exports of reviews: the normalized names of its columns, the best
+// first. Fields without a name are missing, or their name is not public. docs/operate/data.md lists
+// the sources.
 type preset struct {
 	columns map[Field][]string
-	// public says that all exported reviews are shown. Otherwise a file without a column of states is
-	// refused, for nobody knows what in it was never shown.
+	// public means that all exported reviews are public. If it is false, a file without a status
+	// column is refused, since some of its reviews may never have been shown.
 	public bool
 }
 
-// presets are the known systems. The empty name stands for any other.
+// presets are the known systems. The empty name means any other.
 var presets = map[string]preset{
 	"": {usualNames, true},
 	"amazon": {map[Field][]string{

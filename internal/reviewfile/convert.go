@@ -16,7 +16,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// converter makes comments of records.
+// converter converts records to comments.
 type converter struct {
 	options        Options
 	languageOf     map[string]comment.Language // with keys in lower case
@@ -25,7 +25,8 @@ type converter struct {
 	dates          dateParser
 }
 
-// comment makes a comment of a record. Errors are reasons for people and hold nothing of the text.
+// comment converts a record to a comment. Errors are reasons for users, and contain nothing of the
+// text.
 func (r *converter) comment(rec record) (comment.Comment, error) {
 	if rec.exported != nil {
 		return comment.Comment{}, errExported
@@ -82,7 +83,7 @@ func (r *converter) comment(rec record) (comment.Comment, error) {
 	return c, c.Check()
 }
 
-// values reads fields of a record and remembers the first error.
+// values reads a record's fields and keeps the first error.
 type values struct {
 	record
 	layout layout
@@ -111,8 +112,8 @@ func (v *values) raw(field Field) string {
 	return strings.TrimSpace(v.values[i])
 }
 
-// prose returns the value of a field that may hold entities, with surrogate pairs of entities
-// joined.
+// prose returns the value of a field that may contain entities. It joins surrogate pairs of
+// entities.
 func (v *values) prose(field Field) string {
 	text, ok := joinEntities(v.get(field))
 	if !ok && v.err == nil {
@@ -122,9 +123,9 @@ func (v *values) prose(field Field) string {
 }
 
 // distinct returns the part of an ID that distinguishes comments of the same millisecond. It is the
-// same each time a row is read: a hash of the review's ID and the product's. Without an ID it is one
-// of what the author wrote, if the columns are those of a preset, so that a later export with another
-// state or reply has the same comment. Else it is one of the whole row.
+// same each time a row is read: a hash of the review's ID and the product's. For a preset without
+// an ID, it is a hash of what the author wrote, so that a later export with another status or reply
+// yields the same comment. Otherwise it is a hash of the whole row.
 func (v *values) distinct(preset string) [10]byte {
 	hash := sha256.New()
 	add := func(text string) { // with its length, so that different lists have different hashes
@@ -150,8 +151,8 @@ func (v *values) distinct(preset string) [10]byte {
 	return [10]byte(hash.Sum(nil))
 }
 
-// reply returns the reply of the shop, nil if there is none. If the file does not say when it was
-// written, the time of the review stands for that.
+// reply returns the reply of the shop, nil for none. If its date is missing, it gets the date of
+// the review.
 func (r *converter) reply(row *values, written time.Time) (*comment.Reply, error) {
 	reply := &comment.Reply{Text: cleanText(row.prose(Reply)), Name: cleanLine(row.prose(ReplyName)), CreatedAt: written, Version: 1}
 	date := row.get(ReplyDate)
@@ -170,7 +171,7 @@ func (r *converter) reply(row *values, written time.Time) (*comment.Reply, error
 	return reply, nil
 }
 
-// parseRating reads a whole number of stars. A fraction of zero is allowed, as in 4.0.
+// parseRating parses a whole number of stars. A fraction of zero is allowed, as in 4.0.
 func parseRating(text string) (int, error) {
 	if text == "" {
 		return 0, errors.New("the rating is missing")
@@ -182,7 +183,8 @@ func parseRating(text string) (int, error) {
 	return int(whole[0] - '0'), nil
 }
 
-// language returns the language of a row from its column, or else that of the whole file.
+// language returns the language of a row: that of its column, or else the default, or a detected
+// one.
 func (r *converter) language(value string, c comment.Comment) (comment.Language, error) {
 	whole := r.options.Language
 	if whole != "" && value == "" || r.options.oneLanguage() {
@@ -221,31 +223,31 @@ func (r *converter) language(value string, c comment.Comment) (comment.Language,
 	return "", fmt.Errorf("the marketplace %.20q has no known language: give one by --language-of MARKETPLACE=TAG", value)
 }
 
-// ErrAddress ends the reading of a file that would publish an e-mail address.
+// ErrAddress stops reading a file that would publish an e-mail address.
 var ErrAddress = errors.New("the author is an e-mail address, and ids and names of authors are public: give --hash-authors, " +
 	"or --authors-as-they-are if all may see the addresses, or leave them out by --map author=, and --map authorName= for names")
 
-// errDetector ends the reading of a file because of Options.Detect.
+// errDetector stops reading a file because Options.Detect failed.
 var errDetector = errors.New("languages cannot be told")
 
-// EndsReading reports whether an error is about the whole file, and not about a row.
+// EndsReading reports whether an error concerns the whole file, not a row.
 func EndsReading(err error) bool { return errors.Is(err, ErrAddress) || errors.Is(err, errDetector) }
 
-// address is what looks like an e-mail address within a text.
+// address matches what looks like an e-mail address in a text.
 var address = regexp.MustCompile(`[^\s@<>]+@[^\s@<>]+\.[^\s@<>]+`)
 
-// isAddress reports whether a text holds what looks like an e-mail address.
+// isAddress reports whether a text contains what looks like an e-mail address.
 func isAddress(text string) bool { return strings.Contains(text, "@") && address.MatchString(text) }
 
-// The author of a review that names none. The ID goes on with what is distinct of the row, so that
+// The author of a review that names none. The ID ends with the row's distinct bytes, so that
 // strangers do not become one person.
 const (
 	anonymousPrefix = "anonymous-"
 	anonymousName   = "Anonymous"
 )
 
-// authorOf completes the author of a review. Without an ID, the name is the ID, or a hash of a name
-// that is too long. So two names are two authors.
+// authorOf completes the author of a review. Without an ID, the name is the ID, or its hash if it
+// is too long. So different names are different authors.
 func authorOf(options Options, id, name string, distinct [10]byte) (comment.Author, error) {
 	a := comment.Author{ID: id, Name: name, Imported: id == "" || !options.Customers}
 	named := isAddress(name)
@@ -271,8 +273,8 @@ func authorOf(options Options, id, name string, distinct [10]byte) (comment.Auth
 	return a, nil
 }
 
-// hashOf returns what stands for an author's ID. Without the key, an address could be found by
-// hashing those that are known from elsewhere. Addresses that differ in case are one.
+// hashOf returns a hash that replaces an author's ID. The key keeps others from finding an address
+// by hashing known ones. Case does not matter.
 func hashOf(key []byte, id string) string {
 	mac := hmac.New(sha256.New, key)
 	_, _ = mac.Write([]byte(strings.ToLower(id))) // a hash takes everything

@@ -12,17 +12,17 @@ import (
 // maxRowLines bounds the lines of one row.
 const maxRowLines = 10_000
 
-// csvRecords reads values separated by commas, or by semicolons if the header has those. With a
-// quote that is never closed, encoding/csv would read the rest of the file as one value. So rows
-// are cut here: a row goes on over the next line as long as its number of quotes is odd. If that
-// makes no valid row, only its first line is bad, and the lines after it are read again.
+// csvRecords reads values separated by commas, or by semicolons if the header has those. After a
+// quote that is never closed, encoding/csv would read the rest of the file as one value. So this
+// reader cuts rows itself: a row continues on the next line while its number of quotes is odd. If
+// that makes no valid row, only its first line is bad, and the lines after it are read again.
 type csvRecords struct {
 	lines  *lineReader
 	comma  rune
 	header []string
 }
 
-// newCSVRecords reads the header. An empty file has none.
+// newCSVRecords reads the header. An empty file has no header.
 func newCSVRecords(lines *lineReader) (*csvRecords, error) {
 	c := &csvRecords{lines: lines, comma: ','}
 	names, err := lines.next()
@@ -70,7 +70,7 @@ func (c *csvRecords) next() (record, error) {
 	return record{line: first.number, raw: text, columns: c.header, values: values}, nil
 }
 
-// row reads a row, given its first line, until the quotes are closed. If they are not, it returns
+// row reads a row, given its first line, until all quotes are closed. If one never is, it returns
 // the reason.
 func (c *csvRecords) row(first line) (text []byte, more []line, reason string, err error) {
 	text = first.text
@@ -111,14 +111,14 @@ func (c *csvRecords) parse(text []byte) (values []string, reason string) {
 	return values, ""
 }
 
-// tsvRecords reads tab-separated values. Quotes are part of the text. encoding/csv with tabs would
-// interpret them.
+// tsvRecords reads tab-separated values. Quotes are part of the text, unlike in encoding/csv with
+// tabs.
 type tsvRecords struct {
 	lines  *lineReader
 	header []string
 }
 
-// newTSVRecords reads the header. An empty file has none.
+// newTSVRecords reads the header. An empty file has no header.
 func newTSVRecords(lines *lineReader) (*tsvRecords, error) {
 	first, err := lines.next()
 	if err == nil {

@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// dateLayouts are the accepted layouts of times, beside numbers. Seconds may have a fraction. A time
-// without a zone is UTC, unless dateParser.zone is set. Dates in numbers alone that begin with the day or
-// the month are left out, since they are ambiguous.
+// dateLayouts are the accepted layouts of times, besides numbers. Seconds may have a fraction. A
+// time without a zone is UTC, unless dateParser.zone is set. Numeric dates that begin with the day
+// or the month are not accepted, since they are ambiguous.
 var dateLayouts = []string{
 	"2006-01-02",
 	"2006-01-02 15:04:05",
@@ -36,9 +36,9 @@ var dateLayouts = []string{
 	"1 2, 2006",
 }
 
-// A number of at least this many digits is a time since 1970: in seconds, or in milliseconds,
-// microseconds or nanoseconds if seconds would lie beyond the year 5138. Fewer digits are a year, a
-// day or a mistake.
+// A number with at least this many digits is a time since 1970: in seconds or, if seconds would be
+// after the year 5138, in milliseconds, microseconds or nanoseconds. Fewer digits are a year, a day
+// or a mistake.
 const (
 	minUnixDigits  = 9
 	maxUnixSeconds = 1e11
@@ -46,11 +46,10 @@ const (
 
 var lastTime = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// dateParser parses times. It remembers the layout of the last one, since the next usually has the
-// same.
+// dateParser parses times. It remembers the last layout, since the next time usually has the same.
 type dateParser struct {
 	last int
-	zone *time.Location // of times without one; nil for UTC
+	zone *time.Location // for times without one; nil for UTC
 }
 
 // parse returns a time from 1970 to 9999, in UTC.
@@ -76,7 +75,8 @@ func (p *dateParser) parse(text string) (time.Time, error) {
 	return at.UTC(), nil
 }
 
-// as parses a time of a layout. The letters UTC of a layout are letters only to package time.
+// as parses a time with a layout. If the layout ends with UTC, the zone is ignored: package time
+// takes UTC as plain letters.
 func (p *dateParser) as(layout, text string) (time.Time, error) {
 	if p.zone == nil || strings.HasSuffix(layout, "UTC") {
 		return time.Parse(layout, text)
@@ -84,8 +84,8 @@ func (p *dateParser) as(layout, text string) (time.Time, error) {
 	return time.ParseInLocation(layout, text, p.zone)
 }
 
-// parseUnix reads a number of seconds since 1970, which may have a fraction, or of milliseconds,
-// microseconds or nanoseconds.
+// parseUnix parses a time since 1970: a number of seconds, perhaps with a fraction, or of
+// milliseconds, microseconds or nanoseconds.
 func parseUnix(text string) (time.Time, bool) {
 	whole, fraction, _ := strings.Cut(text, ".")
 	number, err := strconv.ParseInt(whole, 10, 64)
@@ -110,7 +110,7 @@ func parseUnix(text string) (time.Time, bool) {
 // timeForm is the layout of a time, to the millisecond.
 const timeForm = "2006-01-02T15:04:05.000Z"
 
-// timeText returns a time as lines hold it, nil for none.
+// timeText formats a time as in lines of an export, nil for none.
 func timeText(at *time.Time) *string {
 	if at == nil {
 		return nil
@@ -119,7 +119,7 @@ func timeText(at *time.Time) *string {
 	return &text
 }
 
-// timeOrNil reads a time of a member, to the millisecond; nil for none.
+// timeOrNil parses a member's time, to the millisecond; nil for none.
 func (p *dateParser) timeOrNil(name string, text *string) (*time.Time, error) {
 	if text == nil {
 		return nil, nil
@@ -132,7 +132,7 @@ func (p *dateParser) timeOrNil(name string, text *string) (*time.Time, error) {
 	return &at, nil
 }
 
-// needed reads a time of a member that must be there.
+// needed parses a member's time, which must be present.
 func (p *dateParser) needed(name string, text *string) (time.Time, error) {
 	at, err := p.timeOrNil(name, text)
 	switch {

@@ -1,9 +1,9 @@
 package reviewfile
 
-// The lines of Talkback's own export. A line holds all of a comment, and restoring it changes
-// nothing: no entity is resolved, no space is trimmed, and the ID, the version and the time of the
-// last edit stay. A member of its own marks the line as exported. An ID alone would not do, since
-// others may copy IDs from the API.
+// The lines of Talkback's own export. A line contains everything of a comment, and restoring it
+// changes nothing: no entity is resolved, no space is trimmed, and the ID, the version and the time
+// of the last edit stay. A separate member marks the line as exported. An ID alone would not
+// suffice, since others may copy IDs from the API.
 
 import (
 	"bytes"
@@ -16,14 +16,14 @@ import (
 )
 
 // exportMark is the member that marks a line as written by Talkback. Its value, a number, is the
-// version of the format. Version 1 has none of the members of extras.
+// version of the format. Version 1 had none of the members of extras.
 const (
 	exportMark    = "talkback"
 	exportVersion = 2
 )
 
-// exported is an exported line, in the order of its members. All but extras are always present; title
-// and updatedAt may be null.
+// exported is an exported line, with members in this order. All but extras are always present;
+// title and updatedAt may be null.
 type exported struct {
 	Talkback   int     `json:"talkback"`
 	ID         string  `json:"id"`
@@ -46,8 +46,8 @@ type exported struct {
 // comment from it.
 func Append(line []byte, c comment.Comment) ([]byte, error) { return appendExported(line, c, false) }
 
-// AppendPartial is Append for a file that lacks comments of the table, or what only moderators see. Each
-// line says so: see Options.Whole.
+// AppendPartial is Append for a file without some of the table's comments, or without what only
+// moderators see. It marks each line as such: see Options.Whole.
 func AppendPartial(line []byte, c comment.Comment) ([]byte, error) {
 	return appendExported(line, c, true)
 }
@@ -73,17 +73,17 @@ func appendExported(line []byte, c comment.Comment, partial bool) ([]byte, error
 	return appendJSON(line, e)
 }
 
-// errExported is the reason for an exported line in a file that is not to be restored. Any file can
-// hold one, in the name of any customer.
+// errExported is the reason for rejecting an exported line without Restore. Any file could contain
+// one, in the name of any customer.
 var errExported = errors.New("written by talkback export: --restore takes it as it is, with its authors, dates and versions")
 
-// errPartial is the reason for a line of a file that does not hold all of a table, where all is needed.
+// errPartial is the reason for rejecting a line of a partial export when a whole one is needed.
 var errPartial = errors.New("written by an export without --all, or of one product or author, and --replace deletes what a file lacks: take a file of talkback export --all, or leave out --replace")
 
-// isPartial reports whether a row is of a file that does not hold all of a table.
+// isPartial reports whether a row is from a partial export.
 func isPartial(rec record) bool { return rec.exported["partial"] == true }
 
-// restorer makes comments of rows that Talkback wrote.
+// restorer converts exported rows to comments.
 type restorer struct {
 	dates dateParser
 	whole bool // Options.Whole
@@ -131,7 +131,7 @@ func (r *restorer) comment(rec record) (comment.Comment, error) {
 	return c, c.Check()
 }
 
-// checkCreated refuses a creation time that differs from the one in the ID.
+// checkCreated returns an error if a creation time differs from that in the ID.
 func (r *restorer) checkCreated(text string, want time.Time) error {
 	if text == want.Format(timeForm) {
 		return nil
@@ -147,7 +147,7 @@ func (r *restorer) checkCreated(text string, want time.Time) error {
 	return nil
 }
 
-// members reads values of an object and remembers the first error.
+// members reads an object's values and keeps the first error.
 type members struct {
 	object map[string]any
 	err    error
@@ -171,8 +171,8 @@ func (m *members) textOrNil(name string) *string {
 	return &value
 }
 
-// flagOrFalse returns a boolean, false if the member is missing, as in exports of releases whose
-// authors were all customers.
+// flagOrFalse returns a boolean. A missing member is false, as in exports of releases in which all
+// authors were customers.
 func (m *members) flagOrFalse(name string) bool {
 	value, ok := m.object[name].(bool)
 	if m.object[name] != nil && !ok {
@@ -196,8 +196,8 @@ func (m *members) miss(name, kind string) {
 	}
 }
 
-// extras are the members of an exported line that most comments lack: a line has only those that say
-// something. A line without a status is of an approved comment.
+// extras are the members of an exported line that most comments lack. A line omits empty ones; a
+// line without a status is an approved comment.
 type extras struct {
 	Status      string               `json:"status,omitempty"`
 	Reason      string               `json:"reason,omitempty"`
@@ -302,7 +302,7 @@ func readExtras(c *comment.Comment, object map[string]any, dates *dateParser) (e
 // extraNames are the members of extras.
 var extraNames = []string{"status", "reason", "held", "heldSince", "heldEdit", "rejectedEdit", "reports", "reply", "verified", "votes", "notHelpfulVotes", "media"}
 
-// extrasIn reads the members of extras, which must be of the right kinds.
+// extrasIn reads the members of extras, which must have the right types.
 func extrasIn(object map[string]any) (e extras, err error) {
 	there := map[string]any{}
 	for _, name := range extraNames {
@@ -343,10 +343,10 @@ func (e *exportedEdit) comment(dates *dateParser) (edit *comment.HeldEdit, err e
 	return edit, err
 }
 
-// Lines about an author that are no comments. Their member "about" says what they are; they lack the
-// mark of exported comments, so an import rejects them. Ids of other people are in none of them.
+// Lines about an author that are not comments. Their member "about" says what they are. They lack
+// the mark of exported comments, so an import rejects them. None contains ids of other people.
 
-// AppendDecision appends the line of a decision about a comment, without who decided.
+// AppendDecision appends the line of a decision about a comment, without the moderator.
 func AppendDecision(line []byte, d comment.Decision) ([]byte, error) {
 	return appendJSON(line, struct {
 		About     string                   `json:"about"`
@@ -386,7 +386,7 @@ func AppendVote(line []byte, id comment.ID, v comment.CastVote) ([]byte, error) 
 	}{"vote", string(id), v.At.UTC().Format(timeForm), string(v.Vote)})
 }
 
-// AppendKey appends the line of an idempotency key. Only the hash of a key is kept.
+// AppendKey appends the line of an idempotency key. Only its hash is stored.
 func AppendKey(line []byte, id comment.ID, hash string, expires time.Time) ([]byte, error) {
 	return appendJSON(line, struct {
 		About   string `json:"about"`

@@ -13,23 +13,24 @@ import (
 // https://developers.google.com/product-review-feeds/schema
 const googleSchema = "2.4"
 
-// GoogleFeed is Google's product review feed: Head, the reviews, Tail. A feed has all reviews each time,
-// since Google deletes those that it lacks.
+// GoogleFeed is Google's product review feed: Head, the reviews, Tail. A feed always contains all
+// reviews, since Google deletes missing ones.
 type GoogleFeed struct {
 	// Publisher is the name of the shop, and Favicon the address of its icon, empty for none.
 	Publisher, Favicon string
-	// ProductURL is the address of a product's page, with {id} in place of its id.
+	// ProductURL is the URL of a product's page, with {id} in place of the id.
 	ProductURL string
-	// MediaBase is the prefix of the addresses of pictures; empty to leave them out.
+	// MediaBase is the prefix of the addresses of pictures; empty leaves them out.
 	MediaBase comment.MediaBase
-	// WithoutText is how many comments were left out since they have no text, which Google asks for.
+	// WithoutText is how many comments were left out because they have no text, which Google
+	// requires.
 	WithoutText int
 }
 
-// productHole stands for the id of a product in GoogleFeed.ProductURL.
+// productHole is the placeholder for a product's id in GoogleFeed.ProductURL.
 const productHole = "{id}"
 
-// Check returns an error that names the flag of what is missing or wrong.
+// Check returns an error that names the flag that is missing or wrong.
 func (f *GoogleFeed) Check() error {
 	u, err := url.Parse(f.productURL("a"))
 	switch {
@@ -41,8 +42,8 @@ func (f *GoogleFeed) Check() error {
 	return nil
 }
 
-// productURL returns the address of a product's page. An id is one segment of the path, or a value of the
-// query, where & and + mean something else.
+// productURL returns the URL of a product's page. It escapes the id as a path segment, or in the
+// query as a value, where & and + must be escaped too.
 func (f *GoogleFeed) productURL(id string) string {
 	path, query, _ := strings.Cut(f.ProductURL, "?")
 	address := strings.ReplaceAll(path, productHole, url.PathEscape(id))
@@ -52,7 +53,7 @@ func (f *GoogleFeed) productURL(id string) string {
 	return address + "?" + strings.ReplaceAll(query, productHole, url.QueryEscape(id))
 }
 
-// Head returns what stands before the reviews.
+// Head returns the text before the reviews.
 func (f *GoogleFeed) Head() ([]byte, error) {
 	publisher, err := xml.Marshal(googlePublisher{Name: xmlText(f.Publisher), Favicon: f.Favicon})
 	return append([]byte(xml.Header+`<feed xmlns:vc="http://www.w3.org/2007/XMLSchema-versioning" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" `+
@@ -60,10 +61,10 @@ func (f *GoogleFeed) Head() ([]byte, error) {
 		"<version>"+googleSchema+"</version>"), append(publisher, "<reviews>\n"...)...), err
 }
 
-// Tail returns what stands after the reviews.
+// Tail returns the text after the reviews.
 func (f *GoogleFeed) Tail() []byte { return []byte("</reviews></feed>\n") }
 
-// Append appends the review of a comment, with a line end. It appends nothing for a comment without a
+// Append appends the review of a comment, with a line end. It appends nothing for a comment without
 // text.
 func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	title := ""
@@ -75,14 +76,14 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 		Page: googlePage{"group", f.productURL(c.ProductID)}, Rating: googleRating{1, comment.MaxRating, c.Rating},
 		SKU: xmlText(c.ProductID), Product: f.productURL(c.ProductID),
 	}
-	if base, _, _ := strings.Cut(string(c.Language), "-"); len(base) == 2 { // a feed takes no other codes
+	if base, _, _ := strings.Cut(string(c.Language), "-"); len(base) == 2 { // a feed accepts no other codes
 		r.Language = base
 	}
 	r.Reviewer.Name = xmlText(c.Author.Name)
 	if r.Reviewer.Name == "" || c.Author.Imported && c.Author.Name == anonymousName {
 		r.Reviewer = googleReviewer{true, anonymousName}
 	}
-	if c.Verified { // else it is not known
+	if c.Verified { // otherwise it is unknown
 		r.Verified = "true"
 	}
 	for _, m := range c.Media {
@@ -103,7 +104,8 @@ func (f *GoogleFeed) Append(out []byte, c comment.Comment) ([]byte, error) {
 	return append(append(out, review...), '\n'), err
 }
 
-// xmlText returns a text with the characters that XML 1.0 can hold, without space around it.
+// xmlText returns a text without characters that XML 1.0 cannot contain, and without surrounding
+// space.
 func xmlText(text string) string {
 	return strings.TrimSpace(strings.Map(func(r rune) rune {
 		switch {
@@ -120,7 +122,7 @@ type googlePublisher struct {
 	Favicon string   `xml:"favicon,omitempty"`
 }
 
-// googleReview has the elements in the order of the schema.
+// googleReview has its elements in the order of the schema.
 type googleReview struct {
 	XMLName  xml.Name       `xml:"review"`
 	ID       string         `xml:"review_id"`
@@ -142,7 +144,7 @@ type googleReviewer struct {
 	Name      string `xml:",chardata"`
 }
 
-// googlePage is where a review stands, among others for the type "group".
+// googlePage is the page of a review. The type "group" means that it shows several.
 type googlePage struct {
 	Type string `xml:"type,attr"`
 	URL  string `xml:",chardata"`

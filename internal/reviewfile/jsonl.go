@@ -15,7 +15,7 @@ import (
 // jsonRecords reads one JSON object per line.
 type jsonRecords struct{ lines *lineReader }
 
-// newJSONRecords refuses a JSON list at once: all of its lines would be bad.
+// newJSONRecords rejects a JSON list at once: all of its lines would be bad.
 func newJSONRecords(lines *lineReader) (*jsonRecords, error) {
 	first, err := lines.in.Peek(1)
 	if err != nil && err != io.EOF {
@@ -47,7 +47,8 @@ func (j *jsonRecords) next() (record, error) {
 	}
 }
 
-// parseObject reads a line that must hold an object. If a name occurs twice, the last value counts.
+// parseObject parses a line that must contain one object. If a name occurs twice, the last value
+// counts.
 func parseObject(text []byte) (object map[string]any, reason string) {
 	in := json.NewDecoder(bytes.NewReader(text))
 	in.UseNumber()
@@ -66,7 +67,7 @@ func parseObject(text []byte) (object map[string]any, reason string) {
 	return object, ""
 }
 
-// recordOf makes a record of an object. Null members are left out.
+// recordOf converts an object to a record. It leaves out null members.
 func recordOf(from line, object map[string]any) record {
 	maps.DeleteFunc(object, func(_ string, value any) bool { return value == nil })
 	r := record{
@@ -85,7 +86,7 @@ func recordOf(from line, object map[string]any) record {
 	return r
 }
 
-// textOf returns a JSON value as text, a string as it is, and whether it is an object or a list.
+// textOf returns a JSON value as text, a string unchanged, and whether it is an object or a list.
 func textOf(value any) (text string, nested bool) {
 	switch v := value.(type) {
 	case string:

@@ -13,12 +13,12 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// maxLine bounds a line, and a quoted CSV row of several lines, so that memory stays bounded for
-// any file. A comment has at most 256 KiB, and six times that as JSON escapes.
+// maxLine bounds a line, and a quoted CSV row of several lines, so that memory is bounded for any
+// file. A comment has at most 256 KiB, and six times that with JSON escapes.
 const maxLine = 4 << 20
 
-// Bounds of what holds no row. Compressed, any number of line ends, or a line of any length, is a small
-// file, which would be read for minutes.
+// Bounds on input without rows. A small compressed file can contain any number of line ends, or a
+// line of any length, which would take minutes to read.
 const (
 	maxBlank   = 4 << 20  // bytes of consecutive blank lines
 	maxSkipped = 64 << 20 // bytes of a line that is too long
@@ -33,16 +33,16 @@ type line struct {
 	tooLong bool
 }
 
-// lineReader cuts a file into lines. A line ends with LF or CRLF, the last one also with the file.
+// lineReader splits a file into lines. A line ends with LF, CRLF or the end of the file.
 type lineReader struct {
 	in     *bufio.Reader
 	number int
-	again  []line // to be read once more, the next one last
+	again  []line // unread lines, the next one last
 	blank  int    // bytes of the blank lines read last
 }
 
-// newLineReader skips a byte order mark, or two: some programs add one to a file that has one. It
-// refuses UTF-16 and UTF-32, and files that hold no reviews.
+// newLineReader skips a byte order mark, or two: some programs add one to a file that has one
+// already. It rejects UTF-16, UTF-32, and files that contain no reviews.
 func newLineReader(r io.Reader) (*lineReader, error) {
 	in := bufio.NewReaderSize(r, 64<<10)
 	first, err := in.Peek(2 * len(byteOrderMark))
@@ -114,14 +114,14 @@ func (l *lineReader) any() (line, error) {
 	}
 }
 
-// unread puts lines back. They must be the last ones read, in the order of the file.
+// unread puts lines back. They must be the last lines read, in the order of the file.
 func (l *lineReader) unread(lines []line) {
 	for i := len(lines) - 1; i >= 0; i-- {
 		l.again = append(l.again, lines[i])
 	}
 }
 
-// check refuses lines that no format can read.
+// check returns an error for a line that no format can read.
 func (l line) check() error {
 	if reason := l.fault(); reason != "" {
 		return l.bad(reason)
@@ -129,7 +129,7 @@ func (l line) check() error {
 	return nil
 }
 
-// fault returns why no format can read the line, empty if it can be read.
+// fault returns why no format can read the line, empty if it is readable.
 func (l line) fault() string {
 	switch {
 	case l.tooLong:
@@ -146,7 +146,7 @@ func (l line) bad(reason string) *RowError {
 
 // Row is a comment read from a file.
 type Row struct {
-	// Line is where the row begins, 1 for the first line of the file.
+	// Line is the number of the row's first line, from 1.
 	Line int
 	// Comment passes Comment.Check. Its version is 1 unless Append wrote the row.
 	Comment comment.Comment
@@ -154,12 +154,12 @@ type Row struct {
 
 // RowError is a row that cannot become a comment.
 type RowError struct {
-	// Line is where the row begins, 1 for the first line of the file.
+	// Line is the number of the row's first line, from 1.
 	Line int
-	// Reason says what is wrong. It holds nothing of the review's text.
+	// Reason says what is wrong. It contains nothing of the review's text.
 	Reason string
-	// Raw is the row as it stands in the file, truncated after 16 KiB. It may be invalid UTF-8. It
-	// holds the review's text.
+	// Raw is the row as in the file, truncated after 16 KiB. It may be invalid UTF-8. It contains
+	// the review's text.
 	Raw string
 }
 
@@ -178,12 +178,12 @@ type record struct {
 	columns []string
 	values  []string
 	nested  []bool // which values are objects or lists, nil for none
-	// exported is the whole object if Talkback wrote the row, else nil.
+	// exported is the whole object if Talkback wrote the row, otherwise nil.
 	exported map[string]any
 }
 
-// records reads the rows of one format. next returns io.EOF at the end. After a *RowError, which is
-// a bad row, it can be called again. After any other error the file cannot be read further.
+// records reads the rows of one format. next returns io.EOF at the end. A *RowError is a bad row,
+// and next can be called again. After any other error the file cannot be read further.
 type records interface {
 	next() (record, error)
 }
@@ -195,8 +195,8 @@ const (
 	formatBytes = 32 << 10
 )
 
-// kinds are files that people mistake for reviews: their first bytes, what they are, and what to do
-// instead.
+// kinds are files that are mistaken for files of reviews: their first bytes, what they are, and
+// what to do instead.
 var kinds = []struct{ first, what, cure string }{
 	{"\xd0\xcf\x11\xe0", "an old Excel workbook", saveAsCSV},
 	{"PK\x03\x04", "a ZIP archive", "unpack it and import the file inside"},
@@ -214,13 +214,13 @@ var kinds = []struct{ first, what, cure string }{
 
 const saveAsCSV = "in Excel, save it as CSV UTF-8, and import that"
 
-// The first names in the archive of an Excel workbook, and in that of a LibreOffice spreadsheet.
+// The first names in the archives of an Excel workbook and a LibreOffice spreadsheet.
 var (
 	workbookParts = []string{"[Content_Types].xml", "xl/"}
 	sheetPart     = "mimetypeapplication/vnd.oasis.opendocument.spreadsheet"
 )
 
-// checkKind refuses files that hold no reviews, and says what they are.
+// checkKind returns an error for a file of a kind that cannot contain reviews.
 func checkKind(in *bufio.Reader) error {
 	head, _ := in.Peek(kindBytes) // a later read meets the same error, after the rows before it
 	has := func(name string) bool { return bytes.Contains(head, []byte(name)) }
@@ -248,7 +248,7 @@ func checkKind(in *bufio.Reader) error {
 	return nil
 }
 
-// sniff returns the format that the first line shows. An empty file counts as CSV without rows.
+// sniff returns the format by the first line. An empty file counts as CSV without rows.
 func sniff(in *bufio.Reader) (Format, error) {
 	head, _ := in.Peek(formatBytes) // a later read meets the same error
 	first, _, _ := bytes.Cut(bytes.TrimLeft(head, "\r\n"), []byte("\n"))

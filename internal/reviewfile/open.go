@@ -11,10 +11,10 @@ import (
 	"sync/atomic"
 )
 
-// StandardInput is the name that stands for standard input.
+// StandardInput is the name that means standard input.
 const StandardInput = "-"
 
-// Source is an open file. It reads the file's content, uncompressed.
+// Source is an open file. It reads the decompressed content.
 type Source struct {
 	io.Reader
 	// Size is the size of the stored file in bytes, -1 if unknown.
@@ -25,8 +25,8 @@ type Source struct {
 	taken atomic.Int64
 }
 
-// Open opens a file, or standard input if the name is "-". It decompresses gzip, which it
-// recognizes by the first bytes.
+// Open opens a file, or standard input if the name is "-". It decompresses gzip, recognized by the
+// first bytes.
 func Open(name string, stdin io.Reader) (*Source, error) {
 	s := &Source{Size: -1}
 	stored := stdin
@@ -57,8 +57,7 @@ func unreadable(name string, err error) error {
 	return fmt.Errorf("%s cannot be read: %w", quoted(name), err)
 }
 
-// Is reports whether the source is that file, under any name, even if it comes through standard
-// input.
+// Is reports whether the source is a given file, under any name, even through standard input.
 func (s *Source) Is(file fs.FileInfo) bool { return s.info != nil && os.SameFile(s.info, file) }
 
 func (s *Source) unpack(stored io.Reader) error {
@@ -75,7 +74,7 @@ func (s *Source) unpack(stored io.Reader) error {
 	return err
 }
 
-// Taken returns how many bytes of the stored file have been read. It may be called while another
+// Taken returns how many bytes of the stored file were read. It may be called while another
 // goroutine reads.
 func (s *Source) Taken() int64 { return s.taken.Load() }
 
@@ -87,18 +86,18 @@ func (s *Source) Close() error {
 	return s.file.Close()
 }
 
-// storedReader reads a file as it is stored.
+// storedReader reads the stored bytes of a file.
 type storedReader struct {
 	io.Reader
 	of *Source
 }
 
-// Read implements io.Reader. At the end of a file that has another size than when it was opened, it
-// returns an error: its last row may be half of one, and more may come.
+// Read implements io.Reader. At the end of a file whose size has changed since it was opened, it
+// returns an error: the last row may be incomplete, and more may follow.
 func (r *storedReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	taken := r.of.taken.Add(int64(n))
-	if size := r.of.Size; err == io.EOF && size > 0 && taken != size { // some file systems call every size 0
+	if size := r.of.Size; err == io.EOF && size > 0 && taken != size { // some file systems report every size as 0
 		err = fmt.Errorf("it had %d bytes when it was opened, and has %d now: wait until it is written, and run it again", size, taken)
 	}
 	return n, err

@@ -15,15 +15,15 @@ const (
 	// TSV is tab-separated values below a header. Quotes have no meaning.
 	TSV Format = "tsv"
 	// CSV is comma-separated values below a header, quoted as in RFC 4180. If the header has
-	// semicolons instead, these separate the values. Excel writes them where numbers have a decimal
+	// semicolons instead, these separate the values: Excel writes them in countries with a decimal
 	// comma.
 	CSV Format = "csv"
 	// JSONLines is one JSON object on each line.
 	JSONLines Format = "jsonl"
 )
 
-// FormatOf returns the format for the extension of a file name, with or without .gz at its end;
-// empty if it has no known one.
+// FormatOf returns the format for the extension of a file name, ignoring .gz at its end; empty if
+// the extension is unknown.
 func FormatOf(name string) Format {
 	name = strings.TrimSuffix(strings.ToLower(name), ".gz")
 	switch name[strings.LastIndexByte(name, '.')+1:] {
@@ -41,43 +41,45 @@ func FormatOf(name string) Format {
 type Options struct {
 	// Format is the file's format. If it is empty, the beginning of the file decides.
 	Format Format
-	// From is the system whose export the file is, one of Presets. Only columns that are known to be in
-	// such exports are read then. If it is empty, columns go by their usual names.
+	// From is the system that exported the file, one of Presets. Then only the known columns of
+	// such exports are read. If it is empty, columns are recognized by their usual names.
 	From string
-	// Columns names the columns of fields. It wins over those of From. An empty name means
+	// Columns maps fields to names of columns. It takes precedence over From. An empty name means
 	// that the file does not have the field, whatever its columns are called.
 	Columns map[Field]string
 	// Language, unless empty, is the language of all rows. If LanguageOf is set, or Columns names a
-	// column of languages, it applies to rows whose column is empty.
+	// column of languages, it is the default for rows whose column is empty.
 	Language comment.Language
-	// Detect, unless nil, returns the language of a text, for rows that have none otherwise. An error
-	// ends the reading.
+	// Detect, unless nil, returns the language of a text, for rows without a language. An error
+	// stops reading.
 	Detect func(text string) (comment.Language, error)
-	// LanguageOf translates values of the language's column to languages. Case does not matter, so
-	// no two keys may differ in case alone.
+	// LanguageOf translates values of the language column to languages. Keys are compared without
+	// case, so no two may differ only in case.
 	LanguageOf map[string]comment.Language
-	// Customers says that author IDs in the file are those of the shop's own customers. Otherwise
-	// authors are imported ones, as are those without an ID in any case.
+	// Customers means that author IDs in the file are those of the shop's own customers. Otherwise
+	// authors are imported ones. Authors without an ID always are.
 	Customers bool
-	// AuthorKey, unless empty, replaces the author IDs of the file with their HMAC-SHA-256 by this key.
+	// AuthorKey, unless empty, replaces the author IDs of the file by their HMAC-SHA-256 with this
+	// key.
 	AuthorKey []byte
-	// AuthorsAsTheyAre takes author IDs and names that look like e-mail addresses. Without it and
-	// AuthorKey, they end the reading with ErrAddress.
+	// AuthorsAsTheyAre accepts author IDs and names that look like e-mail addresses. Without it and
+	// AuthorKey, they stop reading with ErrAddress.
 	AuthorsAsTheyAre bool
-	// Zone is the time zone of dates that name none; nil stands for UTC.
+	// Zone is the time zone of dates without one; nil means UTC.
 	Zone *time.Location
-	// MediaBase is the prefix of the addresses of pictures and videos. Without it, they are not read.
+	// MediaBase is the prefix of the addresses of pictures and videos. If it is empty, they are not
+	// read.
 	MediaBase comment.MediaBase
-	// ShopName is the name of replies that have none. If it is empty, that is Shop.
+	// ShopName is the name of replies without one; empty means Shop.
 	ShopName string
-	// Restore says that Talkback's own export wrote the lines. They are taken as they are, with
-	// their authors and versions, so a file that a stranger wrote must not be read like this.
+	// Restore means that the file is Talkback's own export. Its lines are taken unchanged, with
+	// their authors and versions, so never use it for a stranger's file.
 	Restore bool
-	// Whole refuses, with Restore, lines of a file that does not hold all of a table.
+	// Whole, with Restore, rejects lines of a partial export.
 	Whole bool
 }
 
-// oneLanguage reports whether all rows have the same language, whatever a column says.
+// oneLanguage reports whether all rows have the same language, regardless of columns.
 func (o Options) oneLanguage() bool {
 	_, mapped := o.Columns[Language]
 	return o.Language != "" && !mapped && len(o.LanguageOf) == 0
@@ -88,8 +90,8 @@ type Field string
 
 // The fields.
 const (
-	// ID is the ID of the review in its source. With the product's ID it determines the ID of the
-	// comment.
+	// ID is the ID of the review in its source. Together with the product's ID, it determines the
+	// ID of the comment.
 	ID Field = "id"
 	// Product is the ID of the product.
 	Product Field = "product"
@@ -105,19 +107,19 @@ const (
 	Author Field = "author"
 	// AuthorName is the name of the author.
 	AuthorName Field = "authorName"
-	// CreatedAt is when the review was written.
+	// CreatedAt is the time when the review was written.
 	CreatedAt Field = "createdAt"
-	// Status says whether the review is shown, in a word of those in status.go. Without one, it is.
+	// Status says whether the review is shown, by a word in status.go. Without one, it is shown.
 	Status Field = "status"
-	// Reply is what the shop answered, ReplyName who did so, and ReplyDate when.
+	// Reply is the shop's answer, ReplyName its author, and ReplyDate its date.
 	Reply     Field = "reply"
 	ReplyName Field = "replyName"
 	ReplyDate Field = "replyDate"
-	// Verified says whether the author is known to have bought the product, in a word of those in status.go.
+	// Verified says whether the author is known to have bought the product, by a word in status.go.
 	Verified Field = "verified"
 	// Votes is how many people found the review helpful.
 	Votes Field = "votes"
-	// Media is the addresses of pictures and videos, read if Options.MediaBase is set.
+	// Media is the addresses of pictures and videos, which are read if Options.MediaBase is set.
 	Media Field = "media"
 )
 

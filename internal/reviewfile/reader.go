@@ -2,11 +2,12 @@
 // them, comma-separated values, and JSON Lines, plain or compressed by gzip. It also writes
 // comments as the lines of Talkback's own export, and reads these back unchanged.
 //
-// The path of a row: open.go opens the file and decompresses gzip. lines.go refuses files that hold no
-// reviews, recognizes formats by the first line, and cuts the file into lines of bounded length.
-// csv.go and jsonl.go make records of lines. columns.go finds the column of each field. convert.go
-// makes a comment of a record, or exported.go if Talkback wrote the row. A row that cannot become a
-// comment is a RowError, which says where and why, and reading goes on after it.
+// A row passes through these files. open.go opens the file and decompresses gzip. lines.go rejects
+// files that contain no reviews, recognizes formats by the first line, and splits the file into
+// lines of bounded length. csv.go and jsonl.go convert lines to records. columns.go finds the
+// column of each field. convert.go converts a record to a comment, or exported.go does if Talkback
+// wrote the row. A row that cannot become a comment is a RowError, which says where and why;
+// reading continues after it.
 package reviewfile
 
 import (
@@ -19,10 +20,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// maxAhead is how many rows are read ahead, to find the columns of a file without a header.
+// maxAhead is how many rows are read ahead to find the columns of a file without a header.
 const maxAhead = 100
 
-// aheadBytes bounds the bytes that are read ahead, for files with long rows.
+// aheadBytes bounds the bytes read ahead, for files with long rows.
 const aheadBytes = 1 << 20
 
 // Reader reads comments from a file.
@@ -41,8 +42,8 @@ type pending struct {
 	err    error
 }
 
-// NewReader returns a Reader of a file. It refuses a file in which a needed field has no column,
-// and says what to do and which columns there are. An empty file is accepted.
+// NewReader returns a Reader of a file. If a required field has no column, the error names the cure
+// and the existing columns. It accepts an empty file.
 func NewReader(r io.Reader, options Options) (*Reader, error) {
 	lines, err := newLineReader(r)
 	if err != nil {
@@ -82,7 +83,7 @@ func NewReader(r io.Reader, options Options) (*Reader, error) {
 	return reader, nil
 }
 
-// start chooses the records for the format and returns the columns of the file.
+// start selects the records for the format, and returns the columns of the file.
 func (r *Reader) start(lines *lineReader) (columns []string, err error) {
 	switch r.options.Format {
 	case TSV:
@@ -103,7 +104,7 @@ func (r *Reader) start(lines *lineReader) (columns []string, err error) {
 	return nil, errors.New("the format of the file is unknown: give one of tsv, csv, jsonl")
 }
 
-// readAhead collects the columns of the first rows of a file without a header.
+// readAhead collects the columns of a file without a header from its first rows.
 func (r *Reader) readAhead() []string {
 	var columns []string
 	seen := map[string]bool{}
@@ -124,8 +125,7 @@ func (r *Reader) readAhead() []string {
 	return columns
 }
 
-// Mapping returns which column of the file holds which field; nothing if the file is empty or of
-// Talkback's own export.
+// Mapping returns the columns of the fields; nothing for an empty file or Talkback's own export.
 func (r *Reader) Mapping() Mapping { return r.mapping }
 
 // Next returns the next row, or io.EOF after the last. A *RowError is a bad row, after which

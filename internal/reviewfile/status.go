@@ -12,14 +12,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// statusWord is a state and the words for it.
+// statusWord is a status and the words for it.
 type statusWord struct {
 	status comment.Status
 	words  []string
 }
 
-// statusWords are the words for a state that exports of other systems have: Shopify, Judge.me, Yotpo,
-// Okendo, Trustpilot, Bazaarvoice, Magento and WooCommerce. They are written as plain writes them.
+// statusWords are normalized words for a status in exports of other systems: Shopify, Judge.me,
+// Yotpo, Okendo, Trustpilot, Bazaarvoice, Magento and WooCommerce.
 var statusWords = []statusWord{
 	{comment.Approved, []string{"approved", "published", "visible", "live", "active", "ok", "true", "yes", "1"}},
 	{comment.Pending, []string{"pending", "notyet", "unpublished", "submitted", "new", "inmoderation", "hold", "false", "no", "0"}},
@@ -28,11 +28,12 @@ var statusWords = []statusWord{
 	{comment.Withdrawn, []string{"withdrawn"}},
 }
 
-// spamWord is the word of a rejected review whose reason is known.
+// spamWord is the only word for a rejected review that states the reason.
 const spamWord = "spam"
 
-// setStatus sets the state of a comment from a word of a file. No word stands for an approved one. A
-// pending comment waits for a moderator. An unpublished one does so too: nobody may have decided.
+// setStatus sets the status of a comment from a word in a file. No word means approved. A pending
+// comment waits for a moderator. So does an unpublished one, since perhaps no moderator has decided
+// yet.
 func setStatus(c *comment.Comment, word string) error {
 	if word == "" {
 		return nil
@@ -60,14 +61,13 @@ func setStatus(c *comment.Comment, word string) error {
 	return nil
 }
 
-// The words for and against a verified purchase that exports of other systems have, as plain writes
-// them.
+// Normalized words for and against a verified purchase in exports of other systems.
 var (
 	verifiedWords   = []string{"true", "yes", "y", "t", "1", "verified", "buyer", "verifiedbuyer", "verifiedpurchase"}
 	unverifiedWords = []string{"", "false", "no", "n", "f", "0", "unverified", "notverified", "nothing", "none"}
 )
 
-// setTraits sets whether the purchase of a comment is verified, and the votes that it comes with.
+// setTraits sets whether the purchase of a comment is verified, and the imported votes.
 func setTraits(c *comment.Comment, verified, votes string) error {
 	c.Verified = slices.Contains(verifiedWords, plain(verified))
 	if !c.Verified && !slices.Contains(unverifiedWords, plain(verified)) {
@@ -87,8 +87,8 @@ func setTraits(c *comment.Comment, verified, votes string) error {
 	return nil
 }
 
-// mediaIn returns the media at the addresses in a value: a list of JSON, or addresses with spaces,
-// semicolons, bars or commas between them.
+// mediaIn returns the media at the addresses in a value: a JSON list, or addresses separated by
+// spaces, semicolons, bars or commas.
 func mediaIn(value string, base comment.MediaBase) (all []comment.Media, err error) {
 	var addresses []string
 	if strings.HasPrefix(value, "[") {

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/net/html/atom"
 )
 
-// cleanText returns the plain text of a value, which may be HTML. Lines end with LF. Control
-// characters and space around the text are removed.
+// cleanText returns the plain text of a value, which may be HTML. Lines end with LF. It removes
+// control characters and surrounding space.
 func cleanText(text string) string {
 	text = plainText(text)
 	if strings.Contains(text, "\r") {
@@ -21,14 +21,14 @@ func cleanText(text string) string {
 	return strings.TrimSpace(strings.Map(dropControl, text))
 }
 
-// halfOf returns the reason for a row in which a holder, such as the text, has half of a surrogate
-// pair in some form.
+// halfOf returns the reason for rejecting a row in which a holder, such as the text, contains half
+// of a surrogate pair in some form.
 func halfOf(holder, form string) string {
 	return "the " + holder + " holds half of a character, " + form + " without its other half (the text may have been cut there): write the whole character, or remove the half"
 }
 
-// joinEntities replaces surrogate pairs of entities, such as &#55357;&#56832;, with their
-// characters. Package html would make U+FFFD of each half. ok is false if one half is missing.
+// joinEntities replaces surrogate pairs of entities, such as &#55357;&#56832;, by their characters.
+// Package html would turn each half into U+FFFD. ok is false if one half is missing.
 func joinEntities(text string) (joined string, ok bool) {
 	var out strings.Builder
 	for {
@@ -56,8 +56,8 @@ func joinEntities(text string) (joined string, ok bool) {
 
 var numericEntity = regexp.MustCompile(`^&#(?:[xX]([0-9a-fA-F]+)|([0-9]+));?`)
 
-// entity returns the value of the numeric entity at the beginning of a text, 0 if there is none,
-// and its length, which is at least that of its first two characters.
+// entity returns the value of the numeric entity at the beginning of a text, 0 for none. Its length
+// is at least that of the first two characters.
 func entity(text string) (unit rune, length int) {
 	found := numericEntity.FindStringSubmatch(text)
 	if found == nil {
@@ -74,8 +74,8 @@ func entity(text string) (unit rune, length int) {
 	return rune(value), len(found[0])
 }
 
-// quoted returns a name for people, in quotes if it holds characters that a terminal would
-// interpret.
+// quoted returns a name for messages. It is in quotes if it contains characters that a terminal
+// would interpret.
 func quoted(name string) string {
 	if form := strconv.Quote(name); form != `"`+name+`"` {
 		return form
@@ -83,7 +83,7 @@ func quoted(name string) string {
 	return name
 }
 
-// cleanLine is cleanText for a value on one line, such as a headline or a name.
+// cleanLine is cleanText for a single-line value, such as a headline or a name.
 func cleanLine(text string) string {
 	return strings.Join(strings.FieldsFunc(cleanText(text), func(r rune) bool { return r == '\n' || r == '\t' }), " ")
 }
@@ -95,18 +95,17 @@ func dropControl(r rune) rune {
 	return r
 }
 
-// breaksOf are the line breaks that text on either side of an element has between it: 2 for an
-// empty line.
+// breaksOf is the minimum number of line breaks before and after an element: 2 means an empty line.
 var breaksOf = map[atom.Atom]int{
 	atom.P: 2, atom.H1: 2, atom.H2: 2, atom.H3: 2, atom.H4: 2, atom.H5: 2, atom.H6: 2, atom.Blockquote: 2, atom.Pre: 2,
 	atom.Div: 1, atom.Section: 1, atom.Article: 1, atom.Ul: 1, atom.Ol: 1, atom.Li: 1, atom.Dl: 1, atom.Dt: 1, atom.Dd: 1,
 	atom.Table: 1, atom.Tr: 1, atom.Hr: 1,
 }
 
-// plainText returns the text of HTML: tags go, the breaks that they mean stay, scripts and styles go
-// with what is in them. Of one that has no end, the tag alone goes: what follows may be the review.
-// Entities are resolved once, so that "&lt;br&gt;" becomes the text "<br>" and no line break. What looks
-// like a tag and is none of HTML's stays text, as does the "<" of "a < b".
+// plainText returns the text of HTML. It replaces tags by the line breaks that they imply, and
+// drops scripts and styles with their content. Of one without an end, it drops only the tag: the
+// rest may be the review. It resolves entities once, so that "&lt;br&gt;" becomes the text "<br>"
+// and not a line break. Unknown tags stay text, as does the "<" of "a < b".
 func plainText(text string) string {
 	if !strings.ContainsAny(text, "<&") {
 		return text
@@ -115,10 +114,10 @@ func plainText(text string) string {
 	out, unended := textOfHTML{}, ""
 	for {
 		kind := t.Next()
-		raw := string(t.Raw()) // Token ends its life
+		raw := string(t.Raw()) // Token invalidates it
 		token := t.Token()
 		switch {
-		case kind == html.ErrorToken: // the end, perhaps within a tag that is none
+		case kind == html.ErrorToken: // the end, perhaps inside something that only looks like a tag
 			out.hidden = false
 			out.add(html.UnescapeString(unended + raw))
 			return out.String()
@@ -144,8 +143,8 @@ type textOfHTML struct {
 	hidden bool // within a script or a style
 }
 
-// add adds text. A line break of the source behind the break of a tag, as in "<br />\n", is the same
-// one.
+// add adds text. It drops a line break of the source that follows the break of a tag, as in "<br
+// />\n".
 func (o *textOfHTML) add(text string) {
 	if o.tagged {
 		text = strings.TrimPrefix(strings.TrimPrefix(text, "\r"), "\n")
@@ -158,7 +157,7 @@ func (o *textOfHTML) add(text string) {
 	o.ends = len(text) - len(strings.TrimRight(text, "\n"))
 }
 
-// tag takes the meaning of a tag.
+// tag applies a tag: its line breaks, or the beginning or end of hidden content.
 func (o *textOfHTML) tag(kind html.TokenType, name atom.Atom) {
 	if name == atom.Script || name == atom.Style {
 		o.hidden = kind == html.StartTagToken

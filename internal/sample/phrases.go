@@ -12,13 +12,13 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// languages are those that there are phrases of.
+// languages are the languages that have phrases.
 var languages = []comment.Language{"en", "de", "fr", "es", "ja", "zh", "ar"}
 
 //go:embed phrases/*.json
 var files embed.FS
 
-// phrases are the words of one language. In each, {n} stands for a number from 3 to 10.
+// phrases are the phrases of one language. {n} is replaced by a number from 3 to 10.
 type phrases struct {
 	language comment.Language
 
@@ -26,11 +26,11 @@ type phrases struct {
 	Given, Family []string
 	// Titles, Openings and Closings fit any product, by rating.
 	Titles, Openings, Closings map[string][]string
-	// Contrast leads from praise to blame.
+	// Contrast are transitions from praise to blame.
 	Contrast []string
-	// Kinds are the words about one kind of product.
+	// Kinds are the phrases about each kind of product.
 	Kinds map[string]struct {
-		// Praise and Blame are titles, Good and Bad sentences. Pictures say what each picture shows.
+		// Praise and Blame are titles, Good and Bad sentences. Pictures are alternative texts.
 		Praise, Blame, Good, Bad, Pictures []string
 	}
 }
@@ -44,7 +44,7 @@ var all = sync.OnceValue(func() map[comment.Language]*phrases {
 			err = json.Unmarshal(text, p)
 		}
 		if err != nil {
-			panic(err) // built in, and read by every test of this package
+			panic(err) // the files are embedded, and every test of this package reads them
 		}
 		out[language] = p
 	}
@@ -53,7 +53,7 @@ var all = sync.OnceValue(func() map[comment.Language]*phrases {
 
 func phrasesIn(language comment.Language) *phrases { return all()[language] }
 
-// name puts a name together, in the order of the language.
+// name makes up a name, in the order of the language.
 func (p *phrases) name(chance *rand.Rand) string {
 	given, family := oneOf(chance, p.Given), oneOf(chance, p.Family)
 	switch p.language {
@@ -65,7 +65,8 @@ func (p *phrases) name(chance *rand.Rand) string {
 	return given + " " + family
 }
 
-// write writes a comment of a rating about a kind of product: a title, sometimes none, and a text.
+// write writes a comment with a rating about a kind of product: a title, sometimes none, and a
+// text.
 func write(chance *rand.Rand, p *phrases, kind string, rating int) (title *string, text string) {
 	if chance.IntN(100) == 0 {
 		return nil, "" // stars alone
@@ -91,7 +92,7 @@ func write(chance *rand.Rand, p *phrases, kind string, rating int) (title *strin
 	return title, text
 }
 
-// space stands between two sentences.
+// space returns the separator of sentences.
 func (p *phrases) space() string {
 	if p.language == "ja" || p.language == "zh" {
 		return ""
@@ -110,7 +111,8 @@ func (p *phrases) title(chance *rand.Rand, kind string, rating int) string {
 	return oneOf(chance, p.Titles[strconv.Itoa(rating)])
 }
 
-// aspects are sentences on the product: praise for many stars, blame for few, both in between.
+// aspects returns sentences about the product: praise for many stars, blame for few, both in
+// between.
 func (p *phrases) aspects(chance *rand.Rand, kind string, rating int) []string {
 	good, bad := p.Kinds[kind].Good, p.Kinds[kind].Bad
 	switch rating {

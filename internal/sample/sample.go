@@ -1,11 +1,11 @@
-// Package sample makes comments to try things with: always the same ones, made up, and in the shape
-// of real ones. One product has about half of them and a few hundred share the rest, the more
-// popular ones most of it. Ratings, languages and times are spread as in shops; there are edits,
-// bursts, authors who write often, and comments without a title or without words. Four of five
-// purchases are verified. Some comments have pictures, and some were imported with votes.
+// Package sample generates comments for trying things out. They are fictitious, the same each time,
+// and realistic in shape. One product has about half of them; a few hundred share the rest, mostly
+// the popular ones. Ratings, languages and times are distributed as in shops. There are edits,
+// bursts, frequent authors, and comments without a title or text. Four of five purchases are
+// verified. Some comments have pictures, and some were imported with votes.
 //
-// The words are in phrases/, one file for each language: whole sentences. phrases.go combines those
-// that fit the rating and the kind of product. The pictures are in pictures/, drawn for it.
+// phrases/ contains whole sentences, in one file for each language. phrases.go combines those that
+// fit the rating and the kind of product. pictures/ contains pictures drawn for this purpose.
 package sample
 
 import (
@@ -24,7 +24,7 @@ import (
 // HotProduct is the product with about half of the comments.
 const HotProduct = "espresso-machine"
 
-// Numbers of what is made.
+// The size of the sample.
 const (
 	total       = 6000
 	hotShare    = 0.5
@@ -32,13 +32,13 @@ const (
 	tailPerKind = 80
 )
 
-// The time of all comments and edits lies between these two.
+// All comments and edits are between these times.
 var (
 	first = time.Date(2018, 11, 1, 0, 0, 0, 0, time.UTC)
 	last  = time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// Weights. Each stands for its share of the sum.
+// Weights, relative to their sum.
 var (
 	ratingWeights = []float64{6, 4, 8, 20, 62} // 1 to 5 stars
 
@@ -52,7 +52,7 @@ var (
 	yearlyGrowth = 1.2
 )
 
-// kinds are the kinds of products beside the hot one, with the ids of products that begin so.
+// kinds are the kinds of products besides the hot one, with the prefix of their ids.
 var kinds = []struct{ kind, prefix string }{
 	{"mug", "ceramic-mug"},
 	{"headphones", "wireless-headphones"},
@@ -61,7 +61,7 @@ var kinds = []struct{ kind, prefix string }{
 	{"knife", "chef-knife"},
 }
 
-// Comments are the sample, the oldest first.
+// Comments returns the sample, the oldest first.
 func Comments() iter.Seq[comment.Comment] {
 	m := &maker{chance: rand.New(rand.NewPCG(2018, 2026)), traits: rand.New(rand.NewPCG(2018, 3)), wrote: map[string]map[int]bool{}}
 	for day := first; day.Before(last); day = day.AddDate(0, 0, 1) {
@@ -76,13 +76,13 @@ func Comments() iter.Seq[comment.Comment] {
 	return slices.Values(all)
 }
 
-// maker makes the sample from one source of chance.
+// maker generates the sample from fixed random sources.
 type maker struct {
 	chance *rand.Rand
-	traits *rand.Rand // for what is beside texts
+	traits *rand.Rand // for traits, so that they do not affect texts
 	days   []float64  // weight of every day
 	wrote  map[string]map[int]bool
-	burst  int       // how many more comments share the second of the last one
+	burst  int       // number of further comments in the same second
 	at     time.Time // of the last comment on the hot product
 }
 
@@ -108,8 +108,8 @@ func (m *maker) comment() comment.Comment {
 	return c
 }
 
-// product chooses the hot one, or one of the long tail, where the n-th most popular has about a
-// share of 1/n.
+// product chooses the hot product, or one of the long tail, in which the n-th most popular has a
+// share of about 1/n.
 func (m *maker) product() (kind, id string) {
 	if m.chance.Float64() < hotShare {
 		return "espresso", HotProduct
@@ -120,13 +120,13 @@ func (m *maker) product() (kind, id string) {
 	return k.kind, fmt.Sprintf("%s-%d", k.prefix, 1+rank/len(kinds))
 }
 
-// author is someone who writes, always in the same language.
+// author is the author of comments, who always writes in the same language.
 type author struct {
 	id, name string
 	language comment.Language
 }
 
-// author chooses who writes, some more often than others, but each once about a product.
+// author chooses an author. Some write more often than others, but each only once about a product.
 func (m *maker) author(product string) author {
 	if m.wrote[product] == nil {
 		m.wrote[product] = map[int]bool{}
@@ -136,7 +136,7 @@ func (m *maker) author(product string) author {
 		number = m.anyone()
 	}
 	m.wrote[product][number] = true
-	// What an author is follows from the number alone.
+	// All properties of an author depend on the number alone.
 	chance := rand.New(rand.NewPCG(uint64(number), 1))
 	language := languages[pick(chance, languageWeights)]
 	return author{
@@ -150,7 +150,7 @@ func (m *maker) anyone() int {
 	return int(authors * math.Pow(m.chance.Float64(), 1.6))
 }
 
-// time chooses when a comment is written. Now and then several on the hot product come within one
+// time chooses the time of a comment. Occasionally, several comments on the hot product share a
 // second.
 func (m *maker) time(product string) time.Time {
 	if product == HotProduct && m.burst > 0 {
@@ -168,7 +168,7 @@ func (m *maker) time(product string) time.Time {
 	return at
 }
 
-// under is a time span shorter than the limit, to the millisecond.
+// under returns a random duration shorter than the limit, in whole milliseconds.
 func (m *maker) under(limit time.Duration) time.Duration {
 	return time.Duration(m.chance.Int64N(limit.Milliseconds())) * time.Millisecond
 }
@@ -179,7 +179,7 @@ func (m *maker) distinct() (out [10]byte) {
 	return out
 }
 
-// pick is an index, each as likely as its weight.
+// pick returns a random index, with probabilities by weight.
 func pick(chance *rand.Rand, weights []float64) int {
 	sum := 0.0
 	for _, weight := range weights {

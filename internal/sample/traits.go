@@ -21,7 +21,7 @@ const (
 //go:embed pictures/*.webp
 var pictures embed.FS
 
-// Pictures returns the files of the pictures. The path of each comment's media is the name of one.
+// Pictures returns the picture files. The path of each comment's media is the name of one.
 func Pictures() fs.FS {
 	files, err := fs.Sub(pictures, "pictures")
 	if err != nil {
@@ -30,8 +30,8 @@ func Pictures() fs.FS {
 	return files
 }
 
-// addTraits gives a comment about a kind of product what it has beside its words. One without words
-// has neither pictures nor votes.
+// addTraits adds the traits of a comment about a kind of product. A comment without text has
+// neither pictures nor votes.
 func addTraits(chance *rand.Rand, kind string, c *comment.Comment) {
 	c.Verified = chance.Float64() < verifiedShare
 	if c.Text == "" {
@@ -46,8 +46,8 @@ func addTraits(chance *rand.Rand, kind string, c *comment.Comment) {
 	}
 }
 
-// photograph returns some of the pictures of a kind of product, with the width and the height in the
-// head of each. alts say what they show.
+// photograph returns some pictures of a kind of product, with the width and height from their file
+// headers. alts are their alternative texts.
 // https://developers.google.com/speed/webp/docs/riff_container
 func photograph(chance *rand.Rand, kind string, alts []string) []comment.Media {
 	const at, mask = 26, 1<<14 - 1
@@ -57,11 +57,11 @@ func photograph(chance *rand.Rand, kind string, alts []string) []comment.Media {
 		m := comment.Media{Path: fmt.Sprintf("%s-%d.webp", kind, 1+number)}
 		file, err := pictures.ReadFile("pictures/" + m.Path)
 		if err != nil {
-			panic(err) // each alternative text has its picture, as tests see
+			panic(err) // a test checks that each alternative text has a picture
 		}
 		m.Width = int(binary.LittleEndian.Uint16(file[at:]) & mask)
 		m.Height = int(binary.LittleEndian.Uint16(file[at+2:]) & mask)
-		if chance.IntN(4) > 0 { // many write no text for a picture
+		if chance.IntN(4) > 0 { // many authors write no alternative text
 			m.Alt = alts[number]
 		}
 		out[i] = m
@@ -69,8 +69,8 @@ func photograph(chance *rand.Rand, kind string, alts []string) []comment.Media {
 	return out
 }
 
-// vote returns votes about a comment: mostly a few, seldom more than a hundred. Blame divides people
-// more than praise does.
+// vote returns votes about a comment: mostly a few, rarely more than a hundred. Low ratings are
+// more controversial.
 func vote(chance *rand.Rand, rating int) comment.VoteCounts {
 	many := math.Pow(1-chance.Float64(), -.9)
 	against := chance.Float64() * chance.Float64()

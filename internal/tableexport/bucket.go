@@ -23,7 +23,7 @@ import (
 // scheme begins an address in S3.
 const scheme = "s3://"
 
-// bucket is a prefix in a bucket of Amazon S3, or of a service like it.
+// bucket is a prefix in a bucket of Amazon S3 or a compatible service.
 type bucket struct {
 	client       *s3.Client
 	name, prefix string
@@ -63,7 +63,7 @@ func (b *bucket) open(ctx context.Context, name string, from int64) (io.ReadClos
 	out, err := b.client.GetObject(ctx, in)
 	var refused smithy.APIError
 	if from > 0 && errors.As(err, &refused) && refused.ErrorCode() == "InvalidRange" {
-		return io.NopCloser(strings.NewReader("")), nil // the connection broke after the last byte; checksums tell
+		return io.NopCloser(strings.NewReader("")), nil // the connection broke after the last byte; checksums will verify that
 	}
 	if err != nil {
 		return nil, b.reason(name, err)
@@ -89,7 +89,7 @@ func (b *bucket) folders(ctx context.Context, dir string) (names []string, err e
 	return names, nil
 }
 
-// cures are what to do about refusals of S3, by error code.
+// cures map error codes of S3 to what to do.
 var cures = map[string]string{
 	"NoSuchBucket":                       "there is no such bucket: check its name",
 	"AccessDenied":                       "the bucket refuses it: grant s3:GetObject on its objects and s3:ListBucket on the bucket, and kms:Decrypt if the export is encrypted by a key of yours",
@@ -101,7 +101,7 @@ var cures = map[string]string{
 	"SignatureDoesNotMatch":              "AWS does not accept the credentials: give others by AWS_PROFILE, or by AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY",
 }
 
-// reason says in a sentence why a file cannot be read.
+// reason explains in a sentence why a file cannot be read.
 func (b *bucket) reason(name string, err error) error {
 	var refused smithy.APIError
 	if !errors.As(err, &refused) {

@@ -42,7 +42,7 @@ func (f folder) folders(_ context.Context, dir string) (names []string, err erro
 	return names, err
 }
 
-// reason keeps fs.ErrNotExist, which callers ask for.
+// reason returns the error of reading a file. It keeps fs.ErrNotExist, which callers check for.
 func (f folder) reason(name string, err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {

@@ -23,7 +23,7 @@ import (
 	"time"
 )
 
-// The names of files and folders, as the format has them.
+// Names of files and folders in the format.
 const (
 	summaryName = "manifest-summary.json"
 	filesName   = "manifest-files.json"
@@ -31,9 +31,9 @@ const (
 	exportsName = "AWSDynamoDB"
 )
 
-// Export is an export of a table, whose manifests fit together.
+// Export is a table's export with consistent manifests.
 type Export struct {
-	// Table is the name of the table that was exported, and Time the moment that the export shows.
+	// Table is the name of the exported table, and Time the moment of the export.
 	Table string
 	Time  time.Time
 	// Items is how many items it holds.
@@ -51,7 +51,7 @@ type file struct {
 	Key       string `json:"dataFileS3Key"`
 }
 
-// summary is what manifest-summary.json says.
+// summary is the content of manifest-summary.json.
 type summary struct {
 	ExportArn    string    `json:"exportArn"`
 	TableArn     string    `json:"tableArn"`
@@ -61,8 +61,7 @@ type summary struct {
 	ExportType   string    `json:"exportType"` // missing in exports of before 2023
 }
 
-// Is reports whether a name is that of an export, and not of a file of reviews: an address in S3, or a
-// folder.
+// Is reports whether a name means an export, not a file of reviews: an address in S3, or a folder.
 func Is(name string) bool {
 	if strings.HasPrefix(name, scheme) {
 		return true
@@ -71,8 +70,8 @@ func Is(name string) bool {
 	return err == nil && info.IsDir()
 }
 
-// Open finds the export at s3://BUCKET/PREFIX or in a folder, and reads its manifests. The prefix is that
-// of the export, or the folder of its manifests.
+// Open finds the export at s3://BUCKET/PREFIX or in a folder, and reads its manifests. The prefix
+// is the one given to the export, or the folder of its manifests.
 func Open(ctx context.Context, name string) (*Export, error) {
 	name = strings.TrimSuffix(name, "/"+summaryName)
 	var at place = folder(filepath.Clean(name))
@@ -95,10 +94,11 @@ func Open(ctx context.Context, name string) (*Export, error) {
 // String returns the address of the export.
 func (e *Export) String() string { return join(e.place, e.dir) }
 
-// exportID is the form of the name of an export.
+// exportID matches the name of an export.
 var exportID = regexp.MustCompile(`^\d{8,}-[0-9a-f]+$`)
 
-// find returns the folder of the only export at a place.
+// find returns the folder of the only export at a place. It is an error if there are none or
+// several.
 func find(ctx context.Context, at place) (dir string, err error) {
 	if there, err := exists(ctx, at, summaryName); there || err != nil {
 		return "", err
@@ -150,7 +150,7 @@ func exists(ctx context.Context, at place, name string) (bool, error) {
 	return true, opened.Close()
 }
 
-// manifestBytes bounds a manifest: one of a million files has 300 MB.
+// manifestBytes bounds a manifest. One that lists a million files has 300 MB.
 const manifestBytes = 512 << 20
 
 func (e *Export) readAll(ctx context.Context, name string) ([]byte, error) {
@@ -165,7 +165,7 @@ func (e *Export) readAll(ctx context.Context, name string) ([]byte, error) {
 	return text, errors.Join(err, opened.Close())
 }
 
-// readManifests reads both manifests, and checks that they are those of one export.
+// readManifests reads both manifests, and checks that they belong to the same export.
 func (e *Export) readManifests(ctx context.Context) error {
 	text, err := e.readAll(ctx, summaryName)
 	if err != nil {
@@ -198,7 +198,7 @@ func (e *Export) readManifests(ctx context.Context) error {
 	return nil
 }
 
-// filesOf reads manifest-files.json, whose lines name the data files of an export.
+// filesOf parses manifest-files.json, whose lines name the data files of an export.
 func filesOf(text []byte, id string) (files []file, err error) {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	for lines.Scan() {

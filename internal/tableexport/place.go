@@ -5,13 +5,13 @@ import (
 	"io"
 )
 
-// place is where the files of an export are. Names are relative to it, with slashes.
+// place is the location of an export's files. Names are relative to it, with slashes.
 type place interface {
-	// open opens a file from a byte on. It returns an error that is fs.ErrNotExist if there is none.
+	// open opens a file at a byte offset. The error is an fs.ErrNotExist if there is no such file.
 	open(ctx context.Context, name string, from int64) (io.ReadCloser, error)
 	// folders returns the names of the folders in a folder.
 	folders(ctx context.Context, folder string) ([]string, error)
-	// String returns the address, as the user gave it.
+	// String returns the address in the form that the user gave.
 	String() string
 }
 

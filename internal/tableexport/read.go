@@ -22,8 +22,8 @@ import (
 // longestLine bounds a line. An item has at most 400 KB, and up to six times as much in JSON.
 const longestLine = 4 << 20
 
-// Each calls use for each item, file after file, and returns the first error. It returns an error as well
-// if a file is not what the manifest says; use has seen some of its items by then.
+// Each calls use for each item, file after file, and returns the first error. It also returns an
+// error if a file does not match the manifest; by then, use has seen some of its items.
 func (e *Export) Each(ctx context.Context, use func(layout.Item) error) error {
 	for _, f := range e.files {
 		if err := e.readFile(ctx, f, use); err != nil {
@@ -33,9 +33,10 @@ func (e *Export) Each(ctx context.Context, use func(layout.Item) error) error {
 	return nil
 }
 
-// readFile reads a data file. The checksum tells more than the entity tag, which is another one for a copy.
+// readFile reads a data file. It verifies the checksum; the entity tag would not do, since copies
+// have another one.
 func (e *Export) readFile(ctx context.Context, f file, use func(layout.Item) error) error {
-	name := path.Join("data", path.Base(f.Key)) // the prefix may be another one since the export
+	name := path.Join("data", path.Base(f.Key)) // the prefix may have changed since the export
 	body := &steady{ctx: ctx, place: e.place, name: path.Join(e.dir, name)}
 	defer body.close()
 	sum := md5.New()
@@ -62,7 +63,7 @@ func (e *Export) readFile(ctx context.Context, f file, use func(layout.Item) err
 	return nil
 }
 
-// eachLine reads compressed lines. used is an error of use, or of the context.
+// eachLine reads compressed lines. used is the error of use or of the context.
 func eachLine(ctx context.Context, stored io.Reader, use func(layout.Item) error) (count int64, used, err error) {
 	zip, err := gzip.NewReader(bufio.NewReaderSize(stored, 64<<10))
 	if err == io.EOF { // of an empty partition
@@ -93,7 +94,8 @@ func eachLine(ctx context.Context, stored io.Reader, use func(layout.Item) error
 	return count, nil, lines.Err()
 }
 
-// itemOf reads a line such as {"Item":{"PK":{"S":"C#01K9..."}}}. Its error holds nothing of the line.
+// itemOf parses a line such as {"Item":{"PK":{"S":"C#01K9..."}}}. Its error contains nothing of the
+// line.
 func itemOf(line []byte) (layout.Item, error) {
 	var in struct{ Item json.RawMessage }
 	if json.Unmarshal(line, &in) != nil || len(in.Item) == 0 {
@@ -106,7 +108,7 @@ func itemOf(line []byte) (layout.Item, error) {
 	return it, nil
 }
 
-// steady reads a file, and goes on where it stopped when a connection breaks.
+// steady reads a file, and resumes where it stopped when a connection breaks.
 type steady struct {
 	ctx    context.Context
 	place  place
@@ -114,10 +116,10 @@ type steady struct {
 	body   io.ReadCloser
 	offset int64
 	breaks int   // since the last byte
-	failed error // the last one of too many breaks
+	failed error // the final error, after too many breaks
 }
 
-// mostBreaks is how often a connection may break without a byte between.
+// mostBreaks is how often in a row a connection may break without delivering a byte.
 const mostBreaks = 5
 
 // Read implements io.Reader.
@@ -146,7 +148,7 @@ func (s *steady) Read(p []byte) (n int, err error) {
 	}
 }
 
-// close closes the body that is open.
+// close closes the open body, if any.
 func (s *steady) close() {
 	if s.body != nil {
 		_ = s.body.Close() // it was only read

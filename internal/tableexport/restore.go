@@ -22,8 +22,8 @@ type Loader interface {
 	Load(context.Context, []layout.Item) (restore.Counts, error)
 }
 
-// Check reads the whole export and returns what is in it. It returns an error if a file is damaged, or if
-// a program that knows one layout cannot restore the items.
+// Check reads the whole export and returns a summary. It returns an error if a file is damaged, or
+// if a program that knows layouts up to version cannot restore the items.
 func (e *Export) Check(ctx context.Context, version int64, progress *output.Progress) (*restore.Check, error) {
 	check, seen := &restore.Check{}, 0
 	err := e.Each(ctx, func(it layout.Item) error {
@@ -41,8 +41,8 @@ func (e *Export) Check(ctx context.Context, version int64, progress *output.Prog
 	return check, nil
 }
 
-// Restore writes all items that are restored: comments first, then the others. After an error the counts
-// say how far it came; it can be run again, and goes on.
+// Restore writes all items to restore: comments first, then the others. After an error the counts
+// cover what was done before; another call continues.
 func (e *Export) Restore(ctx context.Context, check *restore.Check, loader Loader, progress *output.Progress) (done restore.Counts, err error) {
 	seen := 0
 	for _, kind := range []restore.Kind{restore.Comment, restore.Beside} {

@@ -1,5 +1,5 @@
-// Package task bounds what functions can do to their callers: a panic becomes an error, and no wait
-// lasts longer than its context.
+// Package task protects callers from functions: it turns panics into errors, and bounds waits by
+// contexts.
 package task
 
 import (
@@ -11,17 +11,17 @@ import (
 	"time"
 )
 
-// Panic is a panic that was recovered. Its text leaves out the value, which may hold what customers
-// wrote.
+// Panic is a recovered panic. Its text does not contain the value, which may contain texts of
+// customers.
 type Panic struct {
-	// Value is what the function panicked with.
+	// Value is the value passed to panic.
 	Value any
 	// Stack is the stack of the goroutine, as debug.Stack formats it.
 	Stack []byte
 }
 
-// Error says what failed at run time, such as an index out of range. Of any other value it says
-// only the type.
+// Error returns the text of a run-time error, such as an index out of range. Of any other value it
+// returns only the type.
 func (e *Panic) Error() string {
 	if failure, ok := e.Value.(runtime.Error); ok {
 		return "panic: " + failure.Error()
@@ -42,15 +42,14 @@ func Try(f func() error) (err error) {
 // Guarded returns a function that calls Guard with f.
 func Guarded(f func() error) func() error { return func() error { return Guard(f) } }
 
-// Guard calls f with panics turned into errors, whose text includes the stack. It is for functions
-// that run on a goroutine of their own: a panic there would stop the process, because no HTTP server
-// above recovers it.
+// Guard calls f and turns a panic into an error whose text includes the stack. Use it for functions
+// in their own goroutine: a panic there would end the process, because no HTTP server recovers it.
 func Guard(f func() error) (err error) {
 	defer Recover(&err)
 	return f()
 }
 
-// Recover turns a panic into an error, as Guard does. A function defers it with the address of its
+// Recover turns a panic into an error, as Guard does. Defer it with the address of the function's
 // error.
 func Recover(err *error) {
 	if value := recover(); value != nil {
@@ -59,11 +58,11 @@ func Recover(err *error) {
 	}
 }
 
-// Wait waits for the duration. It returns the context's error if the context ends before, or has
-// ended already.
+// Wait waits for a duration. It returns the context's error if the context ends first, or has ended
+// already.
 //
-// No timer is made for no time at all: under the race detector, Go 1.26 crashes now and then when
-// a goroutine within testing/synctest selects a timer that has expired already.
+// For a duration of 0 it makes no timer: under the race detector, Go 1.26 sometimes crashes when a
+// goroutine in testing/synctest selects a timer that has already expired.
 func Wait(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
@@ -78,9 +77,9 @@ func Wait(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// Await calls f and returns its results. If the context ends before, Await returns the context's
-// error; f then continues in its goroutine, and its results are dropped. It is for calls that know
-// no context, such as opening a named pipe.
+// Await calls f and returns its results. If the context ends first, Await returns the context's
+// error; f continues in its goroutine, and its results are dropped. Use it for calls without a
+// context, such as opening a named pipe.
 func Await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T
@@ -100,8 +99,8 @@ func Await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// Beside runs a task while the work goes on, and returns the error of the work once both have ended.
-// The context of the task ends with the work.
+// Beside runs a task while work runs, and returns the error of work once both have ended. The
+// context of the task ends with work.
 func Beside(ctx context.Context, run func(context.Context), work func(context.Context) error) error {
 	beside, stop := context.WithCancel(ctx)
 	var running sync.WaitGroup

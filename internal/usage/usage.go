@@ -1,7 +1,7 @@
-// Package usage keeps account of what each operation uses while it runs: the read units that it
-// consumes, the calls and waves that it takes, the comments that it writes, and the bytes of text
-// that it holds. The bytes are bounded, for one operation and for all operations of a process
-// together. The account travels in the context, so this package knows neither the table nor HTTP.
+// Package usage accounts for the resources of each operation while it runs: the read units that it
+// consumes, its calls and waves, the comments that it writes, and the bytes of text that it holds.
+// The bytes are bounded, per operation and for all operations of a process together. The account
+// travels in the context, so this package depends on neither the table nor HTTP.
 package usage
 
 import (
@@ -23,14 +23,14 @@ type Pool struct {
 // NewPool returns a pool of limit bytes.
 func NewPool(limit int) *Pool { return &Pool{limit: int64(limit)} }
 
-// Held returns how many bytes the operations of the pool hold now.
+// Held returns how many bytes the pool's operations hold now.
 func (p *Pool) Held() int { return int(p.held.Load()) }
 
 // Open returns the account of an operation that may hold limit bytes. The caller closes it.
 func (p *Pool) Open(limit int) *Operation { return &Operation{pool: p, limit: int64(limit)} }
 
 // Operation is the account of one operation. It is safe for concurrent use. A nil account counts
-// and bounds nothing, which suits callers that do not serve requests, such as an export.
+// and bounds nothing, for callers that do not serve requests, such as an export.
 type Operation struct {
 	pool  *Pool
 	limit int64
@@ -47,17 +47,16 @@ type Operation struct {
 type Reads struct {
 	// Units are the read units consumed.
 	Units float64
-	// Calls are the calls that were answered, Waves the waves that calls were made in.
+	// Calls is the number of answered calls, Waves the number of waves that they form.
 	Calls, Waves int
 }
 
-// keptPlans is how many plans of an operation are kept: operations with more lists than that are
-// rare.
+// keptPlans is how many plans of an operation are kept. Few operations have more lists.
 const keptPlans = 4
 
-// Hold adds bytes to the account until Close gives them back. It never waits. It adds nothing and
-// returns a TooMuchText error if the operation would hold too much, or an Overloaded error if the
-// process would. After Close it returns a Canceled error.
+// Hold adds bytes to the account until Close releases them. It never waits. If the operation would
+// hold too much, it adds nothing and returns a TooMuchText error; if the process would, an
+// Overloaded error. After Close it returns a Canceled error.
 func (o *Operation) Hold(bytes int) error {
 	if o == nil {
 		return nil
@@ -79,7 +78,7 @@ func (o *Operation) Hold(bytes int) error {
 	return nil
 }
 
-// Drop gives back bytes that were held, before Close.
+// Drop releases held bytes before Close.
 func (o *Operation) Drop(bytes int) {
 	if o == nil {
 		return
@@ -92,7 +91,7 @@ func (o *Operation) Drop(bytes int) {
 	}
 }
 
-// Consume adds calls that were answered, and the read units that they consumed.
+// Consume adds answered calls and the read units that they consumed.
 func (o *Operation) Consume(calls int, units float64) {
 	if o == nil {
 		return
@@ -103,7 +102,7 @@ func (o *Operation) Consume(calls int, units float64) {
 	o.reads.Units += units
 }
 
-// Write adds a comment that is written, or deleted.
+// Write counts a comment that is written or deleted.
 func (o *Operation) Write() {
 	if o == nil {
 		return
@@ -113,7 +112,7 @@ func (o *Operation) Write() {
 	o.writes++
 }
 
-// Writes returns how many comments were written or deleted so far, whether or not that succeeded.
+// Writes returns the number of comments written or deleted so far, including failed attempts.
 func (o *Operation) Writes() int {
 	if o == nil {
 		return 0
@@ -133,7 +132,7 @@ func (o *Operation) Wave() {
 	o.reads.Waves++
 }
 
-// Keep keeps a plan that is carried out, to be printed if the operation turns out to be slow. The
+// Keep keeps a plan that is carried out, to print it if the operation turns out to be slow. The
 // plan must not change.
 func (o *Operation) Keep(plan fmt.Stringer) {
 	if o == nil {
@@ -149,7 +148,7 @@ func (o *Operation) Keep(plan fmt.Stringer) {
 	}
 }
 
-// Reads returns what was read so far.
+// Reads returns the reads so far.
 func (o *Operation) Reads() Reads {
 	if o == nil {
 		return Reads{}
@@ -162,7 +161,7 @@ func (o *Operation) Reads() Reads {
 // Units returns the read units consumed so far.
 func (o *Operation) Units() float64 { return o.Reads().Units }
 
-// Plans returns the first plans that were carried out, in words.
+// Plans returns descriptions of the first plans that were carried out.
 func (o *Operation) Plans() []string {
 	if o == nil {
 		return nil
@@ -179,8 +178,8 @@ func (o *Operation) Plans() []string {
 	return plans
 }
 
-// Close gives back everything that the operation holds. The caller closes the account when the
-// answer is built: the one copy of it that is being sent is counted elsewhere.
+// Close releases everything that the operation holds. Call it when the answer is built: the copy
+// being sent is counted elsewhere.
 func (o *Operation) Close() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -190,12 +189,12 @@ func (o *Operation) Close() {
 
 type contextKey struct{}
 
-// With puts the account of an operation into its context.
+// With adds the account of an operation to its context.
 func With(ctx context.Context, o *Operation) context.Context {
 	return context.WithValue(ctx, contextKey{}, o)
 }
 
-// From returns the account of the operation of a context, nil if there is none.
+// From returns the account of the operation in a context, nil for none.
 func From(ctx context.Context) *Operation {
 	o, _ := ctx.Value(contextKey{}).(*Operation)
 	return o
