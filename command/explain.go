@@ -46,7 +46,7 @@ func (c *Explain) Run(ctx context.Context, flags *EngineFlags, term Terminal) er
 				return err
 			}
 		}
-		_, err = io.WriteString(term.Out, explained(page.Plan(), output.ScreenOf(term.Out)))
+		_, err = io.WriteString(term.Out, planText(page.Plan(), output.ScreenOf(term.Out)))
 		return err
 	})
 }
@@ -98,8 +98,8 @@ func placeOf(flag string, order comment.Order, text string) (*comment.Place, err
 	return place, nil
 }
 
-// explained formats a plan as tables.
-func explained(plan comment.QueryPlan, screen output.Screen) string {
+// planText formats a plan as tables.
+func planText(plan comment.QueryPlan, screen output.Screen) string {
 	plans := output.NewTable("PLAN", "PARTITIONS", "ESTIMATED UNITS", "PRICE", "")
 	for _, candidate := range plan.Candidates {
 		chosen := ""

@@ -25,8 +25,8 @@ type Function struct {
 // Flush sends metrics and traces. The process may be frozen afterwards.
 func (f *Function) Flush(ctx context.Context) { telemetry.Flush(ctx, f.traces, f.metrics) }
 
-// unfit are the flags of talkback serve that do not fit a function, and why.
-var unfit = []struct {
+// unfitFlags are the flags of talkback serve that do not fit a function, and why.
+var unfitFlags = []struct {
 	why   string
 	flags []string
 }{
@@ -86,7 +86,7 @@ func refuseUnfit(chosen *kong.Context) error {
 		}
 		given[flag.Name] = flag.Envs[0]
 	}
-	for _, reason := range unfit {
+	for _, reason := range unfitFlags {
 		for _, name := range reason.flags {
 			if variable := given[name]; variable != "" {
 				return usagef("%s does not fit a function: %s", variable, reason.why)

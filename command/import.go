@@ -219,7 +219,7 @@ func (c *Import) importInto(ctx context.Context, work *importer.Import, target k
 		work.Loader, replacing.Lines = importer.Replacing{Loader: replacing}, true
 	}
 	registry := imports.NewRegistry(session.Client, session.Table)
-	waited, err := counted(ctx, session, target, c.NoCount, "All rows are in", term, func(ctx context.Context) error {
+	waited, err := withCounting(ctx, session, target, c.NoCount, "All rows are in", term, func(ctx context.Context) error {
 		if c.Restore {
 			return c.restoreFile(ctx, work, replacing, term)
 		}

@@ -84,7 +84,7 @@ func undoImport(ctx context.Context, name string, yes bool, target keeper.Target
 	}
 	var done imports.Undone
 	progress := output.NewProgress(term.Err, -1, "comments")
-	_, err = counted(ctx, session, target, others, "All are removed", term, func(ctx context.Context) (err error) {
+	_, err = withCounting(ctx, session, target, others, "All are removed", term, func(ctx context.Context) (err error) {
 		done, err = registry.Undo(ctx, name, func(u imports.Undone) { progress.Show(u.Removed+u.Changed, 0) })
 		return err
 	})
@@ -105,11 +105,11 @@ func undoneText(u imports.Undone) string {
 	return text
 }
 
-// counted runs work on the table. Meanwhile and afterwards it counts, until everything that work
+// withCounting runs work on the table. Meanwhile and afterwards it counts, until everything that work
 // wrote is counted; if others is set, it leaves counting to other processes. It returns how long
 // counting took after work ended. told begins the message about a backlog, and says what is done by
 // then.
-func counted(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
+func withCounting(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
 	if others {
 		return 0, session.watch(ctx, work)
 	}

@@ -66,7 +66,7 @@ func (c tableRestore) write(ctx context.Context, export *tableexport.Export, che
 	loader, progress := restorer(session, c.calls, c.replace), output.NewProgress(term.Err, int64(check.Comments+check.Deleted+check.Beside), "items")
 	var done restore.Counts
 	var took time.Duration
-	waited, err := counted(ctx, session, c.target, c.noCount, "All items are in", term, func(ctx context.Context) (err error) {
+	waited, err := withCounting(ctx, session, c.target, c.noCount, "All items are in", term, func(ctx context.Context) (err error) {
 		if done, err = export.Restore(ctx, check, loader, progress); err == nil {
 			took = progress.End()
 			err = removeOthers(ctx, loader, term)

@@ -39,8 +39,8 @@ type OnlyPagesFlag struct {
 	Pages string `help:"Do so with page numbers only, and those that are kept there: ${pages}. Without a value, where the variable says; it alone does not restrict the command (default: table)." placeholder:"STORE" type:"store"`
 }
 
-// told reports whether the flag or its variable is set.
-func (f OnlyPagesFlag) told() bool { return f.Pages != "" }
+// isSet reports whether the flag or its variable is set.
+func (f OnlyPagesFlag) isSet() bool { return f.Pages != "" }
 
 // target returns the store that the flag names. only reports that the flag is on the command line.
 func (f OnlyPagesFlag) target(line *kong.Context) (target keeper.Target, only bool, err error) {

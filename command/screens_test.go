@@ -34,13 +34,13 @@ func Screens(screen output.Screen) string {
 	if screen.Columns > 0 {
 		width = min(screen.Columns, output.Readable)
 	}
-	return "# explain\n" + explained(screenedPlan(), screen) +
+	return "# explain\n" + planText(screenedPlan(), screen) +
 		"\n# stream --status\n" + screenedStatus().text(screen) +
 		"\n# verify\n" + verifiedText(screenedDrifts(), 1500*time.Millisecond, screen) +
 		"\n# rebuild\n" + screen.Fold(rebuildSummary(counts.RebuildResult{Products: 12345, Comments: 67, Repaired: 8, Resumed: true}, time.Minute)+"\n") +
 		"\n# import\n" + importedText("714 rows = 700 written + 0 already there + 11 repeated in the file + 3 rejected, in 1.2 s (595 rows/s), all counted after another 0.5 s\nThe rejected rows, with line and reason, are in "+output.Printable(wide+".rejects.tsv"), screen) + "\n" +
 		"\n# a report of import\n" + previewText(screenedPreview(), "zh", screen) +
-		"\n# show\n" + shown(screenedComment(), width, screen) +
+		"\n# show\n" + inspectionText(screenedComment(), width, screen) +
 		"\n# stats\n" + screenedRatings().text(noon, screen) +
 		"\n# an error\n" + screen.Fold(screen.Error("talkback:")+" "+output.PrintableLines(noProduct(escape).Error())) + "\n"
 }
@@ -111,11 +111,11 @@ func screenedComment() dynamo.Inspection {
 	}}
 }
 
-func screenedRatings() rated {
+func screenedRatings() ratings {
 	latest, upTo := noon.Add(-time.Hour), noon.Add(-1500*time.Millisecond)
-	return rated{
+	return ratings{
 		product: wide + " " + escape, counts: comment.Counts{1, 0, 345, 6172, 12345}, latest: &latest, upTo: &upTo,
-		languages: []ratedLanguage{{"zh-Hant", comment.Counts{0, 0, 345, 6172, 12345}}, {"others", comment.Counts{1}}},
+		languages: []languageRatings{{"zh-Hant", comment.Counts{0, 0, 345, 6172, 12345}}, {"others", comment.Counts{1}}},
 	}
 }
 

@@ -33,12 +33,12 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 		return err
 	}
 	width := min(output.Columns(term.Out), output.Readable)
-	_, err = io.WriteString(term.Out, shown(inspection, width, output.ScreenOf(term.Out)))
+	_, err = io.WriteString(term.Out, inspectionText(inspection, width, output.ScreenOf(term.Out)))
 	return err
 }
 
-// shown formats a comment and its keys for a screen. It wraps texts to a width on any output.
-func shown(i dynamo.Inspection, width int, screen output.Screen) string {
+// inspectionText formats a comment and its keys for a screen. It wraps texts to a width on any output.
+func inspectionText(i dynamo.Inspection, width int, screen output.Screen) string {
 	var out strings.Builder
 	out.WriteString(showComment(i.Comment, width, screen))
 	if i.CompressedBytes > 0 {

@@ -31,7 +31,7 @@ func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) erro
 		return usage(err)
 	}
 	return c.PagesFlag.withStore(ctx, flags, "talkback stats", term, func(store *dynamo.Store) error {
-		rated, err := readRated(ctx, store, c.Product, filter)
+		rated, err := readRatings(ctx, store, c.Product, filter)
 		if err != nil {
 			return err
 		}
@@ -40,19 +40,19 @@ func (c *Stats) Run(ctx context.Context, flags *EngineFlags, term Terminal) erro
 	})
 }
 
-// rated is how the comments of a product are rated.
-type rated struct {
+// ratings is how the comments of a product are rated.
+type ratings struct {
 	product string
 	filter  comment.Filter
 	counts  comment.Counts
 	// languages are rows of the statistics, which have no dates; empty for a range of dates.
-	languages []ratedLanguage
+	languages []languageRatings
 	latest    *time.Time // when the latest comment was written, nil if there is none
 	upTo      *time.Time // up to when changes are counted, nil if unknown
 }
 
-// ratedLanguage is how comments in a language are rated.
-type ratedLanguage struct {
+// languageRatings is how comments in a language are rated.
+type languageRatings struct {
 	name   string
 	counts comment.Counts
 }
@@ -62,10 +62,10 @@ func isDated(filter comment.Filter) bool {
 	return filter.CreatedAfter != nil || filter.CreatedBefore != nil
 }
 
-// readRated reads how a product's comments that match a filter are rated. It returns a NotFound
+// readRatings reads how a product's comments that match a filter are rated. It returns a NotFound
 // error if the product has no comments at all.
-func readRated(ctx context.Context, store *dynamo.Store, product string, filter comment.Filter) (rated, error) {
-	r := rated{product: product, filter: filter}
+func readRatings(ctx context.Context, store *dynamo.Store, product string, filter comment.Filter) (ratings, error) {
+	r := ratings{product: product, filter: filter}
 	q := comment.Query{Product: product, Filter: filter, Order: comment.NewestFirst, Slice: comment.Slice{Size: 1}, WithoutText: true}
 	if isDated(filter) {
 		q.Count = comment.CountByRating
@@ -92,7 +92,7 @@ func readRated(ctx context.Context, store *dynamo.Store, product string, filter 
 }
 
 // readStatistics reads the counts from the statistics of the product.
-func (r *rated) readStatistics(ctx context.Context, store *dynamo.Store) error {
+func (r *ratings) readStatistics(ctx context.Context, store *dynamo.Store) error {
 	found, failed, err := store.StatsOf(ctx, []string{r.product})
 	if err := errors.Join(err, failed[r.product]); err != nil {
 		return err
@@ -122,7 +122,7 @@ func (r *rated) readStatistics(ctx context.Context, store *dynamo.Store) error {
 			r.addLanguage(string(row.Language), stats.Counts(only))
 		}
 	}
-	slices.SortStableFunc(r.languages, func(a, b ratedLanguage) int { return cmp.Compare(b.counts.Total(), a.counts.Total()) })
+	slices.SortStableFunc(r.languages, func(a, b languageRatings) int { return cmp.Compare(b.counts.Total(), a.counts.Total()) })
 	if len(r.filter.Languages) == 0 {
 		only := r.filter
 		only.Languages = []comment.Language{comment.OtherLanguages}
@@ -131,14 +131,14 @@ func (r *rated) readStatistics(ctx context.Context, store *dynamo.Store) error {
 	return nil
 }
 
-func (r *rated) addLanguage(name string, counts comment.Counts) {
+func (r *ratings) addLanguage(name string, counts comment.Counts) {
 	if counts.Total() > 0 {
-		r.languages = append(r.languages, ratedLanguage{name, counts})
+		r.languages = append(r.languages, languageRatings{name, counts})
 	}
 }
 
 // text formats the ratings for a screen.
-func (r rated) text(now time.Time, screen output.Screen) string {
+func (r ratings) text(now time.Time, screen output.Screen) string {
 	comments := "1 comment"
 	if total := r.counts.Total(); total != 1 {
 		comments = output.English.Sprintf("%d comments", total)

@@ -13,9 +13,9 @@ import (
 	"github.com/goreleaser/nfpm/v2/rpm"
 )
 
-// installed maps accompanying files to their places in packages. A name occurs twice if the
+// installPaths maps accompanying files to their places in packages. A name occurs twice if the
 // packages differ.
-var installed = []struct{ name, path, packager string }{
+var installPaths = []struct{ name, path, packager string }{
 	{"LICENSE", "/usr/share/doc/talkback/copyright", ""},
 	{"README.md", "/usr/share/doc/talkback/README.md", ""},
 	{"talkback.1", "/usr/share/man/man1/talkback.1.gz", ""},
@@ -73,7 +73,7 @@ func (r *release) contents(b build, common []file, scratch string) (files.Conten
 		if err := os.WriteFile(from, content, 0o644); err != nil {
 			return nil, err
 		}
-		for _, place := range installed {
+		for _, place := range installPaths {
 			if place.name == f.name {
 				all = append(all, &files.Content{Source: from, Destination: place.path, Packager: place.packager, FileInfo: &files.ContentFileInfo{Mode: 0o644}})
 			}

@@ -218,8 +218,8 @@ func TestTheEngineBillsCounting(t *testing.T) {
 			s.count(c)
 		}
 	})
-	near(t, "write units of counting a comment", writes/many, w.counted(false).writes.Total(), .05)
-	near(t, "read units of counting a comment", reads/many, w.counted(false).reads, .05)
+	near(t, "write units of counting a comment", writes/many, w.countingCost(false).writes.Total(), .05)
+	near(t, "read units of counting a comment", reads/many, w.countingCost(false).reads, .05)
 }
 
 // near fails the test unless what was measured is within a share of what was expected.
@@ -309,6 +309,6 @@ func TestTheEngineBillsVotes(t *testing.T) {
 	s.must(recounter.Recount(t.Context(), c.ID, votes.AllSlices))
 	s.must(s.store.SetVote(t.Context(), c.ID, comment.CastVote{}, comment.CastVote{By: "another", Vote: comment.Helpful, At: moment}))
 	reads, writes := s.consumed(func() { s.must(recounter.Recount(t.Context(), c.ID, votes.AllSlices)) })
-	near(t, "write units of counting a vote", writes, voted(c).writes.Total(), 0)
-	near(t, "read units of counting a vote", reads, voted(c).reads, .05)
+	near(t, "write units of counting a vote", writes, votingCost(c).writes.Total(), 0)
+	near(t, "read units of counting a vote", reads, votingCost(c).reads, .05)
 }

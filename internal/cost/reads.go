@@ -122,7 +122,7 @@ func (w Workload) deeds() []deed {
 		units.Add(beside, w.Keyed)
 		return units
 	}
-	arrives, leaves, votes := w.counted(false), w.counted(true), voted(c)
+	arrives, leaves, votes := w.countingCost(false), w.countingCost(true), votingCost(c)
 	vote := layout.VoteItem(c.ID, strings.Repeat("0", 32), comment.CastVote{By: customerID, Vote: comment.Helpful, At: moment})
 	report := layout.ReportItem(c.ID, strings.Repeat("0", 64), comment.Report{By: customerID, Reason: comment.ReportReason("SPAM"), At: moment})
 	one := dynamo.CommentUnits()
@@ -164,9 +164,9 @@ const (
 	logUnitsOfGone = 3.4
 )
 
-// counted returns the consumption of counting comments that are added, or deleted, one at a time:
+// countingCost returns the consumption of counting comments that are added, or deleted, one at a time:
 // the mean over products and ratings.
-func (w Workload) counted(gone bool) counting {
+func (w Workload) countingCost(gone bool) counting {
 	mean := counting{writes: layout.Units{layout.InTable: logUnits}}
 	if gone {
 		mean.writes[layout.InTable] = logUnitsOfGone
@@ -186,9 +186,9 @@ func (w Workload) counted(gone bool) counting {
 	return mean
 }
 
-// voted returns the consumption of counting one vote about a comment that has some already: its
+// votingCost returns the consumption of counting one vote about a comment that has some already: its
 // item moves among the helpful ones. The counter reads its votes before and after.
-func voted(c comment.Comment) counting {
+func votingCost(c comment.Comment) counting {
 	c.Votes = comment.VoteCounts{Helpful: 4, NotHelpful: 1}
 	before := layout.Encode(c)
 	c.Votes.Helpful++

@@ -120,14 +120,14 @@ func (e Examiner) Permissions(ctx context.Context, counting bool) []Finding {
 	var all []Finding
 	for _, p := range append(ofIndexes, probes...) {
 		if counting || !p.counting {
-			all = append(all, e.tried(p, p.call(ctx, e.Client, e.Table)))
+			all = append(all, e.findingOf(p, p.call(ctx, e.Client, e.Table)))
 		}
 	}
 	return all
 }
 
-// tried returns the finding that follows from a probe's error.
-func (e Examiner) tried(p probe, err error) Finding {
+// findingOf returns the finding that follows from a probe's error.
+func (e Examiner) findingOf(p probe, err error) Finding {
 	const setting = "UpdateTimeToLive" // optional: without it, a counting process logs a warning
 	switch {
 	case err == nil, call.Refused(err), p.action == setting && call.CodeOf(err) == "ValidationException": // it is on already

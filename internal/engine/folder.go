@@ -236,8 +236,8 @@ func full(folder string, err error) bool {
 	return unknown == nil && free < leastRoom
 }
 
-// owned are the files that an engine may have in a data folder.
-var owned = []string{
+// engineFiles are the files that an engine may have in a data folder.
+var engineFiles = []string{
 	databaseFile, databaseFile + "-wal", databaseFile + "-shm", databaseFile + "-journal", logFile, lockFile, recordFile, recordFile + ".new",
 }
 
@@ -248,7 +248,7 @@ func Owns(folder, path string) bool {
 		path = target
 	}
 	inside := same(folder, filepath.Dir(path))
-	for _, name := range owned {
+	for _, name := range engineFiles {
 		if inside && strings.EqualFold(name, filepath.Base(path)) || same(filepath.Join(folder, name), path) {
 			return true
 		}

@@ -72,13 +72,13 @@ func findDetector() (string, error) {
 	return path, nil
 }
 
-// asked is how many bytes of a text are sent to the program. It examines fewer, and limits the
+// maxText is how many bytes of a text are sent to the program. It examines fewer, and limits the
 // length of lines: the text of a row that is rejected later may have megabytes.
-const asked = 4 << 10
+const maxText = 4 << 10
 
 // Language returns the language of a text, "und" if it is uncertain.
 func (d *Detector) Language(text string) (comment.Language, error) {
-	line, err := json.Marshal(strings.ToValidUTF8(text[:min(len(text), asked)], ""))
+	line, err := json.Marshal(strings.ToValidUTF8(text[:min(len(text), maxText)], ""))
 	if err != nil {
 		return "", err
 	}

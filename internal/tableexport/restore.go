@@ -23,7 +23,7 @@ type Loader interface {
 }
 
 // Check reads the whole export and returns a summary. It returns an error if a file is damaged, or
-// if a program that knows layouts up to version cannot restore the items.
+// if a program that knows only the layout version cannot restore the items.
 func (e *Export) Check(ctx context.Context, version int64, progress *output.Progress) (*restore.Check, error) {
 	check, seen := &restore.Check{}, 0
 	err := e.Each(ctx, func(it layout.Item) error {

@@ -103,12 +103,12 @@ func (k *Keeper) probe(ctx context.Context) {
 
 // tending is the state of Run.
 type tending struct {
-	away  bool
-	pause time.Duration // before the next build, if the last one read much
-	ended time.Time     // when the last build ended
-	read  int64         // how many entries it read
-	said  string        // its error; empty if it succeeded
-	seen  vigil         // of another process's build that is to be taken over
+	away      bool
+	pause     time.Duration // before the next build, if the last one read much
+	ended     time.Time     // when the last build ended
+	read      int64         // how many entries it read
+	lastError string        // its error; empty if it succeeded
+	seen      vigil         // of another process's build that is to be taken over
 }
 
 // next returns the pause before a build that becomes necessary at a time.
@@ -169,7 +169,7 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now storeStatus) {
 		return
 	}
 	began := time.Now()
-	if t.said == "" {
+	if t.lastError == "" {
 		k.Logger.Info("a store of page numbers is being built", "store", k.Name, "reason", reasonToBuild(now))
 	}
 	told := began
@@ -185,12 +185,12 @@ func (k *Keeper) rebuild(ctx context.Context, t *tending, now storeStatus) {
 		return
 	}
 	t.ended, t.read = time.Now(), entries
-	before := t.said
-	if t.said = ""; err != nil {
-		t.said = err.Error()
+	before := t.lastError
+	if t.lastError = ""; err != nil {
+		t.lastError = err.Error()
 	}
 	switch {
-	case ctx.Err() != nil, err != nil && t.said == before: // it was logged before
+	case ctx.Err() != nil, err != nil && t.lastError == before: // it was logged before
 	case err == nil:
 		k.Logger.Info("a store of page numbers is complete", "store", k.Name, "comments", entries, "took", time.Since(began).Round(time.Millisecond))
 	case comment.KindOf(err) == comment.Conflict:

@@ -27,7 +27,7 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	products := byProduct(entries)
 	written := map[string]bool{}
 	for len(products) > 0 {
-		g, err := s.ensured(ctx)
+		g, err := s.ensureCurrent(ctx)
 		if err != nil {
 			return err
 		}

@@ -49,8 +49,8 @@ func (s *Store) generations(ctx context.Context) (generations, error) {
 	return g, r.Err()
 }
 
-// ensured returns the generations, and creates a current one if there is none.
-func (s *Store) ensured(ctx context.Context) (generations, error) {
+// ensureCurrent returns the generations, and creates a current one if there is none.
+func (s *Store) ensureCurrent(ctx context.Context) (generations, error) {
 	g, err := s.generations(ctx)
 	if err != nil || g.current != "" {
 		return g, err
@@ -82,7 +82,7 @@ func (s *Store) swap(ctx context.Context, update, condition string, names map[st
 func (s *Store) begin(ctx context.Context) (string, error) {
 	name := rand.Text()
 	for {
-		g, err := s.ensured(ctx)
+		g, err := s.ensureCurrent(ctx)
 		if err != nil {
 			return "", err
 		}

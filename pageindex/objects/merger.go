@@ -164,8 +164,8 @@ func later(a, b Item) Item {
 	return a
 }
 
-// sorted sorts items by key in place, and keeps the latest of each key.
-func sorted(items []Item) []Item {
+// latestSorted sorts items by key in place, and keeps the latest of each key.
+func latestSorted(items []Item) []Item {
 	slices.SortStableFunc(items, func(a, b Item) int { return a.Compare(b.Key) })
 	out := items[:0]
 	for _, item := range items {

@@ -54,7 +54,7 @@ func (s *Sorter) All() iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		err := s.spill()
 		if err == nil {
-			err = merged(s.runs, func(item Item) error {
+			err = mergeRuns(s.runs, func(item Item) error {
 				if !yield(item, nil) {
 					return errStopped
 				}
@@ -75,7 +75,7 @@ func (s *Sorter) spill() error {
 		return nil
 	}
 	err := s.run(func(add func(Item) error) error {
-		for _, item := range sorted(s.items) {
+		for _, item := range latestSorted(s.items) {
 			if err := add(item); err != nil {
 				return err
 			}
@@ -88,7 +88,7 @@ func (s *Sorter) spill() error {
 	}
 	old := s.runs
 	s.runs = nil
-	if err := s.run(func(add func(Item) error) error { return merged(old, add) }); err != nil {
+	if err := s.run(func(add func(Item) error) error { return mergeRuns(old, add) }); err != nil {
 		return err
 	}
 	for _, name := range old {
@@ -124,8 +124,8 @@ func (s *Sorter) run(items func(add func(Item) error) error) error {
 	return errors.Join(err, file.Close())
 }
 
-// merged merges sorted files, and passes on the latest item of each key, in order.
-func merged(names []string, add func(Item) error) (err error) {
+// mergeRuns merges sorted files, and passes on the latest item of each key, in order.
+func mergeRuns(names []string, add func(Item) error) (err error) {
 	var h runHeap
 	for _, name := range names {
 		r := &run{}

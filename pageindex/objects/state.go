@@ -129,7 +129,7 @@ func (s *State) Pending(through uint64) []Item {
 			}
 		}
 	}
-	return sorted(out)
+	return latestSorted(out)
 }
 
 func (s *State) pendingProducts() []string {

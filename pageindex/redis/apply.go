@@ -26,7 +26,7 @@ func (s *Store) Apply(ctx context.Context, entries []pageindex.Entry) error {
 	}
 	written := map[string]bool{}
 	for {
-		g, err := s.ensured(ctx)
+		g, err := s.ensureCurrent(ctx)
 		if err != nil {
 			return s.name.Failed(err)
 		}

@@ -21,7 +21,7 @@ func (s *Store) Build(ctx context.Context) (pageindex.Build, error) {
 	if err != nil {
 		return nil, s.name.Failed(err)
 	}
-	if _, err := s.ensured(ctx); err != nil {
+	if _, err := s.ensureCurrent(ctx); err != nil {
 		return nil, s.name.Failed(err)
 	}
 	b := &building{store: s, generation: rand.Text(), servers: servers}

@@ -69,8 +69,8 @@ func (s *Store) generations(ctx context.Context) (generations, error) {
 	return generations{current: text(values[0]), building: text(values[1])}, nil
 }
 
-// ensured returns the generations, and creates a current one if there is none.
-func (s *Store) ensured(ctx context.Context) (generations, error) {
+// ensureCurrent returns the generations, and creates a current one if there is none.
+func (s *Store) ensureCurrent(ctx context.Context) (generations, error) {
 	g, err := s.generations(ctx)
 	if err != nil || g.current != "" {
 		return g, err
