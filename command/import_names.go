@@ -105,10 +105,10 @@ func undoneText(u imports.Undone) string {
 	return text
 }
 
-// withCounting runs work on the table. Meanwhile and afterwards it counts, until everything that work
-// wrote is counted; if others is set, it leaves counting to other processes. It returns how long
-// counting took after work ended. told begins the message about a backlog, and says what is done by
-// then.
+// withCounting runs work on the table. Meanwhile and afterwards it counts, until everything that
+// work wrote is counted; if others is set, it leaves counting to other processes. It returns how
+// long counting took after work ended. told begins the message about a backlog, and says what is
+// done by then.
 func withCounting(ctx context.Context, session *Session, target keeper.Target, others bool, told string, term Terminal, work func(context.Context) error) (waited time.Duration, err error) {
 	if others {
 		return 0, session.watch(ctx, work)

@@ -37,7 +37,8 @@ func (c *Show) Run(ctx context.Context, flags *EngineFlags, term Terminal) (err 
 	return err
 }
 
-// inspectionText formats a comment and its keys for a screen. It wraps texts to a width on any output.
+// inspectionText formats a comment and its keys for a screen. It wraps texts to a width on any
+// output.
 func inspectionText(i dynamo.Inspection, width int, screen output.Screen) string {
 	var out strings.Builder
 	out.WriteString(showComment(i.Comment, width, screen))

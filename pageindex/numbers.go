@@ -29,19 +29,19 @@ type NumbersWanted struct {
 	Voted FindVoted
 }
 
-// Numbers looks up the page numbers of a page: where the page with a number begins, how many pages
-// there are, which of them a page reached by cursor is, and where its neighbours begin. It asks the
-// index for all of this at once, and a second time only for what depends on the first answer. It is
-// used by one goroutine at a time.
+// Numbers looks up the page numbers of a page: where a page by number begins, how many pages there
+// are, the number of a page reached by cursor, and where its neighbours begin. It asks the index
+// for all of this at once, and a second time only for what depends on the first answer. It is used
+// by one goroutine at a time.
 type Numbers struct {
 	index  Index
 	wanted NumbersWanted
 
 	// Counts are the list's comments by rating, known after Begin.
 	Counts comment.Counts
-	// Start is where to start reading the page, known after Begin if Place was asked for: a
-	// boundary at or before its rank, one behind the page, from which it is read backwards, or one
-	// in its middle. Skip and InFront say which.
+	// Start is where to start reading the page, known after Begin if Place was asked for. It is a
+	// boundary at or before the page, one behind it, to read backwards from, or one in its middle.
+	// Skip and InFront say which.
 	Start Start
 	// Cost is what the lookup has cost so far.
 	Cost Cost

@@ -41,8 +41,8 @@ type Target struct {
 	// it, any position between that comment and the next will do.
 	AtComment bool
 	// Size is how many comments will be read from the rank on, 0 for any number. With it, the
-	// boundary may also lie behind them, if fewer comments lie between; or among them, if any other
-	// would leave many to skip: then they are read from it in both directions.
+	// boundary may also lie behind them, if fewer comments lie between. If any other would leave
+	// many to skip, it may lie among them: then they are read from it in both directions.
 	Size int
 	// At asks for the boundary directly behind this position, whether or not a comment is there.
 	// Its rank is exact.

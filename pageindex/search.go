@@ -140,7 +140,7 @@ func next(searches []search, known map[Probe]comment.Position) (probes []Probe, 
 
 // picking finds the element with a rank. It keeps the range of candidates in each cell.
 //
-// For an element that was read, the number of elements below it is known in its own cell; in each
+// For an element that was read, the number of elements below it is known in its own cell. In each
 // other cell it lies between the indexes of two elements read. So its rank lies between two sums.
 // If even the upper one is too low, the element and all below it are too low, and likewise above.
 // With two or more cells, each wave removes candidates, even if it reads one element of each cell.

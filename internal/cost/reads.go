@@ -164,8 +164,8 @@ const (
 	logUnitsOfGone = 3.4
 )
 
-// countingCost returns the consumption of counting comments that are added, or deleted, one at a time:
-// the mean over products and ratings.
+// countingCost returns the consumption of counting comments that are added, or deleted, one at a
+// time: the mean over products and ratings.
 func (w Workload) countingCost(gone bool) counting {
 	mean := counting{writes: layout.Units{layout.InTable: logUnits}}
 	if gone {

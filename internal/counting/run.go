@@ -60,7 +60,7 @@ func (r *Runner) UpTo(ask func(context.Context) (time.Time, bool)) func(context.
 }
 
 // A task that stopped with an error is restarted after firstRestart, then after twice as long each
-// time, up to longestRestart: a persistent failure must not consume capacity all the time. After
+// time, up to longestRestart. A persistent failure must not consume capacity all the time. After
 // running for longer than longestRestart, a task starts with firstRestart again.
 //
 // Errors of a busy or unreachable table pass, and then nothing should wait longer: the task is

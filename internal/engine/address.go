@@ -37,9 +37,9 @@ func randomLoopback() netip.Addr {
 	return netip.AddrFrom4([4]byte{127, byte(1 + rand.IntN(254)), byte(rand.IntN(256)), byte(rand.IntN(256))})
 }
 
-// candidates returns the addresses on which an engine may listen, the best first: the random
-// address, which Linux allows; an address that an administrator added beside 127.0.0.1, which macOS
-// requires; then 127.0.0.1.
+// candidates returns the addresses on which an engine may listen, the best first. The first is
+// random, which Linux allows. Then come addresses that an administrator added beside 127.0.0.1,
+// which macOS requires, and 127.0.0.1.
 func candidates(random netip.Addr, own []net.Addr) []netip.Addr {
 	all := []netip.Addr{random}
 	for _, address := range own {

@@ -6,10 +6,11 @@ package engine
 // record to find that: a table slows down as its stream grows. And it never removes records, where
 // AWS does so after 24 hours. So we add an index to its table of records, and remove old ones.
 //
-// Both happen through our own connection while the engine runs. That is safe: SQLite serves several
-// processes on one file, the engine waits up to 5 s for the lock at the beginning of each write,
-// and a batch here holds it for 3 ms as a rule and 30 ms at most. In a test with four writers
-// loading at full speed while 60,000 records were removed, nothing failed and nothing was lost.
+// Both happen through our own connection while the engine runs. That is safe, since SQLite serves
+// several processes on one file. The engine waits up to 5 s for the lock at the beginning of each
+// write, and a batch here holds it for 3 ms as a rule and 30 ms at most. In a test with four
+// writers loading at full speed while 60,000 records were removed, nothing failed and nothing was
+// lost.
 //
 // We rejected an index of the two numbering columns only. With it, DescribeStream, which asks for a
 // shard's first and last number, reads whole records with their images. With the other two columns

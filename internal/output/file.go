@@ -65,8 +65,8 @@ func Check(name string, force bool) error {
 	return err
 }
 
-// destination returns the path that a file name leads to: it follows a symbolic link, so that its
-// target is replaced. special reports that the path is something other than a regular file.
+// destination returns the path that a file name leads to: it follows symbolic links. special
+// reports that the path is something other than a regular file.
 func destination(name string, force bool) (path string, special bool, err error) {
 	path = name
 	if target, err := filepath.EvalSymlinks(name); err == nil {

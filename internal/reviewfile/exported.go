@@ -1,7 +1,7 @@
 package reviewfile
 
 // The lines of Talkback's own export. A line contains everything of a comment, and restoring it
-// changes nothing: no entity is resolved, no space is trimmed, and the ID, the version and the time
+// changes nothing. No entity is resolved, no space is trimmed, and the ID, the version and the time
 // of the last edit stay. A separate member marks the line as exported. An ID alone would not
 // suffice, since others may copy IDs from the API.
 

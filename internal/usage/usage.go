@@ -1,7 +1,7 @@
-// Package usage accounts for the resources of each operation while it runs: the read units that it
-// consumes, its calls and waves, the comments that it writes, and the bytes of text that it holds.
-// The bytes are bounded, per operation and for all operations of a process together. The account
-// travels in the context, so this package depends on neither the table nor HTTP.
+// Package usage accounts for the resources of each operation while it runs: read units, calls,
+// waves, comments written, and the bytes of text that it holds. The bytes are bounded, per
+// operation and for all operations of a process together. The account travels in the context, so
+// this package depends on neither the table nor HTTP.
 package usage
 
 import (

@@ -17,8 +17,8 @@ import (
 // much late.
 //
 // Second, the store covered the token at most Look before the answer, and covers it after the
-// answer. It cannot have been incomplete between: a store that was emptied or taken by another
-// table has lost its identity, and never gets the same one again; one that was rebuilt meanwhile
+// answer. It cannot have been incomplete between. A store that was emptied or taken by another
+// table has lost its identity, and never gets the same one again. One that was rebuilt meanwhile
 // covered another token before.
 
 // Find finds targets in a list. The error is of the kind Unavailable while the store does not

@@ -2,7 +2,7 @@
 // when they missed some, rebuilds them, and refuses to answer from a store that may be wrong.
 //
 // A store lies outside the table, so no transaction covers both. A token makes up for that. The
-// table has a registry of stores (registry.go): each has an identity, and a number that rises
+// table has a registry of stores (registry.go). Each has an identity, and a number that rises
 // whenever a process counted comments and could not feed them to the store. A store is complete if
 // and only if it covers the token: a text made of both, and of when the statistics were last
 // rebuilt.

@@ -10,8 +10,8 @@ import (
 )
 
 // A build that failed, or whose store missed comments soon after, is repeated after firstPause,
-// then after twice as long each time, up to longestPause: each build reads all markers of the
-// table. A store that was complete for longestPause starts with firstPause again.
+// then after twice as long each time, up to longestPause. The reason is that each build reads all
+// markers of the table. A store that was complete for longestPause starts with firstPause again.
 //
 // Only reading for nothing is worth such a pause. A build that read nothing, because the store
 // refused to begin, is repeated after cheapPause. One that read little waits only so long that at

@@ -3,8 +3,8 @@
 // the two databases differ.
 //
 // Table entries has a row for each comment. Table blocks counts them by language, rating and block
-// of some 12 days. A lookup reads the counts of the blocks, picks the block that contains a rank,
-// and finds the position in it by OFFSET in an index-only scan, from the nearer end. See
+// of some 12 days. A lookup reads the counts of the blocks, and picks the block that contains a
+// rank. It finds the position there by OFFSET in an index-only scan, from the nearer end. See
 // docs/design/page-index-sql.md.
 package relational
 

@@ -31,8 +31,8 @@ var ErrTorn = errors.New("the parts of the page index do not fit together")
 // errDamaged is the error about bytes that Encode cannot have written.
 var errDamaged = fmt.Errorf("%w: the bytes are damaged, or of a later release", ErrTorn)
 
-// appendPosition writes a position in a short form: how many leading bytes it shares with another
-// position, which the reader knows, and the rest up to the last byte that is not zero.
+// appendPosition writes a position in a short form: how many leading bytes it shares with near, and
+// the rest up to the last byte that is not zero. The reader must know near.
 func appendPosition(out []byte, p, near comment.Position) []byte {
 	shared := 0
 	for shared < len(p)-1 && p[shared] == near[shared] {

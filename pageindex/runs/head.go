@@ -94,8 +94,9 @@ func addChange(counts comment.Stats, c Change) {
 	}
 }
 
-// MergeDue reports whether the log should be merged after a transaction, given the head before it:
-// the log has grown by another 4 KB, or the first run was sealed, which has to be split.
+// MergeDue reports whether the log should be merged after a transaction, given the head before it.
+// It is due if the log has grown by another 4 KB, or if the first run was sealed, which has to be
+// split.
 func (h Head) MergeDue(before Head) bool {
 	grown := h.Written/mergeBytes > before.Written/mergeBytes
 	return grown || h.sealed() && !before.sealed()

@@ -192,10 +192,10 @@ func (p segmentRange) upTo(at comment.Position, order comment.Order) share {
 
 func (s *segment) tooLarge() bool { return s.chunk == nil && s.counts.Total() > MaxReadable }
 
-// wants reports whether an answer depends on unread content of a part: on how many of its comments
-// are in the list, how many are up to a position, or which of them has a rank. While the number of
-// comments before a rank is uncertain, the rank may lie in several chunks. They are all read
-// together with the parts that make it uncertain.
+// wants reports whether an answer depends on unread content of a part: how many of its comments are
+// in the list or up to a position, or which of them has a rank. While the number of comments before
+// a rank is uncertain, the rank may lie in several chunks. They are all read together with the
+// parts that make it uncertain.
 func (l *locator) wants(p segmentRange, targets []pageindex.Target) bool {
 	if p.revealed {
 		return false
@@ -223,8 +223,8 @@ func (l *locator) wants(p segmentRange, targets []pageindex.Target) bool {
 // two reads of at least 4 KB each: some 32 short comments.
 const fewSkipped = 32
 
-// nearest returns the boundary from which reading a target's comments skips the fewest others: the
-// last one before them, the first one behind them, or one in their middle, which skips none.
+// nearest returns the boundary from which reading a target's comments skips the fewest others. It
+// is the last one before them, the first one behind them, or one in their middle, which skips none.
 func (l *locator) nearest(t pageindex.Target, total int) pageindex.Boundary {
 	best, end := l.boundary(t.Rank), min(t.Rank+t.Size, total)
 	if t.Size == 0 || t.Rank >= total || l.parts == nil {

@@ -62,9 +62,8 @@ func (m *Merge) Chunks() []Key {
 	return keys
 }
 
-// hasRoom reports whether a chunk that the log does not change is small enough to be merged with
-// its neighbours: with new runs if it is not nearly full, and with a rewritten chunk if it is
-// nearly empty.
+// hasRoom reports whether a chunk that the log does not change is small enough to be merged with a
+// neighbour: with new runs unless it is nearly full, with a rewritten chunk if it is nearly empty.
 func (m *Merge) hasRoom(i int) bool {
 	bytes := m.view.segments[i].chunk.Bytes
 	for _, beside := range m.view.segments[max(i-1, 0):min(i+2, len(m.view.segments))] {
