@@ -175,13 +175,18 @@ func (r *reader) read(ctx context.Context) (ended bool) {
 // step reads once and passes the records to the handler. It checks whether records may have been
 // dropped unread, which not every engine reports.
 func (r *reader) step(ctx context.Context) (ended bool, err error) {
-	r.mu.Lock()
-	next, lost := r.current().outOfReach(time.Now())
-	r.mu.Unlock()
-	if !lost {
-		r.advance(func(progress) progress { return next })
-	} else if err := r.startOver(ctx, "nobody read the shard for as long as the stream keeps records"); err != nil {
-		return false, err
+	lost := false
+	r.advance(func(p progress) progress {
+		next, gone := p.outOfReach(time.Now())
+		if lost = gone; lost {
+			return p // until the gap is recorded
+		}
+		return next
+	})
+	if lost {
+		if err := r.startOver(ctx, "nobody read the shard for as long as the stream keeps records"); err != nil {
+			return false, err
+		}
 	}
 	if !r.stuck && !r.atEnd && len(r.unprocessed()) < mostWaiting {
 		switch err := r.fetch(ctx); {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -67,4 +68,41 @@ func TestClocksThatJump(t *testing.T) {
 			t.Fatalf("after a heartbeat of now, the watermark is %s, and it is %s", p.caughtUp, m.now())
 		}
 	})
+}
+
+// idle is a shard in which nothing happens.
+type idle struct{ Source }
+
+// Open implements Source.
+func (idle) Open(context.Context, string, string, string) (string, error) {
+	return "from the first", nil
+}
+
+// Read implements Source.
+func (idle) Read(context.Context, string, string) (Batch, error) { return Batch{Next: "more"}, nil }
+
+// A step of a reader keeps what is noted of its progress meanwhile, such as that the clock was set back.
+func TestStepsKeepProgress(t *testing.T) {
+	const heartbeats = 200_000
+	r := &reader{shared: &shared{source: idle{}}}
+	sent := make(chan struct{})
+	go func() {
+		defer close(sent)
+		for range heartbeats {
+			r.advance(progress.sent)
+		}
+	}()
+	for going := true; going; {
+		if _, err := r.step(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-sent:
+			going = false
+		default:
+		}
+	}
+	if r.progress.overdue != heartbeats {
+		t.Errorf("%d heartbeats were sent, and %d are known", heartbeats, r.progress.overdue)
+	}
 }
