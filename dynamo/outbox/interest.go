@@ -32,6 +32,13 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 		if err != nil {
 			return false, err
 		}
+		if !before.Any() { // marked first: whoever comes after a process that ends here finds events wanted, and marks none
+			for _, lane := range o.lanes {
+				if err := lane.mark(ctx, true); err != nil {
+					return false, err
+				}
+			}
+		}
 		item := layout.OutboxKey(layout.OutboxWantPrefix + name)
 		if lasts > 0 {
 			item[layout.AttrTTL] = layout.Number(o.now().Add(lasts).Unix())
@@ -42,14 +49,6 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 		o.mu.Lock()
 		o.looked = time.Time{}
 		o.mu.Unlock()
-		if before.Any() {
-			return false, nil
-		}
-		for _, lane := range o.lanes {
-			if err := lane.mark(ctx, true); err != nil {
-				return false, err
-			}
-		}
 		return false, nil
 	})
 }

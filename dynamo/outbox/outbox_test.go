@@ -7,6 +7,7 @@ import (
 	"maps"
 	"math"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -307,8 +308,24 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// lastWrite ends its process with the first item that it puts of who wants events.
+type lastWrite struct {
+	outbox.Client
+	die func()
+}
+
+func (l lastWrite) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...func(*dynamodb.Options)) (*dynamodb.PutItemOutput, error) {
+	out, err := l.Client.PutItem(ctx, in, o...)
+	if reflect.DeepEqual(in.Item["SK"], layout.OutboxKey(layout.OutboxWantPrefix + "a")["SK"]) {
+		l.die()
+		return nil, context.Canceled
+	}
+	return out, err
+}
+
 // While nobody wants events, nothing is written, and a process looks once in some seconds whether
-// somebody does. Once off again, a reader learns that events are missing.
+// somebody does. Once off again, a reader learns that events are missing, also if the first process that
+// wanted them ended at once.
 func TestOff(t *testing.T) {
 	client, table := newTable(t)
 	counted := &writes{Client: client}
@@ -322,7 +339,11 @@ func TestOff(t *testing.T) {
 	if counted.writes > 0 || counted.reads >= len(h.shards[0]) {
 		t.Errorf("%d reads and %d writes of an outbox that nobody wants", counted.reads, counted.writes)
 	}
-	for range 2 { // the second finds it on
+	dying, die := context.WithCancel(t.Context())
+	if err := outbox.New(lastWrite{client, die}, table).Want(dying, "a", time.Hour); err == nil {
+		t.Error("a process that ends while it notes that it wants events is not told")
+	}
+	for range 2 { // they may find it on
 		if err := out.Want(t.Context(), "a", time.Hour); err != nil {
 			t.Fatal(err)
 		}
