@@ -137,6 +137,23 @@ func TestDebtIsNotForgotten(t *testing.T) {
 	}
 }
 
+// Where there is no room, the client is forgotten that has its whole burst again first. One that has it
+// now is forgotten at once.
+func TestWhoIsForgotten(t *testing.T) {
+	l := newLedger(Policy{Rate: 1, Burst: 10}, 2, func() time.Duration { return 0 })
+	for i, name := range []string{"ada", "bob", "ada", "eve"} {
+		l.Take(t.Context(), Customer(name), float64(2+i))
+	}
+	for name, want := range map[string]float64{"ada": 10 - 2 - 4, "bob": 10, "eve": 10 - 5} {
+		if got := l.Peek(Customer(name), 1); got.Units != want {
+			t.Errorf("%s has %v units, want %v", name, got.Units, want)
+		}
+	}
+	if l.Settle(t.Context(), Customer("eve"), Charge{Taken: 5}, 0); l.Clients() != 1 {
+		t.Errorf("%d clients are known, of which one has its whole burst", l.Clients())
+	}
+}
+
 // A million addresses take no more memory than maxClients, and those that have their whole burst
 // again are forgotten.
 func TestManyClients(t *testing.T) {

@@ -77,6 +77,9 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	if got := take(10); got != 10 {
 		t.Fatalf("the store granted %d bursts of 10, want 10", got)
 	}
+	if got := shared.Peek(ada, 1); got.Wait == 0 || shared.Clients() != 1 {
+		t.Errorf("of what the store said, a server knows %+v of %d clients", got, shared.Clients())
+	}
 	s.fail(fault)
 	begun := time.Now()
 	if got := take(5); got != 5 {
@@ -95,6 +98,9 @@ func testStoreAway(t *testing.T, fault func(context.Context) error) {
 	shared.Take(ctx, bob, 25)
 	if got := shared.Peek(bob, 1); got.Wait == 0 {
 		t.Error("a client that this server refuses by itself is let in")
+	}
+	if got := shared.Clients(); got != 2 {
+		t.Errorf("%d clients are known, want 2", got)
 	}
 	before := s.calls.Load()
 	time.Sleep(5*time.Second + 10*time.Millisecond)

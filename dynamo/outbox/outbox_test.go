@@ -283,7 +283,9 @@ func (w *writes) PutItem(ctx context.Context, in *dynamodb.PutItemInput, o ...fu
 func TestCost(t *testing.T) {
 	client, table := newTable(t)
 	counted := &writes{Client: client}
-	out, h := outbox.New(counted, table), newHistory(commenttest.Rand(t), 1, 1, 101)
+	out, h := outbox.New(counted, table), newHistory(commenttest.Rand(t), 1, 1, 102)
+	last := h.shards[0][101:]
+	h.shards[0] = h.shards[0][:101]
 	if err := out.Want(t.Context(), "test", 0); err != nil {
 		t.Fatal(err)
 	}
@@ -296,6 +298,10 @@ func TestCost(t *testing.T) {
 		if err := handler.Handle(t.Context(), row.records); err != nil || counted.units != row.want {
 			t.Errorf("%d records: %v write units, want %v; %v", len(row.records), counted.units, row.want, err)
 		}
+	}
+	counted.units = 0 // of a process that begins where another one ended
+	if err := outbox.New(counted, table).After(counter{}).Handle(t.Context(), last); err != nil || counted.units != 1 {
+		t.Errorf("%v write units of a process that begins, want 1; %v", counted.units, err)
 	}
 	account := usage.NewPool(1).Open(1)
 	for lane := range outbox.Lanes {
@@ -381,11 +387,11 @@ func TestImports(t *testing.T) {
 	}
 	var records []stream.Record
 	want := map[string][]outbox.Kind{}
-	for _, product := range []string{"espresso", "teapot"} {
+	for _, product := range []string{"espresso", "teapot", "hidden"} {
 		for i, c := range commenttest.Many(r, product, 20) {
 			c.Status, c.Moderation = comment.Approved, nil
 			now := layout.Encode(c)
-			if i == 19 { // it stands for none that are in lists
+			if i == 19 || product == "hidden" { // it stands for none that are in lists
 				c.Status = comment.Rejected
 				now = layout.Encode(c)
 			}
@@ -396,6 +402,7 @@ func TestImports(t *testing.T) {
 		}
 		want[product] = []outbox.Kind{outbox.Added, outbox.Imported, outbox.StatisticsChanged, outbox.StatisticsChanged}
 	}
+	want["hidden"] = []outbox.Kind{outbox.Added, outbox.Imported}
 	if err := out.After(counter{}).Handle(t.Context(), records); err != nil {
 		t.Fatal(err)
 	}
@@ -407,8 +414,8 @@ func TestImports(t *testing.T) {
 		}
 		for _, e := range batch.Events {
 			got[e.Product] = append(got[e.Product], e.Kind)
-			if !e.Shown {
-				t.Errorf("%+v is of a comment that is in no list", e)
+			if e.Shown == (e.Product == "hidden") {
+				t.Errorf("%+v is of a comment that is in lists: %v", e, e.Shown)
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -131,7 +132,7 @@ func TestReload(t *testing.T) {
 // Automatic finds what was added latest, and never holds more bytes than it may.
 func TestAutomaticAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		limit := rapid.IntRange(0, 5000).Draw(t, "limit")
+		limit := 100 * rapid.IntRange(0, 50).Draw(t, "limit") // often what queries take to the byte
 		a := NewAutomatic(limit, nil)
 		var model []string // the latest last
 		use := func(text string) (known bool) {
@@ -225,6 +226,9 @@ func TestRedisAway(t *testing.T) {
 	if !store.away(time.Now()) || store.away(time.Now().Add(pause)) {
 		t.Error("it is not left alone for a while")
 	}
+	store.try(t.Context(), HashOf("{ a }"), func(context.Context, string) error { t.Error("it is asked meanwhile"); return nil })
+	store.alone = time.Time{}
+	store.try(t.Context(), "ab", func(context.Context, string) error { t.Error("it is asked for what is no hash"); return nil })
 	if _, err := OpenRedis("http://x", "comments", slog.Default()); err == nil {
 		t.Error("a wrong URL is taken")
 	}
@@ -252,6 +256,10 @@ func TestRedisIsShared(t *testing.T) {
 		t.Errorf("found %q, which nobody sent", text)
 	}
 	key, _ := keyOf("talkback:queries:comments:", HashOf("{ a }"))
+	ttl, _ := server.Do("TTL", key)
+	if left, err := strconv.Atoi(strings.TrimPrefix(ttl, ":")); err != nil || left < 23*60*60 || left > 24*60*60 {
+		t.Errorf("it is forgotten in %s s, want a day", ttl)
+	}
 	server.Must(t, "SET", key, "{another}")
 	if text, found := open().Find(t.Context(), HashOf("{ a }")); found {
 		t.Errorf("found %q in its place", text)

@@ -249,6 +249,12 @@ func TestOperationsEnd(t *testing.T) {
 	}
 	send(initiate)
 	read()
+	for range 2 { // the id is free again as soon as the server completes it
+		send(`{"id":"1","type":"subscribe","payload":{"query":"once"}}`)
+		if next, last := read(), read(); !strings.Contains(next, `"next"`) || last != `{"id":"1","type":"complete"}` {
+			t.Fatal(next, last)
+		}
+	}
 	send(`{"id":"1","type":"subscribe","payload":{"query":"all"}}`)
 	read()
 	send(`{"id":"1","type":"complete"}`)

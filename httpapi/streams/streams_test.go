@@ -42,8 +42,8 @@ func TestForms(t *testing.T) {
 					}
 					return nil
 				})
-			if got := w.Body.String(); got != want {
-				t.Errorf("%s\n%q instead of\n%q", accept, got, want)
+			if got := w.Body.String(); got != want || !w.Flushed {
+				t.Errorf("%s\n%q instead of\n%q, sent at once: %v", accept, got, want, w.Flushed)
 			}
 		})
 	}
