@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"pgregory.net/rapid"
+
+	"github.com/talkback/talkback/comment"
 )
 
 // machine is a reader on a machine whose clock is set forward and back, beside the time as it is.
@@ -104,5 +106,68 @@ func TestStepsKeepProgress(t *testing.T) {
 	}
 	if r.progress.overdue != heartbeats {
 		t.Errorf("%d heartbeats were sent, and %d are known", heartbeats, r.progress.overdue)
+	}
+}
+
+// ownLease keeps one lease. It writes it, but answers the first write with an error.
+type ownLease struct {
+	Leases
+	kept   Lease
+	writes int
+}
+
+// List implements Leases.
+func (l *ownLease) List(context.Context, string) ([]Lease, error) { return []Lease{l.kept}, nil }
+
+// Swap implements Leases.
+func (l *ownLease) Swap(_ context.Context, _ string, old, next Lease) error {
+	if old.Counter != l.kept.Counter {
+		return comment.Errorf(comment.Conflict, "another wrote it")
+	}
+	if l.kept = next; l.writes == 0 {
+		l.writes++
+		return comment.Errorf(comment.Timeout, "no answer")
+	}
+	return nil
+}
+
+// HeartbeatOf implements Heartbeats.
+func (l *ownLease) HeartbeatOf(Record) (heartbeat Heartbeat, ok bool) { return heartbeat, false }
+
+// A reader that wrote its lease, and did not learn it, holds it still.
+func TestOwnWriteIsNoConflict(t *testing.T) {
+	mine := Lease{Shard: "s", Owner: "me", Counter: 1}
+	l := &ownLease{kept: mine}
+	r := &reader{shared: &shared{me: "me", leases: l}, lease: mine}
+	same := func(lease Lease) Lease { return lease }
+	if err := r.write(t.Context(), same); comment.KindOf(err) != comment.Timeout {
+		t.Error(err)
+	}
+	if err := r.write(t.Context(), same); err != nil || r.status().Counter != 3 {
+		t.Errorf("write %d of the lease: %v", r.status().Counter, err)
+	}
+}
+
+// failing fails with an error, if it has one.
+type failing struct{ err error }
+
+// Handle implements Handler.
+func (f failing) Handle(context.Context, []Record) error { return f.err }
+
+// While all records wait since their items are throttled, others are read. While the table is away, none
+// are: they would only be kept in memory.
+func TestWaitingRecordsAreReadOn(t *testing.T) {
+	throttled, away := comment.Errorf(comment.Throttled, "busy"), comment.Errorf(comment.Unavailable, "away")
+	for _, row := range []struct {
+		err   error
+		stuck bool
+	}{
+		{nil, false}, {throttled, true}, {away, true},
+		{RecordErrors{0: throttled, 1: throttled}, false}, {RecordErrors{0: away, 1: away}, true}, {RecordErrors{1: away}, false},
+	} {
+		r := &reader{shared: &shared{handler: failing{row.err}, leases: &ownLease{}}, pending: make([]pendingRecord, 2)}
+		if _ = r.handOver(t.Context()); r.stuck != row.stuck {
+			t.Errorf("after %v, no more is read: %v", row.err, r.stuck)
+		}
 	}
 }
