@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -35,7 +36,8 @@ type lane struct {
 	number int
 	busy   chan struct{} // has a value while the lane is in use; guards the fields below
 
-	end           uint64 // number of the last item; 0 if unknown
+	end           uint64    // number of the last item; 0 if unknown
+	expires       time.Time // when that item expires
 	recent, older map[comment.ID]stream.Position
 }
 
@@ -74,7 +76,7 @@ func (l *lane) use(ctx context.Context, do func() (progress bool, err error)) er
 	defer func() { <-l.busy }()
 	return call.Retry(ctx, func() (progress bool, err error) {
 		for {
-			if l.end == 0 {
+			if l.end == 0 || l.expires.Sub(l.store.now()) < Keep/2 { // once that item is gone, others begin anew
 				if err := l.begin(ctx); err != nil {
 					return progress, err
 				}
@@ -104,7 +106,7 @@ func (l *lane) put(ctx context.Context, item layout.Outbox) error {
 		return errTaken
 	}
 	if err == nil {
-		l.end = item.Number
+		l.end, l.expires = item.Number, item.Expires
 	}
 	return call.Wrap(err, "PutItem of lane %d of the outbox", l.number)
 }
@@ -144,7 +146,7 @@ func (l *lane) follow(ctx context.Context) error {
 
 func (l *lane) learn(item layout.Outbox) {
 	l.note(entriesIn(item))
-	l.end = item.Number
+	l.end, l.expires = item.Number, item.Expires
 }
 
 // news returns the entries that are not in the lane yet, as far as this process remembers.

@@ -1,0 +1,54 @@
+package outbox_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+
+	"github.com/talkback/talkback/dynamo/layout"
+	"github.com/talkback/talkback/dynamo/outbox"
+	"github.com/talkback/talkback/internal/commenttest"
+)
+
+// A process that appended long ago appends behind all others when events are wanted again, though all
+// that it knows of has expired meanwhile.
+func TestAppendAfterAllHasExpired(t *testing.T) {
+	client, table := newTable(t)
+	old, h := outbox.New(client, table), newHistory(commenttest.Rand(t), 1, 1, 3)
+	outbox.SetClock(old, func() time.Time { return time.Now().Add(-outbox.Keep - 24*time.Hour) })
+	if err := old.Want(t.Context(), "test", 0); err != nil {
+		t.Fatal(err)
+	}
+	appends := func(out *outbox.Outbox, change int) {
+		t.Helper()
+		if err := out.After(counter{}).Handle(t.Context(), h.shards[0][change:change+1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appends(old, 0)
+	lane, want := 0, outbox.Of(h.shards[0][2])
+	for id := range h.want {
+		lane = outbox.LaneOf(id)
+	}
+	ends, err := old.Ends(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for number := ends[lane] >> 7; number > ends[lane]>>7-2; number-- { // the change, and the mark before it
+		key := layout.Item{"PK": layout.OutboxLanePK(lane), "SK": layout.Text(layout.OutboxSK(number))}
+		if _, err := client.DeleteItem(t.Context(), &dynamodb.DeleteItemInput{TableName: &table, Key: key}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	appends(outbox.New(client, table), 1)
+	if ends, err = old.Ends(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	outbox.SetClock(old, time.Now)
+	appends(old, 2)
+	batch, err := old.Read(t.Context(), lane, ends[lane], 10)
+	if err != nil || len(batch.Events) != len(want) || batch.Events[0].ID != want[0].ID {
+		t.Errorf("behind the second change are %+v; %v", batch.Events, err)
+	}
+}
