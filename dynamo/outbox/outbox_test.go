@@ -261,12 +261,15 @@ type writes struct {
 	outbox.Client
 	mu            sync.Mutex // lanes write at once
 	reads, writes int
+	lanes         int     // reads of lanes
 	units         float64 // of writes
 }
 
 func (w *writes) Query(ctx context.Context, in *dynamodb.QueryInput, o ...func(*dynamodb.Options)) (*dynamodb.QueryOutput, error) {
 	w.mu.Lock()
-	w.reads++
+	if w.reads++; in.ExpressionAttributeValues[":lane"] != nil {
+		w.lanes++
+	}
 	w.mu.Unlock()
 	return w.Client.Query(ctx, in, o...)
 }
@@ -289,7 +292,7 @@ func TestCost(t *testing.T) {
 	if err := out.Want(t.Context(), "test", 0); err != nil {
 		t.Fatal(err)
 	}
-	handler := out.After(counter{})
+	handler, begun := out.After(counter{}), counted.lanes
 	for _, row := range []struct {
 		records []stream.Record
 		want    float64
@@ -298,6 +301,9 @@ func TestCost(t *testing.T) {
 		if err := handler.Handle(t.Context(), row.records); err != nil || counted.units != row.want {
 			t.Errorf("%d records: %v write units, want %v; %v", len(row.records), counted.units, row.want, err)
 		}
+	}
+	if counted.lanes > begun {
+		t.Errorf("a process that knows the ends of lanes read %d times", counted.lanes-begun)
 	}
 	counted.units = 0 // of a process that begins where another one ended
 	if err := outbox.New(counted, table).After(counter{}).Handle(t.Context(), last); err != nil || counted.units != 1 {
