@@ -32,7 +32,7 @@ func (o *Outbox) Want(ctx context.Context, name string, lasts time.Duration) err
 		if err != nil {
 			return false, err
 		}
-		if !before.Any() { // marked first: whoever comes after a process that ends here finds events wanted, and marks none
+		if !before.Any() { // marked first: if the process ends after the item is put, the next one marks none
 			for _, lane := range o.lanes {
 				if err := lane.mark(ctx, true); err != nil {
 					return false, err
