@@ -108,7 +108,7 @@ func TestDrainOverTLS(t *testing.T) {
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
 	}
-	silent, sending, first, second := shake("http/1.1"), shake("http/1.1"), shake("http/1.1"), shake("h2")
+	silent, used, sending, first, second := shake("http/1.1"), shake("http/1.1"), shake("http/1.1"), shake("http/1.1"), shake("h2")
 	frames := http2.NewFramer(second, second)
 	if _, err := io.WriteString(second, http2.ClientPreface); err != nil {
 		t.Fatal(err)
@@ -125,6 +125,8 @@ func TestDrainOverTLS(t *testing.T) {
 	connections.Stop()
 	drained := make(chan error, 1)
 	go func() { drained <- connections.Drain(t.Context()) }()
+	for !talk(t, used, "/healthz").Close { // until the drain has begun
+	}
 	isAnsweredInDrain(t, sending, drained)
 	isAnsweredInDrain(t, first, drained)
 	if err := silent.SetDeadline(time.Now().Add(time.Minute)); err != nil {
