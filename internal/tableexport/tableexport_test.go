@@ -99,18 +99,18 @@ func readAs(t *testing.T, want []layout.Item, names ...string) {
 }
 
 // measuring is a Loader that notes how much it was given.
-type measuring struct{ items, most int } // most bytes at once
+type measuring struct{ calls, items, most int } // most bytes at once
 
 func (m *measuring) Load(_ context.Context, items []layout.Item) (restore.Counts, error) {
 	bytes := 0
 	for _, it := range items {
 		bytes += layout.SizeOf(it, slices.Collect(maps.Keys(it)))
 	}
-	m.items, m.most = m.items+len(items), max(m.most, bytes)
+	m.calls, m.items, m.most = m.calls+1, m.items+len(items), max(m.most, bytes)
 	return restore.Counts{Written: len(items)}, nil
 }
 
-// However large its items are, a restore holds few megabytes of them.
+// However large its items are, a restore holds few megabytes of them. It loads no fewer at once than that.
 func TestRestoreOfLargeItems(t *testing.T) {
 	const items, large = 100, 300_000
 	var all []layout.Item
@@ -125,8 +125,8 @@ func TestRestoreOfLargeItems(t *testing.T) {
 		t.Fatal(err)
 	}
 	done, err := e.Restore(t.Context(), check, loader, output.NewProgress(io.Discard, -1, "items"))
-	if err != nil || done.Written != items || loader.items != items || loader.most > batchBytes+2*large {
-		t.Errorf("%+v, %v; %d items, up to %d bytes at once", done, err, loader.items, loader.most)
+	if err != nil || done.Written != items || loader.items != items || loader.most > batchBytes+2*large || loader.calls != items*large/batchBytes+1 {
+		t.Errorf("%+v, %v; %d items in %d calls, up to %d bytes at once", done, err, loader.items, loader.calls, loader.most)
 	}
 }
 

@@ -162,6 +162,7 @@ func TestSameBytes(t *testing.T) {
 			` rated: products(ids: ["pan", "nothing"]) { languages ` + a.selection("LanguageCount", 1) + ` stats ` + a.selection("CommentStats", 2) + `}` +
 			` babel: products(ids: ["pan", "babel"]) { id stats ` + a.selection("CommentStats", 2) +
 			` french: stats(lang: "fr") ` + a.selection("CommentStats", 2) + ` languages ` + a.selection("LanguageCount", 1) + `}` +
+			` wrong: products(ids: ["pan"]) { id stats(lang: "no language") { total } }` +
 			fmt.Sprintf(` comment(id: "%s") `, comments[0].ID) + a.selection("Comment", 3) +
 			fmt.Sprintf(` node(id: "%s") `, comments[0].ID) + a.selection("Node", 3) +
 			` nodes(ids: ` + ids + `) ` + a.selection("Node", 3) +
@@ -266,8 +267,8 @@ func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 	return asked
 }
 
-// The fields of a shop's page are written directly. Their announced size is never larger than what
-// is written, since the limit of an answer relies on it.
+// The fields of a shop's page are written directly. Their announced size has the texts and is never
+// larger than what is written, since the limit of an answer relies on it.
 func TestWhatIsWritten(t *testing.T) {
 	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
 	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version isVerifiedPurchase media { url kind width height alt } }"
@@ -292,8 +293,12 @@ func TestWhatIsWritten(t *testing.T) {
 			if value.Size() > out.Len() {
 				t.Errorf("%d bytes were announced, %d came: %s", value.Size(), out.Len(), out.String())
 			}
+			path := graphql.GetPath(ctx).String()
+			if texts := len(comments[0].Text + comments[0].Author.Name); path == "product.comments.nodes" && value.Size() < texts {
+				t.Errorf("%d bytes were announced, but the texts have %d", value.Size(), texts)
+			}
 			mu.Lock()
-			written = append(written, graphql.GetPath(ctx).String())
+			written = append(written, path)
 			mu.Unlock()
 		}
 		return result, err
