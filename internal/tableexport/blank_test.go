@@ -30,3 +30,11 @@ func TestBlankLines(t *testing.T) {
 		}
 	}
 }
+
+// Blank lines between the lines that name the data files name none.
+func TestBlankLinesBetweenFiles(t *testing.T) {
+	const line = `{"itemCount":1,"md5Checksum":"m","dataFileS3Key":"AWSDynamoDB/e/data/f.json.gz"}` + "\n"
+	if files, err := filesOf([]byte("\n"+line+" \n"+line+"\n"), "e"); len(files) != 2 || err != nil {
+		t.Errorf("%v, %v, want two files", files, err)
+	}
+}
