@@ -75,6 +75,7 @@ func TestStatuses(t *testing.T) {
 		{`{"query": ""}`, `"errors"`, "an empty document", 200, 400},
 		{`{"query": "{ nothing }"}`, `"errors"`, "no such field", 200, 400},
 		{`{"query": "query($n: Number!) { echo(number: $n) }", "variables": {"n": null}}`, `"errors"`, "a variable of another type", 200, 400},
+		{`{"query": "query($s: String, $t: String) { s: echo(text: $s) t: echo(text: $t) }", "variables": {"s": 1, "t": 2}}`, `"Variable \"$t\" got`, "two wrong variables, both of which are told", 200, 400},
 		{`{"query": "query A { echo } query B { echo }"}`, `"errors"`, "which of the two?", 200, 400},
 		{`{"query": "query A { echo } query B { echo }", "operationName": "C"}`, `"errors"`, "neither of the two", 200, 400},
 		{`{"query": "{ fails }"}`, `"data":{"fails":null}`, "data with an error beside it", 200, 200},

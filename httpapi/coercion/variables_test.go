@@ -207,6 +207,13 @@ func TestManyWrongVariables(t *testing.T) {
 			t.Errorf("%s: %d errors, want the first 50", why, len(errs))
 		}
 	}
+	fields := map[string]any{"language": "en"}
+	for i := range 1000 {
+		fields[fmt.Sprint("unknown", i)] = 1
+	}
+	if values, errs := coercion.Variables(schema, operation(t, "Draft"), map[string]any{"v": fields}); values != nil || len(errs) != 50 {
+		t.Errorf("unknown fields: %d errors, want the first 50", len(errs))
+	}
 }
 
 // Values in the text have to match their types, in every position.
