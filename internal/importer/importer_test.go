@@ -273,11 +273,11 @@ func TestRejects(t *testing.T) {
 	}
 }
 
-// A dry run prints the first rejected rows, and writes nothing.
+// A dry run prints the first rejected rows, shows all rows in its preview, and writes nothing.
 func TestDryRun(t *testing.T) {
 	var said bytes.Buffer
 	m := newImport(t, strings.NewReader(rows(25, func(i int) bool { return i < 12 })+"r20,cup,5,en,good,2015-08-20\n"), DryRunLoader(), PrintRejects(&said))
-	m.DryRun = true
+	m.DryRun, m.Preview = true, m.Input.Preview()
 	summary, err := m.Report(m.Run(t.Context()), 0)
 	if err != nil {
 		t.Fatal(err)
@@ -288,5 +288,8 @@ func TestDryRun(t *testing.T) {
 	}
 	if lines := strings.Split(strings.TrimSpace(said.String()), "\n"); len(lines) != maxPrinted || !strings.HasPrefix(lines[0], "line 2: ") {
 		t.Errorf("it says %s", &said)
+	}
+	if m.Preview.Rows() != 14 || m.Preview.Rejected != 12 {
+		t.Errorf("the preview has %d rows and %d rejected ones, want 14 and 12", m.Preview.Rows(), m.Preview.Rejected)
 	}
 }

@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -45,6 +46,17 @@ func TestPreview(t *testing.T) {
 		if total != 6 {
 			t.Errorf("after a preview of %d rows, %d are imported", row.rows, total)
 		}
+	}
+}
+
+// There is no preview of a file that cannot be imported as a whole.
+func TestPreviewOfAddresses(t *testing.T) {
+	in, err := Open(t.Context(), reviewfile.StandardInput, reviewfile.Options{}, strings.NewReader("product,rating,language,text,date,author\ncup,5,en,a,2015-08-20,ada@example.com\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err := in.Peek(t.Context(), 10); p != nil || !errors.Is(err, reviewfile.ErrAddress) {
+		t.Errorf("%+v, %v, want ErrAddress", p, err)
 	}
 }
 
