@@ -43,13 +43,13 @@ type Eraser struct {
 }
 
 // pace has the waits of an erasure.
-type pace struct{ heartbeat, settle, poll time.Duration }
+type pace struct{ heartbeat, settle, poll, lastWords time.Duration }
 
 // New makes an Eraser for a table, whose keys and indexes must be those of layout.Definition.
 func New(client Client, table string, options Options) *Eraser {
 	return &Eraser{
 		Options: options, client: call.For(client, call.ForMaintenance), table: table,
-		pace: pace{leases.WorkHeartbeat, settle, pollEvery}, wake: make(chan struct{}, 1),
+		pace: pace{leases.WorkHeartbeat, settle, pollEvery, lastWords}, wake: make(chan struct{}, 1),
 	}
 }
 

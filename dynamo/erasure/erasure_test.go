@@ -245,7 +245,7 @@ func TestErasureCost(t *testing.T) {
 func TestErasureKilledAtEachCall(t *testing.T) {
 	r := commenttest.Rand(t)
 	for _, fault := range []faulttest.Fault{faulttest.Refused, faulttest.AnswerLost} {
-		for n, ended := commenttest.Stride(r, 20), false; !ended; n += commenttest.Stride(r, 20) {
+		for n, ended := commenttest.Stride(r, 8), false; !ended; n += commenttest.Stride(r, 8) {
 			x := newTable(t)
 			x.fill(ada)
 			ctx, kill := context.WithCancel(t.Context())
@@ -365,7 +365,7 @@ func TestErasureBesideWriters(t *testing.T) {
 				}
 			})
 		}
-		done, err := x.eraser(x.client).Run(ctx, author, none)
+		done, err := erasure.AwaitMarks(x.eraser(x.client)).Run(ctx, author, none)
 		stop()
 		writers.Wait()
 		x.must(err)

@@ -2,9 +2,15 @@ package erasure
 
 import "time"
 
-// Hasten removes most waits of an erasure. The marks of imports beside it must be hastened too.
+// Hasten removes nearly all waits of an erasure. Beside imports it must wait as AwaitMarks says.
 func Hasten(e *Eraser) *Eraser {
-	e.pace = pace{heartbeat: 20 * time.Millisecond, settle: 500 * time.Millisecond, poll: 10 * time.Millisecond}
+	e.pace = pace{heartbeat: 20 * time.Millisecond, settle: time.Millisecond, poll: 10 * time.Millisecond, lastWords: 100 * time.Millisecond}
+	return e
+}
+
+// AwaitMarks has an erasure wait for imports beside it, whose marks must be hastened too.
+func AwaitMarks(e *Eraser) *Eraser {
+	e.pace.settle = 500 * time.Millisecond
 	return e
 }
 

@@ -52,7 +52,7 @@ func (e *Eraser) Run(ctx context.Context, author comment.Author, show func(comme
 	if err != nil {
 		return comment.Erasure{}, err
 	}
-	err = run.work.Hold(ctx, lastWords, func(ctx context.Context) error {
+	err = run.work.Hold(ctx, e.pace.lastWords, func(ctx context.Context) error {
 		if len(before) > 0 {
 			taken, _ := readProgress(before) // whose it is, is known here
 			taken.author = author
