@@ -228,7 +228,7 @@ func TestImportsOfACopy(t *testing.T) {
 	for _, row := range []struct {
 		before []string
 		fits   bool
-	}{{nil, true}, {[]string{"first"}, true}, {[]string{"first", "second", "third"}, true}, {[]string{"other"}, false}, {[]string{"second"}, false}} {
+	}{{nil, true}, {[]string{"first"}, true}, {[]string{"first", "second", "third"}, true}, {[]string{"other"}, false}, {[]string{"second"}, false}, {[]string{"first", "other"}, false}} {
 		to := newTable(t)
 		for _, name := range row.before {
 			to.load(name, commenttest.Many(r, "cup", 1))
