@@ -51,7 +51,7 @@ func TestRetry(t *testing.T) {
 	})
 }
 
-// failsUntil returns nil from the last of so many calls on.
+// failsUntil returns ErrBusy before a call, and nil from it on.
 func failsUntil(n, last int) error {
 	if n < last {
 		return ErrBusy
@@ -95,7 +95,7 @@ func TestRetryWrite(t *testing.T) {
 	}
 }
 
-// busyTable leaves the first key of each call to the next one, so often.
+// busyTable leaves the first key of each call unprocessed, for the first calls.
 type busyTable struct{ left, calls int }
 
 func (b *busyTable) BatchGetItem(_ context.Context, in *dynamodb.BatchGetItemInput, _ ...func(*dynamodb.Options)) (*dynamodb.BatchGetItemOutput, error) {
@@ -129,7 +129,7 @@ func TestGetItemsAsksForWhatIsLeft(t *testing.T) {
 	}
 }
 
-// The SDK waits for a random time, up to a limit that doubles, but not for ever.
+// The SDK waits for a random time, up to a limit that doubles, but never longer than maxBackoff.
 func TestRetryerWaits(t *testing.T) {
 	for attempt := range 100 {
 		for range 20 {
