@@ -42,6 +42,9 @@ type Eraser struct {
 	wake   chan struct{} // holds a signal after Start was called in this process
 }
 
+// lastWords is how long an erasure that ends early may take to save its progress.
+const lastWords = 3 * time.Second
+
 // pace has the waits of an erasure.
 type pace struct{ heartbeat, settle, poll, lastWords time.Duration }
 

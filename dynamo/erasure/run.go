@@ -35,8 +35,6 @@ const (
 	maxPasses = 5
 	// atOnce is how many comments are erased together.
 	atOnce = call.MaxAtOnce
-	// lastWords is how long an erasure that ends early may take to save its progress.
-	lastWords = 3 * time.Second
 )
 
 // Run erases an author, or continues an interrupted erasure. It calls show now and then. After an

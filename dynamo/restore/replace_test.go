@@ -127,8 +127,8 @@ func with(it layout.Item, attr string, value types.AttributeValue) layout.Item {
 	return it
 }
 
-// With Replace an item becomes what it is in the copy, whatever is there and whoever changes it meanwhile. Votes
-// that were counted here stay; with Lines, so does what no line tells.
+// With Replace an item becomes what it is in the copy, whatever is there, also when another client changes it
+// meanwhile. Votes that were counted here stay; with Lines, so does what no line tells.
 func TestReplace(t *testing.T) {
 	c := commenttest.Random(commenttest.Rand(t), "cup")
 	copied := with(layout.Encode(c), "x", layout.Text("copied"))
