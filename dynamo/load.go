@@ -265,7 +265,7 @@ func (l *Loader) look(ctx context.Context, comments []comment.Comment) (there, t
 	return there, tombstones, nil
 }
 
-// putOf returns the put of a comment, on condition that there is no item but the given tombstone.
+// putOf returns the put of a comment. It fails if its key has an item other than the given tombstone.
 func (l *Loader) putOf(c comment.Comment, tombstone layout.Item) *dynamodb.PutItemInput {
 	input := &dynamodb.PutItemInput{
 		TableName:           aws.String(l.table),
