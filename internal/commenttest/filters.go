@@ -18,8 +18,8 @@ func ManyLanguages(n int) []comment.Language {
 	return out
 }
 
-// AnyFilter draws a normalized filter with any set of conditions that random comments may meet,
-// without dates. A new condition is drawn here too.
+// AnyFilter draws a normalized filter with any set of conditions that random comments may meet, without dates. Add new
+// conditions here too.
 func AnyFilter(t *rapid.T) comment.Filter {
 	filter, err := comment.Filter{
 		Languages: rapid.SliceOfN(rapid.SampledFrom(append(ManyLanguages(3), Languages...)), 0, 4).Draw(t, "languages"),
@@ -38,8 +38,7 @@ func AnyOrder(t *rapid.T) comment.Order {
 	return rapid.SampledFrom(comment.Orders()).Draw(t, "order")
 }
 
-// AnyPlace draws the place of a comment in a list. It may be that of a rating or of votes that the comment
-// had before.
+// AnyPlace draws the place of a comment in a list. Its rating or votes may be older ones of the comment.
 func AnyPlace(t *rapid.T, order comment.Order, c comment.Comment) *comment.Place {
 	if rapid.IntRange(0, 3).Draw(t, "edited since") == 0 {
 		c.Rating = rapid.IntRange(1, comment.MaxRating).Draw(t, "rating before")

@@ -30,7 +30,7 @@ func (m *Model) Insert(c comment.Comment) {
 	m.comments = append(m.comments, c)
 }
 
-// Replace puts a comment in place of the one with the same ID.
+// Replace replaces the comment with the same ID.
 func (m *Model) Replace(c comment.Comment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -8,7 +8,7 @@ import (
 )
 
 // Moderated returns a comment in a random state, with all that a comment in this state can have: a
-// reply, a held edit, one that was rejected, reports and reasons to wait.
+// reply, a held edit, a rejected edit, reports and reasons to wait.
 func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 	c.Status = skewed(r, comment.Approved, comment.Pending, comment.Rejected, comment.Withdrawn)
 	at := c.CreatedAt().Add(time.Duration(r.IntN(1e9)) * time.Millisecond)
@@ -42,7 +42,8 @@ func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 	return c
 }
 
-// heldReasons returns reasons to wait: that people reported the comment among them, or any.
+// heldReasons returns reasons to wait, at least one. HeldReported is among them if people reported
+// the comment.
 func heldReasons(r *rand.Rand, reported bool) []comment.HoldReason {
 	var out []comment.HoldReason
 	for _, reason := range comment.HoldReasons() {

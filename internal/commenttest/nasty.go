@@ -8,7 +8,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// pieces are what texts of Nasty comments consist of: characters that have a meaning in some
+// pieces are the parts that texts of Nasty comments are made of: characters with a meaning in some
 // format.
 var pieces = []string{
 	"", " ", "  ", "\t", "\n", "\u2028", "\u202e", "\ufeff", "\ufffd", "\U0010ffff",

@@ -104,7 +104,7 @@ func skewed[T any](r *rand.Rand, values ...T) T {
 	return values[len(values)-1]
 }
 
-// distinct draws 80 random bits, so that no two comments get the same.
+// distinct draws 80 random bits, so that no two comments get the same ones.
 func distinct(r *rand.Rand) [10]byte {
 	var out [10]byte
 	for i := range out {

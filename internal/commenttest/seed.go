@@ -8,10 +8,10 @@ import (
 	"time"
 )
 
-// seedVariable, set in the environment, replays a test with a seed that it printed.
+// seedVariable is an environment variable. Set to a seed that a test printed, it replays the test.
 const seedVariable = "TALKBACK_TEST_SEED"
 
-// tortureVariable, set in the environment, makes random tests run longer.
+// tortureVariable is an environment variable that makes random tests run longer.
 const tortureVariable = "TALKBACK_TORTURE"
 
 // Torture reports whether this is `make torture`, which makes many more tries than `make test`.

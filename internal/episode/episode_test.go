@@ -48,7 +48,7 @@ const (
 	records = "DynamoDBStreams_20120810.GetRecords"
 )
 
-// outcome is what became of a call.
+// outcome is the result of a call.
 type outcome struct {
 	status  int
 	err     error
@@ -69,7 +69,7 @@ func send(n *Network, e *engine, r *http.Request) outcome {
 	return out
 }
 
-// Each kind of trouble looks as it does, from its beginning to its end, and hits its target only.
+// Each kind of trouble shows its own symptom, only while it lasts and only on its target.
 func TestEpisodes(t *testing.T) {
 	const delay = 700 * time.Millisecond
 	for _, row := range []struct {
@@ -157,7 +157,7 @@ func TestSlowCallArrivesLate(t *testing.T) {
 	})
 }
 
-// One may settle while calls whose callers leave still come, as they do from other processes.
+// Settle may wait while more callers leave their calls, as callers in other processes do.
 func TestSettleWhileCallsCome(t *testing.T) {
 	n := Over(&engine{})
 	n.Begin(Episode{Kind: HalfOpen, Target: Table})
@@ -176,7 +176,7 @@ func TestSettleWhileCallsCome(t *testing.T) {
 	n.Settle()
 }
 
-// A schedule can be drawn again, prints itself, and is played in its time.
+// A schedule can be drawn again, prints itself, and is played on time.
 func TestSchedule(t *testing.T) {
 	s := Draw(7, Plan{Episodes: 20})
 	if again := Draw(7, Plan{Episodes: 20}); s.String() != again.String() {

@@ -15,20 +15,19 @@ import (
 	"github.com/talkback/talkback/internal/task"
 )
 
-// unanswered is after what time a caller in this process gives up on a HalfOpen call, as the
-// transport of package dynamo/call does.
+// unanswered is how long a caller in this process waits for a HalfOpen call before it gives up, as the transport of
+// package dynamo/call does.
 const unanswered = 5 * time.Second
 
-// Network is what lies between callers and an engine. Use it as the HTTP client of an SDK's client
-// (call.Over of package dynamo/call), or as a proxy (To) for processes. It is safe for concurrent
-// use.
+// Network stands between callers and an engine. Use it as the HTTP client of an SDK's client (call.Over of package
+// dynamo/call), or as a proxy (To) for processes. It is safe for concurrent use.
 type Network struct {
 	under faulttest.HTTPClient
 
 	mu      sync.Mutex
 	running []*Running
 	late    int       // calls that are to arrive after their caller has left
-	arrived sync.Cond // one of these did
+	arrived sync.Cond // signaled when one of these arrives
 }
 
 // Running is an episode that has begun.
@@ -46,7 +45,7 @@ func Over(under faulttest.HTTPClient) *Network {
 	return n
 }
 
-// Begin begins an episode. Of several that hit a call, the first that began decides.
+// Begin begins an episode. If several episodes hit a call, the one that began first decides.
 func (n *Network) Begin(e Episode) *Running {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,14 +70,14 @@ func (n *Network) Play(ctx context.Context, s Schedule) (calls int) {
 			return calls
 		}
 		running := n.Begin(e)
-		_ = task.Wait(ctx, e.For) // the loop looks at the context
+		_ = task.Wait(ctx, e.For) // the loop checks the context
 		calls += running.End()
 	}
 	return calls
 }
 
-// Settle waits for calls that are still to arrive although their callers have left. Others may come
-// meanwhile, which a WaitGroup does not allow.
+// Settle waits for calls that still have to arrive although their callers have left. More may be added meanwhile, which
+// a WaitGroup does not allow.
 func (n *Network) Settle() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -87,12 +86,12 @@ func (n *Network) Settle() {
 	}
 }
 
-// Do makes one call, or what an episode leaves of it.
+// Do makes one call, subject to the episodes under way.
 func (n *Network) Do(request *http.Request) (*http.Response, error) {
 	return n.do(request, unanswered)
 }
 
-// do is Do, where a call that is never answered fails after the patience of its caller.
+// do is Do. A call that is never answered fails after the caller's patience.
 func (n *Network) do(request *http.Request, patience time.Duration) (*http.Response, error) {
 	var body []byte
 	if request.Body != nil {
@@ -110,7 +109,7 @@ func (n *Network) do(request *http.Request, patience time.Duration) (*http.Respo
 	case Slow:
 		began := time.Now()
 		if err := task.Wait(request.Context(), e.Delay); err != nil {
-			n.arrive(request, body, e.Delay-time.Since(began)) // all the same
+			n.arrive(request, body, e.Delay-time.Since(began)) // it arrives all the same
 			return nil, err
 		}
 	case HalfOpen:
@@ -134,8 +133,7 @@ func (n *Network) do(request *http.Request, patience time.Duration) (*http.Respo
 	return n.under.Do(request)
 }
 
-// hit returns the episode that a call meets, with the number of the call in it from 1, or no
-// episode.
+// hit returns the episode that a call meets and the call's number in it, from 1. Without an episode, both are zero.
 func (n *Network) hit(call Call) (e Episode, number int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -148,16 +146,16 @@ func (n *Network) hit(call Call) (e Episode, number int) {
 	return Episode{}, 0
 }
 
-// arrive makes a call after a delay. Nobody waits for it but Settle.
+// arrive makes a call after a delay. Only Settle waits for it.
 func (n *Network) arrive(request *http.Request, body []byte, delay time.Duration) {
 	n.mu.Lock()
 	n.late++
 	n.mu.Unlock()
 	go func() {
-		_ = task.Wait(context.WithoutCancel(request.Context()), delay) // it does not end
+		_ = task.Wait(context.WithoutCancel(request.Context()), delay) // this context never ends
 		own := request.Clone(context.WithoutCancel(request.Context()))
 		own.Body, own.GetBody = io.NopCloser(bytes.NewReader(body)), nil
-		if response, err := n.under.Do(own); err == nil { // else the engine has ended, or refuses
+		if response, err := n.under.Do(own); err == nil { // an error means that the engine has ended, or refuses
 			_, _ = io.Copy(io.Discard, response.Body) // so that the connection can be used again
 			_ = response.Body.Close()
 		}

@@ -10,12 +10,12 @@ import (
 	"github.com/talkback/talkback/internal/faulttest"
 )
 
-// To returns a proxy to an engine, for processes and for clients whose transport is to meet real
-// connections: calls that are refused or lose their answers see theirs reset, and those that are
-// never answered wait as long as they will.
+// To returns a proxy to an engine, for processes and for clients that need real connections. A call
+// that is refused or loses its answer sees its connection reset. One that is never answered waits
+// until its caller leaves.
 func (n *Network) To(engine *url.URL) http.Handler { return Proxy(patient{n}, engine) }
 
-// patient is a network whose callers give up by themselves.
+// patient is a network whose callers decide themselves when to give up.
 type patient struct{ *Network }
 
 // Do implements faulttest.HTTPClient.
@@ -23,8 +23,8 @@ func (p patient) Do(request *http.Request) (*http.Response, error) {
 	return p.do(request, math.MaxInt64)
 }
 
-// Proxy returns a proxy to an engine that makes its calls by a client. Where that fails, the
-// connection is reset.
+// Proxy returns a proxy that forwards calls to an engine through a client. If the client fails, the
+// proxy resets the connection.
 func Proxy(client faulttest.HTTPClient, engine *url.URL) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := r.Clone(r.Context())
@@ -39,11 +39,11 @@ func Proxy(client faulttest.HTTPClient, engine *url.URL) http.Handler {
 			w.Header()[name] = values
 		}
 		if response.ContentLength < 0 {
-			w.Header().Del("Content-Length") // it was another body's
+			w.Header().Del("Content-Length") // of the original body
 		}
 		w.WriteHeader(response.StatusCode)
 		if _, err := io.Copy(w, response.Body); err != nil {
-			panic(http.ErrAbortHandler) // so that the caller sees that it is not whole
+			panic(http.ErrAbortHandler) // so that the caller sees that the answer is cut
 		}
 	})
 }
@@ -59,7 +59,7 @@ func reset(w http.ResponseWriter) {
 		return // it is broken already
 	}
 	if tcp, ok := connection.(*net.TCPConn); ok {
-		_ = tcp.SetLinger(0) // a reset, where closing would send an end
+		_ = tcp.SetLinger(0) // closing then sends a reset instead of a FIN
 	}
 	_ = connection.Close()
 }

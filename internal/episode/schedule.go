@@ -52,7 +52,7 @@ func (e Episode) String() string {
 	return fmt.Sprintf("%s %s for %s", e.Target.Name, kind, e.For)
 }
 
-// Plan says what episodes to draw.
+// Plan says which episodes to draw.
 type Plan struct {
 	// Episodes is how many to draw.
 	Episodes int
@@ -65,7 +65,7 @@ type Plan struct {
 	Longest time.Duration
 }
 
-// Schedule is episodes, one after the other.
+// Schedule is a list of episodes, one after the other.
 type Schedule struct {
 	Seed     uint64
 	Episodes []Episode
@@ -110,7 +110,7 @@ func (s Schedule) String() string {
 	return out.String()
 }
 
-// Length is the time from the beginning to the end of the last episode.
+// Length is the time from the start to the end of the last episode.
 func (s Schedule) Length() time.Duration {
 	var sum time.Duration
 	for _, e := range s.Episodes {

@@ -19,7 +19,7 @@ type HTTPClient interface {
 	Do(*http.Request) (*http.Response, error)
 }
 
-// exchange is one call of the SDK, which can be made with the engine any number of times.
+// exchange is one call of the SDK. The engine can execute it any number of times.
 type exchange struct {
 	request *http.Request
 	body    []byte
@@ -48,7 +48,7 @@ func Spoiled(under HTTPClient, request *http.Request, fault Fault) (*http.Respon
 var clientToken = regexp.MustCompile(`"ClientRequestToken":"[^"]([^"]*)"`)
 
 // perform makes the call even if its caller no longer waits, since a request under way arrives.
-// Each try of a transaction is a new transaction for the engine: its token would hide a repeat.
+// Each try of a transaction gets a new token, because the old one would hide a repeat.
 func (e exchange) perform(try int) (*http.Response, error) {
 	body := clientToken.ReplaceAll(e.body, []byte(`"ClientRequestToken":"`+strconv.Itoa(try)+`$1"`))
 	r := e.request.Clone(context.WithoutCancel(e.request.Context()))
@@ -63,7 +63,7 @@ func (e exchange) answered() (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = response.Body.Close() }() // it was read, or the error tells
+	defer func() { _ = response.Body.Close() }() // it was read, or the error says why not
 	body, err := io.ReadAll(response.Body)
 	return &answer{response, body}, err
 }
@@ -74,7 +74,7 @@ type answer struct {
 	body []byte
 }
 
-// with returns the answer with another body, and without a checksum of it in the header.
+// with returns the answer with another body, and without the old body's checksum in the header.
 func (a *answer) with(body io.Reader) *http.Response {
 	a.Header.Del("X-Amz-Crc32")
 	a.ContentLength = -1
@@ -137,7 +137,7 @@ func (e exchange) spoil(a *answer, fault Fault) (*http.Response, error) {
 	return nil, e.unreachable(syscall.ECONNRESET)
 }
 
-// unreachable is how the HTTP client of the standard library says that a connection could not be
+// unreachable is the error of the standard library's HTTP client for a connection that could not be
 // made or broke.
 func (e exchange) unreachable(err error) error {
 	return &url.Error{Op: "Post", URL: e.request.URL.String(), Err: err}
@@ -147,7 +147,7 @@ func (e exchange) brokenInside() *http.Response {
 	return e.failure(http.StatusInternalServerError, "com.amazonaws.dynamodb.v20120810#InternalServerError", "")
 }
 
-// failure is how DynamoDB says that something went wrong, in words that are not for everyone.
+// failure is DynamoDB's error for a call that failed, with a message that users must not see.
 func (e exchange) failure(status int, code, more string) *http.Response {
 	return e.response(status, `{"__type":"`+code+`","message":"secret inside"`+more+`}`)
 }

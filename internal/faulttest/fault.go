@@ -38,7 +38,7 @@ var Kinds = []Fault{
 func (f Fault) OfTransactions() bool { return f == TransactConflict || f == TransactThrottled }
 
 // happensTo reports whether a fault can happen to a call. DynamoDB itself refuses single writes
-// that a transaction is in the way of.
+// that conflict with a transaction.
 func (f Fault) happensTo(call string) bool {
 	switch {
 	case f.OfTransactions():

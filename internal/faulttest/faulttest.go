@@ -30,7 +30,7 @@ func Under(client *dynamodb.Client, faults func(call int) Fault) (*dynamodb.Clie
 }
 
 // Over returns a network over another client. It calls faults for each call, retries included, with
-// a number from 1. These calls do not overlap.
+// the call's number from 1. It never does so concurrently.
 func Over(under HTTPClient, faults func(call int) Fault) *Network {
 	return &Network{under: under, faults: faults}
 }
@@ -55,8 +55,8 @@ func From(n int, fault Fault) func(call int) Fault {
 	}
 }
 
-// OneIn makes one call in n fail, on average, each in a way of its own. It draws from a source that
-// r seeds, so that r may be used meanwhile.
+// OneIn makes one call in n fail on average, each in a random way. It seeds its own source from r,
+// so the caller may go on using r.
 func OneIn(r *rand.Rand, n int) func(call int) Fault {
 	own := rand.New(rand.NewPCG(r.Uint64(), 1))
 	return func(int) Fault {
@@ -74,7 +74,7 @@ func (n *Network) Calls() int {
 	return n.calls
 }
 
-// Do makes one call, or what the fault leaves of it.
+// Do makes one call, subject to its fault.
 func (n *Network) Do(request *http.Request) (*http.Response, error) {
 	e, err := newExchange(n.under, request)
 	if err != nil {
@@ -104,7 +104,7 @@ func (n *Network) next() Fault {
 	return n.faults(n.calls)
 }
 
-// Flush lets late calls arrive. A call without a fault also does so after it is done.
+// Flush lets late calls arrive. A call without a fault also does so once it is done.
 func (n *Network) Flush() error {
 	n.mu.Lock()
 	held := n.held

@@ -2,7 +2,7 @@ package workload
 
 import "time"
 
-// payload is what a mutation answers.
+// payload is the result of a mutation.
 type payload struct {
 	Result struct {
 		Comment    *shown
@@ -24,7 +24,7 @@ func (s shown) content() *content {
 	return &content{product: s.Product.ID, language: s.Language, text: s.Text, rating: s.Rating, version: s.Version}
 }
 
-// variables are what an operation about the list is asked with.
+// variables are the variables of an operation on the list.
 func (l list) variables(size int) map[string]any {
 	order := "NEWEST_FIRST"
 	if l.oldest {
@@ -36,7 +36,7 @@ func (l list) variables(size int) map[string]any {
 	}
 }
 
-// page is what an answer has of a page.
+// page is a page in an answer.
 type page struct {
 	Edges    []struct{ Node shown }
 	PageInfo struct {

@@ -11,17 +11,16 @@ import (
 // ones.
 func pageOf(want []*content) int { return min(max(7, len(want)/12), 100) }
 
-// Audit recounts everything, once nothing is in trouble any more and Run has returned: every list
-// under many filters by cursor and by number, every count and the leaderboards. It waits until all
-// is counted, at most until the context ends, and returns what was wrong, then or in Run.
+// Audit recounts everything, once the trouble is over and Run has returned. It reads every list
+// under many filters by cursor and by number, every count and the leaderboards. It waits until
+// everything is counted, or the context ends, and returns the violations of the audit and of Run.
 func (w *Workload) Audit(ctx context.Context) error {
 	return w.until(ctx, func() (string, error) {
 		return w.compare(ctx, w.lists(), w.auditCounts, w.auditNumbers, w.auditWalk)
 	})
 }
 
-// Recount is Audit for a moment between two Runs: it asks for all counts, and for one page of each
-// kind.
+// Recount is a shorter Audit between two Runs: it checks all counts, and one page of each kind.
 func (w *Workload) Recount(ctx context.Context) error {
 	return w.until(ctx, func() (string, error) {
 		rare := list{product: w.products[1], ratings: []int{1}, languages: languages[:1]}
@@ -32,7 +31,7 @@ func (w *Workload) Recount(ctx context.Context) error {
 	})
 }
 
-// until looks until nothing is wrong.
+// until repeats a check until nothing is wrong.
 func (w *Workload) until(ctx context.Context, look func() (string, error)) error {
 	for {
 		wrong, err := look()
@@ -46,11 +45,11 @@ func (w *Workload) until(ctx context.Context, look func() (string, error)) error
 	}
 }
 
-// look compares a list with what it should be. It returns the first difference, or an error of the
+// look compares a list with the expected one. It returns the first difference, or an error of the
 // server.
 type look func(ctx context.Context, l list, want []*content) (wrong string, err error)
 
-// compare looks at lists in several ways, and at the leaderboards.
+// compare checks lists in several ways, and the leaderboards.
 func (w *Workload) compare(ctx context.Context, lists []list, looks ...look) (wrong string, err error) {
 	for _, product := range w.products {
 		if err := w.resolve(ctx, product); err != nil {
@@ -67,7 +66,7 @@ func (w *Workload) compare(ctx context.Context, lists []list, looks ...look) (wr
 	return w.auditLeaders(ctx)
 }
 
-// lists returns the lists to look at: each rating and language alone, together, and all.
+// lists returns the lists to check: each rating and language alone, together, and all.
 func (w *Workload) lists() (out []list) {
 	for i, product := range w.products {
 		out = append(out, list{product: product}, list{product: product, oldest: true, ratings: []int{1, 5}})
@@ -82,8 +81,8 @@ func (w *Workload) lists() (out []list) {
 	return out
 }
 
-// resolve reads all comments of a product and decides by what is there what became of each write
-// whose outcome is unknown. What it shows is checked as by any reader.
+// resolve reads all comments of a product to decide what became of each write whose outcome is
+// unknown. It checks the answers as any reader does.
 func (w *Workload) resolve(ctx context.Context, product string) error {
 	there := map[string]bool{}
 	err := w.each(ctx, list{product: product}, 100, func(got shown) { there[got.Text] = true })
@@ -123,7 +122,7 @@ func (w *Workload) each(ctx context.Context, l list, size int, do func(shown)) e
 	}
 }
 
-// expected returns what a list consists of now, in its order.
+// expected returns the comments that a list consists of now, in its order.
 func (w *Workload) expected(l list) []*content {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -169,7 +168,7 @@ func (w *Workload) auditNumbers(ctx context.Context, l list, want []*content) (w
 	return differ(l, "by number", got, want), nil
 }
 
-// differ returns the first difference of a list from what it should be.
+// differ returns the first difference between a list and the expected one.
 func differ(l list, how string, got []string, want []*content) string {
 	for i := range max(len(got), len(want)) {
 		is, should := "nothing", "nothing"

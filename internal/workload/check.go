@@ -16,17 +16,17 @@ const (
 	indexLag = 40 * time.Second
 )
 
-// view is a page as it was read.
+// view is a page as a reader got it.
 type view struct {
 	list
 	page
 	at    answered
-	after string // the id behind which it begins; empty if that is unknown or the list begins there
-	first bool   // it is known to begin where the list begins
+	after string // the id before the first edge; empty if that is unknown or the list begins there
+	first bool   // whether the page is known to begin where the list begins
 }
 
-// checkPage checks that a page is a stretch of its list: in order, without a comment that does not
-// belong there or is not there any more, and without a gap. The caller holds the lock.
+// checkPage checks that a page is a stretch of its list: in order, without gaps, and without comments that are gone or
+// do not belong there. The caller holds the lock.
 func (w *Workload) checkPage(v view) {
 	last := v.after
 	for i, e := range v.Edges {
@@ -59,8 +59,7 @@ func (w *Workload) checkShown(v view, got shown) {
 	s.seen(got.ID, got.Text)
 }
 
-// since is the time from which on what is possible of a comment can be shown by a list that is asked
-// for at a time.
+// since returns the earliest time whose state of a comment a list may still show, if it is read at the time asked.
 func (w *Workload) since(s *story, asked time.Time) time.Time {
 	if w.Servers || asked.Before(s.settled) {
 		return asked.Add(-lateness)
@@ -68,15 +67,15 @@ func (w *Workload) since(s *story, asked time.Time) time.Time {
 	return asked
 }
 
-// may reports whether a comment can be what an answer shows.
+// may reports whether an answer may show a comment as it does.
 func (s *story) may(got shown, from, to time.Time) bool {
 	return slices.ContainsFunc(s.between(from, to), func(state state) bool {
 		return state.content != nil && *state.content == *got.content()
 	})
 }
 
-// checkGaps checks that no comment is missing that was there all the time, and that the page knows
-// whether others come before and after it.
+// checkGaps checks that a page lacks no comment that existed all the time, and that it knows whether others come before
+// and after it.
 func (w *Workload) checkGaps(v view, last string) {
 	shows := map[string]bool{}
 	for _, e := range v.Edges {
@@ -107,7 +106,7 @@ func (w *Workload) checkGaps(v view, last string) {
 	}
 }
 
-// mustShow reports whether a list has to have a comment at any time while it was read.
+// mustShow reports whether a list must show a comment, whenever in its interval it was read.
 func (w *Workload) mustShow(v view, s *story, moved int) bool {
 	states := s.between(w.since(s, v.at.sent), v.at.came)
 	if len(states) == 0 || slices.ContainsFunc(states, func(s state) bool { return !v.allows(s.content) }) {
@@ -116,7 +115,7 @@ func (w *Workload) mustShow(v view, s *story, moved int) bool {
 	return !s.moves(v.at.sent.Add(-recent), v.at.came) || moved <= remembered && !w.Servers && s.certain()
 }
 
-// moves reports whether a comment may have been moved between partitions.
+// moves reports whether a comment may have moved to another partition.
 func (s *story) moves(from, to time.Time) bool {
 	states := s.between(from, to)
 	for _, other := range states {
@@ -127,7 +126,7 @@ func (s *story) moves(from, to time.Time) bool {
 	return false
 }
 
-// moved returns how many comments of a product were moved between partitions lately.
+// moved returns how many comments of a product moved to another partition lately.
 func (m *model) moved(product string, now time.Time) (count int) {
 	for _, s := range m.stories {
 		if c := s.states[len(s.states)-1].content; c != nil && c.product == product && s.moves(now.Add(-recent), now) {
@@ -137,9 +136,8 @@ func (m *model) moved(product string, now time.Time) (count int) {
 	return count
 }
 
-// checkRank checks that a page begins at a rank of its list, as it was not longer ago than the index
-// of page numbers may be behind. A page that is read from a boundary behind it is shifted by as many
-// comments as came or went there since.
+// checkRank checks that a page begins at a rank that its list had recently: the index of page numbers may lag by
+// indexLag. A page read from an old boundary is shifted by as many comments as came or went behind the boundary since.
 func (w *Workload) checkRank(v view, rank int) {
 	ahead := func(*story) bool { return true }
 	if len(v.Edges) > 0 {
@@ -175,7 +173,7 @@ func (w *Workload) checkCounts(l list, got page, at answered) {
 	for _, row := range got.Stats.Ratings {
 		cell := list{product: l.product, languages: l.languages, ratings: []int{row.Rating}}
 		if len(l.ratings) > 0 && !slices.Contains(l.ratings, row.Rating) {
-			cell.product = "" // of no product: none
+			cell.product = "" // no product, so no comments
 		}
 		if least, most := w.model.bounds(cell, from, at.came, any); row.Count < least || row.Count > most {
 			w.violate("%s as of %s has %d to %d comments with %d stars, and %d are counted", l, clock(from), least, most, row.Rating, row.Count)
@@ -183,7 +181,7 @@ func (w *Workload) checkCounts(l list, got page, at answered) {
 	}
 }
 
-// doubts tells of the comments of a list whose history is not the same all the time.
+// doubts lists comments of a list whose state changed, or is uncertain, in an interval. It returns at most five.
 func (m *model) doubts(l list, from, to time.Time) string {
 	var out []string
 	for _, s := range m.stories {
@@ -194,8 +192,7 @@ func (m *model) doubts(l list, from, to time.Time) string {
 	return strings.Join(out[:min(len(out), 5)], "\n")
 }
 
-// checkLeaders checks a leaderboard, which is not older than a time. Products of others are left
-// out.
+// checkLeaders checks a leaderboard as of a time. It ignores products of others.
 func (w *Workload) checkLeaders(language string, got []leader, asOf time.Time, at answered) {
 	listed := map[string]bool{}
 	for i, entry := range got {
@@ -228,7 +225,7 @@ func (w *Workload) checkLeader(language, product string, count int, asOf time.Ti
 	}
 }
 
-// checkOne checks a comment that was asked for by its id.
+// checkOne checks a comment that was read by its id.
 func (w *Workload) checkOne(s *story, got *shown, at answered) {
 	states := s.between(at.sent, at.came)
 	if got == nil {

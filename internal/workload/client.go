@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Failure is an operation that was answered by errors, or not at all.
+// Failure is an operation that got errors or no answer.
 type Failure struct {
 	// Code is the code of the first error, or CONNECTION without an answer.
 	Code string
@@ -24,7 +24,8 @@ type Failure struct {
 // Error implements error.
 func (f *Failure) Error() string { return f.Code + ": " + f.Message }
 
-// codes that an operation may fail with while the table is in trouble: docs/guide/errors.md.
+// codes are the errors that an operation may fail with while the table is in trouble:
+// docs/guide/errors.md.
 var codes = []string{"THROTTLED", "UNAVAILABLE", "TIMEOUT", "OVERLOADED"}
 
 // answered is one answer: when the request was sent and when it came.
@@ -77,8 +78,8 @@ func (w *Workload) post(ctx context.Context, operation string, variables map[str
 	return nil
 }
 
-// count adds an operation to the tally. An error that is not one of those that a table in trouble
-// may cause is a violation.
+// count adds an operation to the tally. An error that a table in trouble cannot cause is a
+// violation.
 func (w *Workload) count(ctx context.Context, operation string, err error) {
 	kind, _, _ := strings.Cut(operation, " ")
 	code := "ok"
@@ -87,7 +88,7 @@ func (w *Workload) count(ctx context.Context, operation string, err error) {
 		code = failure.Code
 	}
 	if ctx.Err() != nil {
-		return // it was broken off from here
+		return // the context has ended
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()

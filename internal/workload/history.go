@@ -11,14 +11,13 @@ import (
 // not know it wrote. It covers 5 seconds of --statistics-age, and the differences of clocks.
 const lateness = 7 * time.Second
 
-// content is what a comment says. Each state of each comment has a text of its own, by which it is
-// known again.
+// content is the text and other values of a comment. Each state of each comment has its own text, which identifies it.
 type content struct {
 	product, language, text string
 	rating, version         int
 }
 
-// state is what a comment is for some time.
+// state is a comment's content during an interval.
 type state struct {
 	content *content // nil while there is no such comment
 	from    time.Time
@@ -27,7 +26,7 @@ type state struct {
 
 // story is the history of one comment. The states are in order; several may be possible at a time.
 type story struct {
-	id     string // empty while no answer has told it
+	id     string // empty until an answer shows it
 	states []state
 	// pending says that it is not known which of several states it is in, and that no answer to come
 	// can tell.
@@ -37,7 +36,7 @@ type story struct {
 	settled time.Time
 }
 
-// between returns the states that were possible at some time from one moment to another.
+// between returns the states that were possible at some time in an interval.
 func (s *story) between(from, to time.Time) []state {
 	possible := func(state state) bool {
 		return !state.from.After(to) && (state.until.IsZero() || !state.until.Before(from))
@@ -47,7 +46,7 @@ func (s *story) between(from, to time.Time) []state {
 		return nil
 	}
 	end := first + 1
-	for end < len(s.states) && possible(s.states[end]) { // they follow each other
+	for end < len(s.states) && possible(s.states[end]) { // they are consecutive
 		end++
 	}
 	return s.states[first:end]
@@ -124,8 +123,7 @@ func (l list) before(a, b string) bool {
 	return a > b
 }
 
-// bounds returns between which numbers the comments of a list must be that were there at some time
-// from one moment to another, of all that fit.
+// bounds returns the least and the most comments that a list can have had in an interval, counting only those that fit.
 func (m *model) bounds(l list, from, to time.Time, fits func(*story) bool) (least, most int) {
 	for _, s := range m.stories {
 		if !fits(s) {
@@ -142,7 +140,7 @@ func (m *model) bounds(l list, from, to time.Time, fits func(*story) bool) (leas
 	return least, most
 }
 
-// model is all that is known of the comments. Its user holds the lock of the workload.
+// model is all that the workload knows of the comments. Its user holds the lock of the workload.
 type model struct {
 	stories []*story
 	byText  map[string]*story
@@ -156,8 +154,8 @@ func (m *model) write(s *story, c *content) {
 	}
 }
 
-// seen notes that a comment was seen with a text, by an answer that came now. From then on it is not
-// in an earlier state any more.
+// seen notes that an answer that arrived now shows a comment with a text. From then on the comment cannot be in an
+// earlier state.
 func (s *story) seen(id, text string) {
 	if s.id == "" {
 		s.id = id // once: its writer reads it without the lock when nothing is pending

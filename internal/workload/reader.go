@@ -98,7 +98,7 @@ func (r *reader) leaders(ctx context.Context) {
 		variables["language"] = language
 	}
 	asOf := time.Time{}
-	r.locked(func() { asOf = r.asOf }) // before it is asked: what it says is at least as new
+	r.locked(func() { asOf = r.asOf }) // before the request: the answer is at least as new
 	var data struct{ Leaderboard []leader }
 	at, err := r.ask(ctx, leaderboard, variables, &data)
 	if err == nil {

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// Run reads and writes until the context ends, and then until the outcome of each write is known
-// that can be known. It returns what was wrong so far.
+// Run reads and writes until the context ends, then until the outcome of each write under way is
+// known, if possible. It returns the violations so far.
 func (w *Workload) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	for i := range cmp.Or(w.Readers, 3) {

@@ -15,7 +15,7 @@ import (
 // maxViolations is how many violations a Workload reports.
 const maxViolations = 10
 
-// Workload is clients of a server. Fields are set before Run.
+// Workload is the clients of a server. Set its fields before Run.
 type Workload struct {
 	// URL is the server's, without a path.
 	URL string
@@ -41,15 +41,14 @@ type Workload struct {
 	model      model
 	tally      map[string]int
 	violations []string
-	asOf       time.Time // up to when changes are counted, as any answer told
+	asOf       time.Time // the latest time up to which an answer says that changes are counted
 	number     int       // of the last text
 }
 
 // languages are those of comments, the most frequent first.
 var languages = []string{"en", "de", "fr", "ja"}
 
-// New makes a workload upon the products of an empty table, or on products of its own beside others
-// whose names the seed does not make.
+// New makes a workload on products of its own, whose names contain the seed. The table may have other products.
 func New(url string, seed uint64) *Workload {
 	w := &Workload{URL: url, Client: http.DefaultClient, seed: seed, tally: map[string]int{}, model: model{byText: map[string]*story{}}}
 	for i := range 4 {
@@ -58,7 +57,7 @@ func New(url string, seed uint64) *Workload {
 	return w
 }
 
-// Products returns the products that are written about.
+// Products returns the products that the workload writes comments about.
 func (w *Workload) Products() []string { return w.products }
 
 // Err returns the violations that were found, nil if there are none.
@@ -71,7 +70,7 @@ func (w *Workload) Err() error {
 	return errors.New(strings.Join(w.violations, "\n"))
 }
 
-// Tally says how often which operation was answered by what, such as "query ok".
+// Tally returns the number of results by operation and outcome, such as "query ok".
 func (w *Workload) Tally() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -97,7 +96,7 @@ func rest(ctx context.Context, d time.Duration) {
 	}
 }
 
-// locked works on what the lock guards.
+// locked runs a function under the lock.
 func (w *Workload) locked(do func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

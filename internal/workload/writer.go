@@ -12,14 +12,14 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// again is the pause before a write is sent again whose outcome is unknown.
+// again is the pause before a writer repeats a write with an unknown outcome.
 const again = 50 * time.Millisecond
 
-// most is how many comments a product has at most; beyond, comments are deleted.
+// most is the maximum number of comments per product; beyond it, writers delete.
 const most = 120
 
-// writer writes, one operation at a time. No other writer touches its comments, so each outcome is
-// known but for lost answers.
+// writer writes, one operation at a time. No other writer touches its comments, so it knows each
+// outcome unless an answer is lost.
 type writer struct {
 	*Workload
 	random *rand.Rand
@@ -27,9 +27,9 @@ type writer struct {
 	own    []*story
 }
 
-// write makes one write, and repeats it until its outcome is known, if that can be known.
+// write makes one write, and repeats it until its outcome is known, if possible.
 func (w *writer) write(ctx context.Context) {
-	var live []*story // certainly there
+	var live []*story // known to be published
 	w.locked(func() {
 		live = slices.DeleteFunc(slices.Clone(w.own), func(s *story) bool {
 			return s.id == "" || s.pending || s.now() == nil
@@ -50,7 +50,7 @@ func (w *writer) write(ctx context.Context) {
 	}
 }
 
-// draft draws what a comment is to say.
+// draft draws the content of a comment.
 func (w *writer) draft(product string, version int) *content {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -61,7 +61,7 @@ func (w *writer) draft(product string, version int) *content {
 	}
 }
 
-// story begins the history of a comment of this writer, which is not there.
+// story begins the history of a new comment of this writer.
 func (w *writer) story() *story {
 	s := &story{states: []state{{}}}
 	w.mu.Lock()
@@ -109,7 +109,7 @@ type change struct {
 	done string
 }
 
-// perform makes a write that leads to a state, and notes what comes of it.
+// perform makes a write that leads to a state, and notes the outcome.
 func (w *writer) perform(ctx context.Context, s *story, to *content, c change) {
 	w.locked(func() { w.model.write(s, to) })
 	for uncertain := false; ; rest(ctx, again) {
@@ -154,18 +154,18 @@ func (w *writer) performed(s *story, to *content, c change, got payload, uncerta
 	}
 }
 
-// Fill imports the given number of comments of the first product, so that its index of page numbers
-// has some size.
+// Fill imports the given number of comments for the first product, to give its index of page
+// numbers some size.
 func (w *Workload) Fill(ctx context.Context, comments int) {
 	filler := writer{Workload: w, random: rand.New(rand.NewPCG(w.seed, 99))}
 	filler.imports(ctx, w.products[0], comments)
 }
 
-// imports imports comments of a product, and repeats that until it succeeds. Their positions are
-// anywhere in the last day.
+// imports imports comments for a product, and retries until it succeeds. Their positions are spread
+// over the last day.
 func (w *writer) imports(ctx context.Context, product string, comments int) {
 	var stories []*story
-	var lines []byte // of an export
+	var lines []byte // in the format of an export
 	for range comments {
 		s, c := w.story(), w.draft(product, 1)
 		created := time.Now().Add(-time.Duration(w.random.Int64N(int64(24 * time.Hour)))).UTC().Truncate(time.Millisecond)
