@@ -15,9 +15,9 @@ import (
 )
 
 // Each folder of testdata/api holds data.jsonl, which is loaded into an empty table and counted,
-// and operations: NAME.graphql with NAME.variables.json if it takes any, and NAME.json, the answer.
-// They run in the order of their names, on one table: what mutations changed, the next ones see. A
-// new case is a new file; -update writes its answer.
+// and operations. An operation is NAME.graphql, with NAME.variables.json if it takes variables, and
+// the answer NAME.json. They run in the order of their names on one table, so later ones see what
+// mutations changed. A new case is a new file; -update writes its answer.
 func TestAnswers(t *testing.T) {
 	t.Parallel()
 	data, err := filepath.Glob("testdata/api/*/data.jsonl")

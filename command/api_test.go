@@ -34,24 +34,24 @@ import (
 
 func TestMain(m *testing.M) {
 	status := dynamotest.Run(m)
-	_ = os.Remove(binaryPath) // it was built only if a test needed it
+	_ = os.Remove(binaryPath) // built only if a test needed it
 	os.Exit(status)
 }
 
-// api is the whole service over a table of its own, spoken to as clients do.
+// api is the whole service over a table of its own, which tests call as clients do.
 type api struct {
 	tb      testing.TB
 	session *command.Session
 	server  *httptest.Server
 	log     *bytes.Buffer
-	store   *dynamo.Store // of the server
+	store   *dynamo.Store // the server's
 
 	sequence   int              // of the last change that was counted
 	pages      pageindex.Index  // finds pages by number; none if nil
-	watermark  dynamo.Watermark // up to when changes are counted; unknown if nil
-	authorizer auth.Authorizer  // of who may write; everyone if nil
-	header     string           // Authorization, as requests carry it; none if empty
-	serve      command.Serve    // flags beyond those
+	watermark  dynamo.Watermark // up to which time changes are counted; unknown if nil
+	authorizer auth.Authorizer  // decides who may write; everyone may if nil
+	header     string           // Authorization header of requests; none if empty
+	serve      command.Serve    // all other flags
 }
 
 // newAPI starts the service on an engine.
@@ -73,8 +73,7 @@ func newSession(tb testing.TB, endpoint string) *command.Session {
 	return session
 }
 
-// markCounted says of a fresh table what the program says of it at the start: nothing is left to be
-// counted.
+// markCounted marks a fresh table as counted, as the program does at its start.
 func (a *api) markCounted() {
 	a.tb.Helper()
 	journal := leases.NewLeases(a.session.Client, a.session.Table)
@@ -83,7 +82,7 @@ func (a *api) markCounted() {
 	}
 }
 
-// useClient starts the service again, with another client for its table.
+// useClient restarts the service with another client for its table.
 func (a *api) useClient(client *dynamodb.Client) {
 	serve := a.serve
 	serve.OperationTimeout, serve.Watermark, serve.StatisticsAge = 30*time.Second, a.watermark, cmp.Or(serve.StatisticsAge, 5*time.Second)
@@ -122,7 +121,7 @@ func (a *api) delete(id comment.ID) {
 	}
 }
 
-// answer is what came back for an operation.
+// answer is the answer to an operation.
 type answer struct {
 	Data   json.RawMessage `json:"data,omitempty"`
 	Errors []struct {
@@ -132,7 +131,7 @@ type answer struct {
 	} `json:"errors,omitempty"`
 }
 
-// tooSlow reports whether all that went wrong is that the table took too long.
+// tooSlow reports whether the only errors are that the table took too long.
 func (a answer) tooSlow() bool {
 	for _, err := range a.Errors {
 		if err.Extensions["code"] != "TIMEOUT" {

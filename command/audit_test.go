@@ -14,12 +14,12 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// auditChecks is how many checks the pinned version of the audit makes. Fewer would be checks that
-// were lost on the way.
+// auditChecks is how many checks the pinned version of the audit makes. A lower number means that
+// checks were lost.
 const auditChecks = 61
 
-// The audit of the npm package graphql-http, by those who wrote GraphQL over HTTP down: every check
-// is ok, also those that the draft leaves open.
+// Every check of graphql-http's audit passes, also those that the draft leaves open. The authors of
+// GraphQL over HTTP wrote that npm package.
 func TestAuditOfGraphQLOverHTTP(t *testing.T) {
 	t.Parallel()
 	folder, err := filepath.Abs("../.cache/graphql-http")

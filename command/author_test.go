@@ -18,8 +18,8 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// authored is a table in which customer 42 has comments of several kinds, an imported author has the
-// same id, and others wrote too.
+// authored is a table in which customer 42 has comments of several kinds. An imported author has the same id, and
+// others wrote too.
 type authored struct {
 	*exporter
 	store                            *dynamo.Store
@@ -88,8 +88,8 @@ func (a *authored) author(status int, words ...string) (out, said string) {
 	return printed.String(), errors.String()
 }
 
-// The export of a customer has all that the table holds about the customer, and nothing of others: not
-// who decided, nor the imported author with the same id. Its comments can be imported.
+// The export of a customer has all that the table holds about the customer and nothing about others. It names neither
+// moderators nor the imported author with the same id. Its comments can be imported.
 func TestAuthorExport(t *testing.T) {
 	t.Parallel()
 	a := newAuthored(t)
@@ -139,7 +139,7 @@ func TestAuthorExport(t *testing.T) {
 	}
 }
 
-// Imported authors are in no index: their export reads the whole table, and not before it is asked to.
+// No index lists imported authors: their export reads the whole table, and only if a flag asks for it.
 func TestAuthorExportOfImported(t *testing.T) {
 	t.Parallel()
 	a := newAuthored(t)
@@ -162,8 +162,8 @@ func TestAuthorExportOfImported(t *testing.T) {
 	}
 }
 
-// An erased customer is gone from the table, the imported author with the same id stays until --imported
-// asks for it, and a file that was exported before brings neither back.
+// An erased customer is gone from the table. The imported author with the same id stays until --imported erases it, and
+// no file exported earlier brings either back.
 func TestAuthorErase(t *testing.T) {
 	t.Parallel() // each erasure waits for half a minute
 	a := newAuthored(t)

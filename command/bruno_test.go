@@ -25,14 +25,14 @@ func brunoFile(number int, query, variables string) string {
 	return text
 }
 
-// brunoBlock returns the text of a block of a file of Bruno, empty if there is none.
+// brunoBlock returns the text of a block of a Bruno file, or "" without such a block.
 func brunoBlock(file, name string) string {
 	_, after, _ := strings.Cut("\n"+file, "\n"+name+" {\n")
 	block, _, _ := strings.Cut(after, "\n}\n")
 	return strings.ReplaceAll(strings.TrimPrefix(block, "  "), "\n  ", "\n")
 }
 
-// readIfThere reads a file, empty if there is none.
+// readIfThere reads a file, or returns "" if it does not exist.
 func readIfThere(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Clean(path))

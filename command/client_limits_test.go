@@ -45,7 +45,7 @@ func serving(t *testing.T, arguments ...string) running {
 	return running{address, said}
 }
 
-// limitedReply is an answer with what it says of limits.
+// limitedReply is an answer with its headers about limits.
 type limitedReply struct {
 	status            int
 	limit, retryAfter string
@@ -57,7 +57,7 @@ type limitedReply struct {
 	}
 }
 
-// left returns how many units the answer says are left.
+// left returns how many units are left according to the answer.
 func (r limitedReply) left(t *testing.T) int {
 	t.Helper()
 	_, text, _ := strings.Cut(r.limit, `"read-units";r=`)
@@ -69,7 +69,7 @@ func (r limitedReply) left(t *testing.T) int {
 	return n
 }
 
-// ask posts an operation as the sender of a token from an address that a proxy tells.
+// ask posts an operation with the token of a sender, from an address that a proxy reports.
 func (s running) ask(t *testing.T, token, from, query string) (out limitedReply) {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"query": query})
@@ -99,7 +99,7 @@ func (s running) ask(t *testing.T, token, from, query string) (out limitedReply)
 	return out
 }
 
-// sendFrom sends a request from an address that a proxy tells.
+// sendFrom sends a request from an address that a proxy reports.
 func sendFrom(t *testing.T, request *http.Request, from string) (status int, header http.Header, body string) {
 	t.Helper()
 	request.Header.Set("X-Forwarded-For", from)
@@ -120,8 +120,8 @@ const (
 	addBy   = `mutation { addComment(input: {productId: "teapot", rating: 5, language: "en", text: "Good.", author: {id: "%s", name: "A"}}) { userErrors { code } comment { id } } }`
 )
 
-// A client is charged what its operations consume of the table, whatever was estimated before, by
-// its customer's token or by the address that its proxy tells.
+// A client is charged for what its operations consume of the table, whatever the estimate was. It is identified by its
+// customer's token, or by the address that its proxy reports.
 func TestClientLimits(t *testing.T) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)
@@ -189,12 +189,12 @@ func (s running) checkReads(t *testing.T) {
 		t.Errorf("another address has %d units left", got)
 	}
 	eventually(t, "an operation that may cost more than is left is refused", func() bool {
-		got := s.ask(t, "", "203.0.113.1", fiveProducts()) // a client that has everything may go into debt
+		got := s.ask(t, "", "203.0.113.1", fiveProducts()) // a client with its full allowance may go into debt
 		return got.status == http.StatusTooManyRequests && strings.Contains(got.body, "may cost") && got.retryAfter != ""
 	})
 }
 
-// checkVisitors gets tokens of visitors, each of which is a write of the address and not of the visitor.
+// checkVisitors gets tokens of visitors. Each counts as a write of the address, not of the visitor.
 func (s running) checkVisitors(t *testing.T) {
 	t.Helper()
 	token := ""
@@ -233,7 +233,7 @@ func (s running) checkWrites(t *testing.T) {
 	}
 }
 
-// fiveProducts asks for pages of as many products. They are estimated at 65 units.
+// fiveProducts asks for pages of five products, estimated at 65 units.
 func fiveProducts() string {
 	var query strings.Builder
 	for i := range 5 {
@@ -259,7 +259,7 @@ func (s running) checkPages(t *testing.T) {
 	}
 }
 
-// get asks for a page from an address that a proxy tells.
+// get asks for a page from an address that a proxy reports.
 func (s running) get(t *testing.T, path, from string) (status int, header http.Header, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.address+path, nil)
@@ -269,8 +269,7 @@ func (s running) get(t *testing.T, path, from string) (status int, header http.H
 	return sendFrom(t, request, from)
 }
 
-// Servers that share a Redis count together. Without limits asked for, a server on a loopback
-// address has none.
+// Servers that share a Redis count together. A server on a loopback address has no limits by default.
 func TestServersShareLimits(t *testing.T) {
 	cache := redistest.Start(t)
 	t.Setenv("TALKBACK_CLIENT_LIMITS_REDIS", cache.URL())
@@ -308,7 +307,7 @@ func TestServersShareLimits(t *testing.T) {
 	}
 }
 
-// A password stands in the environment, or nowhere.
+// A password comes from the environment, or nowhere else.
 func TestPasswordOnTheCommandLine(t *testing.T) {
 	for _, row := range []struct {
 		why       string

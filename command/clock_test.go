@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// dates sets the header Date of a table's answers, as if its clock were off.
+// dates sets the Date header of a table's answers, as if the table's clock were off.
 type dates struct {
 	mu   sync.Mutex
 	off  time.Duration
-	said map[string]bool // since it was set
+	said map[string]bool // since the last set
 }
 
 func (d *dates) set(off time.Duration) {
@@ -25,7 +25,7 @@ func (d *dates) set(off time.Duration) {
 	d.off, d.said = off, map[string]bool{}
 }
 
-// different returns how many dates answers had since it was set.
+// different returns how many different dates the answers had since the last set.
 func (d *dates) different() int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -41,8 +41,8 @@ func (d *dates) change(answer *http.Response) error {
 	return nil
 }
 
-// A server whose clock is off says so once, by the dates of the table's answers, and once that it is
-// well again; its metrics tell by how much.
+// A server whose clock is off logs that once, judging by the dates of the table's answers, and logs once when it is
+// right again. Its metrics show the offset.
 func TestClockOfAServer(t *testing.T) {
 	t.Parallel()
 	a, _ := uncounted(t)

@@ -13,12 +13,12 @@ import (
 	"github.com/talkback/talkback/internal/doctest"
 )
 
-// flagShown is a flag as help tells of it.
+// flagShown is a flag as help shows it.
 type flagShown struct{ variable, value string }
 
 var flagInHelp = regexp.MustCompile(`--([a-z][a-z-]+)(?:=\S+)? (.*?)(?:\(\$(TALKBACK_\w+)\)|$)`)
 
-// flagsOfCommands are the flags of each command, by its name, as its help tells of them.
+// flagsOfCommands are the flags of each command, by its name, as its help shows them.
 func flagsOfCommands(t *testing.T) map[string]map[string]flagShown {
 	t.Helper()
 	all := map[string]map[string]flagShown{}
@@ -103,7 +103,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// commandLines is what command lines are held against.
+// commandLines holds what the tests compare command lines with.
 type commandLines struct {
 	flags    map[string]map[string]flagShown
 	root     string
@@ -113,7 +113,7 @@ type commandLines struct {
 
 var assignment = regexp.MustCompile(`^[A-Z_]+=\S*$`)
 
-// check tells what is wrong with a command line, if it is of a program that is known here.
+// check returns what is wrong with a command line of a program known here.
 func (c commandLines) check(t *testing.T, line string) string {
 	t.Helper()
 	line, _, _ = strings.Cut(line, " # ")
@@ -178,7 +178,7 @@ func (c commandLines) checkProperty(name string) string {
 	return "there is no custom property " + name
 }
 
-// checkFlag looks for a flag of a command, or of any for an empty name.
+// checkFlag checks that a command has a flag; for an empty name, that any command has it.
 func (c commandLines) checkFlag(command, flag string) string {
 	flag, _, _ = strings.Cut(flag, "=")
 	for name, flags := range c.flags {
@@ -189,8 +189,8 @@ func (c commandLines) checkFlag(command, flag string) string {
 	return "there is no flag --" + flag
 }
 
-// checkTest looks for the packages of a go command, and for a test or a benchmark that its patterns
-// match.
+// checkTest checks that the packages of a go command exist, and that its patterns match a test or a
+// benchmark.
 func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 	t.Helper()
 	var source strings.Builder
@@ -227,8 +227,7 @@ func (c commandLines) checkTest(t *testing.T, arguments []string) string {
 	return ""
 }
 
-// checkTemplate looks for the template that a stack is made of, and for the parameters that it is
-// given.
+// checkTemplate checks that the template of a stack exists and has the given parameters.
 func (c commandLines) checkTemplate(t *testing.T, arguments []string) string {
 	t.Helper()
 	at := slices.Index(arguments, "--template-file")

@@ -71,8 +71,8 @@ func TestCompletion(t *testing.T) {
 	}
 }
 
-// completionDrivers complete each line of standard input as the shell would at the end of it, and
-// print what is offered.
+// completionDrivers complete each line of standard input as the shell would at its end, and print
+// the words on offer.
 var completionDrivers = map[string]string{
 	"bash": `source <(talkback completion bash)
 while IFS= read -r line; do
@@ -98,8 +98,8 @@ while read -l line
 end`,
 }
 
-// offered are the words that a shell printed, sorted, without what it tells of them, as far as they
-// go on from the line.
+// offered are the words that a shell printed, sorted and without their descriptions, as far as they
+// continue the line.
 func offered(line, printed string) (words []string) {
 	last := line[strings.LastIndexByte(line, ' ')+1:]
 	for text := range strings.Lines(printed) {
@@ -112,7 +112,7 @@ func offered(line, printed string) (words []string) {
 	return words
 }
 
-// The scripts are proper ones, and say in their first lines where they go.
+// The scripts pass their shell's syntax check, and their first lines say where to put them.
 func TestCompletionScripts(t *testing.T) {
 	t.Parallel()
 	for _, shell := range []string{"bash", "zsh", "fish"} {

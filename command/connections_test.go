@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// With more connections than there are file descriptors, whatever they are used for, new clients
-// are answered, and so is who asks for the server's health. The same holds of the admin port.
+// With more connections than file descriptors, whatever they are used for, new clients and health
+// checks are answered. The same holds for the admin port.
 func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
@@ -51,7 +51,7 @@ func TestMoreConnectionsThanDescriptors(t *testing.T) {
 	}
 }
 
-// occupy opens connections until the test ends, and sends the same over each.
+// occupy opens connections until the test ends, and sends the same text over each.
 func occupy(t *testing.T, address string, connections int, sent string) {
 	t.Helper()
 	for range connections {
@@ -64,7 +64,7 @@ func occupy(t *testing.T, address string, connections int, sent string) {
 		if !strings.HasPrefix(sent, "GET /healthz") {
 			continue
 		}
-		_ = conn.SetReadDeadline(time.Now().Add(4 * time.Second)) // it fails once the connection is closed
+		_ = conn.SetReadDeadline(time.Now().Add(4 * time.Second)) // fails once the connection is closed
 		if answer, err := http.ReadResponse(bufio.NewReader(conn), nil); err != nil || answer.StatusCode != 200 {
 			t.Errorf("an idle connection is not answered: %v", err)
 			return

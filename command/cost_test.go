@@ -45,7 +45,7 @@ process_uptime_seconds %d
 	return server.URL
 }
 
-// billed runs cost and returns the bills as JSON has them.
+// billed runs cost and returns the bills from its JSON.
 func billed(t *testing.T, arguments ...string) []cost.Bill {
 	t.Helper()
 	status, out, said := talkback(t.Context(), append([]string{"cost", "--json"}, arguments...)...)
@@ -59,8 +59,7 @@ func billed(t *testing.T, arguments ...string) []cost.Bill {
 	return bills
 }
 
-// Metrics since a server began are brought to a month, and add up over servers. Storage is that of a
-// workload.
+// Metrics since a server's start are scaled to a month, and add up over servers. Storage is that of a workload.
 func TestCostOfMetrics(t *testing.T) {
 	t.Parallel()
 	const seconds = cost.Hours * 3600.0
@@ -80,7 +79,7 @@ func TestCostOfMetrics(t *testing.T) {
 	}
 }
 
-// A workload may be a pipe that nobody writes to, and the command can be interrupted all the same.
+// A workload may be a pipe that nobody writes to. The command can still be interrupted.
 func TestCostInterrupted(t *testing.T) {
 	t.Parallel()
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -95,7 +94,7 @@ func TestCostInterrupted(t *testing.T) {
 	}
 }
 
-// Whatever cannot be billed is refused by a sentence with a cure.
+// What cannot be billed is refused by a sentence with a cure.
 func TestCostRefuses(t *testing.T) {
 	t.Parallel()
 	wrong := filepath.Join(t.TempDir(), "wrong.json")

@@ -25,7 +25,7 @@ import (
 // products are the products that writes are spread over.
 var products = []string{"globe", "a/b#c", "ü"}
 
-// newScribe is a scribe with a model of its own.
+// newScribe returns a scribe with its own model.
 func newScribe(a *api) *scribe {
 	a.tb.Helper()
 	return &scribe{api: a, random: commenttest.Rand(a.tb), model: commenttest.NewModel()}
@@ -38,7 +38,7 @@ func (s *scribe) writeAnywhere() {
 	s.write()
 }
 
-// checkCounted holds all that the API says of counts against the model.
+// checkCounted compares all counts of the API with the model.
 func (s *scribe) checkCounted() {
 	s.tb.Helper()
 	languages := map[comment.Language]int{"": 0}
@@ -53,7 +53,7 @@ func (s *scribe) checkCounted() {
 	}
 }
 
-// follows tells how far the statistics follow the table, as the program tells it.
+// follows is how far the statistics follow the table, as the program reports it.
 type follows struct{ *leases.Leases }
 
 // ProcessedUpTo implements dynamo.Watermark.
@@ -62,7 +62,7 @@ func (f follows) ProcessedUpTo(ctx context.Context) (time.Time, bool, error) {
 	return upTo, known && state.Complete, err
 }
 
-// consume counts in this process, over a client, until it is told to stop.
+// consume counts in this process, over a client, until it is stopped.
 func (a *api) consume(client *dynamodb.Client) (stop func()) {
 	return a.consumeBy(client, counts.CounterOptions{})
 }
@@ -94,8 +94,8 @@ func timesOn(t *testing.T, dynoxide, local, torture int) int {
 	return commenttest.Times(dynoxide, torture)
 }
 
-// After any mutations, all that is asked of a product has the answer that the model has, once they
-// are counted: by consumers that come and go in between.
+// After any mutations, once they are counted, the API answers about a product as the model does.
+// Consumers come and go in between.
 func TestRandomWritesAreCounted(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -125,11 +125,12 @@ func TestRandomWritesAreCounted(t *testing.T) {
 	})
 }
 
-// Whatever happens to any one call of a consumer, to the table or to the stream, what it counts is
-// exact. Half of them find the leases as their owner left them, or as one that was killed did.
+// Whatever happens to any one call of a consumer, to the table or to the stream, its counts are
+// exact. Half of the consumers find the leases as their owner left them, half as a killed process
+// did.
 func TestCountingThroughEveryFault(t *testing.T) {
 	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
+	endpoint := dynamotest.Dynoxide(t) // the engine does not matter for faults on the way
 	for _, fault := range faulttest.Kinds {
 		t.Run(string(fault), func(t *testing.T) {
 			t.Parallel()
@@ -142,8 +143,8 @@ func TestCountingThroughEveryFault(t *testing.T) {
 	}
 }
 
-// callsOfConsumer is how many calls a consumer takes, as a rule, until it has counted what is
-// written in this test and given back its lease.
+// callsOfConsumer is about how many calls a consumer makes to count the writes of this test and
+// give back its lease.
 const callsOfConsumer = 24
 
 // countThroughFault has a fresh consumer count what was written, with one fault.
@@ -179,7 +180,8 @@ func (s *scribe) countThroughFault(n int, fault faulttest.Fault) {
 	s.equal(fmt.Sprintf("call %d: leaderboard: %v", n, err), s.model.Leaders("", 20), leaders)
 }
 
-// orphan gives all leases to a process that renews none: they are taken over once they expire.
+// orphan gives all leases to a process that does not renew them. Others take them over once they
+// expire.
 func (s *scribe) orphan() {
 	s.tb.Helper()
 	kept := leases.NewLeases(s.session.Client, s.session.Table)

@@ -31,9 +31,8 @@ func serveTable(t *testing.T, a *api, arguments ...string) *server {
 	return startServer(t, append([]string{"--endpoint", a.session.Address, "--table", a.session.Table}, arguments...)...)
 }
 
-// Without a process that counts, queries for counts are refused for the time being, and all others
-// are answered. A server that may count does so itself, says so, and leaves its lease to others
-// when it ends.
+// Without a process that counts, queries for counts are refused for now, and all others are
+// answered. A server that may count does so itself, logs it, and gives up its lease when it ends.
 func TestServerCountsWhatNobodyCounted(t *testing.T) {
 	t.Parallel()
 	a, _ := uncounted(t)

@@ -24,27 +24,27 @@ import (
 	"github.com/talkback/talkback/pageindex/table"
 )
 
-// reportThreshold is how many reports bring a comment before moderators in this test.
+// reportThreshold is how many reports send a comment to moderators in this test.
 const reportThreshold = 2
 
-// crowdOf is everybody around the comments of two products, and what they know together.
+// crowdOf is all users of two products' comments, with their common knowledge.
 type crowdOf struct {
 	*api
 	ledger *ledger
-	kept   *table.Index // of page numbers, beside the counts
+	kept   *table.Index // of page numbers, kept beside the counts
 
 	mu       sync.Mutex
 	owners   map[string]string // customers, by the ids of their comments
 	verdicts []*ruling
-	votes    map[string]map[string][]comment.Vote // by comment and customer, those that the last one may be
+	votes    map[string]map[string][]comment.Vote // by comment and customer; those that may be the last one
 	networks []*faulttest.Network
 }
 
-// ruling is a decision that someone tried.
+// ruling is an attempted decision.
 type ruling struct {
 	id, by, note string
 	version      int
-	about        int // the number of the words that were looked at
+	about        int // the number of the words that the moderator saw
 	reject       bool
 	showing      *span // unless it is rejected
 	outcome      outcome
@@ -53,7 +53,7 @@ type ruling struct {
 
 var debated = []string{"globe", "a/b#c"}
 
-// person is someone with a token, who goes to servers of different policies over bad networks.
+// person is someone with a token, who uses servers with different policies over bad networks.
 type person struct {
 	*crowdOf
 	name   string
@@ -77,7 +77,7 @@ func newCrowd(t *testing.T, endpoint string) *crowdOf {
 	return &crowdOf{api: a, ledger: newLedger(), kept: pages, owners: map[string]string{}, votes: map[string]map[string][]comment.Vote{}}
 }
 
-// joined returns someone new. Of their calls to the table, one in faults goes wrong; none if it is 0.
+// joined returns a new person. One of faults of their calls to the table fails; none if faults is 0.
 func (c *crowdOf) joined(t *testing.T, r *rand.Rand, name string, faults int, roles ...string) *person {
 	t.Helper()
 	p := &person{crowdOf: c, name: name, random: rand.New(rand.NewPCG(r.Uint64(), 3))}
@@ -102,7 +102,7 @@ func (c *crowdOf) joined(t *testing.T, r *rand.Rand, name string, faults int, ro
 	return p
 }
 
-// try sends an operation. It is sent by someone who may give up at any moment.
+// try sends an operation. Its sender may give up at any moment.
 func (p *person) try(a *api, query string, variables map[string]any) (got answer, text string, within span, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -155,7 +155,7 @@ func (s state) latest() int {
 	return s.Version
 }
 
-// change sends a mutation, and notes the state of the comment that the payload tells.
+// change sends a mutation, and notes the state of the comment in the payload.
 func (p *person) change(a *api, field, inputType string, input map[string]any) (outcome, *state, span) {
 	p.tb.Helper()
 	got, text, within, err := p.try(a, `mutation ($input: `+inputType+`!) { payload: `+field+`(input: $input) { comment `+stateFields+` userErrors { code message } } }`, map[string]any{"input": input})
@@ -197,7 +197,7 @@ func (p *person) change(a *api, field, inputType string, input map[string]any) (
 	return success, data.Payload.Comment, within
 }
 
-// saw notes a state that someone was told.
+// saw notes a state that an answer showed.
 func (c *crowdOf) saw(s state, within span) {
 	number := hidden
 	if s.Status == "APPROVED" {
@@ -244,14 +244,14 @@ func (p *person) any(owner string) string {
 	return ids[p.random.IntN(len(ids))]
 }
 
-// randomWords are what somebody says next.
+// randomWords are the next words of a person.
 func (p *person) randomWords(w words) words {
 	c := commenttest.Random(p.random, w.product)
 	w.rating, w.language = c.Rating, string(c.Language)
 	return w
 }
 
-// add writes a comment, over a good network: nobody would know its id otherwise.
+// add writes a comment over a good network: otherwise nobody would know its id.
 func (p *person) add(a *api) {
 	p.tb.Helper()
 	healthy := &api{tb: p.tb, session: p.session, authorizer: p.authorizer, serve: a.serve, header: "Bearer " + p.token}
@@ -309,12 +309,12 @@ func (p *person) edits(a *api, s state) {
 		"id": s.ID, "version": s.latest(), "rating": w.rating, "language": w.language, "text": textOf(number),
 	})
 	if a != p.publishing && outcome == unknown {
-		outcome = refused // whatever came of it, it does not show this
+		outcome = refused // whatever became of it, this decision does not show the comment
 	}
 	p.ledger.close(showing, outcome, after != nil && after.Status == "APPROVED" && after.Text == textOf(number))
 }
 
-// decided sends a decision, and keeps what came of it.
+// decided sends a decision, and records its outcome.
 func (p *person) decided(v ruling, a *api, field, inputType string, input map[string]any) {
 	p.tb.Helper()
 	if !v.reject {
@@ -359,7 +359,7 @@ func (p *person) moderates() {
 	p.decided(v, p.publishing, "approveComment", "ApproveCommentInput", input)
 }
 
-// fromQueue returns one of the comments that wait longest. None of a page waits in two places.
+// fromQueue returns one of the comments that wait longest. No comment is twice on a page.
 func (p *person) fromQueue() (state, bool) {
 	p.tb.Helper()
 	got, text, _, err := p.try(p.publishing, `{ moderation { queue(first: 8) { nodes { comment `+stateFields+` } } } }`, nil)

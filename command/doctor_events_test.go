@@ -66,7 +66,8 @@ func TestWhoWritesEvents(t *testing.T) {
 	}
 }
 
-// Subscribers have connections beside those of others, or the server does not start.
+// Subscribers get connections beside those of others. Without enough file descriptors, the server
+// does not start.
 func TestSubscribersKeepNobodyOut(t *testing.T) {
 	t.Parallel()
 	if n, err := (&SubscriptionFlags{Max: 20}).connections(10); n != 30 || err != nil {

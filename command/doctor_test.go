@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/internal/redistest"
 )
 
-// What is printed about a new table: testdata/doctor.golden.
+// The print for a new table is testdata/doctor.golden.
 func TestDoctor(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
@@ -25,7 +25,7 @@ func TestDoctor(t *testing.T) {
 	compareGolden(t, "testdata/doctor.golden", bytes.ReplaceAll(out.Bytes(), []byte(e.table), []byte("comments")))
 }
 
-// What is wrong makes the exit status 1, and is the same as JSON.
+// A problem makes the exit status 1, and JSON shows the same problems.
 func TestDoctorFindsProblems(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
@@ -58,8 +58,8 @@ func TestDoctorFindsProblems(t *testing.T) {
 	}
 }
 
-// The Redis of client limits is tried as a server uses it, by a user who may do that and no more,
-// and nothing is left in it. Its password is never told.
+// doctor tries the Redis of client limits as a server uses it, with a user that has no other
+// rights. It leaves nothing there, and never prints the password.
 func TestDoctorTriesRedis(t *testing.T) {
 	server := redistest.Start(t)
 	server.Must(t, "ACL", "SETUSER", "limiter", "on", ">hush", "~talkback:quota:*", "+ping", "+evalsha", "+eval", "+get", "+set", "+del", "+time")

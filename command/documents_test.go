@@ -19,9 +19,8 @@ import (
 	"github.com/talkback/talkback/internal/doctest"
 )
 
-// What the documents tell a newcomer to do works as they say: `make run`, then, beside the one
-// server that it starts, each command with its output and each query with its answer, and Ctrl-C.
-// The kinds of blocks are:
+// The instructions to newcomers in the documents work. The test runs `make run`, then, beside its server, each command
+// and query with the output shown, and Ctrl-C. The kinds of blocks are:
 //
 //	sh               commands, a line each; all of them run
 //	text             what the last command of the block before prints
@@ -56,8 +55,8 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
-// waitForTotal waits until the product of the README's query is counted as its answer says. Once
-// the server has shown its counts, it plans by them.
+// waitForTotal waits until the product of the README's query has the total of its answer. Once the server has shown the
+// counts, it plans by them.
 func waitForTotal(t *testing.T, s *server, answer string) {
 	t.Helper()
 	total := regexp.MustCompile(`"total": (\d+)`).FindStringSubmatch(answer)[1]
@@ -66,7 +65,7 @@ func waitForTotal(t *testing.T, s *server, answer string) {
 	})
 }
 
-// newcomer does what documents say, beside a server.
+// newcomer follows the documents, beside a server.
 type newcomer struct {
 	server *server
 	folder string            // where commands run
@@ -100,7 +99,7 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 			variables = block.Text
 		case "json":
 			if query == "" {
-				decoded(t, []byte(block.Text)) // no answer: what a file or a message looks like
+				decoded(t, []byte(block.Text)) // not an answer: the form of a file or a message
 				continue
 			}
 			answer := n.server.askWith(seen.apply(query), seen.apply(variables))
@@ -115,7 +114,7 @@ func (n newcomer) read(t *testing.T, document doctest.Document) {
 	edits.write(t)
 }
 
-// run runs a command, unless it ran before, and gives what it printed.
+// run runs a command, unless it ran before, and returns its output.
 func (n newcomer) run(t *testing.T, document, line string) string {
 	t.Helper()
 	if takesLong.MatchString(line) {
@@ -135,17 +134,17 @@ func (n newcomer) run(t *testing.T, document, line string) string {
 	return n.done[line]
 }
 
-// takesLong are the commands of those who work on the program.
+// takesLong are the commands of the program's developers.
 var takesLong = regexp.MustCompile(`^(?:[A-Z_]+=\S+ )*(?:make|go) `)
 
 var (
 	milliseconds = regexp.MustCompile(`milliseconds: [\d.]+`)
 	numbers      = regexp.MustCompile(`\d[\d.,]*`)
-	progress     = regexp.MustCompile(`(?m)^[\d,]+ \w+, [\d,]+ \w+/s.*\n`) // of what takes seconds on a busy machine
+	progress     = regexp.MustCompile(`(?m)^[\d,]+ \w+, [\d,]+ \w+/s.*\n`) // if a command takes seconds
 )
 
-// sameEachTime is what a command printed, as far as it is the same each time: of what depends on
-// this run's other commands or on the machine's speed, the words.
+// sameEachTime is the stable part of a command's output. Where other commands of this run or the machine's speed change
+// numbers, it keeps the words.
 func sameEachTime(line, printed string) string {
 	if strings.Contains(line, " show ") || strings.Contains(line, " explain ") || strings.Contains(line, " cost ") {
 		return milliseconds.ReplaceAllString(printed, "")
@@ -157,10 +156,10 @@ func sameEachTime(line, printed string) string {
 type edits struct {
 	document doctest.Document
 	text     string // "" before the first one
-	shift    int    // by which what follows the last one has moved
+	shift    int    // how far the text after the last edit has moved
 }
 
-// replace says that a block is not what is, or with -update makes it so.
+// replace reports that a block differs from the actual output, or with -update corrects it.
 func (e *edits) replace(t *testing.T, block doctest.Block, text, diff string) {
 	t.Helper()
 	if !*update {
@@ -185,17 +184,16 @@ func (e *edits) write(t *testing.T) {
 	}
 }
 
-// bound are ids, cursors and times in documents that are others each time, and what they are this
-// time.
+// bound maps ids, cursors and times in documents, which differ from run to run, to those of this run.
 type bound map[string]string
 
-// minted are the forms of texts that a mutation makes anew.
+// minted are the forms of texts that a mutation generates.
 var minted = []*regexp.Regexp{
 	regexp.MustCompile(`^c_[0-9A-Z]{26}$`),
 	regexp.MustCompile(`^\d{4}-\d\d-\d\dT[\d:.]+Z$`),
 }
 
-// apply puts this time's texts into the place of those in a document.
+// apply replaces a document's texts by those of this run.
 func (b bound) apply(text string) string {
 	for shown, is := range b {
 		text = strings.ReplaceAll(text, `"`+shown+`"`, `"`+is+`"`)
@@ -203,7 +201,7 @@ func (b bound) apply(text string) string {
 	return text
 }
 
-// restore puts the texts of a document into the place of this time's.
+// restore replaces this run's texts by those of the document.
 func (b bound) restore(text string) string {
 	for shown, is := range b {
 		text = strings.ReplaceAll(text, `"`+is+`"`, `"`+shown+`"`)
@@ -211,8 +209,7 @@ func (b bound) restore(text string) string {
 	return text
 }
 
-// compare holds an answer against the one that a document shows. What a mutation makes anew is
-// bound and is no difference.
+// compare compares an answer with the one in a document. Texts that a mutation generates are bound and do not differ.
 func (b bound) compare(t *testing.T, mutation bool, shown string, answer []byte) string {
 	t.Helper()
 	want, got := decoded(t, []byte(b.apply(shown))), decoded(t, answer)
@@ -226,7 +223,7 @@ func (b bound) compare(t *testing.T, mutation bool, shown string, answer []byte)
 	return cmp.Diff(want, got)
 }
 
-// bind finds what was made anew.
+// bind finds the generated texts.
 func (b bound) bind(want, got any) {
 	switch w := want.(type) {
 	case map[string]any:
@@ -253,7 +250,7 @@ func decoded(t *testing.T, text []byte) map[string]any {
 	return value
 }
 
-// withoutExtensions is an answer without extensions, if the one that is shown has none.
+// withoutExtensions returns an answer without extensions, if the document shows none.
 func withoutExtensions(t *testing.T, shown string, answer []byte) []byte {
 	t.Helper()
 	if strings.Contains(shown, `"extensions"`) {
@@ -263,7 +260,7 @@ func withoutExtensions(t *testing.T, shown string, answer []byte) []byte {
 	return []byte(strings.TrimSuffix(text, "}") + "}")
 }
 
-// fit is JSON as documents show it: what fits into a line, less the outermost value, stands on one.
+// fit formats JSON as documents show it: a value that fits stands on one line, except for the outermost.
 func fit(t *testing.T, text json.RawMessage, indent string) string {
 	t.Helper()
 	const columns = 92
@@ -299,7 +296,7 @@ type part struct {
 	value json.RawMessage
 }
 
-// partsOf takes an array or an object apart; opening is empty for anything else.
+// partsOf splits an array or an object; opening is empty for anything else.
 func partsOf(t *testing.T, text json.RawMessage) (opening, closing string, parts []part) {
 	t.Helper()
 	decoder := json.NewDecoder(bytes.NewReader(text))
@@ -325,7 +322,7 @@ func partsOf(t *testing.T, text json.RawMessage) (opening, closing string, parts
 	return delimiter.String(), map[json.Delim]string{'{': "}", '[': "]"}[delimiter], parts
 }
 
-// newcomersFolder holds the program and the files that the documents speak of.
+// newcomersFolder makes a folder with the program and the files that the documents mention.
 func newcomersFolder(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()

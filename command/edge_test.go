@@ -26,8 +26,8 @@ const (
 	teapotPage = `{product(id:"teapot"){comments{nodes{id title votes{helpful}}}}}`
 )
 
-// sharing is a service with tokens whose answers shared caches may keep for a second. A comment of the
-// teapot waits for a moderator, and another one is approved and has a vote.
+// sharing is a service with tokens whose answers shared caches may keep for a second. One comment of the teapot waits
+// for a moderator; another is approved and has a vote.
 func sharing(t *testing.T) (a *api, shown, waits comment.Comment) {
 	t.Helper()
 	a = guarded(t)
@@ -43,7 +43,7 @@ func sharing(t *testing.T) (a *api, shown, waits comment.Comment) {
 	return a, shown, waits
 }
 
-// sent is a request by GET, and what became of it.
+// sent is a GET request and its result.
 type sent struct {
 	status       int
 	header       http.Header
@@ -51,10 +51,10 @@ type sent struct {
 	cached, tags string
 }
 
-// asItIs asks for no compression by itself.
+// asItIs does not ask for compression by itself.
 var asItIs = &http.Transport{DisableCompression: true}
 
-// fetch sends a GET, or another method, with headers such as "Accept: text/html"; an empty one is none.
+// fetch sends a GET, or another method, with headers such as "Accept: text/html"; it skips empty ones.
 func fetch(t *testing.T, method, address string, headers ...string) sent {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), method, address, nil)
@@ -78,11 +78,11 @@ func fetch(t *testing.T, method, address string, headers ...string) sent {
 	return sent{response.StatusCode, response.Header, string(body), response.Header.Get("X-Cache"), response.Header.Get("Surrogate-Key")}
 }
 
-// asking is the address of a query.
+// asking returns the address of a query.
 func asking(base, query string) string { return base + "/graphql?query=" + url.QueryEscape(query) }
 
-// Shared caches may keep what is the same for everyone, and nothing else: no answer to a token of any
-// kind, none that depends on who asks, none with an error.
+// Shared caches may keep what is the same for everyone, and nothing else. They keep no answer to a token or with an
+// error, and none that depends on the sender.
 func TestWhatSharedCachesKeep(t *testing.T) {
 	t.Parallel()
 	a, shown, waits := sharing(t)
@@ -136,7 +136,7 @@ func TestWhatSharedCachesKeep(t *testing.T) {
 	}
 }
 
-// Product pages are everyone's too, but for the machine that may write because there are no tokens.
+// Product pages are the same for everyone, except on the machine that may write because there are no tokens.
 func TestProductPagesAreShared(t *testing.T) {
 	t.Parallel()
 	a, _, _ := sharing(t)
@@ -163,10 +163,10 @@ func TestProductPagesAreShared(t *testing.T) {
 	}
 }
 
-// origin passes requests on to the service, counts them, and can hold them up.
+// origin passes requests on to the service, counts them, and can hold them back.
 type origin struct {
 	*httptest.Server
-	gate sync.RWMutex // held up while it is locked
+	gate sync.RWMutex // locked while it holds requests back
 
 	mu   sync.Mutex
 	seen []int // statuses
@@ -204,8 +204,8 @@ func (o *origin) statuses() []int {
 	return slices.Clone(o.seen)
 }
 
-// nginx keeps by the headers alone, as a CDN does: one answer for each kind that Vary names, none of a
-// token, none that is private.
+// nginx caches by the headers alone, as a CDN does. It keeps one answer for each kind that Vary names, and none that is
+// private or answers a token.
 func TestNginxKeepsWhatIsShared(t *testing.T) {
 	t.Parallel()
 	a, _, _ := sharing(t)
@@ -248,8 +248,8 @@ func TestNginxKeepsWhatIsShared(t *testing.T) {
 	}
 }
 
-// An answer that is over is asked for again with its ETag. Meanwhile everyone is shown it, also while the
-// server does not answer, and a change is shown afterwards.
+// The cache revalidates an expired answer with its ETag. Meanwhile everyone is served the old one, also while the
+// server does not answer. Afterwards, a change is shown.
 func TestNginxAsksAgain(t *testing.T) {
 	t.Parallel()
 	a, _, _ := sharing(t)
@@ -264,7 +264,7 @@ func TestNginxAsksAgain(t *testing.T) {
 		fresh := fetch(t, "GET", page)
 		o.gate.Lock()
 		open := sync.OnceFunc(o.gate.Unlock)
-		defer time.AfterFunc(10*time.Second, open).Stop() // it was asked for too late, and nginx waits for the server
+		defer time.AfterFunc(10*time.Second, open).Stop() // the request came too late, and nginx waits for the server
 		defer open()
 		for {
 			switch got := fetch(t, "GET", page); {

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// What a server has beside its table ends together: a collector that hangs holds up its end once,
-// however many exporters wait for it.
+// Everything that a server runs beside its table ends together. A collector that hangs delays the
+// end only once, however many exporters wait for it.
 func TestSurroundingsEndTogether(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

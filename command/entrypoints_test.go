@@ -21,8 +21,8 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// lambda reads the stream of a table and invokes the function with it, as AWS does: batch by batch,
-// again from the first record that is reported, and now and then again from somewhere before.
+// lambda reads the stream of a table and invokes the function with it, as AWS does: batch by batch.
+// It repeats from the first record reported as failed, and now and then from an earlier one.
 type lambda struct {
 	t      *testing.T
 	a      *api
@@ -32,15 +32,15 @@ type lambda struct {
 	function *stream.Function
 }
 
-// newLambda makes one whose calls to the table go wrong now and then.
+// newLambda returns a lambda whose calls to the table fail now and then.
 func newLambda(a *api, t *testing.T, r *rand.Rand) *lambda {
 	client, _ := faulttest.Under(a.session.Client, faulttest.OneIn(r, 10))
 	f := stream.NewFunction(counts.NewCounter(client, a.session.Table, counts.CounterOptions{}), leases.NewLeases(client, a.session.Table), slog.New(slog.DiscardHandler))
 	return &lambda{t: t, a: a, random: rand.New(rand.NewPCG(r.Uint64(), 4)), function: f}
 }
 
-// invoke hands over records. One time in three there is hardly any time for them, and none until an
-// invocation has failed: the function keeps 2 seconds for its report.
+// invoke passes records to the function. One time in three it has hardly any time for them, and
+// none until an invocation has failed. The function keeps 2 seconds for its report.
 func (l *lambda) invoke(event events.DynamoDBEvent) (events.DynamoDBEventResponse, error) {
 	ctx := context.Background()
 	if l.again == 0 || l.random.IntN(3) == 0 {
@@ -52,7 +52,7 @@ func (l *lambda) invoke(event events.DynamoDBEvent) (events.DynamoDBEventRespons
 	return l.function.Invoke(ctx, event)
 }
 
-// records are all of the stream that pass the filter.
+// records are the records of the stream that pass the filter.
 func (l *lambda) records() (label string, all []stream.Record) {
 	l.t.Helper()
 	client := l.a.session.Client
@@ -80,7 +80,7 @@ func (l *lambda) records() (label string, all []stream.Record) {
 	return listing.Label, all
 }
 
-// run invokes the function until there is nothing more in the stream.
+// run invokes the function until the stream has no more records.
 func (l *lambda) run(done <-chan struct{}) {
 	at, ending := 0, false
 	for {
@@ -144,8 +144,8 @@ func eventOf(t *testing.T, label string, records []stream.Record) events.DynamoD
 	return event
 }
 
-// A function of AWS Lambda counts, alone or beside a reader of the stream, with invocations that
-// fail and come again: what is counted is exact.
+// A function of AWS Lambda counts exactly, alone or beside a reader of the stream, though
+// invocations fail and are repeated.
 func TestBothEntryPoints(t *testing.T) {
 	t.Parallel()
 	for _, alone := range []bool{true, false} {

@@ -21,8 +21,7 @@ func ids(n int) string {
 	return strings.TrimSuffix(strings.Repeat(`"x",`, n), ",")
 }
 
-// Every way to ask wrongly, and what the client is told. The answers stand in
-// testdata/errors.golden.
+// Every kind of wrong request, and its answer. The answers are in testdata/errors.golden.
 func TestErrorTexts(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -81,7 +80,7 @@ func TestErrorTexts(t *testing.T) {
 	}
 }
 
-// faultyHTTP stands between the SDK and the engine and answers in its place.
+// faultyHTTP stands between the SDK and the engine and answers in the engine's place.
 type faultyHTTP func(*http.Request) (*http.Response, error)
 
 // Do implements the SDK's HTTP client.
@@ -98,8 +97,7 @@ func refuse(status int, code string) faultyHTTP {
 	}
 }
 
-// What a table in trouble looks like from outside: a code to act on, a sentence, and nothing of
-// what is inside.
+// When the table is in trouble, clients see a code to act on and a sentence, and no internals.
 func TestTroubleWithTheTable(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -151,7 +149,7 @@ func (*netError) Error() string   { return "connection refused" }
 func (*netError) Timeout() bool   { return false }
 func (*netError) Temporary() bool { return false }
 
-// A read that fails fails the page: a page is never short without saying so.
+// A read that fails fails the page: a page is never silently short.
 func TestOneFailingPartitionFailsThePage(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))

@@ -14,11 +14,11 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// howLong is what differs from run to run.
+// howLong matches what differs from run to run.
 var howLong = regexp.MustCompile(`milliseconds: [\d.]+`)
 
-// What a page could read and what it did, of a product that is counted and of one that is not; the
-// print is in testdata/explain.golden.
+// explain prints what a page could read and what it did read, for a counted product and for an
+// uncounted one. The print is in testdata/explain.golden.
 func TestExplain(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t)) // DynamoDB Local bills a read that finds nothing, as AWS does

@@ -15,12 +15,12 @@ import (
 	"github.com/talkback/talkback/internal/sample"
 )
 
-// promises are what the answers of the explorer's examples show, in the order in which they are
-// clicked. What is added is then edited, and deleted.
+// promises are parts of the answers to the explorer's examples, in the order in which the test clicks them. The comment
+// that is added is then edited and deleted.
 var promises = []struct{ title, shows string }{
 	{"Newest comments", `"summary"`},
 	{"One language", `"language": "de"`},
-	{"Ratings and languages", `"partitionKey": "P#espresso-machine`}, // of which index depends on what is known by then
+	{"Ratings and languages", `"partitionKey": "P#espresso-machine`}, // its index depends on the statistics
 	{"Next page", `"hasPreviousPage": false`},
 	{"Previous page", `"hasNextPage": false`},
 	{"Date range", `"createdAt": "2024-`},
@@ -63,8 +63,8 @@ func TestExamplesOfTheExplorer(t *testing.T) {
 	}
 }
 
-// subscribeInExplorer looks at the events of a subscription, each in place of the one before, until it is stopped; and at
-// why the server refuses one.
+// subscribeInExplorer checks that each event of a subscription replaces the one before until the subscription is
+// stopped. It also checks the server's reason to refuse one.
 func subscribeInExplorer(t *testing.T, browser context.Context, s *server) {
 	press := browsertest.Click(".graphiql-execute-button")
 	shows := func(part string) chromedp.Action {
@@ -84,8 +84,7 @@ func subscribeInExplorer(t *testing.T, browser context.Context, s *server) {
 		shows("EVENT_READS"), button("Execute"))
 }
 
-// Every comment and product that an example names is in the sample, but one that says by its name
-// that it is not.
+// Every comment and product that an example names is in the sample data, except for one whose name says that it is not.
 func TestIDsOfExamplesExist(t *testing.T) {
 	t.Parallel()
 	known := map[string]bool{"never-commented-on": true}

@@ -23,8 +23,8 @@ import (
 	"github.com/talkback/talkback/internal/reviewfile"
 )
 
-// Whichever call of an export and of an import meets whichever fault, the file and the table hold
-// every comment once, as it is.
+// Whichever call of an export or an import meets whichever fault, the file and the table hold every
+// comment unchanged and once.
 func TestExportAndImportThroughEveryFault(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -93,7 +93,7 @@ func importFrom(t *testing.T, where string, session *Session, file string, rows 
 	}
 }
 
-// checkComments compares the table and what its widest index lists with what should be there.
+// checkComments compares the table and its widest index with the expected comments.
 func checkComments(t *testing.T, where string, client *dynamodb.Client, table string, want []comment.Comment) {
 	t.Helper()
 	scanner := dynamo.NewScanner(client, table, 1)

@@ -56,12 +56,12 @@ func newExporter(t *testing.T, endpoint string) *exporter {
 	return e
 }
 
-// arguments are those of a command line.
+// arguments returns a command line for this table.
 func (e *exporter) arguments(name string, more ...string) []string {
 	return append([]string{name, "--endpoint", e.endpoint, "--table", e.table}, more...)
 }
 
-// run returns the exit status and what was said.
+// run returns the exit status and the output.
 func (e *exporter) run(ctx context.Context, name string, arguments ...string) (status int, said string) {
 	e.t.Helper()
 	var stderr bytes.Buffer
@@ -71,7 +71,7 @@ func (e *exporter) run(ctx context.Context, name string, arguments ...string) (s
 	return status, stderr.String()
 }
 
-// must runs a command that has to succeed, and gives what it said.
+// must runs a command that has to succeed, and returns its output.
 func (e *exporter) must(name string, arguments ...string) string {
 	e.t.Helper()
 	status, said := e.run(e.t.Context(), name, arguments...)
@@ -89,9 +89,8 @@ func (e *exporter) fill(comments []comment.Comment) {
 	}
 }
 
-// items are all attributes of all comments in the table, by key. Only the mark by which an edit
-// knows its own lost answer is left out: it says nothing about the comment, and is of no use an
-// hour later.
+// items returns all attributes of all comments in the table, by key. It leaves out the mark by which an edit recognizes
+// its own lost answer. The mark says nothing about the comment and is useless after an hour.
 func (e *exporter) items() map[string]map[string]string {
 	e.t.Helper()
 	out := map[string]map[string]string{}
@@ -130,7 +129,7 @@ func (e *exporter) items() map[string]map[string]string {
 	return out
 }
 
-// nasty are comments of two products that are hard to write down and read back.
+// nasty returns comments of two products that are hard to write down and read back.
 func nasty(r *rand.Rand, count int) []comment.Comment {
 	out := make([]comment.Comment, count)
 	for i := range out {
@@ -148,13 +147,13 @@ func readFile(t *testing.T, path string) string {
 	return string(text)
 }
 
-// sortedLines are the lines of a file in one order, whatever theirs is.
+// sortedLines returns the lines of a file, sorted.
 func sortedLines(text string) []string {
 	return slices.Sorted(strings.Lines(text))
 }
 
-// A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its
-// texts hold. Importing once more changes nothing, and exporting the copy gives the same lines.
+// A table that is exported and imported elsewhere is the same, attribute by attribute, whatever its texts hold. A
+// second import changes nothing, and an export of the copy gives the same lines.
 func TestExportAndImport(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -195,9 +194,9 @@ func TestExportAndImport(t *testing.T) {
 	})
 }
 
-// A copy of everything restores comments in all states attribute by attribute, with their places in
-// the queue. The copy for the public has neither those that are not approved nor what only moderators
-// see, and says how many it lacks. Of one product it is the same.
+// A complete copy restores comments in all states attribute by attribute, with their places in the queue. A public copy
+// leaves out comments that are not approved and data for moderators, and says how many comments it lacks. An export of
+// one product does the same.
 func TestExportOfAllStates(t *testing.T) {
 	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
@@ -251,7 +250,7 @@ func lineOf(t *testing.T, c comment.Comment, form func([]byte, comment.Comment) 
 	return string(line)
 }
 
-// formsOf is how many texts are stored as they are, and how many compressed.
+// formsOf returns how many texts are stored uncompressed, and how many compressed.
 func formsOf(items map[string]map[string]string) (plain, compressed int) {
 	for _, it := range items {
 		if strings.HasPrefix(it["t"], "B ") {
@@ -263,7 +262,7 @@ func formsOf(items map[string]map[string]string) (plain, compressed int) {
 	return plain, compressed
 }
 
-// edit makes a comment one that was edited here.
+// edit edits a comment of the table.
 func edit(t *testing.T, e *exporter, c comment.Comment) {
 	t.Helper()
 	after := c
@@ -291,7 +290,7 @@ func TestExportOfAProduct(t *testing.T) {
 	})
 }
 
-// What is compressed says so by its name or by the flag, and import reads it.
+// A compressed file says so by its name or by the flag, and import reads it.
 func TestExportCompressed(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
@@ -315,8 +314,8 @@ func TestExportCompressed(t *testing.T) {
 	}
 }
 
-// What cannot work is refused in one sentence, before any engine is asked: the one given here does
-// not exist.
+// An impossible command line is refused in one sentence before any call to an engine: the engine given here does not
+// exist.
 func TestExportRefusals(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -344,7 +343,7 @@ func TestExportRefusals(t *testing.T) {
 	}
 }
 
-// checkFiles sees that a folder holds nothing else.
+// checkFiles checks that a folder holds nothing else.
 func checkFiles(t *testing.T, folder string, want ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(folder)
@@ -360,7 +359,7 @@ func checkFiles(t *testing.T, folder string, want ...string) {
 	}
 }
 
-// A file that exists is written over only by force, and through a link, which stays one.
+// Only --force overwrites an existing file. A link is followed and stays a link.
 func TestExportByForce(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
@@ -383,7 +382,7 @@ func TestExportByForce(t *testing.T) {
 	checkFiles(t, folder, "file.jsonl", "link.jsonl")
 }
 
-// A full disk and a reader that went away are one sentence each.
+// A full disk and a reader that went away give one sentence each.
 func TestExportToWhatTakesNothing(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
@@ -398,7 +397,7 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil { // also of what is no export
+	if full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0); err == nil { // also for other output than exports
 		defer func() { _ = full.Close() }()
 		const want = "talkback: standard output cannot be written (no space left on device): make room, or name a file on another disk\n"
 		for _, line := range [][]string{{"completion", "bash"}, {"--help"}, {"export", "--help"}, {"--version"}} {
@@ -426,7 +425,7 @@ func TestExportToWhatTakesNothing(t *testing.T) {
 type gate struct {
 	*httptest.Server
 	shut chan struct{} // closed when the first call waits
-	open chan struct{} // to be closed to let them pass
+	open chan struct{} // close it to let them pass
 }
 
 func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
@@ -437,7 +436,7 @@ func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
 	}
 	g := &gate{shut: make(chan struct{}), open: make(chan struct{})}
 	proxy := httputil.NewSingleHostReverseProxy(target)
-	proxy.ErrorLog = log.New(io.Discard, "", 0) // who was killed no longer waits
+	proxy.ErrorLog = log.New(io.Discard, "", 0) // a killed client no longer waits
 	var calls atomic.Int32
 	var once sync.Once
 	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -452,8 +451,8 @@ func newGate(t *testing.T, endpoint, operation string, pass int32) *gate {
 	return g
 }
 
-// An interrupted export does not wait for a table that does not answer, or for a reader that does
-// not read. It ends with one sentence and leaves nothing behind.
+// An interrupted export does not wait for a table that does not answer, or for a reader that does not read. It ends
+// with one sentence and leaves no file behind.
 func TestExportInterrupted(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -487,8 +486,7 @@ func TestExportInterrupted(t *testing.T) {
 	}
 }
 
-// An export and an import that are killed in the middle leave nothing wrong behind: run again, they
-// do all.
+// An export and an import that are killed halfway leave nothing wrong behind. A second run completes them.
 func TestExportAndImportKilled(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -502,7 +500,7 @@ func TestExportAndImportKilled(t *testing.T) {
 		t.Errorf("a killed export left a file: %v", err)
 	}
 	from.must("export", file)
-	for _, pass := range []int32{0, 1, 7} { // leases, which counting takes, are put too
+	for _, pass := range []int32{0, 1, 7} { // leases are also written by PutItem
 		kill(t, to, "PutItem", pass, "import", file, "--restore", "--calls", "1", "--no-count")
 	}
 	if there := len(to.items()); there == 0 || there == 400 {
@@ -514,7 +512,7 @@ func TestExportAndImportKilled(t *testing.T) {
 	}
 }
 
-// The list of imports says what one added that was killed, up to the chunk that it was at.
+// The list of imports shows how far a killed one came, up to its current chunk.
 func TestKilledImportIsListed(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
@@ -534,8 +532,8 @@ func TestKilledImportIsListed(t *testing.T) {
 	}
 }
 
-// kill runs a command in a process of its own and kills it while it waits for an answer. The engine
-// answers pass calls of the operation, and no more.
+// kill runs a command in its own process and kills it while it waits for an answer. The engine answers exactly pass
+// calls of the operation.
 func kill(t *testing.T, e *exporter, operation string, pass int32, name string, arguments ...string) {
 	t.Helper()
 	program, err := binary()
@@ -564,7 +562,7 @@ func kill(t *testing.T, e *exporter, operation string, pass int32, name string, 
 
 var took = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ comments/s\)`)
 
-// Progress and summary go to standard error, and standard output is nothing but lines.
+// Progress and summary go to standard error, and standard output has lines only.
 func TestExportToStandardOutput(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))

@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// Only a subgraph can be asked for entities and for its schema. Without introspection it keeps the schema
-// back, and still answers gateways.
+// Only a subgraph answers queries for entities and for its schema. Without introspection it hides the schema, and still
+// answers gateways.
 func TestFederation(t *testing.T) {
 	t.Parallel()
 	const (

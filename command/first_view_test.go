@@ -11,10 +11,9 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// The first view of a product page, in full, costs one wave: the page and the statistics, half a unit,
-// of a server that knows nothing of the product; the page alone while the counts are known. Only a
-// praise or complaint beyond the page takes half a unit more, and a second wave while nothing is known.
-// So do the most helpful ones.
+// The first view of a product page costs one wave. A server that knows nothing of the product reads the page and the
+// statistics, half a unit. While the counts are known, it reads the page alone. Only a praise or complaint beyond the
+// page takes half a unit more, and a second wave while nothing is known. So do the most helpful ones.
 func TestFirstViewOfAProductPage(t *testing.T) {
 	t.Parallel()
 	operation, err := os.ReadFile("../web/product/product.graphql")
@@ -39,7 +38,7 @@ func TestFirstViewOfAProductPage(t *testing.T) {
 	a.load(all...)
 	a.pages = a.inTable(t, all...)
 	service, client := pacedAPI(a)
-	service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{}) // a process looks once whether anything was ever counted
+	service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{}) // each process checks once whether anything was counted
 	for _, row := range []struct {
 		why, product string
 		waves        []int

@@ -22,8 +22,8 @@ import (
 // under clients that hold their requests back.
 const residentBound = 200 << 20
 
-// Whatever clients begin to send and do not end, memory stays bounded, and those who send all of
-// theirs are answered.
+// Whatever clients begin to send and do not finish, memory stays bounded, and complete requests are
+// answered.
 func TestRequestsHeldBack(t *testing.T) {
 	t.Parallel()
 	const connections = 2000
@@ -51,7 +51,7 @@ func TestRequestsHeldBack(t *testing.T) {
 	}
 }
 
-// What clients send and do not end: as much as the server takes.
+// Unfinished requests of clients: as much as the server takes.
 var (
 	bodyHeldBack = "POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 65536\r\n\r\n" + strings.Repeat(" ", 65535)
 	headHeldBack = "GET /graphql HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Filler: "+strings.Repeat("x", 1000)+"\r\n", 79)
@@ -69,7 +69,7 @@ func holdConnections(t *testing.T, address string, connections int, held string)
 					return
 				}
 				t.Cleanup(func() { _ = conn.Close() })
-				_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // what the server does not take is not its burden
+				_ = conn.SetWriteDeadline(time.Now().Add(time.Second)) // what the server does not take costs it nothing
 				_, _ = io.WriteString(conn, held)                      // it may hang up
 			}
 		})
@@ -97,7 +97,7 @@ func holdStreams(t *testing.T, address string) {
 					return
 				}
 				request.Header.Set("Content-Type", "application/json")
-				if response, err := client.RoundTrip(request); err == nil { // else the server hung up, or the test is over
+				if response, err := client.RoundTrip(request); err == nil { // or the server hung up, or the test is over
 					_ = response.Body.Close()
 				}
 			})
@@ -129,7 +129,7 @@ func (b *heldBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// peakOf is the most memory that a server's process had, in bytes.
+// peakOf returns the most memory that a server's process used, in bytes.
 func peakOf(t *testing.T, s *server) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))

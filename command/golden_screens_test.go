@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/output"
 )
 
-// What commands print in a file and on terminals of some widths; the print is in
-// testdata/screens.golden. Colors are at 80 columns, with «1m» for an escape.
+// The output of commands in a file and on terminals of some widths is in testdata/screens.golden.
+// Colors are shown at 80 columns, with «1m» for an escape.
 func TestScreens(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder

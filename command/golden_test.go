@@ -13,7 +13,7 @@ import (
 
 var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
-// compareGolden holds text against a file.
+// compareGolden compares text with a file.
 func compareGolden(t *testing.T, path string, got []byte) {
 	t.Helper()
 	if *update {
@@ -30,7 +30,7 @@ func compareGolden(t *testing.T, path string, got []byte) {
 	}
 }
 
-// pretty is JSON as a person reads it.
+// pretty formats JSON for people.
 func pretty(t *testing.T, value any) []byte {
 	t.Helper()
 	var out bytes.Buffer

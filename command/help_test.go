@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// The help of all commands, at 80 columns; the print is in testdata/help.golden. A command's own
-// flags come before those of the engine.
+// The help of all commands at 80 columns is in testdata/help.golden. A command's own flags come
+// before those of the engine.
 func TestHelp(t *testing.T) {
 	t.Setenv("COLUMNS", "80")
 	var got bytes.Buffer

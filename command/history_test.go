@@ -23,20 +23,21 @@ type register struct {
 	text    string
 }
 
-// asked is what a client wants of the comment: to read it, or, with a version, to edit that.
+// asked is an operation of a client on the comment: a read or, with a version, an edit of that
+// version.
 type asked struct {
 	version int
 	text    string
 }
 
-// told is what it hears.
+// told is the answer to it.
 type told struct {
 	outcome outcome
 	seen    register // what a read saw
 }
 
-// commentModel is what a comment is to one client after the other: an edit succeeds if it names the
-// version that is there, and is refused if not; one whose outcome is unknown was made or not.
+// commentModel is the comment when one client acts after the other. An edit succeeds if it names
+// the current version, and is refused otherwise. An edit with an unknown outcome was made or not.
 var commentModel = porcupine.NondeterministicModel{
 	Init: func() []any { return []any{register{version: 1, text: "first"}} },
 	Step: func(state, input, output any) []any {
@@ -74,12 +75,12 @@ type editor struct {
 func (e *editor) note(in asked, out told, call int64) {
 	end := time.Since(e.start).Nanoseconds()
 	if out.outcome == unknown {
-		end = math.MaxInt64 // it may still come
+		end = math.MaxInt64 // it may still take effect
 	}
 	e.history = append(e.history, porcupine.Operation{ClientId: e.number, Input: in, Call: call, Output: out, Return: end})
 }
 
-// read reads the comment, and forgets about it when there is no answer.
+// read reads the comment, and records nothing if there is no answer.
 func (e *editor) read() (register, bool) {
 	call := time.Since(e.start).Nanoseconds()
 	got := e.ask(`query ($id: ID!) { comment(id: $id) { version text } }`, map[string]any{"id": e.id})
@@ -101,7 +102,7 @@ func (e *editor) read() (register, bool) {
 }
 
 // edit tries to change a version of the comment. An edit that was throttled had no effect, whatever
-// the version, so it is no part of the history.
+// the version, so the history leaves it out.
 func (e *editor) edit(version, round int) {
 	in := asked{version: version, text: fmt.Sprintf("editor %d, round %d", e.number, round)}
 	call := time.Since(e.start).Nanoseconds()
@@ -123,8 +124,8 @@ func (e *editor) run(rounds int) {
 	}
 }
 
-// However many edit one comment at once, over a network that loses, delays and garbles, each
-// version is made by exactly one of them, and everyone sees the same history.
+// However many clients edit one comment at once over a network that loses, delays and damages
+// messages, exactly one of them makes each version. Everyone sees the same history.
 func TestConcurrentEdits(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {

@@ -14,8 +14,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// Items of hooks that someone edited by hand are named with their cure and without their values. The
-// other hooks are listed and delivered, and the cure works.
+// Each item of a hook that was damaged by hand is named with its cure and without its values. The other hooks are
+// listed and delivered, and the cure works.
 func TestDamagedHooks(t *testing.T) {
 	t.Setenv("SHOP_HOOK", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}

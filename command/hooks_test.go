@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// A hook that is added while a process counts is told of a comment that is added, and every command about
-// it says what it did.
+// A hook that is added while a process counts receives a comment that is added then. Every command about it reports
+// what it did.
 func TestHooks(t *testing.T) {
 	t.Setenv("SHOP_HOOK", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")
 	a := &api{tb: t, session: newSession(t, dynamotest.Dynoxide(t))}

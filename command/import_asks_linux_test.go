@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// On a terminal, nothing is written without a yes. Only then is there an engine to be missed.
+// On a terminal, nothing is written without a yes. A missing engine is noticed only after that.
 func TestImportAsks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, "reviews.csv", fewReviews)
@@ -35,7 +35,7 @@ func TestImportAsks(t *testing.T) {
 	}
 }
 
-// Nor is an import taken back, of which is told first what that costs.
+// Nor is an import undone without a yes, and the cost is shown first.
 func TestUndoAsks(t *testing.T) {
 	i := newImporter(t, dynamotest.Dynoxide(t))
 	file := write(t, "cups.csv", threeReviews)

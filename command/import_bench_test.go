@@ -82,8 +82,7 @@ func BenchmarkImportLong(b *testing.B) {
 	b.ReportMetric(early.Seconds()/late.Seconds(), "ratio")
 }
 
-// startEngine starts the engine as the program does, on disk and with its stream records looked
-// after.
+// startEngine starts the engine as the program does, on disk and with its stream records tended.
 func startEngine(tb testing.TB) (endpoint string) {
 	tb.Helper()
 	local, err := engine.Start(tb.Context(), engine.Options{Folder: tb.TempDir(), Binary: dynamotest.DynoxideBinary(tb), Owner: tb.Name()})
@@ -117,7 +116,7 @@ func writeReviews(b *testing.B, rows int) (path string) {
 	return path
 }
 
-// importFile runs the command without counting, and returns how long that took from beginning to end.
+// importFile runs the command without counting, and returns how long it took.
 func importFile(b *testing.B, endpoint, table, file string) time.Duration {
 	b.Helper()
 	var said strings.Builder
@@ -130,7 +129,7 @@ func importFile(b *testing.B, endpoint, table, file string) time.Duration {
 	return time.Since(start)
 }
 
-// batchesOf are the very items that an import of the file writes, in ready calls for another table.
+// batchesOf returns the items that an import of the file writes, as ready calls for another table.
 func batchesOf(b *testing.B, file, table string) []*dynamodb.BatchWriteItemInput {
 	b.Helper()
 	source, err := reviewfile.Open(file, nil)
@@ -156,7 +155,7 @@ func batchesOf(b *testing.B, file, table string) []*dynamodb.BatchWriteItemInput
 	return recorder.batches
 }
 
-// batchRecorder is an empty table that keeps what is written, as batches of 25.
+// batchRecorder is an empty table that keeps all writes, as batches of 25.
 type batchRecorder struct {
 	*dynamodb.Client // nil: a load without updates makes no other calls
 

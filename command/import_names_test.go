@@ -36,7 +36,8 @@ func (i *importer) list() string {
 	})
 }
 
-// A wrong --language is mended in place, what changed in the file too, and an import is taken back.
+// A second import corrects a wrong --language and rows that changed in the file, and an import can
+// be undone.
 func TestImportUpdatesAndUndo(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -76,7 +77,7 @@ func TestImportUpdatesAndUndo(t *testing.T) {
 	i.want(summary(3, 3, 0, 0, 0), file, "--language", "en", "--name", "again")
 }
 
-// Languages are told by a program that the tests build.
+// A program that the tests build detects languages.
 func TestImportDetectsLanguages(t *testing.T) {
 	bin, err := filepath.Abs(filepath.Join("..", "bin"))
 	if err != nil {
@@ -92,7 +93,7 @@ func TestImportDetectsLanguages(t *testing.T) {
 2,lamp,4,"Une très belle lampe, je la recommande à tout le monde.",2015-08-21
 3,lamp,3,"The lamp is nice, but the cable is much too short.",2015-08-22
 4,lamp,2,???,2015-08-23
-`+"5,lamp,1,"+strings.Repeat("<3 ", 1<<20)+",2015-08-24\n") // too long, and no reason to stop
+`+"5,lamp,1,"+strings.Repeat("<3 ", 1<<20)+",2015-08-24\n") // too long, but no reason to stop
 	i.want(summary(5, 4, 0, 0, 1)+"The rejected rows, with line and reason, are in "+file+".rejects.tsv\n", file, "--detect-language", "de,en,fr")
 	a := &api{tb: t, session: &command.Session{Client: call.NewLocalClient(i.endpoint), Table: i.table, Address: i.endpoint}}
 	a.useClient(a.session.Client)

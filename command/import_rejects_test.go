@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// badReviews are as many rows as in a pattern, good where it has a g, bad elsewhere.
+// badReviews returns a row for each letter of a pattern: good for a g, otherwise bad.
 func badReviews(pattern string) string {
 	text := "id,product,rating,lang,text,date\n"
 	for i, kind := range pattern {
@@ -23,8 +23,8 @@ func badReviews(pattern string) string {
 	return text
 }
 
-// An import that brought nothing fails, and one with more rejects than were allowed stops and
-// fails. What it had written by then stays.
+// An import that brought nothing fails. One with too many rejects stops and fails; what it has
+// written stays.
 func TestImportOfTooManyRejects(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -55,7 +55,7 @@ func TestImportOfTooManyRejects(t *testing.T) {
 	}
 }
 
-// A dry run counts and complains as the import would, asks no engine, and writes no file.
+// A dry run counts and complains as the import would, calls no engine, and writes no file.
 func TestImportDryRun(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -80,7 +80,7 @@ func TestImportDryRun(t *testing.T) {
 	}
 }
 
-// Standard input is known by its beginning, gzip and all.
+// import detects the format of standard input, also of gzip, from its beginning.
 func TestImportSniffsStandardInput(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for why, text := range map[string]string{

@@ -16,7 +16,7 @@ var judgeme = []string{
 	"--from", "judgeme", "--language", "fr", "--hash-authors", "--author-secret", "0123456789abcdef", "--media-base", "https://media.shop.example/reviews/",
 }
 
-// What a dry run prints of an export with spam, replies and pictures; and that addresses are refused.
+// A dry run prints this about an export with spam, replies and pictures; and addresses are refused.
 func TestImportReport(t *testing.T) {
 	t.Parallel()
 	var got strings.Builder
@@ -30,8 +30,7 @@ func TestImportReport(t *testing.T) {
 	compareGolden(t, "testdata/import_report.golden", []byte(got.String()))
 }
 
-// The report comes before anything is written, and standard input has one too. The second import
-// changes nothing and succeeds.
+// The report comes before any write, also for standard input. The second import changes nothing and succeeds.
 func TestImportAfterItsReport(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	content := readFile(t, "testdata/judgeme.csv")

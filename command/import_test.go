@@ -41,7 +41,7 @@ func newImporter(t *testing.T, endpoint string) *importer {
 
 var duration = regexp.MustCompile(`in [0-9.]+ s \([0-9,]+ rows/s\)(, all counted after another [0-9.]+ s)?`)
 
-// run returns the exit status and what was said, with durations left out.
+// run returns the exit status and the output, with durations left out.
 func (i *importer) run(ctx context.Context, arguments ...string) (status int, out, said string) {
 	i.t.Helper()
 	var stdout, stderr bytes.Buffer
@@ -126,9 +126,9 @@ func TestImport(t *testing.T) {
 	})
 }
 
-// What was deleted stays deleted when the file comes again, or an export does, until it is told to
-// be revived. A comment with a tag that is no longer taken comes back as it was, and is listed by
-// its language.
+// A deleted comment stays deleted when its file or an export is imported again, unless --revive is
+// given. A comment with a language tag that is no longer accepted comes back unchanged, and its
+// language's list has it.
 func TestImportOfDeletedComments(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -190,7 +190,7 @@ func TestImportStandardInput(t *testing.T) {
 	}
 }
 
-// Without a bad row there is no file for them.
+// Without a bad row, no file for them is written.
 func TestImportWithoutRejects(t *testing.T) {
 	t.Parallel()
 	i := newImporter(t, dynamotest.Dynoxide(t))
@@ -252,8 +252,8 @@ func TestImportInterruptedBeforeAnyInput(t *testing.T) {
 	}
 }
 
-// firstComments lets the first comments through to be written, however often they are sent: a busy
-// engine answers late, and is asked again.
+// firstComments lets the first comments be written, however often they are sent: a busy engine
+// answers late, and the client retries.
 type firstComments struct {
 	most int
 	mu   sync.Mutex
@@ -280,7 +280,7 @@ func (f *firstComments) take(t *testing.T, r *http.Request) bool {
 	return true
 }
 
-// An engine that refuses stops the import, which says where. Running it again completes it.
+// An engine that refuses writes stops the import, which says where. A second run completes it.
 func TestImportStopsAndGoesOn(t *testing.T) {
 	t.Parallel()
 	target, err := url.Parse(startEngine(t))
@@ -310,7 +310,7 @@ func TestImportStopsAndGoesOn(t *testing.T) {
 	i.want("2,000 rows = 300 written + 1,700 already there + 0 repeated in the file + 0 rejected, in a while\n", file, "--language", "en")
 }
 
-// A file that breaks off is refused; standard input is imported up to there.
+// A truncated file is refused; standard input is imported up to the cut.
 func TestImportOfABrokenFile(t *testing.T) {
 	t.Parallel()
 	i := newImporter(t, dynamotest.Dynoxide(t))
@@ -329,7 +329,8 @@ func TestImportOfABrokenFile(t *testing.T) {
 	}
 }
 
-// What cannot work is refused before any engine is asked: the one given here does not exist.
+// An impossible command line is refused before any call to an engine: the one given here does not
+// exist.
 func TestImportRefusals(t *testing.T) {
 	t.Parallel()
 	file := write(t, "reviews.csv", fewReviews)

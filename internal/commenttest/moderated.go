@@ -7,7 +7,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Moderated returns a comment in a random state, with all that a comment in this state can have: a
+// Moderated returns a comment in a random state, with all that it can have in this state: a
 // reply, a held edit, a rejected edit, reports and reasons to wait.
 func Moderated(r *rand.Rand, c comment.Comment) comment.Comment {
 	c.Status = skewed(r, comment.Approved, comment.Pending, comment.Rejected, comment.Withdrawn)
