@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/dynamo/layout"
 )
 
-// Items that are not what they should be are printed by their keys, and are an error, whatever else
-// went well.
+// Items that are not proper comments are printed by their keys. They are an error even if the rest
+// succeeds.
 func TestImproperItemsAreAnError(t *testing.T) {
 	t.Parallel()
 	items := []layout.Improper{{Key: "C#1/C", Reason: "it is none"}}

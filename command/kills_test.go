@@ -23,7 +23,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// kills is how many processes are killed, with one of them at work and with two.
+// kills is how many processes are killed, with one and with two of them at work.
 func kills() int {
 	return commenttest.Times(10, 150)
 }
@@ -36,7 +36,7 @@ type counter struct {
 	group   sync.WaitGroup
 }
 
-// transcript is what a process has written so far. It is safe for concurrent use.
+// transcript is the output of a process so far. It is safe for concurrent use.
 type transcript struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -56,8 +56,8 @@ func (t *transcript) String() string {
 	return t.text.String()
 }
 
-// startCounter runs `talkback stream`, with page numbers in that place. Its leases are short, so that
-// others need not wait long for what it leaves behind.
+// startCounter runs `talkback stream`, with page numbers in the given place. Its leases are short, so that others soon
+// take over what it leaves.
 func startCounter(t *testing.T, a *api, pages place) *counter {
 	t.Helper()
 	program, err := binary()
@@ -70,7 +70,7 @@ func startCounter(t *testing.T, a *api, pages place) *counter {
 	if err := c.process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c.group.Go(func() { _ = c.process.Wait() }) // that it was killed is no news
+	c.group.Go(func() { _ = c.process.Wait() }) // it is killed on purpose
 	t.Cleanup(c.kill)
 	return c
 }
@@ -81,8 +81,7 @@ func (c *counter) kill() {
 	c.group.Wait()
 }
 
-// stop asks the process to end, once it counts: while it is still starting, being interrupted is an
-// error.
+// stop interrupts the process, once it counts. Interrupting it during its start is an error.
 func (c *counter) stop() {
 	c.t.Helper()
 	eventually(c.t, "the process counts", func() bool { return strings.Contains(c.said.String(), "Talkback counts comments.") })
@@ -95,8 +94,8 @@ func (c *counter) stop() {
 	}
 }
 
-// Processes that count are killed in the midst of it, again and again, while comments are added,
-// edited and deleted. What was counted in the end is exact.
+// Processes that count are killed in the midst of it, again and again, while comments are added, edited and deleted. In
+// the end, the counts are exact.
 func TestCountersAreKilled(t *testing.T) {
 	t.Parallel()
 	for workers := 1; workers <= 2; workers++ {
@@ -116,8 +115,8 @@ type massacre struct {
 	scribe  *scribe
 	bulk    *commenttest.Model // of comments that are added and deleted in large numbers
 	crew    []*counter
-	changes string // of the statistics, as they were last seen
-	struck  int    // kills that left something to be counted
+	changes string // of the statistics, as last seen
+	struck  int    // kills that left changes to count
 }
 
 func newMassacre(t *testing.T, workers int, pages place) *massacre {
@@ -130,12 +129,12 @@ func newMassacre(t *testing.T, workers int, pages place) *massacre {
 	return m
 }
 
-// run kills processes, and goes on beyond that number until a quarter of the kills came before all was
-// counted: how soon a kill strikes is the machine's.
+// run kills processes. It goes on beyond the number until a quarter of the kills came before everything was counted:
+// the machine decides how soon a kill strikes.
 func (m *massacre) run(kills int) {
 	enough := kills / 4
 	if len(m.crew) > 1 {
-		enough = 0 // the other one counts on
+		enough = 0 // the other process goes on counting
 	}
 	done := 0
 	for ; done < kills || m.struck < enough && done < 10*kills; done++ {
@@ -203,7 +202,7 @@ func (m *massacre) write(added, deleted int) {
 	}
 }
 
-// total is how many comments are counted.
+// total returns how many comments are counted.
 func (m *massacre) total() int {
 	m.t.Helper()
 	found, failed, err := dynamo.NewStore(m.session.Client, m.session.Table, dynamo.Options{}).StatsOf(context.Background(), products)
@@ -217,7 +216,7 @@ func (m *massacre) total() int {
 	return total
 }
 
-// untilCounting waits until a counter has changed something: it has more to do then, as a rule.
+// untilCounting waits until a counter has changed something: usually it has more to do then.
 func (m *massacre) untilCounting() {
 	m.t.Helper()
 	before := m.changes
@@ -227,7 +226,7 @@ func (m *massacre) untilCounting() {
 	})
 }
 
-// seen is by how many changes the statistics have come to what they are.
+// seen returns the number of changes of each product's statistics.
 func (m *massacre) seen() string {
 	m.t.Helper()
 	var keys []map[string]types.AttributeValue
@@ -249,7 +248,7 @@ func (m *massacre) seen() string {
 	return fmt.Sprint(byProduct) // sorted
 }
 
-// drained waits until all that was written before a moment is counted.
+// drained waits until everything written before a moment is counted.
 func (a *api) drained(before time.Time) {
 	a.tb.Helper()
 	leases := leases.NewLeases(a.session.Client, a.session.Table)

@@ -20,8 +20,9 @@ import (
 	"github.com/talkback/talkback/pageindex/keeper"
 )
 
-// An import says that all is counted when it is: not while the stream has yet to publish what was
-// written, however many answers are empty meanwhile and however often the lease was renewed.
+// An import reports that everything is counted only when it is. It does not while the stream has
+// yet to publish writes, however many answers are empty meanwhile and however often the lease was
+// renewed.
 func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	t.Parallel()
 	session := &Session{Client: call.NewLocalClient(dynamotest.Dynoxide(t)), Table: dynamotest.TableName(t)}
@@ -70,7 +71,7 @@ func TestNothingIsCountedBeforeItIsPublished(t *testing.T) {
 	}
 }
 
-// What may only be still to be counted is told beside drifts, and nowhere else.
+// A difference that may only await counting is mentioned beside drifts, and nowhere else.
 func TestVerifyTellsWhatIsUnproven(t *testing.T) {
 	t.Parallel()
 	drifts := []counts.Drift{{Product: "vase", Kind: counts.FurtherMarkers}}
@@ -90,8 +91,8 @@ func TestVerifyTellsWhatIsUnproven(t *testing.T) {
 	}
 }
 
-// isRead reports whether it is known how far the stream was processed, as it is once a heartbeat
-// came through.
+// isRead reports whether it is known how far the stream was processed. A heartbeat that arrived
+// makes it known.
 func isRead(ctx context.Context, leases *leases.Leases) bool {
 	_, known, _, err := leases.ProcessedUpTo(ctx)
 	return known || err != nil

@@ -12,28 +12,28 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// span is a part of time. A call whose outcome is unknown has no end: it may still take effect.
+// span is an interval. A call with an unknown outcome has no end: it may still take effect.
 type span struct{ from, to time.Time }
 
 var forever = time.Unix(1<<33, 0)
 
-// words are what an author said in a version of a comment.
+// words are the content of a version of a comment.
 type words struct {
 	id, product, language string // id is empty until it is seen: others may see it before its author does
 	rating, version       int    // version is 0 until it is seen
 }
 
-// hidden is what a comment says to everyone while it is not approved.
+// hidden is what everyone sees of a comment that is not approved.
 const hidden = -1
 
-// sighting is what a comment said to everyone at some moment of a span: a number of words, or hidden.
+// sighting is what everyone saw of a comment at some moment of a span: a number of words, or hidden.
 type sighting struct {
 	number int
 	within span
 }
 
-// ledger is what clients know of comments together: what they tried, and what they saw. Each text has
-// a number, so that it is found in anything that is ever shown.
+// ledger is what clients know of comments together: what they tried, and what they saw. Each text has a number, by
+// which any answer that shows it is recognized.
 type ledger struct {
 	mu    sync.Mutex
 	said  []words
@@ -43,7 +43,7 @@ type ledger struct {
 
 func newLedger() *ledger { return &ledger{shown: map[int][]*span{}, seen: map[string][]sighting{}} }
 
-// say returns the number of words that someone is about to say.
+// say returns the number of new words.
 func (l *ledger) say(w words) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *ledger) productOf(id string) string {
 
 func textOf(number int) string { return fmt.Sprintf("said %d.", number) }
 
-// nodeFields finds comments in answers to queries that ask for these fields, in this order.
+// nodeFields matches comments in answers to queries that ask for these fields, in this order.
 var nodeFields = regexp.MustCompile(`\{"id":"c_[^"]*","rating":\d,"language":"[^"]*","text":"said \d+\.","version":\d+\}`)
 
 const askedFields = `{ id rating language text version }`
@@ -88,8 +88,7 @@ func numbersIn(answer string) (out []int) {
 	return out
 }
 
-// showing notes a call that may show words to everyone, before it is sent. Its end stays open until
-// close.
+// showing notes a call that may show words to everyone, before it is sent. Its end stays open until close.
 func (l *ledger) showing(number int) *span {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -98,7 +97,7 @@ func (l *ledger) showing(number int) *span {
 	return call
 }
 
-// close notes how a call ended that may have shown words: if it did not, it never began.
+// close notes how such a call ended. If it did not show the words, its span never begins.
 func (l *ledger) close(call *span, ended outcome, shows bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -111,15 +110,15 @@ func (l *ledger) close(call *span, ended outcome, shows bool) {
 	}
 }
 
-// see notes what a comment said at a moment of a span.
+// see notes what a comment showed at a moment of a span.
 func (l *ledger) see(id string, number int, within span) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.seen[id] = append(l.seen[id], sighting{number, within})
 }
 
-// possible reports whether words may have been shown at a moment of a span: a call may have shown them
-// before its end, and nobody saw between that call and the span that the comment said something else.
+// possible reports whether a comment may have shown words at a moment of a span. A call may have shown them before the
+// span's end, and nobody saw other words between that call and the span.
 func (l *ledger) possible(number int, within span) bool {
 	for _, call := range l.shown[number] {
 		if call.from.After(within.to) {
@@ -136,7 +135,7 @@ func (l *ledger) possible(number int, within span) bool {
 	return false
 }
 
-// most returns how many comments that are wanted may have been shown at a moment of a span.
+// most returns how many matching comments may have been shown at a moment of a span.
 func (l *ledger) most(within span, want func(words) bool) int {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -161,8 +160,8 @@ func (l *ledger) newest(product string, written time.Time, within span) bool {
 	return l.most(within, func(w words) bool { return w.product == product && (w.id == "" || writtenAt(w.id).Equal(written)) }) > 0
 }
 
-// check returns what is wrong with an answer that everyone may read: words that were not approved at any
-// moment of the span, or fields of one comment that do not belong together.
+// check returns what is wrong with a public answer. It finds words that were not approved at any moment of the span,
+// and fields that belong to different comments.
 func (l *ledger) check(answer string, within span) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -181,7 +180,7 @@ func (l *ledger) check(answer string, within span) error {
 		}
 		number := numbersIn(got.Text)[0]
 		w := &l.said[number]
-		w.id, w.version = cmp.Or(w.id, got.ID), cmp.Or(w.version, got.Version) // which the words keep from then on
+		w.id, w.version = cmp.Or(w.id, got.ID), cmp.Or(w.version, got.Version) // the words keep both from then on
 		if got.ID != w.id || got.Rating != w.rating || got.Language != w.language || got.Version != w.version {
 			return fmt.Errorf("%s is shown, and %+v was said", node, *w)
 		}

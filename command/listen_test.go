@@ -20,8 +20,8 @@ import (
 	"time"
 )
 
-// Over a plain connection the server speaks HTTP/1.1, and HTTP/2 with those who begin with it; over
-// TLS either, as agreed. A signal to stop ends it whichever connections are open.
+// Over a plain connection the server speaks HTTP/1.1, or HTTP/2 with clients that begin with it;
+// over TLS either, as agreed. A signal ends it whichever connections are open.
 func TestProtocols(t *testing.T) {
 	t.Parallel()
 	certificate, key, trusted := selfSigned(t)
@@ -54,7 +54,7 @@ func TestProtocols(t *testing.T) {
 	}
 }
 
-// roundTrip asks one thing by one client.
+// roundTrip sends one request with a client.
 func roundTrip(t *testing.T, client *http.Transport, address string) (*http.Response, string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, address+"/graphql", strings.NewReader(`{"query": "{ product(id: \"x\") { id } }"}`))
@@ -74,7 +74,7 @@ func roundTrip(t *testing.T, client *http.Transport, address string) (*http.Resp
 	return response, string(text)
 }
 
-// The flags reach what they are flags of.
+// Each flag sets what it is named for.
 func TestFlagsOfHTTP(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, "--data", filepath.Join(t.TempDir(), "data"),
@@ -102,7 +102,8 @@ func TestFlagsOfHTTP(t *testing.T) {
 	}
 }
 
-// selfSigned makes a certificate for this machine and gives its files, and the pool that trusts it.
+// selfSigned makes a certificate for this machine and returns its files, and the pool that trusts
+// it.
 func selfSigned(t *testing.T) (certificateFile, keyFile string, trusted *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

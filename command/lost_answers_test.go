@@ -24,7 +24,7 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// attempt is a mutation whose calls go wrong.
+// attempt is a mutation whose calls fail.
 type attempt struct {
 	name string
 	// prepare brings what it needs into the table and gives the mutation's input.
@@ -60,7 +60,7 @@ const (
 
 func added(product string) []string { return []string{product + drafted} }
 
-// shopCustomer is a caller who may report a comment, and do what the others do as well.
+// shopCustomer is a caller that may report a comment and make the other mutations.
 type shopCustomer struct{}
 
 func (shopCustomer) Identify(context.Context) (comment.Viewer, error) {
@@ -90,8 +90,7 @@ func (c customerOf) Identify(context.Context) (comment.Viewer, error) {
 	return comment.Viewer{CustomerID: &id}, nil
 }
 
-// stands is what the table says of a product: the comments that are listed, and beside them replies,
-// states, decisions and reports.
+// stands returns what the table has for a product: the listed comments, and replies, states, decisions and reports.
 func (a *api) stands(t *testing.T, product string) []string {
 	t.Helper()
 	out := what(everything(t, a.session.Client, a.session.Table, product))
@@ -105,7 +104,7 @@ func (a *api) stands(t *testing.T, product string) []string {
 		if state := text(item, "z"); state != "" {
 			out = append(out, fmt.Sprintf("state %s, queued %v", state, item["board"] != nil))
 		}
-		if reply, ok := item["o"].(*types.AttributeValueMemberM); ok && reply.Value["t"] != nil { // not what is left of one
+		if reply, ok := item["o"].(*types.AttributeValueMemberM); ok && reply.Value["t"] != nil { // not a removed reply
 			out = append(out, fmt.Sprintf("reply %q version %s", text(reply.Value, "t"), cmp.Or(text(reply.Value, "v"), "1")))
 		}
 		if reports := text(item, "f"); reports != "" {
@@ -185,7 +184,7 @@ var attempts = []attempt{
 	},
 }
 
-// attemptsBeside are the mutations of what stands beside a comment.
+// attemptsBeside are the mutations of data beside a comment, such as replies.
 var attemptsBeside = []attempt{
 	{
 		name: "reply", field: "replyToComment", input: "ReplyToCommentInput", again: true,
@@ -261,17 +260,17 @@ var attemptsBeside = []attempt{
 	},
 }
 
-// outcome is what a client is told of a write.
+// outcome is the result of a write according to its answer.
 type outcome int
 
 const (
 	success outcome = iota
 	refused         // nothing happened
-	unknown         // it happened or not, as a whole
+	unknown         // it happened as a whole or not at all
 )
 
-// sent sends a mutation and tells what the answer says. A clear refusal is one of a problem with
-// the input, or one that the list of codes calls so.
+// sent sends a mutation and classifies its answer. A clear refusal is a problem with the input, or has a code listed as
+// one.
 func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 	a.tb.Helper()
 	fields := writePayload
@@ -306,15 +305,15 @@ func (a *api) sent(w attempt, input map[string]any) (outcome, string) {
 	return success, ""
 }
 
-// Whatever happens to any call of any write, what the client is told is true of the table and of
-// every index; and one fault alone is not even noticed.
+// Whatever happens to any call of any write, its answer is true of the table and of every index. A single fault does
+// not even show.
 func TestWritesThroughFaults(t *testing.T) {
 	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
+	endpoint := dynamotest.Dynoxide(t) // the engine does not matter for faults on the way
 	r := commenttest.Rand(t)
 	for i, w := range append(slices.Clone(attempts), attemptsBeside...) {
 		for _, f := range faulttest.Kinds {
-			seldom := i >= len(attempts) && r.IntN(commenttest.Times(3, 1)) > 0 // over several runs, each fault comes
+			seldom := i >= len(attempts) && r.IntN(commenttest.Times(3, 1)) > 0 // over several runs, each fault occurs
 			if f.OfTransactions() && !w.transacts || seldom {
 				continue
 			}
@@ -325,7 +324,7 @@ func TestWritesThroughFaults(t *testing.T) {
 					single := a.throughFault(t, w, f, fmt.Sprint("once at call ", n), faulttest.Nth(n, f))
 					a.throughFault(t, w, f, fmt.Sprint("from call ", n), faulttest.From(n, f))
 					if single < n {
-						return // it never came to that call
+						return // the write made fewer calls
 					}
 				}
 			})
@@ -339,7 +338,7 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 	serve := command.Serve{OnePerCustomer: w.only}
 	healthy := &api{tb: t, session: a.session, serve: serve, authorizer: shopCustomer{}}
 	healthy.useClient(a.session.Client)
-	defer healthy.server.Close() // as many servers as there are tries would stay up otherwise
+	defer healthy.server.Close() // otherwise as many servers as tries would stay up
 	product := fmt.Sprintf("%s, %s, %s", w.name, f, when)
 	healthy.add(map[string]any{
 		"productId": product, "rating": 5, "language": "en", "text": "I only stand here.",
@@ -374,10 +373,10 @@ func (a *api) throughFault(t *testing.T, w attempt, f faulttest.Fault, when stri
 	return network.Calls()
 }
 
-// The same with an import: of what was not there, and of what was there and has been edited since.
+// The same holds for an import of new comments, and of comments that have been edited since.
 func TestImportThroughFaults(t *testing.T) {
 	t.Parallel()
-	endpoint := dynamotest.Dynoxide(t) // what happens on the way is no matter of the engine
+	endpoint := dynamotest.Dynoxide(t) // the engine does not matter for faults on the way
 	for _, f := range faulttest.Kinds {
 		if f.OfTransactions() {
 			continue // an import makes none
@@ -393,8 +392,8 @@ func TestImportThroughFaults(t *testing.T) {
 	}
 }
 
-// importThroughFault imports with one fault, and again with faults without end until it is called
-// off; it returns how many calls the first took.
+// importThroughFault imports with one fault, and again with endless faults until it is canceled. It returns how many
+// calls the first import took.
 func importThroughFault(t *testing.T, a *api, n int, f faulttest.Fault) int {
 	t.Helper()
 	comments := commenttest.Many(rand.New(rand.NewPCG(1, uint64(n))), "imported", 12)

@@ -19,9 +19,9 @@ import (
 // memoryBound is what docs/design/limits.md promises of the heap under attack.
 const memoryBound = 160 << 20
 
-// Of texts that are small in the table and large outside it, and of texts that are large in both,
-// no more is in memory than is promised, however many ask for however much of them; and a client
-// that asks for little afterwards gets it.
+// Texts that are small in the table and large outside it, or large in both, take no more memory
+// than promised. That holds however many clients ask for however much. A client that asks for
+// little afterwards is answered.
 func TestMemoryHeldByTexts(t *testing.T) {
 	bound := memoryBound + heapOfOthers()
 	defer debug.SetMemoryLimit(debug.SetMemoryLimit(int64(bound)))
@@ -54,8 +54,8 @@ func TestMemoryHeldByTexts(t *testing.T) {
 	}
 }
 
-// askAtOnce sends requests at once, each for a number of pages of 100, all different. Without texts
-// each is answered; with them each is answered or refused with a reason.
+// askAtOnce sends requests at once, each for a number of pages of 100, all different. Without
+// texts, each is answered; with them, each is answered or refused with a reason.
 func (a *api) askAtOnce(requests, pages int, product, asked string) {
 	a.tb.Helper()
 	var group sync.WaitGroup
@@ -70,7 +70,7 @@ func (a *api) askAtOnce(requests, pages int, product, asked string) {
 			got := a.ask(query, nil)
 			for _, err := range got.Errors {
 				switch code := err.Extensions["code"]; {
-				case code == "TIMEOUT": // the engine's own, which has as little of the machine as we have
+				case code == "TIMEOUT": // the engine is too slow on a busy machine
 				case asked == "text" && slices.Contains([]any{"TOO_MUCH_TEXT", "OVERLOADED", "ANSWER_TOO_MANY_BYTES", "TOO_MANY_ERRORS"}, code):
 				default:
 					a.tb.Errorf("%s: %v: %s", asked, code, err.Message)
@@ -81,8 +81,8 @@ func (a *api) askAtOnce(requests, pages int, product, asked string) {
 	group.Wait()
 }
 
-// heapOfOthers is the size of the heap in bytes before the test: imports of other tests leave some
-// thousands of idle connections, which clients of the SDK close only after a while.
+// heapOfOthers is the size of the heap in bytes before the test. Imports of other tests leave
+// thousands of idle connections, which the SDK's clients close only after a while.
 func heapOfOthers() uint64 {
 	runtime.GC()
 	var m runtime.MemStats
@@ -90,9 +90,8 @@ func heapOfOthers() uint64 {
 	return m.HeapInuse
 }
 
-// peakWhile returns the highest size of the heap in bytes while something was done. A heap above
-// the bound counts once it was collected: garbage stays longer when other processes take the
-// processors.
+// peakWhile returns the highest size of the heap in bytes during an action. A heap above the bound
+// counts only after a collection: garbage stays longer when other processes take the processors.
 func peakWhile(bound uint64, do func()) (highest uint64) {
 	done := make(chan struct{})
 	go func() {
@@ -124,7 +123,7 @@ func longComments(r *rand.Rand, product string, count int, text func() string) [
 	return comments
 }
 
-// anyIdeographs is a text that no compression makes much shorter.
+// anyIdeographs returns a text that compression hardly shortens.
 func anyIdeographs(r *rand.Rand, length int) string {
 	out := make([]rune, length)
 	for i := range out {

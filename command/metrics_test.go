@@ -45,7 +45,7 @@ func scrape(t *testing.T, address string) map[string]float64 {
 	return series
 }
 
-// since returns by how much each series has risen, leaving out those that have not.
+// since returns the increase of each series that has risen.
 func since(before, now map[string]float64, prefixes ...string) map[string]float64 {
 	risen := map[string]float64{}
 	for name, value := range now {
@@ -63,8 +63,8 @@ const (
 	operations   = `talkback_operations_total{error_type="%s",graphql_operation_type="%s",talkback_outcome="%s"}`
 )
 
-// What a server on a real engine measures is what happened: operations with their outcomes, and the
-// units of every read as the plans of the answers tell them.
+// A server's metrics on a real engine match what happened: operations with their outcomes, and the
+// units of every read in the answers' plans.
 func TestMetricsAreWhatHappened(t *testing.T) {
 	t.Parallel()
 	admin := freeAddress(t)
@@ -149,7 +149,7 @@ func TestMetricsAreWhatHappened(t *testing.T) {
 }
 
 // waitForAnswers scrapes until the metrics count the given number of operations more. The server
-// measures an operation after it sent the answer.
+// counts an operation after it sent the answer.
 func waitForAnswers(t *testing.T, admin string, before map[string]float64, more int) (now map[string]float64) {
 	t.Helper()
 	waitFor(t, "all answers are measured", func() bool {
@@ -163,7 +163,7 @@ func waitForAnswers(t *testing.T, admin string, before map[string]float64, more 
 	return now
 }
 
-// settled scrapes until all requests that were answered are measured.
+// settled scrapes until all answered requests are in the metrics.
 func settled(t *testing.T, admin string) (now map[string]float64) {
 	t.Helper()
 	waitFor(t, "all requests are measured", func() bool {
@@ -182,7 +182,7 @@ func waitFor(t *testing.T, what string, done func() bool) {
 	}
 }
 
-// planOfPage is what an answer tells of how its page was read.
+// planOfPage is the plan of a page in an answer.
 type planOfPage struct {
 	Reads []struct {
 		Purpose, Index string
@@ -204,7 +204,7 @@ func (s *server) plan(t *testing.T, query string) planOfPage {
 	return answer.Data.Product.Comments.Plan
 }
 
-// Units of each index of the table are measured apart.
+// The metrics separate the units of each index of the table.
 func TestIndexesAreMeasured(t *testing.T) {
 	t.Parallel()
 	for _, row := range telemetry.Instruments() {

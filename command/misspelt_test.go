@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// A misspelt variable would be ignored silently, and the default be taken. Others are not ours to
-// judge. No value is told: it may be a token.
+// A misspelt variable would be ignored silently in favor of the default, so it is refused. Other programs' variables
+// are ignored. No value is printed: it may be a token.
 func TestMisspeltVariables(t *testing.T) {
 	for _, row := range []struct{ why, name, meant string }{
 		{"a letter is missing", "TALKBACK_MODERATR_TOKEN", "TALKBACK_MODERATOR_TOKEN"},
@@ -25,7 +25,7 @@ func TestMisspeltVariables(t *testing.T) {
 	} {
 		t.Run(row.why, func(t *testing.T) {
 			t.Setenv(row.name, "hush-hush")
-			_, _, said := talkback(t.Context(), "export", "x.csv") // which is refused
+			_, _, said := talkback(t.Context(), "export", "x.csv") // this command is refused
 			warning := "talkback: the variable " + row.name + " has no effect; did you mean " + row.meant + "?\n"
 			if warned := strings.Contains(said, "has no effect"); warned != (row.meant != "") || warned && !strings.HasPrefix(said, warning) {
 				t.Errorf("%s: %s", row.name, said)
@@ -37,12 +37,12 @@ func TestMisspeltVariables(t *testing.T) {
 	}
 }
 
-// What is not UTF-8, as a terminal of another character set gives it, is taken as it is: as the name of that
-// file, and as no author's id.
+// Input that is not UTF-8, such as from a terminal of another character set, is taken byte for byte as a file's name.
+// It is refused as an author's id.
 func TestArgumentsOfAnotherCharacterSet(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "caf\xe9.jsonl")
 	if err := os.WriteFile(file, []byte(`{"product":"cup","rating":5,"language":"en","text":"Good.","createdAt":"2024-05-01"}`), 0o600); err != nil {
-		t.Skip(err) // a file system whose names are UTF-8
+		t.Skip(err) // the file system takes UTF-8 names only
 	}
 	if status, out, said := talkback(t.Context(), "import", "--dry-run", file); status != 0 {
 		t.Errorf("the import ended with %d: %s%s", status, out, said)

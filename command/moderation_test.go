@@ -27,8 +27,8 @@ func moderated(t *testing.T) *api {
 	return a
 }
 
-// as sends an operation with a token, in which $id stands for a comment, and returns the answer without
-// its ids and times. It asks again until the answer is as wanted, since lists follow the table.
+// as sends an operation with a token, in which $id stands for a comment, and returns the answer without its ids and
+// times. It retries until the answer is the wanted one, since lists lag behind the table.
 func (a *api) as(token, operation, id, want string) {
 	a.tb.Helper()
 	a.header = ""
@@ -52,7 +52,7 @@ func (a *api) as(token, operation, id, want string) {
 	}
 }
 
-// The life of a comment that waits: who sees what, from the first word to the last.
+// The life of a comment that waits for a moderator: who sees what, from the first text to the last.
 func TestModeration(t *testing.T) {
 	t.Parallel()
 	a := moderated(t)
@@ -143,8 +143,7 @@ func TestModeration(t *testing.T) {
 	}
 }
 
-// A comment that someone damaged by hand after moderators saw it does not stop the decisions about the
-// others.
+// A comment that was damaged by hand after moderators saw it does not block decisions about others.
 func TestDecisionsBesideADamagedComment(t *testing.T) {
 	t.Parallel()
 	a := moderated(t)

@@ -29,13 +29,13 @@ import (
 	"github.com/talkback/talkback/internal/s3test"
 )
 
-// customer writes to a service, and remembers what was acknowledged.
+// customer writes to a service, and remembers the acknowledged writes.
 type customer struct {
 	t      *testing.T
 	author string
 	token  string
-	url    *atomic.Pointer[string] // of the servers, as a proxy knows it
-	writes *atomic.Int64           // that were acknowledged, of all customers
+	url    *atomic.Pointer[string] // of the servers, behind a proxy
+	writes *atomic.Int64           // acknowledged writes of all customers
 	seeds  []comment.Comment       // which all customers vote about
 
 	comments map[string]*acknowledged // by id
@@ -43,7 +43,7 @@ type customer struct {
 	votes    map[string]string        // by id of a seed
 }
 
-// acknowledged is how a comment must be.
+// acknowledged is the state that a comment must have.
 type acknowledged struct {
 	Text    string
 	Version int
@@ -52,7 +52,7 @@ type acknowledged struct {
 	gone bool
 }
 
-// says posts an operation, and returns the comment of its payload, or the code of its error.
+// says posts an operation, and returns the payload's comment, or the error's code.
 func (c *customer) says(token, operation string, input map[string]any) (got *struct {
 	ID      string
 	Version int
@@ -166,7 +166,7 @@ func (c *customer) step(i int) (code string) {
 // moved is a way to copy a table.
 type moved struct {
 	name  string
-	votes bool // who voted is copied too
+	votes bool // whether votes of each customer are copied too
 	copy  func(t *testing.T, from, to *exporter, more ...string)
 }
 
@@ -183,8 +183,8 @@ var ways = []moved{
 	}},
 }
 
-// A table is moved as docs/operate/migrate.md says, while customers write: nothing that was acknowledged is
-// lost, and writing is refused only while the second copy is made.
+// A table is moved while customers write, following docs/operate/migrate.md. No acknowledged write is lost, and writing
+// is refused only while the second copy is made.
 func TestMoveWhileCustomersWrite(t *testing.T) {
 	t.Parallel()
 	for _, way := range ways {
@@ -246,7 +246,7 @@ func moveWhileCustomersWrite(t *testing.T, way moved) {
 	}
 }
 
-// checkAcknowledged checks that what customers know of their writes is there, and nothing else.
+// checkAcknowledged checks that all acknowledged writes of customers are there, and nothing else.
 func (a *api) checkAcknowledged(customers []*customer, voters bool) {
 	a.tb.Helper()
 	total, votes := 0, map[string][2]int{}
@@ -319,8 +319,8 @@ func restorable(t *testing.T, client *dynamodb.Client, table string) map[string]
 	return out
 }
 
-// A restore that is killed goes on when it is run again, overwrites nothing, and with --replace makes the
-// table what the export is. A damaged export changes nothing.
+// A restore that is killed goes on when it is run again, and overwrites nothing. With --replace it makes the table
+// equal to the export. A damaged export changes nothing.
 func TestTableIsRestored(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -394,8 +394,7 @@ func importItem(sort string) layout.Item {
 	return it
 }
 
-// What cannot tell all that a table has deletes nothing of it. What was erased stays so, and what a line does
-// not tell stays.
+// An export that is not complete deletes nothing. What was erased stays erased, and data that no line has stays.
 func TestReplaceKeeps(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -448,7 +447,7 @@ func TestReplaceKeeps(t *testing.T) {
 	}
 }
 
-// An export in a bucket is restored as one in a folder is. A dry run needs no table.
+// A restore works from a bucket as from a folder. A dry run needs no table.
 func TestTableIsRestoredFromABucket(t *testing.T) {
 	server := s3test.Start(t)
 	server.Environment(t)
@@ -484,7 +483,7 @@ func TestTableIsRestoredFromABucket(t *testing.T) {
 	}
 }
 
-// put puts an item as another program would.
+// put writes an item as another program would.
 func put(t *testing.T, client *dynamodb.Client, table string, it layout.Item) {
 	t.Helper()
 	if _, err := client.PutItem(t.Context(), &dynamodb.PutItemInput{TableName: &table, Item: it}); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// verdict is what a mutation should come to.
+// verdict is the expected result of a mutation.
 type verdict struct {
 	code    string // of the error of the field, if it has one
 	problem string // the code and the field of the userError, if there is one
@@ -21,9 +21,9 @@ type verdict struct {
 	changes bool
 }
 
-// checkMutations sends operations of mutations. The payloads have the comments as they are apart:
-// before a deletion, and after the rest. Each comment has a product of its own, so that no later
-// mutation of an operation changes what an earlier one answers.
+// checkMutations sends operations of mutations. Each payload shows its comment as its mutation left
+// it, or as before a deletion. Each comment has its own product, so no later mutation of an
+// operation changes an earlier one's answer.
 func (c *composer) checkMutations(a *api) {
 	a.tb.Helper()
 	c.writing = true
@@ -77,7 +77,7 @@ func (c *composer) checkMutations(a *api) {
 	}
 }
 
-// checkStored holds a comment, asked for by itself, against the model.
+// checkStored compares a comment, read by its id, with the model.
 func (a *api) checkStored(model *commenttest.Model, id comment.ID) {
 	a.tb.Helper()
 	if id == "" {
@@ -99,8 +99,8 @@ func (a *api) checkStored(model *commenttest.Model, id comment.ID) {
 	}
 }
 
-// mutation returns a random field of a mutation. It takes a comment that it edits or deletes from
-// those that are there.
+// mutation returns a random field of a mutation. It chooses the comment to edit or delete among the
+// existing ones.
 func (c *composer) mutation(there *[]comment.Comment, product string, number int) string {
 	name := pick(c.r, "add", "edit", "delete")
 	if len(*there) == 0 && c.r.IntN(4) > 0 {
@@ -144,7 +144,7 @@ func (c *composer) mutation(there *[]comment.Comment, product string, number int
 	return text + " { comment { id } userErrors { code path } " + c.selection(c.schema.Types[kind+"Payload"], 3)[1:]
 }
 
-// verdict returns what a mutation comes to by the model.
+// verdict returns the result of a mutation according to the model.
 func (o *oracle) verdict(g *group, model *commenttest.Model) verdict {
 	arguments, ok := o.arguments(g.Field)
 	if !ok {
@@ -208,7 +208,7 @@ func (o *oracle) verdict(g *group, model *commenttest.Model) verdict {
 	return verdict{id: after.ID, after: after, changes: true}
 }
 
-// payload returns the payload of a mutation. It asks for the comment now.
+// payload returns the payload of a mutation. It reads the comment now.
 func (o *oracle) payload(g *group, out verdict) string {
 	if out.code != "" {
 		o.errors[fmt.Sprint([]any{g.Alias})] = out.code

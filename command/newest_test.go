@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// productPage is what a product page asks: the newest comments, the statistics, the latest praise
-// and complaint, and when the product was last commented on.
+// productPage is the operation of a product page: the newest comments, the statistics, the latest praise and complaint,
+// and the time of the last comment.
 const productPage = `{ product(id: "vase") {
 	comments { nodes { id text } }
 	stats { total average ratings { rating count } }
@@ -33,20 +33,20 @@ const productPage = `{ product(id: "vase") {
 	lastCommentedAt
 } }`
 
-// paced makes calls and notes them. It makes the calls of a wave once all of them are there, so none of
-// them can have waited for another.
+// paced makes calls and notes them. It makes the calls of a wave once all of them have arrived, so none can have waited
+// for another.
 type paced struct {
 	under dynamodb.HTTPClient
 	mu    sync.Mutex
 	calls []string
-	waves []int         // how many calls are missing from each wave; calls behind the last are made at once
-	whole chan struct{} // closed once the first wave is there
+	waves []int         // calls missing from each wave; calls after the last wave are made at once
+	whole chan struct{} // closed once the first wave is complete
 }
 
 // Do implements dynamodb.HTTPClient.
 func (p *paced) Do(request *http.Request) (*http.Response, error) {
 	_, operation, _ := strings.Cut(request.Header.Get("X-Amz-Target"), ".")
-	if operation != "GetItem" { // statistics that are read in the background, for pages to come
+	if operation != "GetItem" { // statistics read in the background, for later pages
 		select {
 		case <-p.note(operation):
 		case <-request.Context().Done():
@@ -56,7 +56,7 @@ func (p *paced) Do(request *http.Request) (*http.Response, error) {
 	return p.under.Do(request)
 }
 
-// note notes a call, and returns what is closed once its wave is there.
+// note notes a call, and returns a channel that is closed once its wave is complete.
 func (p *paced) note(operation string) <-chan struct{} {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -86,7 +86,7 @@ func (p *paced) made() []string {
 	return slices.Sorted(slices.Values(p.calls))
 }
 
-// pacedAPI is a service whose calls are counted, over a table whose comments are.
+// pacedAPI returns a service whose calls are noted, over a table whose comments are counted.
 func pacedAPI(a *api) (*api, *paced) {
 	client := &paced{under: a.session.Client.Options().HTTPClient}
 	client.expect()
@@ -95,8 +95,8 @@ func pacedAPI(a *api) (*api, *paced) {
 	return service, client
 }
 
-// A product page takes three calls in two waves of a server that knows nothing of the product, and
-// two calls in one wave afterwards. Whatever happens to the comments, it shows the newest.
+// On a server that knows nothing of the product, a product page takes three calls in two waves. Afterwards it takes two
+// calls in one wave. Whatever happens to the comments, it shows the newest.
 func TestAProductPageTakesFewCalls(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -113,7 +113,7 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 	a.load(comments...)
 	a.count(arrived(comments...)...)
 	service, client := pacedAPI(a)
-	service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{}) // a process looks once whether anything was ever counted
+	service.mustAsk(`{ product(id: "other") { stats { total } } }`, nil, &struct{}{}) // each process checks once whether anything was counted
 	for _, row := range []struct {
 		why   string
 		do    func()
@@ -128,24 +128,24 @@ func TestAProductPageTakesFewCalls(t *testing.T) {
 			after.Rating = 3
 			a.load(after)
 			model.Replace(after)
-		}, 1, 7}, // what the counts say of it is wrong for a moment, and plans follow them
+		}, 1, 7}, // the counts are wrong for a moment, and plans follow them
 		{"that is counted", func() {
 			after := comments[40]
 			after.Rating = 3
 			a.count(change{before: &comments[40], after: &after})
-		}, 2, 4}, // how many of them are in the second wave depends on whether the server has read the counts again
+		}, 2, 4}, // the second wave depends on whether the server has read the counts again
 		{"a complaint is new", func() {
 			fresh := commenttest.Many(commenttest.Rand(t), "vase", 1)[0]
 			fresh.ID, fresh.Rating = comment.IDOf(comments[0].ID.Position().Next()), 1
 			a.load(fresh)
 			a.count(arrived(fresh)...)
-			service.store.Changed(counts.Change{Product: "vase", ID: fresh.ID, After: new(fresh.Cell())}) // as what counts beside it does
+			service.store.Changed(counts.Change{Product: "vase", ID: fresh.ID, After: new(fresh.Cell())}) // as counting does beside it
 			model.Insert(fresh)
 		}, 2, 2},
 	} {
 		row.do()
 		var calls []string
-		for range 20 { // once, unless counts that were read just before a change are still what plans go by
+		for range 20 { // one page, unless plans still use counts that were read just before a change
 			client.expect(row.first)
 			var data newestAnswer
 			service.mustAsk(productPage, nil, &data)
@@ -220,7 +220,7 @@ func (a newestAnswer) check(t *testing.T, why string, model *commenttest.Model) 
 	}
 }
 
-// newestFields draws what an operation asks of a product, each field under an alias of its own.
+// newestFields draws fields of a product for an operation, each under its own alias.
 func newestFields(r *rand.Rand) []string {
 	pages := []string{
 		"first: 5", "first: 1", "first: 0", "last: 3, order: OLDEST_FIRST", "first: 4, order: OLDEST_FIRST", "last: 4", "first: 3, page: 1",
@@ -239,8 +239,8 @@ func newestFields(r *rand.Rand) []string {
 	return fields
 }
 
-// Whatever an operation asks of several products, each field has the answer that it has alone, on a
-// server that trusts no statistics: the first time, and when the server knows the products.
+// Whatever an operation asks of several products, each field has the same answer as alone. The server trusts no
+// statistics, and is asked before and after it knows the products.
 func TestFieldsTogether(t *testing.T) {
 	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
@@ -291,8 +291,8 @@ func (a *api) shuffle(r *rand.Rand, there map[comment.ID]comment.Comment, produc
 	}
 }
 
-// askTogether asks a service for fields of products in one operation, and compares the answer with
-// those that a gives to each field of each product alone.
+// askTogether asks a service for fields of products in one operation. It compares the answer with the answers of a to
+// each field of each product alone.
 func (a *api) askTogether(service *api, names, fields []string, alone map[string]map[string]any) {
 	a.tb.Helper()
 	for _, query := range []string{
@@ -342,8 +342,8 @@ func (a *api) compareAlone(names, fields []string, got []map[string]any, query s
 	}
 }
 
-// What the fields of a product page cost together, and each in an operation of its own, of servers
-// that know nothing of the product, and again.
+// The cost of a product page's fields together, and each in its own operation, on servers that know nothing of the
+// product, and again.
 func TestCostOfAProductPage(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -375,7 +375,7 @@ func TestCostOfAProductPage(t *testing.T) {
 				taken, estimated := service.units(`{ product(id: "vase") {` + fields + `} }`)
 				units += taken
 				calls += len(client.made())
-				if row.why != "apart" && taken > estimated { // one that is rare may cost more than is estimated, up to its bound
+				if row.why != "apart" && taken > estimated { // a rare one may cost more than its estimate, up to its bound
 					t.Errorf("%s\ntook %.1f read units, more than the estimate of %.1f", fields, taken, estimated)
 				}
 			}
@@ -387,7 +387,7 @@ func TestCostOfAProductPage(t *testing.T) {
 	}
 }
 
-// units are the read units that an operation took, and those that it was estimated to take.
+// units are the read units that an operation took, and its estimate.
 func (a *api) units(query string) (taken, estimated float64) {
 	a.tb.Helper()
 	body, err := json.Marshal(map[string]string{"query": query})
@@ -410,7 +410,7 @@ func (a *api) units(query string) (taken, estimated float64) {
 	return got.Extensions.Cost.ReadUnits, got.Extensions.Cost.EstimatedReadUnits
 }
 
-// A page that is refused tells nothing to the fields beside it.
+// A refused page tells nothing to the fields beside it.
 func TestRefusedPageBesideNewestComments(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))

@@ -66,7 +66,7 @@ type numbered struct {
 	}
 }
 
-// texts are what the page shows, so that a lost text is noticed as well.
+// texts are the texts that a page shows, so that a lost text is noticed too.
 func (n numbered) texts() (out []string) {
 	for _, node := range n.Nodes {
 		out = append(out, node.ID+" "+node.Text)
@@ -74,7 +74,7 @@ func (n numbered) texts() (out []string) {
 	return out
 }
 
-// crowd makes comments of which many have the same time.
+// crowd makes comments, many with the same time.
 func crowd(r *rand.Rand, product string, n int) []comment.Comment {
 	comments := commenttest.Voted(r, commenttest.Many(r, product, n))
 	for i := range comments {
@@ -86,7 +86,7 @@ func crowd(r *rand.Rand, product string, n int) []comment.Comment {
 	return comments
 }
 
-// index is an index that has these comments.
+// index returns an index of these comments.
 func index(t *testing.T, comments ...comment.Comment) *conformance.Model {
 	t.Helper()
 	model := conformance.NewModel()
@@ -112,7 +112,7 @@ func (a *api) numbered(variables map[string]any) numbered {
 	return data.Product.Comments
 }
 
-// inTable counts comments, and returns the index that is kept in the table along with that.
+// inTable counts comments, and returns the index that is kept in the table along with the counts.
 func (a *api) inTable(t *testing.T, comments ...comment.Comment) *table.Index {
 	t.Helper()
 	kept := table.New(a.session.Client, a.session.Table)
@@ -145,8 +145,8 @@ func TestPagesByNumber(t *testing.T) {
 	a.checkNumbersFromStatistics(t)
 }
 
-// checkNumbersFromStatistics holds that the numbers of pages that are not looked up cost no more than
-// the statistics of the product.
+// checkNumbersFromStatistics checks that page numbers that need no lookup cost no more than the statistics of the
+// product.
 func (a *api) checkNumbersFromStatistics(t *testing.T) {
 	t.Helper()
 	for _, arguments := range []string{"first: 20", "first: 20, page: 1", "first: 20, page: 2", "first: 5, filter: {ratings: [1, 5]}", "last: 20"} {
@@ -160,8 +160,7 @@ func (a *api) checkNumbersFromStatistics(t *testing.T) {
 	}
 }
 
-// checkCostOfNumbers holds what pages by number and links consumed, lookups included, against what
-// was estimated before.
+// checkCostOfNumbers compares what pages by number and links consumed, lookups included, with their estimate.
 func (a *api) checkCostOfNumbers(t *testing.T) {
 	t.Helper()
 	for _, arguments := range []string{"page: 2", "page: 17", "page: 35", "page: 90", "page: 9, filter: {ratings: [1, 5]}", "page: 17, order: HIGHEST_RATED", "page: 90, order: LOWEST_RATED", "page: 2, order: MOST_HELPFUL", "page: 60, order: MOST_HELPFUL", `page: 11, filter: {createdAfter: "2020-02-29T00:00:00Z"}`} {
@@ -174,7 +173,7 @@ func (a *api) checkCostOfNumbers(t *testing.T) {
 	}
 }
 
-// consumed is what an operation was estimated to cost, and what it consumed, in read units.
+// consumed returns the estimated and the consumed read units of an operation.
 func (a *api) consumed(t *testing.T, query string) (estimated, consumed float64) {
 	t.Helper()
 	response, err := http.Get(a.server.URL + "/graphql?query=" + url.QueryEscape(query))
@@ -243,7 +242,7 @@ func (a *api) checkPagesByNumber(t *testing.T, comments []comment.Comment) {
 	}
 }
 
-// checkNumbered holds what a page tells of numbers against the whole list.
+// checkNumbered compares the numbers on a page with the whole list.
 func (a *api) checkNumbered(l list, got numbered, list []comment.Comment, page int) {
 	a.tb.Helper()
 	pages, start := comment.Pages(len(list), l.size), (page-1)*l.size
@@ -275,8 +274,8 @@ func (a *api) checkNumbered(l list, got numbered, list []comment.Comment, page i
 	}
 }
 
-// A link holds a position: while newer comments come, it leads to the page that it was made for, and
-// that page knows that it is another one by now. The link to page 1 leads to what is first now.
+// A link holds a position. When newer comments come, it still leads to the same page, which then knows its new number.
+// The link to page 1 leads to the newest comments.
 func TestLinksStayRightWhileCommentsCome(t *testing.T) {
 	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
@@ -309,15 +308,15 @@ func TestLinksStayRightWhileCommentsCome(t *testing.T) {
 	}
 }
 
-// away is an index whose store is away.
+// away is an index whose store cannot be reached.
 type away struct{}
 
 func (away) Find(context.Context, pageindex.List, []pageindex.Target) (pageindex.Found, error) {
 	return pageindex.Found{}, comment.Errorf(comment.Unavailable, "the store is away: start it")
 }
 
-// Without an index, what needs it says so and what to do, and nothing else fails. A page that is
-// near an end of its list needs none, unless page numbers are off.
+// Without an index, fields that need it say so and what to do, and nothing else fails. A page near an end of its list
+// needs none, unless page numbers are off.
 func TestPagesWithoutAnIndex(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -334,7 +333,7 @@ func TestPagesWithoutAnIndex(t *testing.T) {
 		arguments  string
 		fields     string
 		code, says string
-		nodes      int // of the page, which stands beside the error
+		nodes      int // of the page, which is beside the error
 	}{
 		{"a page by number", nil, "first: 5, page: 2", "nodes { id }", "BAD_INPUT", off, 0},
 		{"the number of pages", nil, "first: 5", "nodes { id } pageCount", "BAD_INPUT", off, 5},

@@ -9,7 +9,8 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// addOwn adds a comment about the teapot with some words, and returns the whole payload as JSON.
+// addOwn adds a comment with the given text about the teapot, and returns the whole payload as
+// JSON.
 func (a *api) addOwn(author, text, more string) string {
 	a.tb.Helper()
 	got := a.ask(`mutation { addComment(input: {productId: "teapot", rating: 4, language: "en", text: "`+text+`", author: {id: "`+author+`", name: "Ada"}`+more+`}) {
@@ -24,9 +25,9 @@ func (a *api) addOwn(author, text, more string) string {
 	return string(data.AddComment)
 }
 
-// With --one-per-customer, an author has one comment about a product, with every kind of token. A
-// second is refused with the id of the first, also while that waits, and the same again is a retry,
-// with and without a key.
+// With --one-per-customer, an author has one comment per product, with every kind of token. A
+// second is refused with the id of the first, also while the first waits for a moderator. The same
+// comment again is a retry, with and without a key.
 func TestOneCommentForEachProduct(t *testing.T) {
 	t.Parallel()
 	hold, err := moderation.Open("hold", "")

@@ -8,8 +8,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// What a server that listens says of where it can be opened: 0.0.0.0 and :: are no addresses for a
-// browser.
+// The addresses at which a listening server says it can be opened: 0.0.0.0 and :: are no addresses
+// for a browser.
 func TestOpenable(t *testing.T) {
 	t.Parallel()
 	machine := func() ([]net.Addr, error) {

@@ -27,15 +27,15 @@ type composer struct {
 	*shop
 	r         *rand.Rand
 	writing   bool   // whether comments are being written, so none is settled
-	deleting  bool   // whether a payload is of a deletion: its product is as after that, and its comment as before
-	product   string // the product that is asked for at the moment
+	deleting  bool   // a deletion's payload shows its product as after it, and its comment as before
+	product   string // the product of the field being composed
 	names     int
 	declared  []string
 	variables map[string]any
 	fragments []string
 }
 
-// shop is what operations ask about: quiet data.
+// shop is the data of the operations, which does not change.
 type shop struct {
 	schema   *ast.Schema
 	products []string
@@ -65,9 +65,9 @@ func (c *composer) whole(kind, selection string) string {
 	return kind + " " + selection + "\n" + strings.Join(c.fragments, "\n")
 }
 
-// selection returns some fields of a type, some twice with different fields of their own. A few are
-// left out: `plan` tells durations, `asOf` the time, a message is text for people, and the customer's
-// own comments are changed by the mutations of other operations.
+// selection returns some fields of a type, some twice with different subfields. It leaves out a few: `plan` has
+// durations, `asOf` the time, and a message is text for people. Other operations' mutations change the customer's own
+// comments.
 func (c *composer) selection(of *ast.Definition, depth int) string {
 	var parts []string
 	count := 1 + c.r.IntN(3)
@@ -103,7 +103,7 @@ func (c *composer) selection(of *ast.Definition, depth int) string {
 	return "{ " + strings.Join(parts, " ") + " }"
 }
 
-// head returns a field with arguments, under a name that no other field with others has.
+// head returns a field with arguments, under a name that it shares with no other field.
 func (c *composer) head(of *ast.Definition, field *ast.FieldDefinition) string {
 	values := c.arguments(field)
 	var arguments []string
@@ -122,7 +122,7 @@ func (c *composer) head(of *ast.Definition, field *ast.FieldDefinition) string {
 	return pick(c.r, "", "", "other_"+field.Name+": ") + field.Name
 }
 
-// condition returns a directive, in most cases none.
+// condition returns a directive, or more often none.
 func (c *composer) condition() string {
 	if c.r.IntN(7) > 0 {
 		return ""
@@ -239,8 +239,7 @@ func (c *composer) arguments(field *ast.FieldDefinition) map[string]any {
 	return out
 }
 
-// given returns a value as it stands in an operation: a literal, or a variable in its place or in
-// the place of a part of it.
+// given returns a value as written in an operation: as a literal, or as a variable, wholly or in part.
 func (c *composer) given(of *ast.Type, value any) string {
 	if c.r.IntN(4) == 0 {
 		return c.variable(of, value)
@@ -264,7 +263,7 @@ func (c *composer) given(of *ast.Type, value any) string {
 	return literal(value)
 }
 
-// variable declares a variable: with the value, as its default, null or missing.
+// variable declares a variable that has the value, has it as its default, is null, or is missing.
 func (c *composer) variable(of *ast.Type, value any) string {
 	c.names++
 	name := fmt.Sprint("v", c.names)
@@ -313,9 +312,9 @@ func literal(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Any operation has the answer that its fields have when each is asked for in an operation of its
-// own. Two servers are asked: the one that gets whole operations trusts statistics to skip reads.
-// `go test -run TestOperations/17` with the seed of a failure asks number 17 again.
+// Each field of an operation has the same answer as in an operation of its own. Two servers are asked: the one that
+// gets whole operations trusts statistics to skip reads. `go test -run TestOperations/17` with the seed of a failure
+// asks number 17 again.
 func TestOperations(t *testing.T) {
 	t.Parallel()
 	apart := guarded(t)
@@ -327,7 +326,7 @@ func TestOperations(t *testing.T) {
 	bounds := &apart.serve.Limits
 	*bounds = limits.Default()
 	bounds.Aliases, bounds.Tokens, bounds.Variables, bounds.ReadUnits = 500, 10_000, 200, 2000
-	bounds.Fields, bounds.Fragments, bounds.Overlaps = 5000, 200, 50_000 // which a query in some thousands needs
+	bounds.Fields, bounds.Fragments, bounds.Overlaps = 5000, 200, 50_000 // one query in some thousands needs these
 	apart.pages = apart.inTable(t, s.comments...)
 	apart.useClient(apart.session.Client)
 	whole := *apart
@@ -381,7 +380,7 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-// compare holds an answer against the data and the errors that an operation should have.
+// compare compares an answer with the data and the errors expected of the operation.
 func (o *oracle) compare(got answer, want string) {
 	o.tb.Helper()
 	codes := map[string]string{}

@@ -20,14 +20,14 @@ type oracle struct {
 	operation *ast.OperationDefinition
 	variables map[string]any
 	ask       func(query string, variables map[string]any) answer
-	memory    *sync.Map         // the answers that are known, by query
+	memory    *sync.Map         // known answers, by query
 	errors    map[string]string // codes of errors, by path in the whole answer
 }
 
 // position is a place in an answer.
 type position struct {
-	fields []string // how it is asked for apart
-	apart  []any    // its path in the answer to that
+	fields []string // the operation's fields that lead to it
+	apart  []any    // its path in the answer to that operation
 	path   []any    // its path in the whole answer
 }
 
@@ -64,7 +64,7 @@ func (o *oracle) single(p position) single {
 	return out
 }
 
-// fieldOf returns the path of an error as far as its field: gqlgen adds the path within a filter.
+// fieldOf returns the part of an error's path up to its field: gqlgen adds the path within a filter.
 func fieldOf(path []any) string {
 	if i := slices.Index(path, any("filter")); i >= 0 {
 		path = path[:i]
@@ -97,7 +97,7 @@ func tree(data json.RawMessage) any {
 	return string(data)
 }
 
-// group is the fields that answer under one name.
+// group is the fields with one response name.
 type group struct {
 	*ast.Field
 	sets []ast.SelectionSet
@@ -145,7 +145,7 @@ func (o *oracle) is(object, condition string) bool {
 		slices.ContainsFunc(o.schema.PossibleTypes[condition], func(d *ast.Definition) bool { return d.Name == object })
 }
 
-// object returns the answer to the fields of an object: null if one is null that cannot be.
+// object returns the answer to the fields of an object, or null if a field that cannot be null is.
 func (o *oracle) object(at position, object string, sets []ast.SelectionSet) string {
 	return o.joined(object, sets, func(g *group) string { return o.field(at, object, g) })
 }
@@ -191,7 +191,7 @@ func (o *oracle) field(at position, object string, g *group) string {
 	return o.value(at, o.single(leaf), g.Definition.Type, g.sets)
 }
 
-// value returns what is at a place, by an answer that has it.
+// value returns what an answer has at a place.
 func (o *oracle) value(at position, answer single, of *ast.Type, sets []ast.SelectionSet) string {
 	if code, failed := answer.codes[fmt.Sprint(at.apart)]; failed {
 		o.errors[fmt.Sprint(at.path)] = code
@@ -225,7 +225,7 @@ func (o *oracle) value(at position, answer single, of *ast.Type, sets []ast.Sele
 	return "null"
 }
 
-// arguments returns the values of a field's arguments, and whether all are values that they can have.
+// arguments returns the values of a field's arguments, and whether all are valid.
 func (o *oracle) arguments(field *ast.Field) (map[string]any, bool) {
 	out := map[string]any{}
 	for _, argument := range field.Arguments {
@@ -240,8 +240,8 @@ func (o *oracle) arguments(field *ast.Field) (map[string]any, bool) {
 	return out, true
 }
 
-// coerce returns a value with those of its variables, whether it is there, and whether null is
-// only where it can be.
+// coerce returns a value with its variables replaced, whether the value is given, and whether each null in it is
+// allowed.
 func (o *oracle) coerce(v *ast.Value, of *ast.Type) (value any, given, ok bool) {
 	switch v.Kind {
 	case ast.Variable:

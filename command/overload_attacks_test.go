@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// Once an overload ends, nothing is left of it within ten seconds: no request is refused, and none
+// Within ten seconds after an overload ends, nothing is left of it: no request is refused, and none
 // waits.
 func TestOverloadEnds(t *testing.T) {
 	s := newOverloaded(t)
@@ -39,8 +39,8 @@ func TestOverloadEnds(t *testing.T) {
 	}
 }
 
-// Clients that ask and hang up at once, over and over, leave room for others, and leave nothing
-// behind.
+// Clients that ask and hang up at once, over and over, leave room for others, and nothing of theirs
+// stays.
 func TestHangingUp(t *testing.T) {
 	for name, protocols := range map[string]func(*http.Protocols){
 		"HTTP/1.1": func(p *http.Protocols) { p.SetHTTP1(true) },
@@ -73,7 +73,7 @@ func TestHangingUp(t *testing.T) {
 	}
 }
 
-// hangUp asks for a page and does not wait for the answer for longer than so.
+// hangUp asks for a page and waits for the answer at most for the given time.
 func (s *overloaded) hangUp(after time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), after)
 	defer cancel()
@@ -83,14 +83,14 @@ func (s *overloaded) hangUp(after time.Duration) {
 		return
 	}
 	request.Header.Set("Content-Type", "application/json")
-	if response, err := s.client.Do(request); err == nil { // else it came too late
+	if response, err := s.client.Do(request); err == nil { // otherwise it came too late
 		_, _ = io.Copy(io.Discard, response.Body)
 		_ = response.Body.Close()
 	}
 }
 
 // One client with hundreds of connections is refused by its own limit, and another is answered. The
-// limit of requests in progress is fixed: on a busy machine, an adaptive one refuses both.
+// number of requests in progress is fixed: on a busy machine, an adaptive limit refuses both.
 func TestManyConnectionsOfOneClient(t *testing.T) {
 	t.Parallel()
 	const connections = 300

@@ -49,7 +49,7 @@ func newOverloaded(t *testing.T) *overloaded {
 	return s
 }
 
-// useProtocols starts the server again, which clients then ask by these protocols.
+// useProtocols restarts the server and makes clients use these protocols.
 func (s *overloaded) useProtocols(set func(*http.Protocols)) {
 	handler, protocols := s.server.Config.Handler, &http.Protocols{}
 	set(protocols)
@@ -60,7 +60,7 @@ func (s *overloaded) useProtocols(set func(*http.Protocols)) {
 	s.client.Transport.(*http.Transport).Protocols = protocols
 }
 
-// ending is what becomes of a request for a page.
+// ending is how a request for a page ends.
 type ending string
 
 const (
@@ -72,7 +72,7 @@ const (
 // any is any product but 0.
 func (s *overloaded) any() int { return 1 + int(reads.Load())%39 }
 
-// read asks for a page of a product, which no other request shares.
+// read asks for a page of a product, with a different request each time.
 func (s *overloaded) read(product int) ending {
 	before := time.Now().Add(time.Hour + time.Duration(reads.Add(1))*time.Second).UTC().Format(time.RFC3339)
 	return s.send(fmt.Sprintf(`{"query": "{ product(id: \"%d\") { comments(first: 3, filter: {createdBefore: \"%s\"}) { nodes { id } } } }"}`, product, before))
@@ -120,7 +120,7 @@ func (s *overloaded) eventually(what string, times int, is func() bool) {
 	}
 }
 
-// tableGate is what calls to the table pass. It counts them, and holds some back while it is shut.
+// tableGate is what all calls to the table pass. It counts them, and holds some back while it is shut.
 type tableGate struct {
 	under faulttest.HTTPClient
 
@@ -179,23 +179,23 @@ func (g *tableGate) shut(holds string) (open func()) {
 	}
 }
 
-// waiting is how many calls are under way.
+// waiting returns how many calls are in progress.
 func (g *tableGate) waiting() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.now
 }
 
-// most is how many calls were under way at most.
+// most returns the highest number of calls that were in progress.
 func (g *tableGate) most() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.peak
 }
 
-// A table that takes seconds for a call fills neither memory nor connections: requests beyond the
-// limit are refused while those before them still wait. When it is well, all is as before. A hundred
-// requests over each connection of HTTP/2 are no more than others.
+// A table that takes seconds for a call fills neither memory nor connections: requests beyond the limit are refused
+// while earlier ones still wait. When it recovers, so does the service. A hundred requests over each HTTP/2 connection
+// count like others.
 func TestSlowTable(t *testing.T) {
 	t.Run("HTTP/1.1", func(t *testing.T) { testSlowTable(t, func(p *http.Protocols) { p.SetHTTP1(true) }) })
 	t.Run("HTTP/2", func(t *testing.T) { testSlowTable(t, func(p *http.Protocols) { p.SetUnencryptedHTTP2(true) }) })
@@ -233,8 +233,7 @@ func testSlowTable(t *testing.T, protocols func(*http.Protocols)) {
 	})
 }
 
-// One product whose partitions are slow, and which more ask for than there are places, leaves room
-// for the others.
+// One product with slow partitions, and more requests than there are places, leaves room for others.
 func TestSlowProduct(t *testing.T) {
 	s := newOverloaded(t)
 	open := s.gate.shut(`"P#0"`)
@@ -246,8 +245,8 @@ func TestSlowProduct(t *testing.T) {
 	s.eventually("the product is answered", 20, func() bool { return s.read(0) == served })
 }
 
-// One product whose partitions DynamoDB throttles does not use up what others need, and calls for it
-// are not repeated for ever.
+// One product whose partitions DynamoDB throttles does not use up others' capacity, and calls for it are not retried
+// for ever.
 func TestThrottledProduct(t *testing.T) {
 	s := newOverloaded(t)
 	trouble := s.network.Begin(episode.Episode{Kind: episode.Throttled, Target: episode.Partition("P#0")})
@@ -274,8 +273,7 @@ func TestSlowStatistics(t *testing.T) {
 	s.eventually("the statistics are answered", 20, func() bool { return s.list(0) == served })
 }
 
-// hurry has many ask for product 0 for as long as something is done. It returns how often they
-// asked.
+// hurry sends many requests for product 0 during an action. It returns how many it sent.
 func (s *overloaded) hurry(ask func(product int) ending, do func()) int {
 	done := make(chan struct{})
 	var asked atomic.Int64

@@ -37,7 +37,7 @@ func (a *api) ownComments(arguments string) (ownPage, string) {
 	return data.Viewer.Comments, ""
 }
 
-// A customer sees the own comments of all products, page by page, and nobody else's.
+// A customer sees the own comments of all products, page by page, and nobody else sees them.
 func TestViewerComments(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)
@@ -102,7 +102,7 @@ func (a *api) checkOwnRefusals(t *testing.T, cursor string) {
 	}
 }
 
-// A product has the newest comment of who asks, and none of others.
+// A product has the sender's newest comment, and none of others.
 func TestViewerCommentOfProduct(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)
@@ -126,7 +126,8 @@ func TestViewerCommentOfProduct(t *testing.T) {
 	}
 }
 
-// Each field of a mutation shows what the one before it wrote, also of what that one has read.
+// Each field of a mutation shows the writes of the one before it, also in data that the other has
+// read.
 func TestFieldsOfAMutationReadAgain(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// A server that keeps first pages shows one again without reading it, and what others write once
-// the stream has told it, be the time for which it may keep them ever so long.
+// A server that caches first pages shows one again without reading it. Once the stream has
+// delivered them, it shows writes of others, however long it may cache.
 func TestPagesAreKeptUntilTheyChange(t *testing.T) {
 	t.Parallel()
 	a, _ := uncounted(t)

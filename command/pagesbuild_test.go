@@ -14,8 +14,9 @@ import (
 	"github.com/talkback/talkback/pageindex/objects"
 )
 
-// Files are made of an export and hold the place of every comment. They cover nothing, since nobody
-// knows what has changed since. A row that cannot be read, and an index of a server, stop it.
+// Page number files are built from an export and hold the place of every comment. They cover
+// nothing, since nobody knows what has changed since the export. An unreadable row, or an index
+// that a server uses, stops the build.
 func TestPagesBuild(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)

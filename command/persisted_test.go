@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// A server reads its manifests again at SIGHUP, while it answers. A manifest that is damaged changes
-// nothing.
+// A server that gets SIGHUP reads its manifests again, while it answers. A damaged manifest changes nothing.
 func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -33,7 +32,7 @@ func TestTrustedDocumentsAreReadAgain(t *testing.T) {
 	eventually(t, "the new manifest counts", func() bool { return answers("two") && !answers("one") })
 	write(`{"two": "query Two { price }"}`)
 	s.signal(syscall.SIGHUP)
-	write(`{"one": "query One { __typename }"}`) // at the latest by the next signal
+	write(`{"one": "query One { __typename }"}`) // in force at the next signal at the latest
 	s.signal(syscall.SIGHUP)
 	eventually(t, "a later manifest counts", func() bool { return answers("one") })
 	s.signal(syscall.SIGTERM)

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/command"
 )
 
-// What an engine, or what takes its place, answers, and what a person is told: never the SDK's own
-// words.
+// For each answer of an engine, or of something in its place, people get a plain sentence: never
+// the SDK's own words.
 func TestRefusalsOfEngines(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {

@@ -23,13 +23,12 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// Tests whose work is done by processes of their own, or that wait for faults, run side by side: a
-// good half of their time is waiting.
+// Tests that run processes of their own, or wait for faults, run in parallel: half of their time is waiting.
 
-// patience bounds every wait for a condition in these tests. It is reached only by a failure.
+// patience bounds every wait for a condition in these tests. Only a failure reaches it.
 const patience = 5 * time.Minute
 
-// binaryPath is where the program is built to; TestMain removes it.
+// binaryPath is the path of the built program; TestMain removes it.
 var binaryPath = filepath.Join(os.TempDir(), fmt.Sprintf("talkback-test-%d", os.Getpid()))
 
 // binary builds the program once for all tests of this process.
@@ -49,7 +48,7 @@ type server struct {
 
 var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 
-// startServer starts the program with arguments for serve and waits until it says where it answers.
+// startServer starts the program with arguments for serve and waits until it prints its address.
 func startServer(t *testing.T, arguments ...string) *server {
 	t.Helper()
 	return startServerWith(t, nil, arguments...)
@@ -67,8 +66,8 @@ func startServerWith(t *testing.T, environment []string, arguments ...string) *s
 	return follow(t, process)
 }
 
-// follow starts a process that becomes, or starts, a server, and waits until that says where it
-// answers. The process gets a group of its own, so that none of it is left behind.
+// follow starts a process that becomes, or starts, a server, and waits until the server prints its address. The process
+// gets its own group, so that none of it is left behind.
 func follow(t *testing.T, process *exec.Cmd) *server {
 	t.Helper()
 	process.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -81,7 +80,7 @@ func follow(t *testing.T, process *exec.Cmd) *server {
 	}
 	s := &server{t: t, process: process, said: &bytes.Buffer{}, ended: make(chan struct{})}
 	t.Cleanup(func() {
-		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // all have ended already where the test came so far
+		_ = syscall.Kill(-process.Process.Pid, syscall.SIGKILL) // all have ended already if the test came this far
 		<-s.ended
 	})
 	found := make(chan string, 1)
@@ -96,7 +95,7 @@ func follow(t *testing.T, process *exec.Cmd) *server {
 	return s
 }
 
-// watch reads what the server says until it ends.
+// watch reads the server's output until it ends.
 func (s *server) watch(output io.Reader, found chan<- string) {
 	for lines := bufio.NewScanner(output); lines.Scan(); {
 		fmt.Fprintln(s.said, lines.Text())
@@ -111,7 +110,7 @@ func (s *server) watch(output io.Reader, found chan<- string) {
 	close(s.ended)
 }
 
-// wait waits for the end of the server and gives its exit status and all that it said.
+// wait waits for the end of the server and returns its exit status and its whole output.
 func (s *server) wait() (status int, said string) {
 	s.t.Helper()
 	select {
@@ -130,13 +129,13 @@ func (s *server) signal(signal os.Signal) {
 	}
 }
 
-// ask posts an operation and gives the answer's text.
+// ask posts an operation and returns the answer's text.
 func (s *server) ask(query string) string {
 	s.t.Helper()
 	return string(s.askWith(query, "null"))
 }
 
-// askWith posts an operation with variables and gives the answer's text.
+// askWith posts an operation with variables and returns the answer's text.
 func (s *server) askWith(query, variables string) []byte {
 	s.t.Helper()
 	body, err := json.Marshal(map[string]any{"query": query, "variables": json.RawMessage(variables)})
@@ -146,7 +145,7 @@ func (s *server) askWith(query, variables string) []byte {
 	return []byte(s.post(string(body)))
 }
 
-// post posts a body and gives the answer's text.
+// post posts a body and returns the answer's text.
 func (s *server) post(body string) string {
 	s.t.Helper()
 	response, err := http.Post(s.address+"/graphql", "application/json", strings.NewReader(body))
@@ -161,8 +160,7 @@ func (s *server) post(body string) string {
 	return string(text)
 }
 
-// engineOf is the process id of the engine on a data folder, as the kernel's own list of processes
-// tells it.
+// engineOf returns the process id of the engine on a data folder, from the kernel's list of processes.
 func engineOf(t *testing.T, folder string) int {
 	t.Helper()
 	commandLines, err := filepath.Glob("/proc/[0-9]*/cmdline")
@@ -198,8 +196,8 @@ func eventually(t testing.TB, what string, condition func() bool) {
 	}
 }
 
-// checkServerLife holds of a server with sample data that this stays, and is there on the next start.
-// However the server ends, its engine ends too.
+// checkServerLife checks that a server with sample data keeps its data for the next start. However the server ends, its
+// engine ends too.
 func checkServerLife(t *testing.T, s *server, folder string) {
 	t.Helper()
 	const latest = `{ product(id: "espresso-machine") { comments(first: 1) { nodes { id } } } }`
@@ -228,9 +226,8 @@ func checkServerLife(t *testing.T, s *server, folder string) {
 	}
 }
 
-// A second server on the folder is refused; an import beside the first uses its engine. That finds
-// it by the folder: none of them says where the engine listens, which keeps pages of other origins
-// out.
+// A second server on the folder is refused, while an import beside the first uses its engine. The import finds the
+// engine by the folder. Neither prints the engine's address, which keeps pages of other origins out.
 func TestBesideARunningServer(t *testing.T) {
 	t.Parallel()
 	folder := filepath.Join(t.TempDir(), "data")
@@ -276,8 +273,7 @@ func TestEngineDies(t *testing.T) {
 	}
 }
 
-// postWhenRead posts a body that is not sent before the server begins to read it, and gives the
-// answer's text.
+// postWhenRead posts a body that is not sent before the server begins to read it, and returns the answer's text.
 func (s *server) postWhenRead(body io.Reader) string {
 	request, err := http.NewRequest(http.MethodPost, s.address+"/graphql", body)
 	if err != nil {

@@ -41,7 +41,7 @@ func (a *api) get(path string, headers map[string]string) (*http.Response, strin
 	return response, string(body)
 }
 
-// firstState is what the page's element begins with.
+// firstState is the initial state of the page's element.
 type firstState struct {
 	Answer struct {
 		Data struct {
@@ -76,8 +76,8 @@ func (a *api) shown(path string, headers map[string]string) (state firstState) {
 	return state
 }
 
-// A reader who follows the links of a product page sees every comment once, by numbers and by cursors.
-// No page passes the limits that a server has by default, or costs more than was estimated.
+// A reader who follows the links of a product page sees every comment once, by numbers and by cursors. No page exceeds
+// a server's default limits or its estimated cost.
 func TestProductPagesShowEveryComment(t *testing.T) {
 	t.Parallel()
 	a, r := newAPI(t, dynamotest.Dynoxide(t)), commenttest.Rand(t)
@@ -128,8 +128,8 @@ func TestProductPagesShowEveryComment(t *testing.T) {
 	}
 }
 
-// A page says who may write as the API says it to a request without a token from the same place,
-// also to one with a token: it may be kept for others.
+// A page says who may write, as the API tells a request without a token from the same place. That holds for a request
+// with a token too, since the page may be cached for others.
 func TestProductPageIsTheSameForEveryone(t *testing.T) {
 	t.Parallel()
 	open, tokens := newAPI(t, dynamotest.Dynoxide(t)), guarded(t)
@@ -155,9 +155,8 @@ func TestProductPageIsTheSameForEveryone(t *testing.T) {
 	}
 }
 
-// BenchmarkProductPage is what a product page of 20 comments takes in the server: the API's answer
-// alone, the page with it, and the page when the answer is there already. The first two wait for
-// the engine.
+// BenchmarkProductPage measures a product page of 20 comments in the server. It makes the API's answer alone, the page
+// with it, and the page when the answer is there already. The first two wait for the engine.
 func BenchmarkProductPage(b *testing.B) {
 	a, r := newAPI(b, dynamotest.Dynoxide(b)), commenttest.Rand(b)
 	a.load(crowd(r, "kettle", 200)...)

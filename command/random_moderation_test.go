@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// reads asks for something that everybody may ask for. Counts are those of a moment since before.
+// reads sends random public queries. Counts may be as old as before.
 func (c *crowdOf) reads(p *person, a *api, before time.Time) {
 	c.tb.Helper()
 	l := (&scribe{random: p.random, product: debated[p.random.IntN(len(debated))]}).question()
@@ -40,8 +40,8 @@ func (c *crowdOf) reads(p *person, a *api, before time.Time) {
 	}
 }
 
-// asks asks a question that has an answer, and checks all that it shows. Page numbers of a product that
-// changes all the time may be unavailable for a moment.
+// asks sends a query that must succeed, and checks everything it shows. Page numbers of a product that changes all the
+// time may be unavailable for a moment.
 func (p *person) asks(a *api, query string, variables map[string]any, data any) span {
 	p.tb.Helper()
 	var got answer
@@ -90,7 +90,7 @@ func (p *person) checkList(a *api, l list, variables map[string]any, since func(
 	p.checkRatings(got.Stats, within, func(w words) bool { return w.product == l.product && w.passes(filter) })
 }
 
-// passes reports whether a filter lets words pass.
+// passes reports whether words pass a filter.
 func (w words) passes(filter comment.Filter) bool {
 	return filter.Allows(comment.Comment{ID: comment.ID(w.id), ProductID: w.product, Rating: w.rating, Language: comment.Language(w.language)})
 }
@@ -104,7 +104,7 @@ func (p *person) checkRatings(got statsShown, within span, want func(words) bool
 	}
 }
 
-// checkProduct asks for what a product says of its comments.
+// checkProduct asks a product for its fields about comments.
 func (p *person) checkProduct(a *api, product string, since func(span) span) {
 	p.tb.Helper()
 	var data struct {
@@ -151,8 +151,8 @@ func (p *person) checkOne(a *api, id string) {
 	}
 }
 
-// checkAudit compares the entries of the audit with what moderators and authors did: each decision that
-// changed something has exactly one.
+// checkAudit compares the entries of the audit with the acts of moderators and authors. Each decision that changed
+// something has exactly one.
 func (c *crowdOf) checkAudit(store *dynamo.Store) {
 	c.tb.Helper()
 	entries, withdrawn := map[string]int{}, map[string]int{}
@@ -180,7 +180,7 @@ func (c *crowdOf) checkAudit(store *dynamo.Store) {
 	}
 }
 
-// settled reports whether others may have left nothing to do for a decision that succeeded.
+// settled reports whether others may have left nothing to change for a decision that succeeded.
 func (c *crowdOf) settled(v *ruling) bool {
 	if !v.reject {
 		calls := c.ledger.shown[v.about]
@@ -215,7 +215,7 @@ func (c *crowdOf) checkQueue(comments []comment.Comment) {
 	}
 }
 
-// checkVotes compares what comments say of their votes with those that were cast.
+// checkVotes compares the votes shown on comments with those cast.
 func (c *crowdOf) checkVotes(store *dynamo.Store) {
 	c.tb.Helper()
 	if len(c.votes) == 0 {
@@ -250,7 +250,7 @@ func (c *crowdOf) checkVotes(store *dynamo.Store) {
 	}
 }
 
-// checkEnd compares everything with the comments that are there once nobody does anything any more.
+// checkEnd compares everything with the comments that exist in the end, when nobody acts any more.
 func (c *crowdOf) checkEnd(r *rand.Rand) {
 	c.tb.Helper()
 	store := dynamo.NewStore(c.session.Client, c.session.Table, dynamo.Options{})
@@ -301,10 +301,9 @@ func (c *crowdOf) checkEnd(r *rand.Rand) {
 	}
 }
 
-// Authors, moderators, customers who report or vote, and a merchant do at random what they may, over bad
-// networks, while others read and rebuild the counts. Whatever is shown was approved at some moment of its
-// read. In the end each decision has one entry in the audit, each comment that waits one place in the
-// queue, and everything is counted that is approved, and nothing else.
+// Authors, moderators, customers who report or vote, and a merchant act at random over bad networks, while others read
+// and rebuild the counts. Whatever is shown was approved at some moment of its read. In the end each decision has one
+// entry in the audit, and each waiting comment one place in the queue. The counts are those of the approved comments.
 func TestRandomModeration(t *testing.T) {
 	t.Parallel()
 	r := commenttest.Rand(t)
@@ -350,11 +349,11 @@ func TestRandomModeration(t *testing.T) {
 				if err != nil {
 					t.Error(err)
 				}
-				c.reads(reader, a, upTo.Add(-a.serve.StatisticsAge)) // of counts that were read lately
+				c.reads(reader, a, upTo.Add(-a.serve.StatisticsAge)) // counts may be that old
 			}
 		})
 	}
-	readers.Go(func() { // what is decided while a product is counted is counted once
+	readers.Go(func() { // decisions during a rebuild of a product are counted once
 		for ctx.Err() == nil {
 			if status, out, said := c.talkback("rebuild"); status != 0 {
 				t.Errorf("rebuild: %s%s", out, said)

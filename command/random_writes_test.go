@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// scribe writes at random and tells a model of what came of it.
+// scribe writes at random and records the outcome in a model.
 type scribe struct {
 	*api
 	random  *rand.Rand
@@ -64,7 +64,7 @@ func (s *scribe) addOne() {
 	}
 }
 
-// editOne changes some of the fields, by a version that is the right one most of the time.
+// editOne changes some of the fields. Its version is usually the right one.
 func (s *scribe) editOne(c comment.Comment) {
 	s.tb.Helper()
 	before, fresh := c, commenttest.Random(s.random, s.product)
@@ -109,7 +109,7 @@ func (s *scribe) deleteOne(c comment.Comment) {
 	}
 }
 
-// compare holds an answer against the comment as it should be.
+// compare compares an answer with the expected comment.
 func (s *scribe) compare(what string, want comment.Comment, got payload) {
 	s.tb.Helper()
 	if got.Comment == nil {
@@ -131,7 +131,7 @@ func (s *scribe) question() list {
 	return l
 }
 
-// After any mutations, every query has the answer that the model has.
+// After any mutations, every query has the same answer as the model.
 func TestRandomWritesBetweenReads(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -150,8 +150,8 @@ func TestRandomWritesBetweenReads(t *testing.T) {
 	})
 }
 
-// While several write, a reader sees all that stays, once each and in order, and nothing that the
-// filter forbids.
+// While several clients write, a reader sees every comment that stays exactly once and in order,
+// and none that the filter excludes.
 func TestRandomWritesBesideReads(t *testing.T) {
 	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
@@ -229,7 +229,7 @@ func (s *scribe) checkWalk(stays *commenttest.Model) {
 	}
 	ids := map[string]bool{}
 	for _, c := range seen {
-		if ids[c.ID] && !l.order.Keyed() { // an edit moves a comment there, and it may be seen twice
+		if ids[c.ID] && !l.order.Keyed() { // an edit moves a comment there, so it may be seen twice
 			s.tb.Fatalf("%s lists %s twice", l, c.ID)
 		}
 		ids[c.ID] = true

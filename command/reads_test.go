@@ -70,7 +70,7 @@ type page struct {
 	}
 }
 
-// list is a list of comments to walk through.
+// list is a list of comments to page through.
 type list struct {
 	product string
 	filter  comment.Filter
@@ -112,8 +112,7 @@ func (a *api) page(variables map[string]any) page {
 	return data.Product.Comments
 }
 
-// walk reads a list page by page to its end, and checks every page against the whole list as it
-// should be.
+// walk reads a list page by page to its end, and checks every page against the whole expected list.
 func (a *api) walk(l list, backwards bool, want []comment.Comment) {
 	a.tb.Helper()
 	var cursor *string
@@ -180,8 +179,8 @@ func anyOrder(r *rand.Rand) comment.Order {
 	return orders[r.IntN(len(orders))]
 }
 
-// Every filter, all orders, forwards and backwards, in pages of many sizes (smaller ones below):
-// what comes is what a look at every comment finds.
+// Every filter, all orders, forwards and backwards, in pages of many sizes (smaller ones below).
+// Each list has the comments that pass its filter, in its order.
 func TestWholeReads(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -196,12 +195,12 @@ func TestWholeReads(t *testing.T) {
 		for _, ratings := range ratingSets() {
 			for _, languages := range languageSets(r) {
 				if r.IntN(timesOn(t, 2, 6, 1)) != 0 {
-					continue // each is asked in some run
+					continue // every case runs in some run
 				}
 				l := list{product: product, order: anyOrder(r), size: 5 + r.IntN(comment.MaxPageSize-4)}
 				l.filter = comment.Filter{Languages: languages, Ratings: ratings, Verified: anyTruth(r), WithMedia: anyTruth(r)}
 				if l.filter.OfTraits() {
-					l.size = min(l.size, 50) // a larger page of many languages and ratings has its price too
+					l.size = min(l.size, 50) // a larger page of many languages and ratings costs too much
 				}
 				if r.IntN(3) == 0 {
 					from := commenttest.Epoch.Add(time.Duration(r.IntN(2000)) * time.Second)
@@ -373,8 +372,8 @@ func TestInsertsAndDeletesWhileWalking(t *testing.T) {
 	})
 }
 
-// Whatever is asked between two cursors, from either end, with comments gone at the cursors and
-// elsewhere: the page and what it says of its neighbours are what a look at the whole list tells.
+// A slice between any two cursors, from either end, matches the whole list, and so does its page
+// info. Comments at the cursors and elsewhere may be gone.
 func TestSlicesBetweenCursors(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -403,8 +402,8 @@ func TestSlicesBetweenCursors(t *testing.T) {
 	})
 }
 
-// checkSlice asks for a random slice of a list, by cursors of edges that were once in it, and
-// compares with the list.
+// checkSlice asks for a random slice of a list, by cursors of its present or former edges, and
+// compares it with the list.
 func (a *api) checkSlice(r *rand.Rand, l list, edges []edge, whole []comment.Comment) {
 	a.tb.Helper()
 	l.size = r.IntN(6)
@@ -431,8 +430,8 @@ func (a *api) checkSlice(r *rand.Rand, l list, edges []edge, whole []comment.Com
 	a.checkPage(l, a.page(variables), whole[low:high], low == 0, high == len(whole))
 }
 
-// countBefore is how many comments of a list stand before the edge, which may be gone, or also at
-// it.
+// countBefore returns how many comments of a list come before the edge, which may be gone, or also
+// at it.
 func countBefore(order comment.Order, whole []comment.Comment, e edge, inclusive bool) int {
 	at := order.PlaceOf(comment.Comment{ID: comment.ID(e.Node.ID), Rating: e.Node.Rating})
 	count := 0
@@ -445,8 +444,8 @@ func countBefore(order comment.Order, whole []comment.Comment, e edge, inclusive
 	return count
 }
 
-// A cursor costs no further read while its comment is there, and one probe in a second wave when it
-// is gone.
+// A cursor costs no further read while its comment exists, and one probe in a second wave when the
+// comment is gone.
 func TestProbes(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))

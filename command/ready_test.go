@@ -15,8 +15,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// freeAddress returns an address on which no process listens. Nor does one begin to before the caller
-// does: others take 127.0.0.1, and each test has an address of its own where the system has them.
+// freeAddress returns an address on which no process listens, nor will before the caller does. Other processes take
+// 127.0.0.1, so each test gets an address of its own where the system has them.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	own := net.IPv4(127, byte(1+rand.IntN(254)), byte(rand.IntN(256)), byte(1+rand.IntN(254)))
@@ -31,7 +31,7 @@ func freeAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// probe asks once, as a balancer does: for a second at most.
+// probe asks once, as a load balancer does: for a second at most.
 func probe(url string) (status int, body string) {
 	client := http.Client{Timeout: time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
 	response, err := client.Get(url)
@@ -46,9 +46,8 @@ func probe(url string) (status int, body string) {
 	return response.StatusCode, string(text)
 }
 
-// While the sample data is put into the table and counted, every probe is answered, with the
-// reason; and the first that says ready finds all of it counted. Then the server ends, and starts
-// again.
+// While the sample data is written and counted, every probe is answered, with the reason; the first that says ready
+// finds all of it counted. Then the server ends, and starts again.
 func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
@@ -60,7 +59,7 @@ func TestReadyMeansThatTheSampleDataIsCounted(t *testing.T) {
 		"--engine", dynamotest.DynoxideBinary(t), "--sample-data")
 	process.Env = append(process.Environ(), "TALKBACK_DRAIN_DELAY=0s")
 	reasons, ready := map[string]bool{}, make(chan string, 1)
-	go func() { // follow returns when the program says that it answers
+	go func() { // follow returns when the program prints its address
 		for answers := 0; ; time.Sleep(10 * time.Millisecond) { // between two probes
 			status, body := probe("http://" + address + "/readyz")
 			switch {

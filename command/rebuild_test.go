@@ -32,7 +32,7 @@ func counted(perProduct int) []comment.Comment {
 	return out
 }
 
-// says runs a command and gives all that it says, but for progress and how long it took.
+// says runs a command and returns its output, without progress and durations.
 func (e *exporter) says(name string, arguments ...string) string {
 	e.t.Helper()
 	var out bytes.Buffer
@@ -43,7 +43,7 @@ func (e *exporter) says(name string, arguments ...string) string {
 	return seconds.ReplaceAllString(progressLine.ReplaceAllString(text, ""), "in N s")
 }
 
-// What rebuild and verify say stands in testdata/rebuild.golden.
+// The output of rebuild and verify is in testdata/rebuild.golden.
 func TestRebuildAndVerify(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
@@ -58,8 +58,8 @@ func TestRebuildAndVerify(t *testing.T) {
 	compareGolden(t, "testdata/rebuild.golden", []byte(got.String()))
 }
 
-// While a rebuild is at work, another says who is; when it was killed, another goes on after some
-// seconds, and ends right.
+// While a rebuild is at work, another one says which process it is. When the first is killed,
+// another goes on after some seconds, and completes it correctly.
 func TestRebuildKilled(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))

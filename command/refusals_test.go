@@ -12,14 +12,14 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// What commands refuse: each row is a command line with the exit status and the sentence that it
-// ends with, in testdata/refusals.golden. None of them makes a table, a folder or a file.
+// Refusals of commands: each row is a command line with the exit status and its last sentence, in
+// testdata/refusals.golden. None of them makes a table, a folder or a file.
 func TestRefusals(t *testing.T) {
 	golden, err := filepath.Abs("testdata/refusals.golden")
 	if err != nil {
 		t.Fatal(err)
 	}
-	client := call.NewLocalClient(startEngine(t)) // of its own, so that its tables are known
+	client := call.NewLocalClient(startEngine(t)) // its own engine, so that its tables are known
 	folder := t.TempDir()
 	t.Chdir(folder)
 	t.Setenv("COLUMNS", "80")

@@ -59,7 +59,7 @@ func rejectsFolder(t *testing.T) {
 	}
 }
 
-// contents are the files of the working directory, a link's as where it leads.
+// contents returns the files of the working directory, following links.
 func contents(t *testing.T) map[string]string {
 	t.Helper()
 	entries, err := os.ReadDir(".")
@@ -133,7 +133,7 @@ func folderName(t *testing.T) string {
 	return filepath.Base(folder)
 }
 
-// By force, what is there is replaced, through a link too. The rows are their owner's alone.
+// With --force, an existing file is replaced, through a link too. Only the owner can read the rows.
 func TestRejectsByForce(t *testing.T) {
 	rejectsFolder(t)
 	for _, name := range []string{"new.tsv", "old.csv.rejects.tsv", "notes.tsv", "nowhere.tsv"} {
@@ -155,7 +155,7 @@ func TestRejectsByForce(t *testing.T) {
 	}
 }
 
-// The engine's own files are no place for rows, nor for an export.
+// Rows and exports cannot be written over the engine's own files.
 func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 	rejectsFolder(t)
 	if err := os.Mkdir("data", 0o700); err != nil {
@@ -185,7 +185,8 @@ func TestTheEnginesFilesAreNotWrittenOver(t *testing.T) {
 	checkFiles(t, "data", "talkback.db")
 }
 
-// What was rejected is there also when the import is stopped, and the way to run it again is told.
+// Rejected rows are kept also when the import is stopped, and the command to run it again is
+// printed.
 func TestRejectsOfAStoppedImport(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -210,8 +211,7 @@ func TestRejectsOfAStoppedImport(t *testing.T) {
 	}
 }
 
-// The documented way to import rejected rows after correction: cut and printf bring back every
-// byte.
+// Corrected rejects can be imported as documented: cut and printf restore every byte.
 func TestRejectsComeBack(t *testing.T) {
 	again := blockWith(t, "docs/operate/data.md", "rejects.tsv | while")
 	t.Chdir(t.TempDir())
@@ -238,7 +238,7 @@ func TestRejectsComeBack(t *testing.T) {
 		"This was a dry run: no table was asked, and nothing was written\n", "rejected.csv", "--dry-run")
 }
 
-// blockWith is the block of a document that has a text.
+// blockWith returns the block of a document that contains a text.
 func blockWith(t *testing.T, document, text string) string {
 	t.Helper()
 	for _, block := range doctest.Read(t, document).Blocks() {
@@ -250,10 +250,10 @@ func blockWith(t *testing.T, document, text string) string {
 	return ""
 }
 
-// octal are the escapes of cells that are bytes.
+// octal matches the escapes of cells that are bytes.
 var octal = regexp.MustCompile(`^\\0([0-3][0-7]{2})`)
 
-// uncell undoes what makes a cell of bytes, as printf %b does.
+// uncell reverses the escapes of a cell, as printf %b does.
 func uncell(t testing.TB, cell string) string {
 	t.Helper()
 	var out []byte
@@ -282,8 +282,8 @@ func uncell(t testing.TB, cell string) string {
 // forged starts a line that only the file's author can have written.
 const forged = "FORGED"
 
-// checkHarmless imports bytes from a file with a name as bad as they are, and looks at all that is
-// said and written.
+// checkHarmless imports bytes from a file with an equally bad name, and checks all output and
+// files.
 func checkHarmless(t testing.TB, folder, format, text string) {
 	t.Helper()
 	name := filepath.Join(folder, "re\x1b]0;x\a\n"+forged+"views")
@@ -308,8 +308,8 @@ func checkHarmless(t testing.TB, folder, format, text string) {
 
 var atStart = regexp.MustCompile(`^[=+@＝＋－＠"\t-]|[,;"][=@]`)
 
-// checkRejects looks at a file of rejected rows, if there is one: each is one line of three cells,
-// as it was read.
+// checkRejects checks a file of rejected rows, if there is one: each is one line of three cells,
+// unchanged.
 func checkRejects(t testing.TB, path, source string) {
 	t.Helper()
 	content, err := os.ReadFile(path)
@@ -347,13 +347,13 @@ func checkRejects(t testing.TB, path, source string) {
 	}
 }
 
-// nastyValues are what a column of a stranger's file may hold.
+// nastyValues are possible values in a column of a stranger's file.
 var nastyValues = []string{
 	"=cmd|' /C calc'!A0", "x\t\n=cmd", "\n" + forged + "\t1\t2", "\x1b]0;owned\a", "\u202e", "\u2028", "\x00", "\xff\xfe", "-1", "+1", "@x", "\"", "\"=1", ",=1", ";@x", "\r\n=1\r", "\u009b2J",
 	"＝1", `\`, `\n`, "5", "en", "2015-08-20", "cup", "", "UK", "\U0001f600",
 }
 
-// hostileFile draws a file of one of the formats, in which any value, name of a column or line can
+// hostileFile draws a file of one of the formats, in which any value, line or name of a column can
 // be nasty.
 func hostileFile(t *rapid.T, format string) string {
 	value := rapid.SampledFrom(nastyValues)
@@ -390,8 +390,8 @@ func hostileFile(t *rapid.T, format string) string {
 	return text.String()
 }
 
-// Whatever a file holds and is called, no message and no file of its import has anything that a
-// terminal obeys or a spreadsheet runs, and each rejected row is one line.
+// Whatever a file holds and is called, no message and no file of its import contains anything that
+// a terminal obeys or a spreadsheet runs. Each rejected row is one line.
 func TestImportOfHostileFiles(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
@@ -401,7 +401,7 @@ func TestImportOfHostileFiles(t *testing.T) {
 	})
 }
 
-// Names of files and columns are a stranger's too, wherever a message has them.
+// Names of files and columns come from strangers too, in every message that has them.
 func TestMessagesOfHostileNames(t *testing.T) {
 	t.Chdir(t.TempDir())
 	const nasty = "x\x1b]0;owned\a\n" + forged

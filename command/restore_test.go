@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// restored is a line of an export with a version of a comment.
+// restored returns a line of an export with a version of a comment.
 func restored(version int) string {
 	return fmt.Sprintf(`{"talkback":1,"id":"c_01HZ0000000000000000000000","product":"teapot","rating":5,"language":"en","title":null,"text":"Old.","author":"u1","authorName":"Ada","createdAt":"2024-05-28T16:19:36.576Z","updatedAt":null,"version":%d}`, version)
 }
@@ -40,7 +40,7 @@ func TestRestoreIsAskedForByName(t *testing.T) {
 	i.want(summary(1, 1, 0, 0, 0), file, "--restore")
 }
 
-// A comment with the last version there is can be deleted and not edited.
+// A comment with the highest possible version can be deleted but not edited.
 func TestLastVersion(t *testing.T) {
 	t.Parallel()
 	endpoint := dynamotest.Dynoxide(t)
@@ -56,8 +56,8 @@ func TestLastVersion(t *testing.T) {
 	}
 }
 
-// An item that is no proper comment is deleted by a moderator, and is counted no more. No customer
-// deletes it, since its author is not known.
+// A moderator can delete an item that is no proper comment, and it is no longer counted. No
+// customer can delete it, since its author is unknown.
 func TestImproperCommentsAreDeleted(t *testing.T) {
 	t.Parallel()
 	for attribute, value := range map[string]string{layout.AttrVersion: "2147483648", layout.AttrRating: "9"} {
@@ -96,7 +96,7 @@ func TestImproperCommentsAreDeleted(t *testing.T) {
 				t.Errorf("again: %s %+v", got.Data, got.Errors)
 			}
 			if attribute == layout.AttrRating {
-				return // the edit by hand could not be counted: all counts wait for a rebuild
+				return // the edit by hand could not be counted, so all counts wait for a rebuild
 			}
 			a.drained(time.Now())
 			got := a.ask(`{ product(id: "teapot") { comments(first: 9) { totalCount nodes { id } } } }`, nil)

@@ -28,7 +28,7 @@ type caller struct {
 	viewer, refusal string
 }
 
-// The names of those callers who may do more than others.
+// The names of callers with more rights than others.
 const (
 	theAuthor   = "the author"
 	theToken    = "the moderators' token"
@@ -90,7 +90,7 @@ func everyCaller(t *testing.T) []caller {
 	}
 }
 
-// deed is something that not every caller may do.
+// deed is an action that some callers may not take.
 type deed struct {
 	name string
 	// operation has $id for the comment, which u1 wrote, or an imported author if imported is set.
@@ -100,7 +100,7 @@ type deed struct {
 	status    comment.Status // of the comment
 }
 
-// deeds are at least one for each mutation.
+// deeds has at least one deed for each mutation.
 var deeds = []deed{
 	{
 		"add a comment as u1", `mutation { addComment(input: {productId: "teapot", rating: 4, language: "en", text: "", author: {id: "u1", name: "A"}}) { userErrors { code } } }`, false,
@@ -171,8 +171,8 @@ var deeds = []deed{
 	},
 }
 
-// Each kind of caller does what it may, and only that. A new field or mutation for some callers is
-// a row of deeds.
+// Each kind of caller may do exactly its deeds. A new field or mutation for some callers is a row
+// of deeds.
 func TestWhatEachCallerMayDo(t *testing.T) {
 	t.Parallel()
 	callers, r := everyCaller(t), commenttest.Rand(t)
@@ -230,7 +230,7 @@ func (c caller) try(t *testing.T, r *rand.Rand, d deed) {
 	if len(got.Errors) > 0 {
 		code = fmt.Sprint(got.Errors[0].Extensions["code"])
 	}
-	if d.name == "become a visitor" { // which changes nothing, and asks for no token
+	if d.name == "become a visitor" { // changes nothing, and needs no token
 		if want != "" {
 			want = "FORBIDDEN"
 		}

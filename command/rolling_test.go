@@ -24,7 +24,7 @@ func startAt(t *testing.T, address string, more ...string) *server {
 		t.Fatal(err)
 	}
 	process := exec.Command(program, append([]string{"serve", "--listen", address, "--drain-delay", "300ms"}, more...)...)
-	process.Env = append(process.Environ(), "TALKBACK_MODERATOR_TOKEN="+moderatorToken) // behind a proxy nobody writes without a token
+	process.Env = append(process.Environ(), "TALKBACK_MODERATOR_TOKEN="+moderatorToken) // behind a proxy, nobody writes without a token
 	return follow(t, process)
 }
 
@@ -38,12 +38,11 @@ func (m moderator) RoundTrip(request *http.Request) (*http.Response, error) {
 	return m.Transport.RoundTrip(request)
 }
 
-// failing finds in a tally what was not answered as it should be.
+// failing matches failures in a tally.
 var failing = regexp.MustCompile(`\w+ [A-Z_]+ \d+`)
 
-// Two servers behind nginx are restarted one after the other, with the configuration that infra has,
-// while clients read and write. Not one request fails, no answer is wrong, and all is counted
-// exactly.
+// Two servers behind nginx, with the configuration of infra, are restarted one after the other while clients read and
+// write. No request fails, no answer is wrong, and everything is counted exactly.
 func TestRollingRestart(t *testing.T) {
 	t.Parallel()
 	servers := [2]string{freeAddress(t), freeAddress(t)}
@@ -68,7 +67,7 @@ func TestRollingRestart(t *testing.T) {
 			t.Errorf("status %d\n%s", status, said)
 		}
 		running[i] = startAt(t, address, table...)
-		untilUsed(t, url, address) // nginx leaves out for a while what refused a connection
+		untilUsed(t, url, address) // nginx avoids a server for a while after it refused a connection
 	}
 	cancel()
 	if err := <-ran; err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/dynamo/call"
 )
 
-// The schema that is served is the one that the program was made from, unless introspection is off:
-// then neither way shows it.
+// The server shows the schema that the program was generated from. With introspection off, neither
+// way shows it.
 func TestSchemaIsServed(t *testing.T) {
 	t.Parallel()
 	file, err := os.ReadFile("../schema.graphqls")
