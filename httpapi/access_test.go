@@ -100,8 +100,8 @@ func TestOriginsAreChecked(t *testing.T) {
 	}
 }
 
-// A request that a browser sends to another site without asking first is refused. Clients that are
-// no browsers, and pages of this server, are served.
+// A request that a browser sends to another site without a preflight is refused. Clients other than
+// browsers, and pages of this server, are served.
 func TestCrossSite(t *testing.T) {
 	closed := newServer(t, nil)
 	open := newServer(t, func(o *httpapi.Options) { o.Origins = []httpapi.Origin{"https://shop.example"} })

@@ -8,9 +8,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// After any sequence of calls, a budget has counted what is held, and it is within its bound unless
-// only the latest is left. It gives up a client only when it needs room, and keeps none that costs
-// more.
+// After any sequence of calls, a budget's count equals what clients hold. It is within its bound
+// unless only the latest client is left. It gives up a client only when it needs room, and keeps
+// none that costs more.
 func TestBudget(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const limit = 100

@@ -44,7 +44,7 @@ func TestTooMuchArrives(t *testing.T) {
 					answers <- reply{status: answer.StatusCode, header: answer.Header}
 				}()
 				_, err := io.WriteString(send, strings.Repeat(" ", 60_000))
-				givenUp := unencrypted2 && errors.Is(err, io.ErrClosedPipe) // all are of one connection
+				givenUp := unencrypted2 && errors.Is(err, io.ErrClosedPipe) // all share one connection
 				if err != nil && !givenUp {
 					t.Fatal(err)
 				}
@@ -56,7 +56,7 @@ func TestTooMuchArrives(t *testing.T) {
 				t.Errorf("beside slow senders: %d %s", got.status, got.body)
 			}
 			for _, send := range bodies {
-				go func() { // those that were given up take nothing any more
+				go func() { // the dropped ones read nothing any more
 					_, _ = io.WriteString(send, `{"query": "{ echo }"}`)
 					_ = send.Close()
 				}()
@@ -67,14 +67,14 @@ func TestTooMuchArrives(t *testing.T) {
 					served++
 				}
 			}
-			if !unencrypted2 && served < 2 { // over HTTP/2 all are of one connection
+			if !unencrypted2 && served < 2 { // over HTTP/2 all share one connection
 				t.Errorf("%d of the others are answered when they end, want at least 2", served)
 			}
 		})
 	}
 }
 
-// Heads without an end are counted too: their connections are closed.
+// Unfinished heads count too: their connections are closed.
 func TestTooManyHeads(t *testing.T) {
 	server := newBoundServer(t, httpapi.NewConnections(100, 50_000), nil)
 	closed := make(chan error)
@@ -101,8 +101,8 @@ func TestTooManyHeads(t *testing.T) {
 	}
 }
 
-// When the maximum of connections is reached, a connection whose request is being processed stays,
-// and others are closed.
+// When the maximum of connections is reached, a connection whose request is being processed stays
+// open, and others are closed.
 func TestRoomForConnections(t *testing.T) {
 	s := newSchema()
 	server := newBoundServer(t, httpapi.NewConnections(3, 0), func(o *httpapi.Options) { o.Schema = s })

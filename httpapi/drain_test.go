@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// talk sends a request over a connection that it keeps, and returns the answer.
+// talk sends a request over a persistent connection, and returns the answer.
 func talk(t *testing.T, conn net.Conn, path string) *http.Response {
 	t.Helper()
 	if _, err := io.WriteString(conn, "GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
@@ -41,8 +41,8 @@ func answered(t *testing.T, conn net.Conn) *http.Response {
 	return response
 }
 
-// Connections that the server keeps open are closed after their next answer, which says so, or when
-// they are quiet. One on which a request is arriving is not.
+// In a drain, open connections are closed after their next answer, which says so, or when they are
+// idle. One on which a request is arriving stays open.
 func TestDrain(t *testing.T) {
 	connections := httpapi.NewConnections(0, 0)
 	server := newBoundServer(t, connections, nil)
@@ -72,8 +72,8 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// isAnsweredInDrain ends the head of a request that was arriving when the drain began. The drain
-// waits for its answer, after which the connection is closed.
+// isAnsweredInDrain completes the head of a request that was arriving when the drain began. The
+// drain waits for its answer, after which the connection is closed.
 func isAnsweredInDrain(t *testing.T, sending net.Conn, drained <-chan error) {
 	t.Helper()
 	select {
@@ -89,9 +89,8 @@ func isAnsweredInDrain(t *testing.T, sending net.Conn, drained <-chan error) {
 	}
 }
 
-// Connections over TLS on which no request ever came hold up the end for no longer than a head may
-// take, whichever protocol they agreed on. One with a request that is arriving is answered, whether
-// it is the first or a later one.
+// TLS connections on which no request ever came delay the end at most as long as a head may take,
+// over either protocol. One with an arriving request, the first or a later one, is answered.
 func TestDrainOverTLS(t *testing.T) {
 	connections := httpapi.NewConnections(0, 0)
 	server := httptest.NewUnstartedServer(httpapi.New(options(func(o *httpapi.Options) { o.Connections = connections })))
@@ -145,7 +144,7 @@ func TestDrainOverTLS(t *testing.T) {
 	}
 }
 
-// dialSlow connects to a server as a client whose system holds little of what is unread.
+// dialSlow connects to a server as a client whose system buffers little unread data.
 func dialSlow(t *testing.T, server *httptest.Server) net.Conn {
 	t.Helper()
 	dialer := net.Dialer{Control: func(_, _ string, raw syscall.RawConn) error {
@@ -161,8 +160,8 @@ func dialSlow(t *testing.T, server *httptest.Server) net.Conn {
 	return conn
 }
 
-// A client that reads slowly gets its whole answer: the end of the server waits for it. It does not
-// wait longer than it may for one that does not read.
+// A client that reads slowly gets its whole answer: the server's end waits for it. A client that
+// does not read delays the end only for the allowed time.
 func TestDrainWaitsForSlowReaders(t *testing.T) {
 	const size = 8 << 20
 	connections := httpapi.NewConnections(0, 0)
@@ -191,7 +190,7 @@ func TestDrainWaitsForSlowReaders(t *testing.T) {
 	select {
 	case err := <-drained:
 		t.Errorf("Drain returned %v while answers were being read", err)
-	case <-time.After(1200 * time.Millisecond): // longer than a quiet connection stays open
+	case <-time.After(1200 * time.Millisecond): // longer than an idle connection stays open
 	}
 	if n, err := io.Copy(io.Discard, slow.Body); n != size || err != nil {
 		t.Errorf("a slow reader got %d bytes of %d: %v", n, size, err)

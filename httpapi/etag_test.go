@@ -7,7 +7,7 @@ import (
 
 const long = "query={long}"
 
-// Each type and each coding of an answer has its own tag. A client that has the answer is not sent
+// Each type and each coding of an answer has its own tag. A client that has the answer does not get
 // it again.
 func TestETags(t *testing.T) {
 	server := newServer(t, nil)
@@ -45,7 +45,7 @@ func TestETags(t *testing.T) {
 	}
 }
 
-// Only a good answer to a GET may be cached.
+// Only a successful answer to a GET may be cached.
 func TestNothingElseIsCached(t *testing.T) {
 	server := newServer(t, nil)
 	for reason, got := range map[string]reply{

@@ -11,16 +11,16 @@ import (
 	"github.com/talkback/talkback/internal/lambdatest"
 )
 
-// newHandler makes the API with options changed as a test needs them, behind a function if this
-// process is to have one.
+// newHandler makes the API with options that a test changes. In a process for function tests, the
+// API is behind a function.
 func newHandler(t *testing.T, set func(*httpapi.Options)) http.Handler {
 	t.Helper()
 	api := httpapi.New(options(set))
 	return lambdatest.Front(t, api, gateway.New(api, slog.New(slog.DiscardHandler)))
 }
 
-// These are the tests of this package from outside that cannot pass through a function, and why.
-// They are a list for readers.
+// These external tests of this package cannot run through a function, for the reasons given. The
+// list is for readers.
 var _ = []struct {
 	why   string
 	tests []string
@@ -39,7 +39,7 @@ var _ = []struct {
 	{"no request is sent", []string{"TestOriginsAreChecked", "TestSlowOperationsAreLogged", "TestTheTraceOfALine"}},
 }
 
-// seen are the others, which pass through a function too.
+// seen are the other tests, which run through a function too.
 var seen = []string{
 	"TestCORSIsClosed", "TestCORSOpensToSome", "TestCORSOpensToAll", "TestCrossSite", "TestETags",
 	"TestNothingElseIsCached", "TestCompression", "TestInFlight", "TestTimeIsOver",

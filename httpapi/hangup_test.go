@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/httpapi/concurrency"
 )
 
-// patient is a schema whose operations run until their context ends, and tell why it did.
+// patient is a schema whose operations run until their context ends, and report the cause.
 type patient struct {
 	*schema
 	began chan struct{}
@@ -40,7 +40,7 @@ const (
 	byGET     = "GET /graphql?query={echo} HTTP/1.1\r\nHost: localhost\r\n\r\n"
 )
 
-// When a client hangs up, what its request does ends, however it was sent.
+// When a client hangs up, the work for its request ends, however it was sent.
 func TestClientHangsUp(t *testing.T) {
 	s := patient{newSchema(), make(chan struct{}), make(chan error)}
 	server := newBoundServer(t, httpapi.NewConnections(0, 0), func(o *httpapi.Options) { o.Schema = s })
@@ -61,7 +61,8 @@ func TestClientHangsUp(t *testing.T) {
 	}
 }
 
-// A client that hangs up while it waits for its turn leaves the queue before its turn is given up.
+// A client that hangs up while its request is queued leaves the queue before the queue time is
+// over.
 func TestClientHangsUpInTheQueue(t *testing.T) {
 	s, limiter := newSchema(), concurrency.New(1, 1)
 	server := newBoundServer(t, httpapi.NewConnections(0, 0), func(o *httpapi.Options) { o.Schema, o.Concurrency = s, limiter })

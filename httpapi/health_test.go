@@ -24,8 +24,9 @@ func probe(ctx context.Context, server http.Handler) int {
 	return answer.Code
 }
 
-// The table is checked once a second, however many probes arrive. A probe that hangs up does not
-// end the check that others wait for, and is not logged. A second later, a new result is answered.
+// The table is checked once a second, however many probes arrive. A probe that hangs up is not
+// logged, and does not end the check that others wait for. A second later, the answer is a new
+// result.
 func TestReadiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked atomic.Int32
@@ -51,7 +52,7 @@ func TestReadiness(t *testing.T) {
 			impatient, hangUp := context.WithCancel(t.Context())
 			var probes sync.WaitGroup
 			probes.Go(func() { probe(impatient, server) })
-			synctest.Wait() // the look of the first is under way
+			synctest.Wait() // the first probe's check is under way
 			hangUp()
 			for range 100 {
 				probes.Go(func() {
@@ -61,7 +62,7 @@ func TestReadiness(t *testing.T) {
 				})
 			}
 			probes.Wait()
-			if got := probe(t.Context(), server); got != want { // from what was found before
+			if got := probe(t.Context(), server); got != want { // from the result so far
 				t.Errorf("a probe behind the others: %d, want %d", got, want)
 			}
 		}
@@ -82,7 +83,7 @@ func TestReadiness(t *testing.T) {
 	})
 }
 
-// A table that does not answer is not ready, and the probe is answered in time.
+// A server whose table does not answer is not ready, and the probe is answered in time.
 func TestReadinessEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := httpapi.New(options(func(o *httpapi.Options) {

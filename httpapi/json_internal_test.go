@@ -14,8 +14,7 @@ import (
 // body reads the members of a body.
 func (m *members) body(text []byte) *refusal { return readJSON(text, m.readBody) }
 
-// Variables are read as encoding/json reads them, whatever is in them, around them, and however it
-// is spaced.
+// Variables are read as encoding/json reads them, whatever their content, surroundings and spacing.
 func TestVariablesLikeEncodingJSON(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		variables := "{" + space(t) + `"a": ` + value(t, 4) + "}"
@@ -57,8 +56,8 @@ func value(t *rapid.T, depth int) string {
 	return "{" + space(t) + `"k\"":` + inner + `,"k":` + value(t, depth-1) + space(t) + "}"
 }
 
-// A member is JSON to this server if it is to encoding/json, texts apart that have half of a
-// surrogate pair.
+// This server accepts a member as JSON exactly if encoding/json does, except for strings with half
+// a surrogate pair.
 func FuzzJSON(f *testing.F) {
 	f.Add(`{"query": "{ a(b: \"c\\u00e9\") }", "variables": {"a": [1, -0.5e+3, {"b": "]"}, true, null]}}`)
 	for _, text := range []string{
@@ -76,14 +75,14 @@ func FuzzJSON(f *testing.F) {
 		object := []byte(`{"a":` + text + `}`)
 		refused := new(members).body(object)
 		if want := json.Valid(object); !utf8.ValidString(text) || want && refused == halfPair {
-			return // encoding/json replaces what is no text
+			return // encoding/json replaces invalid text
 		} else if want == (refused == badJSON) {
 			t.Fatalf("%.200q is JSON to encoding/json: %t; refused: %v", object, want, refused)
 		}
 	})
 }
 
-// What is no JSON object is refused, wherever it is broken.
+// Anything but a JSON object is refused, wherever it is broken.
 func TestReadObjectRefuses(t *testing.T) {
 	whole := `{"query": "{ a(b: \"c\") }", "variables": {"a": [1, {"b": "]"}]}}`
 	for end := range len(whole) {

@@ -13,7 +13,7 @@ import (
 	"github.com/talkback/talkback/httpapi/concurrency"
 )
 
-// However a request ends, its place is free again.
+// However a request ends, its place becomes free.
 func TestPlacesComeBack(t *testing.T) {
 	limiter := concurrency.New(1, 1)
 	answer := func(ctx context.Context, handler http.HandlerFunc) (status int) {
@@ -46,8 +46,8 @@ func TestPlacesComeBack(t *testing.T) {
 	}
 }
 
-// A connection that asks again at once after a refusal waits for the next one; nobody else does,
-// and not longer than anything is full. Time is simulated.
+// A connection that asks again at once after a refusal waits for its next one; no other connection
+// does. It waits only while something is full. Time is simulated.
 func TestAskingAgainAtOnce(t *testing.T) {
 	for _, row := range []struct {
 		reason  string
@@ -55,8 +55,8 @@ func TestAskingAgainAtOnce(t *testing.T) {
 		other   bool          // the next request comes on another connection
 		header  string
 		address string
-		during  func(release func(), hangUp func(), c *Connections) // 100 ms after that request
-		least   time.Duration                                       // that it takes
+		during  func(release func(), hangUp func(), c *Connections) // called 100 ms after that request
+		least   time.Duration                                       // its least duration
 		most    time.Duration
 		refused bool
 	}{
@@ -104,7 +104,7 @@ func TestAskingAgainAtOnce(t *testing.T) {
 	}
 }
 
-// No more requests are held than there may be connections, over however few they come.
+// The server holds no more requests than it may have connections, however few connections they use.
 func TestHeldAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter, _ := fullLimiter(t)
@@ -137,7 +137,7 @@ func fullLimiter(t *testing.T) (full *concurrency.Limiter, release func()) {
 	full = concurrency.New(1, 1)
 	var turns [3]concurrency.Turn
 	for i := range turns {
-		turns[i], _ = full.Enter() // the last one is refused
+		turns[i], _ = full.Enter() // the last request is refused
 	}
 	return full, func() {
 		for _, turn := range turns[:2] {
@@ -148,7 +148,7 @@ func fullLimiter(t *testing.T) (full *concurrency.Limiter, release func()) {
 	}
 }
 
-// The time of an operation runs while it waits for its turn.
+// The timeout of an operation includes its time in the queue.
 func TestWaitingTakesTime(t *testing.T) {
 	limiter := concurrency.New(1, 1)
 	turn, err := limiter.Enter()

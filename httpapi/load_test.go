@@ -20,8 +20,8 @@ import (
 	"github.com/talkback/talkback/internal/usage"
 )
 
-// When all places are taken, further requests are refused at once, health is still answered, and a
-// place that becomes free is used again.
+// When all places are taken, further requests are refused at once and health checks are still
+// answered. A place that becomes free is used again.
 func TestInFlight(t *testing.T) {
 	s := newSchema()
 	server := newServer(t, func(o *httpapi.Options) { o.Schema, o.MaxInFlight = s, 1 })
@@ -54,8 +54,8 @@ func TestInFlight(t *testing.T) {
 	}
 }
 
-// While requests are refused, one is refused before anything else is looked at. Its connection goes
-// on, however the request was sent, and the page of another origin may read why.
+// While requests are refused, a request is refused before any other check. Its connection stays
+// usable, however the request was sent, and pages of other origins may read the reason.
 func TestRefusedAtOnce(t *testing.T) {
 	full, release := crowded(t)
 	told := &observer{}
@@ -79,7 +79,7 @@ func TestRefusedAtOnce(t *testing.T) {
 			t.Errorf("%s: %d %v %s", name, got.status, got.header, got.body)
 		}
 		forwarded := strings.Replace(announced, "\r\n", "\r\nX-Forwarded-For: 192.0.2.1\r\n", 1)
-		if next := ask(forwarded); next.status != 503 { // the observer was told of the first one by now
+		if next := ask(forwarded); next.status != 503 { // by now the observer has recorded the first one
 			t.Errorf("after %s: %d %s", name, next.status, next.body)
 		}
 		if first := told.of(got.header.Get("X-Request-Id")); first.Outcome != httpapi.OutcomeRefused || first.Refused != "limit" {
@@ -98,8 +98,8 @@ func TestRefusedAtOnce(t *testing.T) {
 	}
 }
 
-// crowded returns a limiter of one place, which is taken, and for which another waits until release
-// is called. It refuses all others.
+// crowded returns a limiter whose only place is taken until release is called, with one request
+// waiting. It refuses all others.
 func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
 	t.Helper()
 	full = concurrency.New(1, 1)
@@ -125,7 +125,8 @@ func crowded(t testing.TB) (full *concurrency.Limiter, release func()) {
 	}
 }
 
-// asker returns what sends requests as they are over one connection, and reads their answers.
+// asker returns a function that sends requests unchanged over one connection and reads their
+// answers.
 func asker(t *testing.T, server *httptest.Server) func(request string) reply {
 	t.Helper()
 	conn := dial(t, server)
@@ -148,7 +149,7 @@ func asker(t *testing.T, server *httptest.Server) func(request string) reply {
 	}
 }
 
-// writing is a schema whose operations write a comment, which takes some time.
+// writing is a schema whose operations write a comment, which takes a while.
 type writing struct {
 	*schema
 	takes time.Duration
@@ -237,7 +238,7 @@ func TestBodiesTooLargeAreNotSent(t *testing.T) {
 	}
 }
 
-// A client whose time is over before the operation began is told so, and that a retry may help.
+// A client whose timeout passes before the operation begins is told so, and that a retry may help.
 func TestTimeIsOver(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.OperationTimeout = time.Nanosecond })
 	for accept, status := range map[string]int{plain: 200, graphQL: 503} {
@@ -248,8 +249,8 @@ func TestTimeIsOver(t *testing.T) {
 	}
 }
 
-// A body that ends early is refused, whether its length was announced or not, and though what came
-// of it is an operation.
+// A body that ends early is refused, whether or not its length was announced, even if the part that
+// came is an operation.
 func TestBodyEndsEarly(t *testing.T) {
 	const body = `{"query": "{ echo }"}`
 	server := newServer(t, nil)
@@ -273,7 +274,7 @@ func TestBodyEndsEarly(t *testing.T) {
 	}
 }
 
-// slowly posts a body, and sends none of it before the server has begun to read it.
+// slowly posts a body, and starts sending it only when the server has begun to read it.
 func slowly(t *testing.T, server *httptest.Server, body io.Reader) reply {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, server.URL+"/graphql", body)

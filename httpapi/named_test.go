@@ -24,8 +24,8 @@ func hashed(text string) string {
 	return fmt.Sprintf(`{"persistedQuery": {"version": 1, "sha256Hash": %q}}`, persisted.HashOf(text))
 }
 
-// A query that a client registered is found by its hash, by POST and by GET. What cannot run is not
-// remembered.
+// A registered query is found by its hash, by POST and by GET. A query that cannot run is not
+// registered.
 func TestAutomaticPersistedQueries(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.Automatic = persisted.NewAutomatic(1<<20, nil) })
 	const pair = `query P { echo(text: "\uD83D\uDE00") }`
@@ -82,8 +82,8 @@ func manifest(t *testing.T, text string) string {
 	return name
 }
 
-// A server with trusted documents finds them by every name that they have, and remembers nothing
-// that clients send. One that runs these only refuses all else before it parses it, but for its own
+// A server with trusted documents finds them by all their names, and registers nothing that clients
+// send. If it runs only these, it refuses everything else before parsing it, except for its own
 // pages.
 func TestTrustedDocuments(t *testing.T) {
 	names := manifest(t, fmt.Sprintf(`{"mine": %q, "change": %q}`, echoA, change))
@@ -149,7 +149,7 @@ func TestTrustedDocuments(t *testing.T) {
 	}
 }
 
-// inside asks the API as a page of the server does.
+// inside sends a request to the API as a page of the server does.
 func inside(t *testing.T, api http.Handler, body string) string {
 	t.Helper()
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/graphql", strings.NewReader(body))
@@ -159,7 +159,7 @@ func inside(t *testing.T, api http.Handler, body string) string {
 	return w.Body.String()
 }
 
-// A document that could not run is found before the first client asks.
+// A document that cannot run is found before the first client asks.
 func TestDocumentsAreChecked(t *testing.T) {
 	check := httpapi.DocumentCheck(options(func(o *httpapi.Options) { o.MaxQuery = 5000 }))
 	for text, want := range map[string]string{

@@ -11,7 +11,7 @@ const (
 	plain   = "application/json; charset=utf-8"
 )
 
-// Values of Accept, and the type of the answer. None of them leads to a 406.
+// Values of Accept, and the type of the answer. No value leads to a 406.
 var accepts = []struct{ accept, want, reason string }{
 	{"", plain, "Relay's fetch and others that say nothing"},
 	{"*/*", plain, "curl, fetch in browsers and Node"},
@@ -64,7 +64,7 @@ func TestAnswerTypes(t *testing.T) {
 	}
 }
 
-// The statuses of the draft for requests that could be read, for both types.
+// The draft's statuses for requests that could be read, for both types.
 func TestStatuses(t *testing.T) {
 	server := newServer(t, nil)
 	for _, test := range []struct {

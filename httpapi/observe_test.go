@@ -18,7 +18,7 @@ import (
 	"github.com/talkback/talkback/internal/lambdatest"
 )
 
-// observer keeps what it is told.
+// observer records its calls.
 type observer struct {
 	mu    sync.Mutex
 	began int
@@ -42,7 +42,7 @@ func (o *observer) Ended(ctx context.Context, e *httpapi.Exchange) {
 	}
 }
 
-// of returns what the observer was told of the request with an id, the zero value if nothing.
+// of returns what the observer recorded about the request with an id, or the zero value.
 func (o *observer) of(id string) (told httpapi.Exchange) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -54,7 +54,7 @@ func (o *observer) of(id string) (told httpapi.Exchange) {
 	return told
 }
 
-// Observers are told of every request, with what became of it.
+// Observers are called for every request, with its outcome.
 func TestObservers(t *testing.T) {
 	var told observer
 	handler := newHandler(t, func(o *httpapi.Options) { o.Observers, o.MaxBody = []httpapi.Observer{&told}, 200 })
@@ -66,7 +66,7 @@ func TestObservers(t *testing.T) {
 	operation := func(text string) *http.Request { return ask("POST", "/graphql", `{"query": "`+text+`"}`) }
 	scheme := "http"
 	if lambdatest.Form != "" {
-		scheme = "https" // by which clients come to a function
+		scheme = "https" // clients call a function over HTTPS
 	}
 	api := httpapi.Exchange{Method: "POST", Route: "/graphql", Scheme: scheme, Status: 200}
 	with := func(change func(*httpapi.Exchange)) httpapi.Exchange {
@@ -112,8 +112,8 @@ func TestObservers(t *testing.T) {
 	}
 }
 
-// A refusal of a limit of the server says which; a page that asks within the server is told of as
-// such; and an abandoned answer has no status.
+// Observers learn which limit of the server refused a request. A request by a page within the
+// server is marked as such, and an abandoned answer has no status.
 func TestObserversOfWhatGoesWrong(t *testing.T) {
 	s, told := newSchema(), &observer{}
 	handler := newHandler(t, func(o *httpapi.Options) {
@@ -157,9 +157,9 @@ func TestObserversOfWhatGoesWrong(t *testing.T) {
 	}
 }
 
-// A server without telemetry is told of its requests too, by the log of slow operations. A request
-// takes four allocations for that: the exchange, the answer that notes its status, what would print
-// the plans, and gqlgen's for one more extension.
+// Even without telemetry, a server logs slow operations. That takes four allocations a request: the
+// exchange, the answer that notes its status, the plan's printer, and gqlgen's for one more
+// extension.
 func TestObserversAllocateLittle(t *testing.T) {
 	slow := httpapi.NewSlowLog(slog.New(slog.DiscardHandler), time.Hour)
 	defer slow.Close()
@@ -169,8 +169,8 @@ func TestObserversAllocateLittle(t *testing.T) {
 	}
 }
 
-// allocationsOf returns how often a request makes a server allocate, at least: pools keep what they
-// hold by chance.
+// allocationsOf returns the least number of allocations of a server for a request: pools keep
+// objects by chance.
 func allocationsOf(observers []httpapi.Observer) float64 {
 	handler := httpapi.New(options(func(o *httpapi.Options) { o.Observers = observers }))
 	least := math.Inf(1)

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/telemetry/spans"
 )
 
-// What it takes to be told of a request: nothing, if nobody is.
+// The cost of observing a request is nothing if there is no observer.
 func BenchmarkObservers(b *testing.B) {
 	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
 	tracesOf := func(sampler trace.Sampler) httpapi.Observer {

@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// Before there is a handler, every path is answered: that the process is alive, and why it is not
-// ready.
+// Before there is a handler, every path is answered. The answers say that the process is alive, and
+// why it is not ready.
 func TestOpening(t *testing.T) { synctest.Test(t, testOpening) }
 
 func testOpening(t *testing.T) {
@@ -51,8 +51,8 @@ func testOpening(t *testing.T) {
 	}
 }
 
-// A request to the API waits for the handler, but not for long, and only some do. Nothing else
-// waits.
+// A request to the API waits for the handler, but not for long, and only some requests do. Nothing
+// else waits.
 func TestWaitingForTheAPI(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		opening := httpapi.NewOpening("the table is being opened")

@@ -188,7 +188,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Each bound accepts what is exactly as large, refuses one byte more, and names the bound.
+// Each bound accepts the exact size, refuses one byte more, and names itself.
 func TestBounds(t *testing.T) {
 	server := newServer(t, func(o *httpapi.Options) { o.MaxBody, o.MaxQuery = 300, 100 })
 	filled := func(before string, size int, after string) string {

@@ -108,8 +108,8 @@ func TestProxyText(t *testing.T) {
 	}
 }
 
-// Whatever the headers say: a request straight from a client is that client's, and one through a
-// proxy is of an address that stands in the header, or the proxy's.
+// Whatever the headers say, a direct request has its client's address. One through a proxy has an
+// address from the header, or the proxy's.
 func FuzzProxiesClient(f *testing.F) {
 	f.Add("203.0.113.5", true)
 	f.Add("[::1]:80, , x", false)

@@ -8,8 +8,8 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// A client that retries too early is not charged for it, nor for reads of a write that is one too
-// many: it has what it needs as soon as it was told.
+// A client that retries too early is not charged for it, nor for the reads of a refused write. It
+// can retry successfully at the time it was told.
 func TestRefusalsAreFree(t *testing.T) {
 	limits := &ClientLimits{
 		Reads:  quota.NewLedger(quota.Policy{Name: "read-units", Rate: 0.001, Burst: 100}),
@@ -38,7 +38,7 @@ func TestRefusalsAreFree(t *testing.T) {
 	}
 }
 
-// What a client has left after an operation, and whether it is let in again.
+// A client's balance after an operation, and whether its next request is admitted.
 func TestSettle(t *testing.T) {
 	for _, row := range []struct {
 		why             string

@@ -11,8 +11,9 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// limitedServer serves four operations a client, of which one that reads nothing takes half a unit,
-// and then one every 50 seconds. The header X-Client names the client; "moderator" is not limited.
+// limitedServer allows a client a burst of four operations, then one every 50 seconds. An operation
+// that reads nothing costs half a unit. The header X-Client names the client; "moderator" is not
+// limited.
 func limitedServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
 	return newServer(t, func(o *httpapi.Options) {
@@ -31,8 +32,8 @@ func limitedServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 
 const policies = `"read-units";q=2;w=200, "writes";q=1;w=60`
 
-// Whatever a client asks counts, and what is left is told with every answer. Beyond that, it is
-// refused with the time to wait; others are not.
+// Every request counts, and every answer shows the balance. Beyond it, the client is refused with
+// the time to wait; others are not.
 func TestClientsAreLimited(t *testing.T) {
 	server := limitedServer(t, nil)
 	first := get(t, server, query, "X-Client: ada")
@@ -67,7 +68,7 @@ func TestClientsAreLimited(t *testing.T) {
 	}
 }
 
-// What is not limited tells nothing of limits.
+// Without a limit, answers have no limit headers.
 func TestWhatIsNotLimited(t *testing.T) {
 	limited, unlimited := limitedServer(t, nil), newServer(t, nil)
 	for range 6 {
@@ -85,7 +86,7 @@ func TestWhatIsNotLimited(t *testing.T) {
 	}
 }
 
-// Pages of allowed origins can read what is left, also of a refusal.
+// Pages of allowed origins can read the balance, also of a refusal.
 func TestPagesReadWhatIsLeft(t *testing.T) {
 	server := limitedServer(t, func(o *httpapi.Options) { o.Origins = []httpapi.Origin{"https://shop.example"} })
 	for range 5 {
@@ -104,7 +105,7 @@ func TestPagesReadWhatIsLeft(t *testing.T) {
 	}
 }
 
-// Pages for people ask the API in the name of the person who sees them.
+// The server's HTML pages query the API on behalf of their reader.
 func TestPagesCount(t *testing.T) {
 	server := limitedServer(t, func(o *httpapi.Options) {
 		o.Pages = func(api http.Handler) http.Handler {

@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/httpapi"
 )
 
-// linesOf are the lines of a log in JSON, without what differs from run to run.
+// linesOf returns the lines of a log in JSON, without values that differ from run to run.
 func linesOf(t *testing.T, log *bytes.Buffer) (lines []map[string]any) {
 	t.Helper()
 	for text := range strings.Lines(log.String()) {
@@ -35,8 +35,8 @@ func linesOf(t *testing.T, log *bytes.Buffer) (lines []map[string]any) {
 	return lines
 }
 
-// Each request to the API is a line: its trace, type and name, its outcome and what it took. What
-// the client wrote, other than a name, is not in it.
+// Each request to the API is a log line: its trace, type and name, its outcome and its cost. It
+// contains no text of the client but a name.
 func TestRequestsAreLogged(t *testing.T) {
 	var log bytes.Buffer
 	handler := newHandler(t, func(o *httpapi.Options) {
@@ -85,8 +85,8 @@ func TestRequestsAreLogged(t *testing.T) {
 	}
 }
 
-// Of a thousand slow operations in a minute, ten are logged, with their plans, and how many more
-// there were. Quick ones are not.
+// Of a thousand slow operations in a minute, ten are logged, with their plans and the number of the
+// others. Quick operations are not logged.
 func TestSlowOperationsAreLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log bytes.Buffer
@@ -116,8 +116,7 @@ func TestSlowOperationsAreLogged(t *testing.T) {
 	})
 }
 
-// A line of a request that is recorded names its trace, and does not take another one from the
-// header.
+// The log line of a recorded request names its trace, and takes no other trace from the header.
 func TestTheTraceOfALine(t *testing.T) {
 	inside := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}})
 	r := httptest.NewRequest("POST", "/graphql", nil).WithContext(trace.ContextWithSpanContext(context.Background(), inside))

@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// A page that was made for a request is counted until it is sent, and what it asked the API for
-// only until the API has answered.
+// A page is counted until it is sent, and its request to the API only until the API has answered.
 func TestPagesMadeForARequestAreCounted(t *testing.T) {
 	s := &sender{connections: NewConnections(0, 0), unsent: newBudget(1 << 20)}
 	var during int
@@ -25,10 +24,10 @@ func TestPagesMadeForARequestAreCounted(t *testing.T) {
 // unflushed takes an answer within the process: it has no buffer that could be flushed.
 type unflushed struct{ *httptest.ResponseRecorder }
 
-// Flush is not that of [http.Flusher].
+// Flush does not have the signature of [http.Flusher].
 func (unflushed) Flush(struct{}) {}
 
-// An answer of several chunks arrives whole where nothing can be flushed.
+// An answer of several chunks arrives whole even where nothing can be flushed.
 func TestLargeAnswersWithinTheProcess(t *testing.T) {
 	s := &sender{connections: NewConnections(0, 0), unsent: newBudget(10 << 20)}
 	to := unflushed{httptest.NewRecorder()}

@@ -66,7 +66,7 @@ func refuseToRead(t *testing.T, server *httptest.Server, requests int) bool {
 	return refuseToReadOf(t, server, requests, "/graphql?"+long, "none")
 }
 
-// refuseToReadOf does so for a path, as a browser on a page of a site does.
+// refuseToReadOf does the same for a path, as a browser on a page of a site.
 func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, site string) bool {
 	t.Helper()
 	conn := dial(t, server)
@@ -103,7 +103,7 @@ func refuseToReadOf(t *testing.T, server *httptest.Server, requests int, path, s
 }
 
 // A client that never reads does not keep others from being answered. It holds no place, neither
-// over HTTP/2 with a window of zero bytes nor over HTTP/1.1 with a full one. What is kept for it is
+// over HTTP/2 with an empty window nor over HTTP/1.1 with a full one. Memory for its answers is
 // bounded.
 func TestClientsThatDoNotRead(t *testing.T) {
 	t.Run("HTTP/2", func(t *testing.T) {
@@ -188,8 +188,8 @@ func (p pipes) Close() error { return nil }
 // Addr implements [net.Listener].
 func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
-// A client may take as long as it needs for a large answer while it keeps reading, and is given up
-// when it stops.
+// A client may take as long as it needs for a large answer while it keeps reading. When it stops,
+// the server gives it up.
 func TestSlowReaders(t *testing.T) {
 	for reason, test := range map[string]struct {
 		pause time.Duration
@@ -232,7 +232,7 @@ func TestSlowReaders(t *testing.T) {
 	}
 }
 
-// Answers share buffers one after the other, and never the bytes.
+// Answers use the same buffers one after the other, and never share their bytes.
 func TestAnswersDoNotMix(t *testing.T) {
 	server := newServer(t, nil)
 	var group sync.WaitGroup

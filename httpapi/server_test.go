@@ -90,8 +90,8 @@ func (s *schema) value(field *ast.Field, operation *graphql.OperationContext) an
 	return value
 }
 
-// hideFaults shows the errors of GraphQL and timeouts, and hides all others, as the presenter of
-// the service does.
+// hideFaults shows GraphQL's errors and timeouts, and hides all others, as the service's presenter
+// does.
 func hideFaults(_ context.Context, err error) *gqlerror.Error {
 	var refused *gqlerror.Error
 	if errors.As(err, &refused) && refused.Err == nil {
@@ -120,7 +120,7 @@ func (nothing) RowsOf(context.Context, []comment.ProductLanguage) (map[comment.P
 	return nil, nil, nil // no product has that many languages
 }
 
-// options returns the options of a server, changed as a test needs them.
+// options returns a server's options with a test's changes.
 func options(set func(*httpapi.Options)) httpapi.Options {
 	o := httpapi.Options{
 		Schema:           newSchema(),
@@ -137,7 +137,7 @@ func options(set func(*httpapi.Options)) httpapi.Options {
 	return o
 }
 
-// newServer starts a server with options changed as a test needs them.
+// newServer starts a server with a test's changes to its options.
 func newServer(t *testing.T, set func(*httpapi.Options)) *httptest.Server {
 	t.Helper()
 	server := httptest.NewServer(newHandler(t, set))
@@ -193,7 +193,7 @@ func send(t *testing.T, method, address, body string, headers ...string) reply {
 	return do(t, request, http.DefaultTransport)
 }
 
-// do sends a request as it is.
+// do sends a request unchanged.
 func do(t *testing.T, request *http.Request, by http.RoundTripper) reply {
 	t.Helper()
 	response, err := by.RoundTrip(request)

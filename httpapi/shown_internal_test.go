@@ -10,8 +10,8 @@ import (
 	"github.com/talkback/talkback/internal/edge"
 )
 
-// However many answers are shown, and about whatever products, what is remembered of them is
-// bounded, and its size is known.
+// However many answers are shown, about whatever products, the memory for them is bounded and its
+// size is correct.
 func TestShownAnswersAreBounded(t *testing.T) {
 	s := newShownAnswers(func([]string, time.Time) bool { return true })
 	header := http.Header{}
@@ -21,7 +21,7 @@ func TestShownAnswersAreBounded(t *testing.T) {
 			products = append(products, strings.Repeat("x", 128))
 		}
 		if edge.Sharing(time.Second).Allow(header, products) {
-			header.Set("ETag", fmt.Sprint(i/2)) // every other one again
+			header.Set("ETag", fmt.Sprint(i/2)) // the same tag twice
 			(&shownAnswer{of: s, products: products}).keep(header)
 		}
 	}

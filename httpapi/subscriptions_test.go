@@ -31,7 +31,7 @@ import (
 	"github.com/talkback/talkback/quota"
 )
 
-// quiet is a log of events in which nothing happens, and a table of which nothing is read.
+// quiet is an empty log of events and an empty table.
 type quiet struct{ nothing }
 
 func (quiet) Want(context.Context, string, time.Duration) error                  { return nil }
@@ -47,7 +47,7 @@ func (q quiet) CurrentStatsOf(ctx context.Context, products []string) (map[strin
 	return q.StatsOf(ctx, products)
 }
 
-// followers answers subscriptions to statistics, and else as schema does.
+// followers answers subscriptions to statistics, and everything else as schema does.
 type followers struct {
 	*schema
 	hub *live.Hub
@@ -94,7 +94,7 @@ func subscribing(tb testing.TB, set func(*httpapi.Options)) func(*httpapi.Option
 }
 
 // begun sends a request, and returns its answer up to the first empty line after an event or a
-// part, or all of it.
+// part, or else all of it.
 func begun(t *testing.T, server *httptest.Server, method, accept, query string) (status int, contentType, text string) {
 	t.Helper()
 	address, body := server.URL+"/graphql", `{"query": "`+query+`"}`
@@ -126,7 +126,7 @@ func begun(t *testing.T, server *httptest.Server, method, accept, query string) 
 }
 
 // A subscription is answered by the stream that its client accepts. A query stays plain JSON, also
-// for clients that accept streams besides.
+// if the client accepts streams too.
 func TestWaysToSubscribe(t *testing.T) {
 	const subscription, query = "subscription { stats }", "{ echo }"
 	server := newServer(t, subscribing(t, nil))
@@ -179,7 +179,7 @@ func dialled(t *testing.T, server *httptest.Server, header http.Header) (conn *w
 	return conn, answer.StatusCode
 }
 
-// exchange sends messages and returns the last one of as many answers.
+// exchange sends messages and returns the last of the given number of answers.
 func exchange(t *testing.T, conn *websocket.Conn, messages ...string) (last string) {
 	t.Helper()
 	for _, text := range messages {
@@ -216,8 +216,8 @@ func TestSocketOperations(t *testing.T) {
 	}
 }
 
-// Pages of other sites open no sockets unless their origin is allowed: browsers ask nobody before
-// they send such a request.
+// Pages of other sites open no sockets unless their origin is allowed: browsers send no preflight
+// for such a request.
 func TestSocketsOfOtherSites(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Origins = []httpapi.Origin{"https://shop.example"} }))
 	for origin, want := range map[string]int{"": 101, server.URL: 101, "https://shop.example": 101, "https://evil.example": 403, "null": 403} {
@@ -234,7 +234,7 @@ func TestSocketsOfOtherSites(t *testing.T) {
 	}
 }
 
-// Clients that would rather speak HTTP/2 are answered by what they speak, as any server does.
+// Clients that prefer HTTP/2 are answered in their protocol, as by any server.
 func TestOtherUpgradesAreIgnored(t *testing.T) {
 	for _, server := range []*httptest.Server{newServer(t, nil), newServer(t, subscribing(t, nil))} {
 		got := post(t, server, `{"query": "{ echo(text: \"x\") }"}`, "Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAMAAABkAAQAAP__")
@@ -244,8 +244,7 @@ func TestOtherUpgradesAreIgnored(t *testing.T) {
 	}
 }
 
-// There are at most so many subscriptions and sockets of a client and of all, and again when some
-// end.
+// Subscriptions and sockets are limited per client and in all. When some end, others may begin.
 func TestLimitsOfSubscriptions(t *testing.T) {
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) { o.Subscriptions.Max, o.Subscriptions.PerClient = 3, 2 }))
 	of := func(client string) http.Header { return http.Header{"Authorization": {client}} }
@@ -271,12 +270,12 @@ func TestLimitsOfSubscriptions(t *testing.T) {
 	}
 	_ = second.CloseNow()
 	_ = first.CloseNow()
-	for got := ""; !strings.Contains(got, `"next"`); { // until the server has noticed
+	for got := ""; !strings.Contains(got, `"next"`); { // until the server notices the end
 		got = exchange(t, third, subscribe("2"))
 	}
 }
 
-// A stream over HTTP ends when the token of its request is not valid any more.
+// A stream over HTTP ends when the token of its request expires.
 func TestStreamsEndWithTheirToken(t *testing.T) {
 	var expired atomic.Bool
 	server := newServer(t, subscribing(t, func(o *httpapi.Options) {
@@ -300,8 +299,8 @@ func TestStreamsEndWithTheirToken(t *testing.T) {
 	}
 }
 
-// What an idle subscriber takes of memory, with its connection, its timers and its goroutines. The
-// clients are a process of their own.
+// The memory of an idle subscriber, with its connection, its timers and its goroutines. The clients
+// are a process of their own.
 //
 //	go test ./httpapi -run - -bench IdleSubscribers -benchtime 10000x
 func BenchmarkIdleSubscribers(b *testing.B) {
@@ -363,14 +362,14 @@ func TestMain(m *testing.M) {
 	var open []net.Conn
 	for ask := make([]byte, 1); ; {
 		if _, err := io.ReadFull(os.Stdin, ask); err != nil {
-			os.Exit(len(open) >> 30) // they end here, and not when they are collected
+			os.Exit(len(open) >> 30) // reachable until here, so they are not collected
 		}
 		open = append(open, subscribed(address))
 		_, _ = os.Stdout.Write(ask)
 	}
 }
 
-// subscribed is a socket with a subscription, by as few bytes as it takes.
+// subscribed is a socket with a subscription, in as few bytes as possible.
 func subscribed(address string) net.Conn {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
@@ -387,7 +386,7 @@ func subscribed(address string) net.Conn {
 			got += string(read[:n])
 		}
 	}
-	message := func(text string) string { // masked by zeros
+	message := func(text string) string { // mask of zeros
 		return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
 	}
 	send("GET /graphql HTTP/1.1\r\nHost: h\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"+
@@ -397,7 +396,8 @@ func subscribed(address string) net.Conn {
 	return conn
 }
 
-// resident returns how much memory the process has of the system, in MB, 0 where that is not told.
+// resident returns the resident memory of the process in MB, or 0 where the system does not report
+// it.
 func resident(b *testing.B) (mb float64) {
 	status, _ := os.ReadFile("/proc/self/status") // Linux has it
 	for line := range strings.Lines(string(status)) {
@@ -407,10 +407,10 @@ func resident(b *testing.B) (mb float64) {
 			}
 		}
 	}
-	return mb * 1024 / 1e6 // it is told in KiB
+	return mb * 1024 / 1e6 // /proc reports KiB
 }
 
-// memory returns what the process holds in its heap and its stacks.
+// memory returns the size of the process's heap and stacks.
 func memory() int64 {
 	var m runtime.MemStats
 	runtime.GC()

@@ -21,9 +21,9 @@ func tokens(text string) (all []lexer.Token) {
 	}
 }
 
-// Joining pairs changes nothing in a query but the strings that have pairs. The lexer of the
-// parser, which replaces each half by U+FFFD, finds the same tokens at the same positions before
-// and after. A query with half of a pair is refused.
+// Joining pairs changes only strings that have pairs. The parser's lexer, which replaces each half
+// by U+FFFD, finds the same tokens at the same positions before and after. A query with half a pair
+// is refused.
 func TestJoinPairs(t *testing.T) {
 	pieces := []string{`"`, `"""`, `\`, `\\`, `\"`, `\n`, `\u`, `\u00e9`, `\uD83D\uDE00`, `\ud83d\ude00`, "é", "😀", "#", "\n", "\r", " ", "a", "{", "}", `"\uD83D\uDE00"`, `"\uD83D\uDE00\x"`, `"""\uD83D"""`, `"\u00`}
 	rapid.Check(t, func(t *rapid.T) {

@@ -198,7 +198,7 @@ func TestAnyVariables(t *testing.T) {
 	})
 }
 
-// Of many wrong variables, the first are reported.
+// Of many wrong variables, the errors name the first.
 func TestManyWrongVariables(t *testing.T) {
 	declared := *operation(t, "Int!")
 	declared.VariableDefinitions = slices.Repeat(declared.VariableDefinitions, 1000)
@@ -216,7 +216,7 @@ func TestManyWrongVariables(t *testing.T) {
 	}
 }
 
-// Values in the text have to match their types, in every position.
+// Literals have to match their types, in every position.
 func TestLiterals(t *testing.T) {
 	for _, test := range []struct{ query, want string }{
 		{`{ f(int: {}) }`, `Int cannot represent an object.`},
@@ -261,7 +261,7 @@ func TestLiterals(t *testing.T) {
 	}
 }
 
-// quiet returns rules whose rule about values makes no suggestions.
+// quiet returns rules, with the one about values making no suggestions.
 func quiet() *rules.Rules {
 	all := rules.NewDefaultRules()
 	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)

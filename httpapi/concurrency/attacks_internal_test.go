@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// What some clients do on purpose, or by a mistake, does not teach the limiter wrongly: afterwards
-// it carries overload as if nothing had been, and refuses nothing that the machine can carry.
+// What some clients do on purpose or by mistake does not mislead the limiter: afterwards it handles
+// overload as before, and refuses nothing that the machine can carry.
 func TestAttacks(t *testing.T) {
 	for name, attack := range map[string]func(*testing.T, *machine){
 		"bursts after pauses": func(t *testing.T, m *machine) {
@@ -36,7 +36,7 @@ func TestAttacks(t *testing.T) {
 			m.arrive(20*capacity, 5*time.Second)
 		},
 		"a machine that sleeps for an hour": func(t *testing.T, m *machine) {
-			m.mix = reads(time.Hour) // for the clock, requests in flight take that long
+			m.mix = reads(time.Hour) // by the clock, requests in flight take that long
 			m.arrive(capacity, 20*time.Millisecond)
 		},
 		"the same under overload": func(t *testing.T, m *machine) {
@@ -84,8 +84,8 @@ func (m *machine) hangUp(requests int, after time.Duration) {
 	group.Wait()
 }
 
-// crowd lets clients ask for a time. Each asks again once it has its answer or, if refused, a
-// moment later.
+// crowd lets clients send requests for a while. Each sends again once it has its answer or, if
+// refused, a moment later.
 func (m *machine) crowd(clients int, lasting time.Duration) {
 	var group sync.WaitGroup
 	end := time.Now().Add(lasting)
@@ -101,7 +101,7 @@ func (m *machine) crowd(clients int, lasting time.Duration) {
 	group.Wait()
 }
 
-// Writes are bounded like reads, also if nothing is ever read.
+// Writes are bounded like reads, even if nothing is ever read.
 func TestWrites(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.mix = func(r *rand.Rand) request {
@@ -117,7 +117,7 @@ func TestWrites(t *testing.T) {
 	})
 }
 
-// Requests are compared with those that do about as much.
+// Each request is compared with those that do about the same work.
 func TestClasses(t *testing.T) {
 	seen := map[Class]bool{}
 	for _, alike := range [][]Class{

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever comes and goes in whatever order, the limiter lets no more in than it may, keeps nobody
-// waiting for a place that is free, and loses no place.
+// Whatever requests come and go in whatever order, the limiter admits no more than it may, lets
+// none wait for a free place, and loses no place.
 func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 40).Draw(t, "most")
@@ -18,7 +18,7 @@ func TestPlaces(t *testing.T) {
 		l := newLimiter(rapid.IntRange(0, 50).Draw(t, "least"), most, rapid.IntRange(1, 8).Draw(t, "processors"))
 		var places []*Place
 		var waiters []*waiter
-		collect := func() { // those whose turn has come
+		collect := func() { // requests whose turn has come
 			var still []*waiter
 			for _, w := range waiters {
 				select {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// machine is a server with a table: requests need a processor before and after they read, and wait
-// for the table between. So it carries processors / cpu requests a second.
+// machine is a server with a table: requests need a processor before and after they read, and wait for the table
+// between. So it handles processors / cpu requests a second.
 type machine struct {
 	limiter    *Limiter
 	processors chan struct{}
@@ -20,7 +20,7 @@ type machine struct {
 	mix        func(r *rand.Rand) request
 
 	mu      sync.Mutex
-	took    []time.Duration // from arrival, of requests that are answered
+	took    []time.Duration // from arrival, of answered requests
 	refused []time.Duration
 	failed  error
 }
@@ -38,8 +38,7 @@ func newMachine(mix func(r *rand.Rand) request) *machine {
 	}
 }
 
-// pages are requests of one kind, which take some longer and some less long: 5 ms of a processor
-// and 10 ms of the table.
+// pages are requests of one kind, whose duration varies: about 5 ms of a processor and 10 ms of the table.
 func pages(r *rand.Rand) request {
 	return request{class: 1, cpu: varied(r, 5*time.Millisecond), table: varied(r, 10*time.Millisecond)}
 }
@@ -48,8 +47,7 @@ func varied(r *rand.Rand, about time.Duration) time.Duration {
 	return time.Duration(float64(about) * (0.7 + 0.6*r.Float64()))
 }
 
-// arrive sends perSecond requests a second for a time, at random moments and whatever becomes of
-// them.
+// arrive sends perSecond requests a second for a while, at random moments and independent of their outcomes.
 func (m *machine) arrive(perSecond float64, lasting time.Duration) outcome {
 	m.took, m.refused = nil, nil
 	var group sync.WaitGroup
@@ -99,12 +97,12 @@ func (m *machine) work(cpu time.Duration) {
 	<-m.processors
 }
 
-// outcome is what came of requests.
+// outcome counts the results of requests.
 type outcome struct {
 	goodput float64 // answers a second
 	p99     time.Duration
 	refused int
-	waited  int // of those refused, how many took 10 ms or more
+	waited  int // refused requests that took 10 ms or more
 }
 
 func (m *machine) outcome(lasting time.Duration) outcome {
@@ -119,10 +117,10 @@ func (m *machine) outcome(lasting time.Duration) outcome {
 	}
 }
 
-// capacity is how many pages a machine carries, a second.
+// capacity is how many pages a machine handles per second.
 const capacity = 400
 
-// simulate runs a machine in time that passes at once.
+// simulate runs a machine in simulated time.
 func simulate(t *testing.T, run func(t *testing.T, m *machine)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -137,8 +135,8 @@ func simulate(t *testing.T, run func(t *testing.T, m *machine)) {
 	})
 }
 
-// However many requests come, as many are answered as without overload, nearly as quickly, and the
-// others are refused at once. Afterwards nothing is refused that the machine can carry.
+// However many requests come, as many are answered as without overload, and nearly as quickly; the others are refused
+// at once. Afterwards, nothing that the machine can handle is refused.
 func TestOverload(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		unloaded := m.arrive(capacity/2, 10*time.Second)
@@ -162,7 +160,7 @@ func TestOverload(t *testing.T) {
 	})
 }
 
-// A server that starts under overload has seen no quiet moment.
+// A server that starts under overload has never been idle.
 func TestStartUnderOverload(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.arrive(3*capacity, time.Second)
@@ -172,8 +170,8 @@ func TestStartUnderOverload(t *testing.T) {
 	})
 }
 
-// What makes some requests slow does not lower the limit for the others, if the processors could do
-// more. It grows within seconds to what they need.
+// A cause that slows some requests does not lower the limit for others, if the processors could do more. The limit
+// grows within seconds to what they need.
 func TestSlowRequests(t *testing.T) {
 	slowly := func(share float64, class Class, table time.Duration) func(*rand.Rand) request {
 		return func(r *rand.Rand) request {
@@ -202,8 +200,8 @@ func TestSlowRequests(t *testing.T) {
 	}
 }
 
-// When a table that took seconds for each call is well again, so is the server, also under overload.
-// Meanwhile nobody waits who would wait in vain.
+// When a table that took seconds for each call recovers, so does the server, also under overload. Meanwhile, no request
+// waits in vain.
 func TestSlowTable(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.arrive(capacity*3/4, 3*time.Second)
@@ -224,7 +222,7 @@ func TestSlowTable(t *testing.T) {
 	})
 }
 
-// reads are pages whose table takes so long.
+// reads are pages whose table calls take the given time.
 func reads(table time.Duration) func(*rand.Rand) request {
 	return func(r *rand.Rand) request {
 		p := pages(r)
@@ -233,7 +231,7 @@ func reads(table time.Duration) func(*rand.Rand) request {
 	}
 }
 
-// A table that is slower from now on is no overload: the limit grows to what it needs.
+// A table that becomes slower is no overload: the limit grows to what it needs.
 func TestTableSlowerForGood(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.arrive(capacity*3/2, 5*time.Second)
@@ -245,7 +243,7 @@ func TestTableSlowerForGood(t *testing.T) {
 	})
 }
 
-// Requests that come at once, and no others, are answered.
+// A burst on a server with little load is answered.
 func TestBurst(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.arrive(capacity/4, 3*time.Second)
@@ -258,7 +256,7 @@ func TestBurst(t *testing.T) {
 	})
 }
 
-// Some clients that wait for their answers, before they ask again, are no overload.
+// Some clients that wait for their answers before they ask again are no overload.
 func TestFewClients(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		var clients sync.WaitGroup
@@ -277,7 +275,7 @@ func TestFewClients(t *testing.T) {
 	})
 }
 
-// Pages are not slow because requests before them were cheap.
+// Pages do not count as slow because earlier requests were cheap.
 func TestOtherRequests(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.mix = func(r *rand.Rand) request {
@@ -291,8 +289,8 @@ func TestOtherRequests(t *testing.T) {
 	})
 }
 
-// Probes end with the overload, though each may refuse some itself: those who read from a table far
-// away are many at a time.
+// Probes end with the overload, though each may refuse some requests itself: readers of a distant table are many at a
+// time.
 func TestProbesEnd(t *testing.T) {
 	simulate(t, func(t *testing.T, m *machine) {
 		m.mix = reads(100 * time.Millisecond)
@@ -305,8 +303,7 @@ func TestProbesEnd(t *testing.T) {
 	})
 }
 
-// Places pass to those who wait in the order in which they came, and one who gives up leaves
-// nothing behind.
+// Places pass to waiting requests in the order of arrival, and one that gives up leaves nothing behind.
 func TestQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
@@ -372,7 +369,7 @@ func TestFixed(t *testing.T) {
 	})
 }
 
-// One whose turn does not come is refused.
+// A request whose turn does not come is refused.
 func TestWaitIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(0, 2, 2)
@@ -392,7 +389,7 @@ func TestWaitIsBounded(t *testing.T) {
 	})
 }
 
-// Those who wait while a probe lets in few have their turn after it, even if nobody comes or goes.
+// Requests that wait while a probe admits few have their turn after it, even if none comes or goes.
 func TestProbeEndsForThoseWhoWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(36, 256, 2) // it begins with a probe
@@ -412,8 +409,8 @@ func TestProbeEndsForThoseWhoWait(t *testing.T) {
 	})
 }
 
-// A limiter refuses from the first refusal on, until one comes while nobody waits. Meanwhile, one that
-// comes when there is no room is refused before it enters.
+// A limiter is full from the first refusal until a request comes while none waits. Meanwhile, a request that finds no
+// room is refused before it enters.
 func TestRefusing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		limiter := newLimiter(1, 1, 1)

@@ -17,7 +17,7 @@ import (
 	"github.com/talkback/talkback/httpapi/gateway"
 )
 
-// invoke hands an event to a gateway.
+// invoke passes an event to a gateway.
 func invoke(t *testing.T, handler http.HandlerFunc, event string) (response, error) {
 	t.Helper()
 	out, err := gateway.New(handler, slog.New(slog.DiscardHandler)).Invoke(t.Context(), []byte(event))
@@ -40,7 +40,7 @@ type response struct {
 	IsBase64Encoded   bool
 }
 
-// A handler sees of an event what it would see of the request over a connection.
+// A handler sees the same request in an event as over a connection.
 func TestRequests(t *testing.T) {
 	const (
 		url      = `{"version": "2.0", "rawPath": "/graphql", "requestContext": {"domainName": "api.example", "http": {"method": "POST", "sourceIp": "192.0.2.7"}}`
@@ -94,7 +94,7 @@ func described(t *testing.T, r *http.Request) string {
 	return out + ": " + string(body)
 }
 
-// What is no request of a known form is refused: with an error to who invoked the function, or with an
+// An event that is no request of a known form is refused: with an error to the invoker of the function, or with an
 // answer if that is an HTTP client.
 func TestRefusals(t *testing.T) {
 	const asked = `"requestContext": {"http": {"method": "POST"}}`
@@ -181,8 +181,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// An answer that cannot be sent becomes one that says so, which pages of other origins may read too.
-// It can be as large as the gateway takes, which counts base64.
+// An answer that cannot be sent is replaced by one that says so, which pages of other origins may read too. The
+// gateway's size limit counts base64.
 func TestLargestAnswers(t *testing.T) {
 	const mb = 1 << 20
 	for _, row := range []struct {
@@ -219,7 +219,7 @@ func TestLargestAnswers(t *testing.T) {
 	}
 }
 
-// A panic is answered and logged, and its text stays in the log.
+// A panic is answered and logged, and its text appears only in the log.
 func TestPanics(t *testing.T) {
 	for _, row := range []struct {
 		fault  any
@@ -240,7 +240,7 @@ func TestPanics(t *testing.T) {
 	}
 }
 
-// The time of a request ends before that of its invocation, so that it can be answered.
+// A request's deadline is before that of its invocation, so that it can be answered.
 func TestDeadline(t *testing.T) {
 	end := time.Now().Add(time.Hour)
 	ctx, cancel := context.WithDeadline(t.Context(), end)

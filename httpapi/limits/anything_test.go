@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// place is a field whose arguments are tried: its definition, and the text around it.
+// place is a field whose arguments are tested: its definition, and the text around it.
 type place struct {
 	before, after string
 	field         *ast.FieldDefinition
@@ -39,7 +39,8 @@ func places(schema *ast.Schema) []place {
 	return all
 }
 
-// sender makes up what clients may send: mostly what a type accepts, now and then anything else.
+// sender generates what clients may send: mostly valid values of a type, now and then anything
+// else.
 type sender struct {
 	*rapid.T
 	schema *ast.Schema
@@ -78,7 +79,7 @@ func (s sender) value(t *ast.Type, depth int) any {
 
 func (s sender) oneIn(n int) bool { return rapid.IntRange(1, n).Draw(s.T, "one in") == 1 }
 
-// literal returns a value as part of a query. The name of an enum has no quotes, mostly.
+// literal returns a value as part of a query. The name of an enum usually has no quotes.
 func (s sender) literal(value any) string {
 	switch v := value.(type) {
 	case []any:
@@ -141,8 +142,8 @@ func (s sender) operation(p place) (query string, variables map[string]any) {
 	return before + p.field.Name + list + p.after, variables
 }
 
-// Any argument that a client sends, in the text or as a variable, is served or refused. It never
-// causes an internal error, and many are served.
+// Any argument that a client sends, in the text or as a variable, is served or refused. None causes
+// an internal error, and many are served.
 func TestAnyArgument(t *testing.T) {
 	handler := newServer(&shop{text: "x"}, nil)
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()

@@ -30,15 +30,15 @@ type attack struct {
 	answerKB, allocKB int
 }
 
-// What a refusal may cost. The benchmark measures time; this bound of processor time only ends a
-// runaway, however busy the machine is.
+// The bounds on the cost of a refusal. The benchmark measures time; this bound of processor time
+// only stops a runaway, however busy the machine is.
 const (
 	refusalKB      = 12
 	refusalAllocKB = 2048
 	patience       = time.Second
 )
 
-// invalid is the code of what GraphQL itself refuses.
+// invalid is the code of GraphQL's own refusals.
 const (
 	invalid   = "GRAPHQL_VALIDATION_FAILED"
 	unparsed  = "GRAPHQL_PARSE_FAILED"
@@ -58,7 +58,7 @@ func attacks(tb testing.TB) []attack {
 	return all
 }
 
-// asked returns an attack by the text of a query.
+// asked returns an attack by a query without variables.
 func asked(tb testing.TB, name, code, query string) attack {
 	tb.Helper()
 	return attack{name: name, code: code, body: envelope(tb, query, nil)}
@@ -109,7 +109,7 @@ func (a attack) check(t *testing.T, handler http.Handler) {
 	}
 }
 
-// processorTime returns how much of it this process has used.
+// processorTime returns the processor time that this process has used.
 func processorTime(tb testing.TB) time.Duration {
 	tb.Helper()
 	var used syscall.Rusage
@@ -119,8 +119,7 @@ func processorTime(tb testing.TB) time.Duration {
 	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
-// A request that exceeds a limit reads nothing. Its error names the limit, the value and what to
-// do.
+// A request that exceeds a limit reads nothing. Its error names the limit, the value and the cure.
 func TestRefusalsNameTheCure(t *testing.T) {
 	met := map[string]bool{}
 	handler := newServer(&shop{}, nil)
@@ -152,7 +151,7 @@ func TestRefusalsNameTheCure(t *testing.T) {
 // hold its refusal or answer, and the cache holds its documents.
 const memoryBound = 160 << 20
 
-// usualGOGC is how often the program collects garbage. `make test` asks for less.
+// usualGOGC is the program's own GOGC. `make test` sets a higher one.
 const usualGOGC = 100
 
 // 200 attackers at once send different attacks of the corpus again and again.
@@ -195,7 +194,7 @@ func TestMemoryUnderAttack(t *testing.T) {
 	}
 }
 
-// What explorers and clients send is served.
+// Requests of explorers and clients are served.
 func TestWhatIsServed(t *testing.T) {
 	handler := newServer(&shop{}, nil)
 	for name, query := range served(t) {
@@ -205,7 +204,7 @@ func TestWhatIsServed(t *testing.T) {
 	}
 }
 
-// operation is a request that has to be served.
+// operation is a request that must be served.
 type operation struct {
 	Query     string
 	Variables json.RawMessage

@@ -52,8 +52,8 @@ func parsing(tb testing.TB) []attack {
 	}
 }
 
-// decoding: bodies that are no request. The transport decides how to refuse them; here they only
-// have to be refused.
+// decoding: bodies that are no request. The transport decides how to refuse them; here any refusal
+// will do.
 func decoding(testing.TB) []attack {
 	body := func(name, text string) attack {
 		return attack{name: "decoding/" + name, code: otherwise, body: []byte(text), allocKB: 6 << 10}

@@ -77,7 +77,7 @@ func literals(tb testing.TB) []attack {
 	}
 }
 
-// introspecting: the schema asked for again and again.
+// introspecting: repeated queries of the schema.
 func introspecting(tb testing.TB) []attack {
 	names := repeat("name ", 20)
 	return []attack{

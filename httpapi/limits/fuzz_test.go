@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzRequest sends any body. It is answered with JSON, and never with an internal error. The
-// corpus in testdata has bodies that once caused one.
+// FuzzRequest sends any body. The answer is JSON, and never an internal error. The corpus in
+// testdata has bodies that once caused one.
 func FuzzRequest(f *testing.F) {
 	handler := newServer(&shop{text: "Ni plus ni moins."}, nil)
 	for _, a := range attacks(f) {

@@ -66,7 +66,7 @@ func TestEachLimitIsExact(t *testing.T) {
 	}
 }
 
-// subscribable lets a server have subscriptions.
+// subscribable makes a server accept subscriptions.
 func subscribable(o *httpapi.Options) {
 	o.Subscriptions = &httpapi.Subscriptions{
 		Max: 1, PerClient: 1, Client: func(*http.Request) (quota.Client, bool) { return quota.Client{}, false },
@@ -74,7 +74,7 @@ func subscribable(o *httpapi.Options) {
 	}
 }
 
-// A subscription may have the fields that its event has read, and no others.
+// A subscription may select the fields that its event has read, and no others.
 func TestFieldsOfSubscriptions(t *testing.T) {
 	handler := newServer(&shop{}, subscribable)
 	for fields, reads := range map[string]bool{
@@ -91,7 +91,7 @@ func TestFieldsOfSubscriptions(t *testing.T) {
 	}
 }
 
-// A subscription follows one thing, whatever it skips.
+// A subscription has exactly one root field, whatever it skips.
 func TestSubscriptionsOfOneField(t *testing.T) {
 	handler := newServer(&shop{}, subscribable)
 	for _, query := range []string{
@@ -209,7 +209,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// Without introspection, errors tell nothing of the schema that the client did not name first.
+// Without introspection, errors reveal nothing of the schema that the client did not name first.
 func TestIntrospectionOff(t *testing.T) {
 	handler := newServer(&shop{}, func(o *httpapi.Options) { o.NoIntrospection = true })
 	for _, query := range []string{
@@ -283,8 +283,8 @@ func (panicking) Leaders(context.Context, comment.Language, int) ([]comment.Lead
 	panic("secret inside")
 }
 
-// A panic is INTERNAL in the field where it happened, with the id of the request, under which the
-// log has the panic. Other fields are answered.
+// A panic becomes the error INTERNAL of its field, with the id of the request. The log has the
+// panic under that id. Other fields are answered.
 func TestPanicInAResolver(t *testing.T) {
 	var log bytes.Buffer
 	logger := slog.New(slog.NewTextHandler(&log, nil))

@@ -29,8 +29,8 @@ func TestScan(t *testing.T) {
 	}
 }
 
-// FuzzScan compares what is measured of a text with the document that the parser makes of it. There
-// are as many open brackets as the document is deep, and no more names than tokens.
+// FuzzScan compares the measures of a text with the document that the parser makes of it. There are
+// as many open brackets as the document is deep, and no more names than tokens.
 func FuzzScan(f *testing.F) {
 	for _, text := range []string{
 		`{a}`, `query Q($a:[[Int!]]={b:[1]}@c){d(e:$a)@f(g:{h:[]}){...on I{j}...K}}fragment K on L{m}`,
@@ -40,7 +40,7 @@ func FuzzScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text string) {
 		if len(text) > 4<<10 {
-			return // the parser has no bound of its own here
+			return // the parser itself has no bound here
 		}
 		s := scan(text)
 		doc, err := parser.ParseQuery(&ast.Source{Input: text})

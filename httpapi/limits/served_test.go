@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// served returns operations that people and clients send: the explorer's examples and its
-// introspection, the query of the README, those of the tests of package command, and pages as large
-// as a shop's.
+// served returns operations that people and clients send: the explorer's examples and
+// introspection, the README's query, those of package command's tests, and pages as large as a
+// shop's.
 func served(t *testing.T) map[string]operation {
 	t.Helper()
 	all := map[string]operation{

@@ -81,7 +81,7 @@ func TestManifests(t *testing.T) {
 	}
 }
 
-// Operations of the pages of a server are trusted beside those of manifests, unless they cannot run.
+// Operations of the server's pages are trusted beside those of manifests, unless they cannot run.
 func TestOwnDocuments(t *testing.T) {
 	names := write(t, `{"a": "query A { a }"}`)
 	trusted, err := OpenTrusted(names, []byte(`{"own": "query B { b }", "large": "query C { c }"}`), true, func(text string) error {
@@ -100,7 +100,7 @@ func TestOwnDocuments(t *testing.T) {
 	}
 }
 
-// A manifest that cannot be served leaves all documents as they were.
+// A manifest that cannot be used leaves all documents unchanged.
 func TestReload(t *testing.T) {
 	names := write(t, `{"a": "query A { a }"}`)
 	trusted, err := OpenTrusted(names, nil, false, func(text string) error {
@@ -129,10 +129,10 @@ func TestReload(t *testing.T) {
 	}
 }
 
-// Automatic finds what was added latest, and never holds more bytes than it may.
+// Automatic finds the latest additions, and never holds more bytes than allowed.
 func TestAutomaticAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		limit := 100 * rapid.IntRange(0, 50).Draw(t, "limit") // often what queries take to the byte
+		limit := 100 * rapid.IntRange(0, 50).Draw(t, "limit") // often exactly the size of some queries
 		a := NewAutomatic(limit, nil)
 		var model []string // the latest last
 		use := func(text string) (known bool) {
@@ -191,7 +191,7 @@ func (e elsewhere) Find(_ context.Context, hash string) string { return e[hash] 
 // Add implements Shared.
 func (e elsewhere) Add(_ context.Context, hash, text string) { e[hash] = text }
 
-// What one server learns, another one finds; a store that answers with another text is not believed.
+// One server finds what another one has registered. If the store answers with another text, the server ignores it.
 func TestShared(t *testing.T) {
 	store := elsewhere{}
 	one, other := NewAutomatic(1000, store), NewAutomatic(1000, store)
@@ -205,7 +205,7 @@ func TestShared(t *testing.T) {
 	}
 }
 
-// A Redis that is away costs a request nothing but its first attempt, and the log one line.
+// A Redis that is away costs a request one attempt at most, and the log one line.
 func TestRedisAway(t *testing.T) {
 	var log strings.Builder
 	store, err := OpenRedis("redis://127.0.0.1:1/0", "comments", slog.New(slog.NewTextHandler(&log, nil)))
@@ -234,8 +234,8 @@ func TestRedisAway(t *testing.T) {
 	}
 }
 
-// Two servers share what one of them learned. In Redis a new query may take the place of another one,
-// so there is a bound on what clients can fill.
+// Two servers share registered queries. In Redis a new query may replace another one, so clients can fill a bounded
+// space only.
 func TestRedisIsShared(t *testing.T) {
 	server := redistest.Start(t)
 	open := func() *Automatic {
@@ -265,7 +265,7 @@ func TestRedisIsShared(t *testing.T) {
 		t.Errorf("found %q in its place", text)
 	}
 	server.Must(t, "DEL", key)
-	server.Must(t, "LPUSH", key, "x") // by something else: it takes Redis from nobody, and is replaced
+	server.Must(t, "LPUSH", key, "x") // of another program: Redis stays in use, and the value is replaced
 	third := open()
 	if text, found := third.Find(t.Context(), HashOf("{ a }")); found {
 		t.Errorf("found %q in a list", text)

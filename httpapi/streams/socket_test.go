@@ -43,7 +43,7 @@ func (s source) Position() string { return "1.2.3.4" }
 // Close implements streams.Source.
 func (s source) Close() {}
 
-// endless returns a source that has an answer whenever it is asked.
+// endless returns a source that always has an answer.
 func endless() source {
 	s := source{make(chan any)}
 	go func() {
@@ -54,7 +54,7 @@ func endless() source {
 	return s
 }
 
-// serve serves sockets whose operations are words: what each does is below.
+// serve serves sockets whose operations are words, which the code below defines.
 func serve(t *testing.T, change func(*streams.Socket)) (address string) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		s := &streams.Socket{
@@ -110,8 +110,8 @@ const (
 	acknowledged = `{"type":"connection_ack"}`
 )
 
-// The rules of https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md: what a client sends, what
-// it receives first, and the code by which its socket is closed, 0 if it stays open.
+// The rules of https://github.com/enisdenjo/graphql-ws/blob/master/PROTOCOL.md: what a client sends, what it receives
+// first, and the close code of its socket, or 0 if it stays open.
 func TestProtocol(t *testing.T) {
 	address := serve(t, nil)
 	for name, row := range map[string]struct {
@@ -229,8 +229,8 @@ func TestClosing(t *testing.T) {
 	}
 }
 
-// Nothing follows the completion that the server sends, and little the one of a client. A client that
-// begins too much is told so, and keeps what it has.
+// Nothing follows the completion that the server sends, and little follows a client's. A client that begins too many
+// operations gets an error, and keeps those it has.
 func TestOperationsEnd(t *testing.T) {
 	conn := dial(t, serve(t, nil), streams.Protocol)
 	send := func(text string) {
@@ -259,14 +259,14 @@ func TestOperationsEnd(t *testing.T) {
 	read()
 	send(`{"id":"1","type":"complete"}`)
 	send(`{"type":"ping"}`)
-	for read() != `{"type":"pong"}` { // what was under way
+	for read() != `{"type":"pong"}` { // messages under way
 	}
 	for i := range 101 {
 		send(`{"id":"` + strconv.Itoa(i) + `","type":"subscribe","payload":{"query":"silent"}}`)
 	}
 	late := 0
 	text := read()
-	for ; strings.Contains(text, `"type":"next"`); text = read() { // one may have been under way still
+	for ; strings.Contains(text, `"type":"next"`); text = read() { // one may still have been under way
 		if late++; late > 1 {
 			t.Fatal("events follow the completion")
 		}
@@ -276,7 +276,7 @@ func TestOperationsEnd(t *testing.T) {
 	}
 }
 
-// What is no request for a socket is answered as such.
+// A request that is not for a socket gets an HTTP answer.
 func TestUpgradeRequired(t *testing.T) {
 	response, err := http.Get(serve(t, nil)) //nolint:noctx // a test
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/talkback/talkback/httpapi/streams"
 )
 
-// What is written of two events, a pause and an end, in each form.
+// The bytes of two events, a pause and an end, in each form.
 func TestForms(t *testing.T) {
 	part := func(text string) string {
 		return "\r\nContent-Type: application/json\r\n\r\n" + text + "\r\n--graphql"
@@ -49,7 +49,7 @@ func TestForms(t *testing.T) {
 	}
 }
 
-// A stream on which something always happens is asked at each heartbeat whether it is to end, too.
+// A busy stream also checks at each heartbeat whether it has to end.
 func TestBusyStreamsEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		began, times := time.Now(), 0
@@ -78,8 +78,8 @@ func (busy) Position() string { return "" }
 
 func (busy) Close() {}
 
-// A client gets a stream only in a form that it names: those that name multipart/mixed for something else
-// are none.
+// A client gets a stream only in a form that it names. Clients that name multipart/mixed for another purpose do not
+// count.
 func TestFormOf(t *testing.T) {
 	for accept, want := range map[string]string{
 		"":                 "",
@@ -100,7 +100,7 @@ func TestFormOf(t *testing.T) {
 	}
 }
 
-// large has an answer of 64 KB whenever it is asked.
+// large always has an answer of 64 KB.
 type large struct{}
 
 func (large) Next(context.Context) (streams.Answer, error) {
@@ -111,9 +111,9 @@ func (large) Position() string { return "" }
 
 func (large) Close() {}
 
-// A client that never reads is dropped, whatever it was sent by.
+// A client that never reads is dropped, over any transport.
 func TestClientsThatNeverRead(t *testing.T) {
-	masked := func(text string) string { // by zeros
+	masked := func(text string) string { // mask of zeros
 		return string([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}) + text
 	}
 	for name, head := range map[string]string{
