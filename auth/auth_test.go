@@ -27,7 +27,7 @@ type signer struct {
 	method jwt.SigningMethod
 	key    any    // signs
 	public any    // verifies
-	text   string // of what verifies, as a setting
+	text   string // of the verifying key, as a setting
 }
 
 const (
@@ -72,7 +72,7 @@ var now = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
 func at(offset time.Duration) int64 { return now.Add(offset).Unix() }
 
-// claims are those of Ada's token, with changes; nil takes a claim away.
+// claims are those of Ada's token, with changes; a nil value removes a claim.
 func claims(changes jwt.MapClaims) jwt.MapClaims {
 	out := jwt.MapClaims{"sub": "ada", "iss": "shop", "aud": "talkback", "iat": at(-time.Minute), "nbf": at(-time.Minute), "exp": at(time.Hour)}
 	maps.Copy(out, changes)
@@ -93,8 +93,8 @@ func (s signer) token(t testing.TB, c jwt.MapClaims, kid string) string {
 	return text
 }
 
-// mayWrite asks a guard, by way of a request's header, whether its sender may change comments of
-// Ada's. The token must not stand in the answer.
+// mayWrite asks a guard, with a request's header, whether its sender may change Ada's comments. The
+// answer must not contain the token.
 func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
 	t.Helper()
 	request := fromHere()
@@ -104,7 +104,7 @@ func mayWrite(t testing.TB, g *auth.Guard, header string) comment.Kind {
 	return mayWriteBy(t, g, request)
 }
 
-// mayWriteBy is mayWrite by a request.
+// mayWriteBy is mayWrite for a request.
 func mayWriteBy(t testing.TB, g *auth.Guard, request *http.Request) comment.Kind {
 	t.Helper()
 	return mayWriteAs(t, g, request, comment.Author{ID: "ada"})
@@ -127,7 +127,7 @@ func mayWriteAs(t testing.TB, g *auth.Guard, request *http.Request, author comme
 	return comment.KindOf(err)
 }
 
-// identify returns who a guard says sends a token.
+// identify returns the viewer that a guard finds in a token.
 func identify(t testing.TB, g *auth.Guard, token string) comment.Viewer {
 	t.Helper()
 	request := fromHere()
@@ -146,7 +146,7 @@ func identifyBy(g *auth.Guard, request *http.Request) (viewer comment.Viewer, er
 	return viewer, err
 }
 
-// checkViewer holds what a guard says of a sender against what it says of a write as an author.
+// checkViewer checks that a guard's viewer fits its decision about a write as an author.
 func checkViewer(t testing.TB, viewer comment.Viewer, author comment.Author, err error) {
 	t.Helper()
 	var want comment.Kind
@@ -167,7 +167,7 @@ func checkViewer(t testing.TB, viewer comment.Viewer, author comment.Author, err
 	}
 }
 
-// allowed stands for no error.
+// allowed means no error.
 const allowed comment.Kind = -1
 
 func guard(t testing.TB, s auth.Settings) *auth.Guard {
@@ -182,7 +182,7 @@ func guard(t testing.TB, s auth.Settings) *auth.Guard {
 	return g
 }
 
-// What each kind of token allows, with each algorithm.
+// The rights of each kind of token, with each algorithm.
 func TestSignedTokens(t *testing.T) {
 	all, others := signers(t), signers(t)
 	for name, s := range all {
@@ -232,9 +232,8 @@ func TestSignedTokens(t *testing.T) {
 	}
 }
 
-// A token of another algorithm than the one configured is refused, whatever key it is signed with:
-// above all an HS256 one signed with the public key, which everyone may know, and one of no
-// algorithm at all.
+// A token of another algorithm than the configured one is refused, whatever key signed it. Above
+// all, that holds for HS256 signed with the public key, which is no secret, and for "none".
 func TestAlgorithmConfusion(t *testing.T) {
 	all := signers(t)
 	for name, s := range all {
@@ -294,15 +293,15 @@ func TestModerators(t *testing.T) {
 	}
 }
 
-// fromHere is a request that this machine sends to itself.
+// fromHere returns a request that this machine sends to itself.
 func fromHere() *http.Request {
 	request := httptest.NewRequest(http.MethodPost, "http://localhost:8080/graphql", nil)
 	request.RemoteAddr = "127.0.0.1:50000"
 	return request
 }
 
-// Without tokens, a request writes only when it comes from this machine, calls it by a name that
-// means it, and was passed on by no proxy that shows.
+// Without tokens, a request writes only if it comes from this machine, calls it by a name that
+// means it, and shows no sign of a proxy.
 func TestOpenToThisMachineAlone(t *testing.T) {
 	open := guard(t, auth.Settings{})
 	for _, test := range []struct {
@@ -363,8 +362,8 @@ func TestNoTokensConfigured(t *testing.T) {
 	}
 }
 
-// No subject is an imported author, whatever it is called: only moderators change what came with a
-// file of reviews.
+// No subject is an imported author, whatever its id: only moderators change comments that came with
+// a file of reviews.
 func TestImportedAuthorsAreNoSubjects(t *testing.T) {
 	s := signers(t)["HS256"]
 	g := guard(t, auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: s.text})

@@ -12,10 +12,10 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// store holds one comment, which others keep editing while it is being deleted.
+// store has one comment, which others keep editing while it is being deleted.
 type store struct {
 	kept   comment.Comment
-	edits  int // to come before a delete gets through
+	edits  int // edits that come before a delete succeeds
 	reads  int
 	writes int
 }
@@ -95,8 +95,8 @@ func newStore(edits int) *store {
 	}}
 }
 
-// The time of an edit is now to the millisecond, but never before the comment was written or edited
-// last, though the clock of this server be behind that of the other.
+// The time of an edit is now, to the millisecond. It is never before the comment was written or
+// last edited, even if this server's clock is behind.
 func TestTimeOfEditNeverGoesBack(t *testing.T) {
 	store := newStore(0)
 	for _, row := range []struct{ now, want time.Duration }{
@@ -114,8 +114,8 @@ func TestTimeOfEditNeverGoesBack(t *testing.T) {
 	}
 }
 
-// An edit that changes nothing writes nothing, in whatever words; one of another version is a
-// conflict all the same.
+// An edit that changes nothing writes nothing, however it is expressed. An edit of another version
+// is still a conflict.
 func TestEditThatChangesNothing(t *testing.T) {
 	title, long := "A headline", strings.Repeat("x", 20_000)
 	for _, row := range []struct {
@@ -155,7 +155,7 @@ func TestEditThatChangesNothing(t *testing.T) {
 	}
 }
 
-// Without a version, a delete outlasts edits that come between; with one, it does not.
+// Without a version, a delete succeeds although edits come between; with one, it does not.
 func TestDeleteBesideEdits(t *testing.T) {
 	store := newStore(3)
 	w := auth.Writer{Store: store, Authorizer: everyone{}}
@@ -169,7 +169,7 @@ func TestDeleteBesideEdits(t *testing.T) {
 	}
 }
 
-// Who may not write does not get to the store, whatever the input.
+// Callers who may not write never reach the store, whatever the input.
 func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 	store, version := newStore(0), 1
 	w := auth.Writer{Store: store, Authorizer: nobody{}}
@@ -192,7 +192,7 @@ func TestNothingIsWrittenForThoseWhoMayNot(t *testing.T) {
 	}
 }
 
-// slow takes a while to decide, as one that fetches keys does.
+// slow takes a while to decide, like a guard that fetches keys.
 type slow struct {
 	everyone
 	decided *time.Time
@@ -203,7 +203,7 @@ func (s slow) Identify(ctx context.Context) (comment.Viewer, error) {
 	return s.everyone.Identify(ctx)
 }
 
-// The place of a comment is made right before it is written, and not while it is asked who may.
+// The position of a comment is made right before it is written, and not while the guard decides.
 func TestPlaceOfACommentThatHasToWait(t *testing.T) {
 	now := written
 	w := auth.Writer{Store: newStore(0), Authorizer: slow{decided: &now}, Now: func() time.Time { return now }}
@@ -213,7 +213,7 @@ func TestPlaceOfACommentThatHasToWait(t *testing.T) {
 	}
 }
 
-// A new comment stands at the time of writing, and no two at the same place.
+// A new comment has the position of its time of writing, and no two share a position.
 func TestPlaceOfANewComment(t *testing.T) {
 	w := auth.Writer{Store: newStore(0), Authorizer: everyone{}, Now: func() time.Time { return written }}
 	seen := map[comment.ID]bool{}

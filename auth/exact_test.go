@@ -18,7 +18,7 @@ const (
 	plainClaims = `{"sub":"ada","exp":1999999999}`
 )
 
-// rawToken signs a header and claims as they are written, by HS256.
+// rawToken signs a header and claims as given, by HS256.
 func rawToken(header, claims string) string {
 	text := base64.RawURLEncoding.EncodeToString([]byte(header)) + "." + base64.RawURLEncoding.EncodeToString([]byte(claims))
 	mac := hmac.New(sha256.New, []byte(secret))
@@ -26,8 +26,7 @@ func rawToken(header, claims string) string {
 	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// Tokens that are signed as they should be, and that two readers could take for different things,
-// are nobody's.
+// Tokens that are correctly signed but ambiguous to different readers identify nobody.
 func TestTokensAreReadExactly(t *testing.T) {
 	g := guard(t, auth.Settings{Algorithm: "HS256", Key: secret})
 	for _, row := range []struct {
@@ -91,7 +90,7 @@ func TestTokensAreEncodedExactly(t *testing.T) {
 	parts := strings.Split(token, ".")
 	last := token[len(token)-1]
 	const digits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	sameBytes := digits[strings.IndexByte(digits, last)|1 : strings.IndexByte(digits, last)|1+1] // its last two bits are none of the signature's
+	sameBytes := digits[strings.IndexByte(digits, last)|1 : strings.IndexByte(digits, last)|1+1] // its last two bits are not part of the signature
 	for why, changed := range map[string]string{
 		"padding":                 token + "=",
 		"bits beyond the last":    token[:len(token)-1] + sameBytes,
@@ -108,14 +107,14 @@ func TestTokensAreEncodedExactly(t *testing.T) {
 	}
 }
 
-// mayWriteToken is mayWrite of a token.
+// mayWriteToken is mayWrite for a token.
 func mayWriteToken(t testing.TB, g *auth.Guard, token string) comment.Kind {
 	t.Helper()
 	return mayWrite(t, g, "Bearer "+token)
 }
 
-// Whatever is signed, only a token that says once and by its exact name that it is Ada's, and that
-// it has not ended, lets write as Ada.
+// Whatever is signed, only a token that says once, under the exact names, that it is Ada's and has
+// not ended may write as Ada.
 func FuzzTokensAreReadExactly(f *testing.F) {
 	for _, claims := range []string{
 		plainClaims, `{"sub":"bob","SUB":"ada","exp":1999999999}`, `{"sub":"bob","sub":"ada","exp":1999999999}`, `{"sub":"ada","exp":1,"Exp":1999999999}`,
@@ -146,7 +145,7 @@ func FuzzTokensAreReadExactly(f *testing.F) {
 	})
 }
 
-// membersOf are the members of an object; a name that is there twice fails the test.
+// membersOf returns the members of an object; a duplicate name fails the test.
 func membersOf(t *testing.T, text string) map[string]string {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))

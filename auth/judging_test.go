@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/moderation"
 )
 
-// stuck is a store in which another change always came first.
+// stuck is a store in which another change always comes first.
 type stuck struct{ *store }
 
 func (s stuck) Replace(context.Context, comment.Comment, comment.Comment) error {
@@ -36,8 +36,8 @@ func (s stuck) SetVote(ctx context.Context, _ comment.ID, _, _ comment.CastVote)
 
 func (stuck) Audit(context.Context, comment.ID) ([]comment.Decision, error) { return nil, nil }
 
-// A comment whose item never is as a change asks, such as one that was damaged by hand, is not read and
-// written for ever.
+// If an item never meets the condition of a change, for example after damage by hand, the change is not retried for
+// ever.
 func TestChangesThatNeverGetThrough(t *testing.T) {
 	customer, spam, words := "b", comment.Spam, "new"
 	for _, row := range []struct {
@@ -73,7 +73,7 @@ func TestChangesThatNeverGetThrough(t *testing.T) {
 	}
 }
 
-// An imported comment may be so long that an edit does not fit beside it. The text of the API does.
+// An imported comment may be too long for an edit to fit beside it. A text that the API accepts always fits.
 func TestEditBesideALongComment(t *testing.T) {
 	policy, err := moderation.Open("hold", "")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// jwk is a public key as a set shows it, with changes; nil takes a parameter away.
+// jwk is a public key as a set shows it, with changes; a nil value removes a parameter.
 func jwk(t *testing.T, key crypto.PublicKey, id string, changes map[string]any) map[string]any {
 	t.Helper()
 	parsed, err := jwkset.NewJWKFromKey(key, jwkset.JWKOptions{Metadata: jwkset.JWKMetadataOptions{KID: id}})
@@ -51,7 +51,7 @@ func setOf(t *testing.T, keys ...any) string {
 	return string(text)
 }
 
-// textHost shows a text at an address, which tests change.
+// textHost serves a text at an address; tests change the text.
 func textHost(t *testing.T, text string) (address string, shown *atomic.Value) {
 	t.Helper()
 	shown = &atomic.Value{}
@@ -70,8 +70,8 @@ func rsaSigner(t *testing.T, bits int) signer {
 	return signer{method: jwt.SigningMethodRS256, key: key, public: key.Public()}
 }
 
-// Of a set, the keys count that are made for this: others verify nothing. A set without any of use
-// leaves those that are known, and is logged.
+// Only a set's keys for verifying signatures count. A set without any usable key leaves the known
+// keys, and is logged.
 func TestWhichKeysOfASetCount(t *testing.T) {
 	all, fresh, others := signers(t), signers(t), signers(t)
 	short := rsaSigner(t, 1024)
@@ -110,14 +110,14 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 		g, c, log := remoteGuard(t, row.algorithm, address)
 		public := row.signer.public
 		if _, secret := public.([]byte); secret {
-			public = fresh["RS256"].public // its parameters are overwritten
+			public = fresh["RS256"].public // overwrites its parameters
 		}
 		key := jwk(t, public, "new", row.changes)
 		want := map[bool]comment.Kind{true: allowed, false: comment.Unauthenticated}
 		check := func(beside string, oldCounts bool) {
 			t.Helper()
 			c.advance(time.Minute)
-			if got := mayWrite(t, g, "Bearer "+old.token(t, claims(nil), "unknown")); got != comment.Unauthenticated { // which has the set fetched
+			if got := mayWrite(t, g, "Bearer "+old.token(t, claims(nil), "unknown")); got != comment.Unauthenticated { // fetches the set
 				t.Errorf("a key that is not known: %d", got)
 			}
 			for _, kid := range []string{"new", ""} {
@@ -140,7 +140,7 @@ func TestWhichKeysOfASetCount(t *testing.T) {
 	}
 }
 
-// What is no set of keys leaves those that are known, and is logged without what was there.
+// An answer that is no key set leaves the known keys, and is logged without its text.
 func TestWhatIsNoSetOfKeys(t *testing.T) {
 	s := signers(t)["ES256"]
 	good := setOf(t, jwk(t, s.public, "old", nil))
@@ -179,7 +179,7 @@ func TestWhatIsNoSetOfKeys(t *testing.T) {
 	}
 }
 
-// Two keys of one id both count.
+// Two keys with one id both count.
 func TestKeysOfOneID(t *testing.T) {
 	one, other := signers(t)["RS256"], signers(t)["RS256"]
 	address, _ := textHost(t, setOf(t, jwk(t, one.public, "k", nil), jwk(t, other.public, "k", nil)))
@@ -191,7 +191,7 @@ func TestKeysOfOneID(t *testing.T) {
 	}
 }
 
-// An address may lead on within its own origin, a few times.
+// An address may redirect within its own origin, a few times.
 func TestKeysThatAreElsewhere(t *testing.T) {
 	s := signers(t)["EdDSA"]
 	elsewhere, _ := textHost(t, setOf(t, jwk(t, s.public, "k", nil)))

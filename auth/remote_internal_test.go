@@ -20,7 +20,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 // RoundTrip implements http.RoundTripper.
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A key that is taken away counts for a quarter of an hour at most, whether tokens come or not.
+// A removed key counts for a quarter of an hour at most, whether tokens come or not.
 func TestKeysAreRefreshed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -39,8 +39,8 @@ func TestKeysAreRefreshed(t *testing.T) {
 	})
 }
 
-// A machine that was suspended fetches the keys before it believes a token again, though its
-// monotonic clock stood still.
+// A machine that was suspended fetches the keys before it accepts a token again, though its monotonic clock stood
+// still.
 func TestKeysAfterSuspension(t *testing.T) {
 	r, old := keysOfName(t.Context(), t, "old", "new")
 	old.fetched, r.fetched = time.Now(), time.Now()
@@ -61,7 +61,7 @@ func suspendedSince(at time.Time, d time.Duration) time.Time {
 	return at
 }
 
-// keysOfName returns keys of which one with a name is known, where the address shows one of another.
+// keysOfName returns keys that know one key of a name, while the address shows another.
 func keysOfName(ctx context.Context, t *testing.T, known, shown string) (*remoteKeys, *keySet) {
 	t.Helper()
 	const set = `{"keys":[{"kty":"OKP","crv":"Ed25519","kid":"ID","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}`

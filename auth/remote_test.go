@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// keyHost shows keys at an address, if it feels like it.
+// keyHost serves keys at an address, unless a test makes it fail.
 type keyHost struct {
 	*httptest.Server
 	fetches atomic.Int64
@@ -43,7 +43,7 @@ func (h *keyHost) set(keys map[string]any, down bool) {
 	h.keys, h.down = keys, down
 }
 
-// ServeHTTP shows the keys.
+// ServeHTTP serves the keys.
 func (h *keyHost) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.fetches.Add(1)
 	h.mu.Lock()
@@ -77,7 +77,7 @@ type clock struct{ offset atomic.Int64 }
 func (c *clock) now() time.Time          { return now.Add(time.Duration(c.offset.Load())) }
 func (c *clock) advance(d time.Duration) { c.offset.Add(int64(d)) }
 
-// remoteGuard is a guard of the keys at an address, and what it logs.
+// remoteGuard is a guard with the keys at an address, and its log.
 func remoteGuard(t *testing.T, algorithm, address string) (*auth.Guard, *clock, *bytes.Buffer) {
 	t.Helper()
 	var c clock
@@ -91,7 +91,7 @@ func remoteGuard(t *testing.T, algorithm, address string) (*auth.Guard, *clock, 
 	return g, &c, log
 }
 
-// Keys at an address work for every algorithm that has public ones, named by the token or not.
+// Keys at an address work for every algorithm with public keys, whether or not the token names a key.
 func TestRemoteKeys(t *testing.T) {
 	for name, s := range signers(t) {
 		if name == "HS256" {
@@ -114,7 +114,7 @@ func TestRemoteKeys(t *testing.T) {
 	}
 }
 
-// A set that also shows a shared secret does not make it one of ours.
+// A shared secret in a key set does not become one of our keys.
 func TestSharedSecretInASetOfKeys(t *testing.T) {
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_ = json.NewEncoder(w).Encode(map[string]any{"keys": []any{map[string]any{"kty": "oct", "kid": "k", "k": "YSBzaGFyZWQgc2VjcmV0IG9mIGF0IGxlYXN0IDMyIGJ5dGVz"}}})
@@ -128,8 +128,7 @@ func TestSharedSecretInASetOfKeys(t *testing.T) {
 	}
 }
 
-// A new key is found as soon as a token names it, by everyone who comes at that moment; the old one
-// is forgotten.
+// A new key is found as soon as a token names it, for all requests of that moment; the old one is forgotten.
 func TestKeysRotate(t *testing.T) {
 	before, after := signers(t)["ES256"], signers(t)["ES256"]
 	host := newKeyHost(t)
@@ -158,8 +157,8 @@ func TestKeysRotate(t *testing.T) {
 	}
 }
 
-// An issuer that gives its next key the name of the one before, or gives keys no names, locks nobody
-// out: tokens of the new key count as soon as it is there, and those of the old one no longer.
+// An issuer may give its next key the same name, or give keys no names, without locking anyone out. Tokens of the new
+// key count as soon as it is published, and those of the old one no longer.
 func TestKeyOfTheSameName(t *testing.T) {
 	for _, kid := range []string{"k1", ""} {
 		before, after := signers(t)["EdDSA"], signers(t)["EdDSA"]
@@ -196,7 +195,7 @@ func TestExpiredTokensFetchNothing(t *testing.T) {
 	}
 }
 
-// Made-up key names cause one fetch a minute, and no other request waits for it.
+// Unknown key names cause one fetch a minute, and no other request waits for it.
 func TestUnknownKeysDoNotFlood(t *testing.T) {
 	s := signers(t)["EdDSA"]
 	host := newKeyHost(t)
@@ -219,8 +218,8 @@ func TestUnknownKeysDoNotFlood(t *testing.T) {
 	}
 }
 
-// Without the keys the server starts, and finds them when they are there; when their host goes away
-// later, those known count.
+// Without the keys the server starts, and finds them once they are published. If their host goes away later, the known
+// keys count.
 func TestKeyHostIsDown(t *testing.T) {
 	s := signers(t)["RS256"]
 	for _, kid := range []string{"k1", ""} {
@@ -259,7 +258,7 @@ func TestKeyHostIsDown(t *testing.T) {
 	}
 }
 
-// A process that stood still, as on AWS Lambda, fetches the keys before it believes a token again.
+// A process that was frozen, as on AWS Lambda, fetches the keys before it accepts a token again.
 func TestKeysAfterStandingStill(t *testing.T) {
 	before, after := signers(t)["ES256"], signers(t)["ES256"]
 	host := newKeyHost(t)
@@ -305,7 +304,7 @@ func TestFetchingEnds(t *testing.T) {
 	}
 }
 
-// A set of keys without an end is not read to its end.
+// An endless key set is not read to its end.
 func TestKeysAreBounded(t *testing.T) {
 	sent := make(chan int, 1)
 	host := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

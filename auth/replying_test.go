@@ -20,7 +20,7 @@ func (s sender) Identify(context.Context) (comment.Viewer, error) {
 	return comment.Viewer(s), nil
 }
 
-// Who has the role merchant replies, to what everyone sees; a moderator who has it, to any comment.
+// A merchant replies to comments that everyone sees; a moderator with that role, to any comment.
 // Nobody else learns whether there is a comment.
 func TestWhoMayReply(t *testing.T) {
 	author, other, reason := "a", "b", comment.TokenRequired
@@ -71,7 +71,7 @@ func said(problems []comment.Problem, err error) string {
 	return string(problems[0].Code)
 }
 
-// A reply has a version of its own, and to write the same again changes nothing.
+// A reply has its own version, and writing the same again changes nothing.
 func TestReplies(t *testing.T) {
 	long, shop, other := strings.Repeat("ü", comment.MaxReply), "Shop", "Ada of Shop"
 	first := comment.Reply{Text: "Thanks", Name: shop, CreatedAt: written, Version: 3}
@@ -80,7 +80,7 @@ func TestReplies(t *testing.T) {
 		there *comment.Reply
 		draft comment.ReplyDraft
 		code  string
-		want  comment.Reply // that is there in the end
+		want  comment.Reply // the reply in the end
 	}{
 		{"a first one", nil, comment.ReplyDraft{Text: "Thanks"}, "", comment.Reply{Text: "Thanks", Name: shop, Version: 1}},
 		{"with a name of its own", nil, comment.ReplyDraft{Text: "Thanks", Name: &other}, "", comment.Reply{Text: "Thanks", Name: other, Version: 1}},
@@ -111,7 +111,7 @@ func TestReplies(t *testing.T) {
 	}
 }
 
-// A deletion without a version goes through whatever edits come; one with a version does not.
+// A deletion without a version succeeds whatever edits come; one with a version does not.
 func TestReplyIsDeletedBesideEdits(t *testing.T) {
 	store := newStore(1)
 	store.kept.Reply = &comment.Reply{Text: "Thanks", Name: "Shop", CreatedAt: written, Version: 1}

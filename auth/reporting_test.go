@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Customers report what everyone sees, and not their own.
+// Customers can report comments that everyone sees, except their own.
 func TestWhoMayReport(t *testing.T) {
 	author, other, reason := "a", "b", comment.TokenRequired
 	for _, row := range []struct {
@@ -49,14 +49,14 @@ func (a audited) Audit(context.Context, comment.ID) ([]comment.Decision, error) 
 	return a.decisions, nil
 }
 
-// A version that moderators have decided about takes twice as many reports after each decision. Others
-// do not count.
+// After each decision of moderators about a version, it takes twice as many reports to hold it again. Decisions about
+// other versions do not count.
 func TestDecisionsDoubleTheThreshold(t *testing.T) {
 	customer := "b"
 	for _, row := range []struct {
 		reason  string
 		decided []int // versions
-		want    int   // reports until it waits
+		want    int   // reports until it is held
 	}{
 		{"nobody looked at it", nil, 3},
 		{"a moderator looked at it", []int{1}, 6},

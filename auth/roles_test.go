@@ -9,7 +9,7 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// Where a token says which roles it has, and what becomes of one that says it otherwise.
+// Where a token lists its roles, and what happens if it lists them otherwise.
 func TestRolesOfSignedTokens(t *testing.T) {
 	const all = comment.Moderator | comment.Merchant | comment.Shop
 	const refused comment.Roles = 1 << 7
@@ -61,7 +61,7 @@ func TestRolesOfSignedTokens(t *testing.T) {
 	}
 }
 
-// The time to read roles grows with their number alone, and the last counts as the first does.
+// The time to read roles is linear in their number, and the last role counts like the first.
 func TestManyRoles(t *testing.T) {
 	roles := make([]string, 10_000)
 	roles[len(roles)-1] = "moderator"
@@ -75,19 +75,19 @@ func TestManyRoles(t *testing.T) {
 	}
 }
 
-// damaged holds an item that is no proper comment.
+// damaged has an item that is no proper comment.
 type damaged struct{ store }
 
 func (*damaged) Comment(context.Context, comment.ID) (comment.Comment, error) {
 	return comment.Comment{}, comment.ErrImproper
 }
 
-// as is a sender that is known.
+// as is an authenticated sender.
 type as comment.Viewer
 
 func (v as) Identify(context.Context) (comment.Viewer, error) { return comment.Viewer(v), nil }
 
-// An item that names no author is deleted by moderators alone, with a subject or without.
+// Only moderators delete an item that names no author, with a subject or without.
 func TestWhoDeletesAnImproperComment(t *testing.T) {
 	ada := "ada"
 	for _, row := range []struct {

@@ -22,8 +22,8 @@ import (
 
 var update = flag.Bool("update", false, "write what is, instead of comparing with what should be")
 
-// What is wrong with settings is one sentence that names the cure and tells no secret. The
-// sentences stand in testdata/settings.golden.
+// Wrong settings give one sentence that names the cure and reveals no secret. The sentences are in
+// testdata/settings.golden.
 func TestSettingsErrors(t *testing.T) {
 	const short = "only-31-bytes-long-is-too-short"
 	all := signers(t)
@@ -69,7 +69,7 @@ func TestSettingsErrors(t *testing.T) {
 }
 
 // A file's line break becomes part of a shared secret, and then no token is valid. The log says so,
-// without the secret; a key in PEM ends with one as it should.
+// without the secret. A PEM key may end with one.
 func TestPaddedSecretIsLogged(t *testing.T) {
 	for _, row := range []struct {
 		algorithm, key string

@@ -13,11 +13,11 @@ import (
 	"github.com/talkback/talkback/comment"
 )
 
-// A visitor's token speaks for a visitor until it expires, at the servers of its secret. No other token
-// does, and it speaks for no customer, even where customers' tokens have the same key.
+// A visitor's token identifies a visitor until it expires, on servers with its secret. No other token does. It never
+// identifies a customer, even if customers' tokens have the same key.
 func TestVisitors(t *testing.T) {
 	time0 := now
-	asked := 0 // how often the time was asked for, as each token that is read does
+	asked := 0 // number of calls for the time: each token that is read makes one
 	clock := func() time.Time { asked++; return time0 }
 	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderator, Algorithm: "HS256", Key: secret, Now: clock})
 	if err != nil {
@@ -59,7 +59,7 @@ func TestVisitors(t *testing.T) {
 		who     auth.Authorizer
 		token   string
 		at      time.Time
-		voter   string // the beginning of the ID
+		voter   string // the prefix of the ID
 		refusal comment.CannotWriteReason
 	}{
 		{"a visitor", ours, made.Token, now, "visitor:", comment.TokenRequired},

@@ -21,7 +21,7 @@ var (
 	errDamaged = fmt.Errorf("%w: no date", comment.ErrImproper)
 )
 
-// troubled is a table whose calls fail as the functions say that are set.
+// troubled is a table whose calls fail as its functions say, where they are set.
 type troubled struct {
 	*table
 	want    func() error
@@ -92,8 +92,8 @@ func once(err error) func() error {
 	}
 }
 
-// A comment that could not be read for a moment is there as before: subscribers are not told that it is gone,
-// which has them take it out of what they show. That holds for those who follow, and for those who resume.
+// A comment that could not be read for a moment counts as unchanged. Subscribers are not told that it is gone, since
+// they would remove it from view. That holds for subscribers that follow, and for those that resume.
 func TestUnreadCommentsAreNotGone(t *testing.T) {
 	for _, row := range []struct {
 		why     string
@@ -155,7 +155,7 @@ func TestUnreadCommentsAreNotGone(t *testing.T) {
 	}
 }
 
-// Damaged statistics of one product do not hold up what others are told, and who subscribes to them is refused.
+// Damaged statistics of one product do not delay other events, and subscriptions to them are refused.
 func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := &troubled{table: newTable(t)}
@@ -198,14 +198,14 @@ func TestDamagedStatisticsHoldUpNobody(t *testing.T) {
 	})
 }
 
-// What keeps events from subscribers is in the log. A reading that ends since nobody needs it is not.
+// The log names what keeps events from subscribers. It does not have a reading that ends because nobody needs it.
 func TestWarnings(t *testing.T) {
 	const warning = "events for subscriptions cannot be read for now"
 	for _, row := range []struct {
 		why     string
 		trouble func(b *troubled)
 		text    string
-		told    bool // of what happens
+		told    bool // about what happens
 	}{
 		{"all is well", func(*troubled) {}, "", true},
 		{"it cannot say that events are wanted", func(b *troubled) { b.want = func() error { return errBusy } }, warning, false},
@@ -237,7 +237,7 @@ func TestWarnings(t *testing.T) {
 					_, err := s.Next(t.Context())
 					told = err == nil
 				}
-				time.Sleep(6 * time.Minute) // and it says again that events are wanted
+				time.Sleep(6 * time.Minute) // then it renews the wish for events
 				hub.Close()
 				synctest.Wait()
 				if text := log.String(); told != row.told || !strings.Contains(text, row.text) || (text == "") != (row.text == "") {

@@ -12,7 +12,7 @@ import (
 	"github.com/talkback/talkback/dynamo/outbox"
 )
 
-// A reading that nobody uses any more, and that breaks as it is stopped, does not end the one that came after.
+// An abandoned reading that breaks as it is stopped does not end the one that came after.
 func TestBrokenOnlyByItself(t *testing.T) {
 	h := New(nil, nil, nil, slog.New(slog.DiscardHandler))
 	first, next := new(following), new(following)
@@ -26,7 +26,7 @@ func TestBrokenOnlyByItself(t *testing.T) {
 	}
 }
 
-// Nothing is kept of subscribers that have left: the memory is that of those who are there.
+// Subscribers that have left use no memory: only those present do.
 func TestNothingIsLeftBehind(t *testing.T) {
 	h := New(nil, nil, nil, slog.New(slog.DiscardHandler))
 	h.following = &following{stop: func() {}, ready: make(chan struct{})}
@@ -50,11 +50,11 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	h.Close()
 }
 
-// quiet is a log in which nothing happens.
+// quiet is a log without events.
 type quiet struct {
 	Log
 	reading atomic.Int32 // readings under way
-	begun   atomic.Int32 // and all that began
+	begun   atomic.Int32 // readings begun in all
 }
 
 func (*quiet) Want(context.Context, string, time.Duration) error { return nil }
@@ -69,7 +69,8 @@ func (q *quiet) Tail(ctx context.Context, _ outbox.Position, _ func(context.Cont
 	return ctx.Err()
 }
 
-// Events are read, which costs, only while somebody subscribes, and for a while after the last one has left.
+// Reading events has a cost, so they are read only while there are subscribers, and for a while after the last has
+// left.
 func TestReadingEndsWithTheLastSubscriber(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := &quiet{}

@@ -16,14 +16,14 @@ import (
 	"github.com/talkback/talkback/live"
 )
 
-// table is a table with its log of events, in memory. All its lanes are read at once.
+// table is a table with its event log, in memory. All its lanes are read at once.
 type table struct {
 	r        *rand.Rand
 	mu       sync.Mutex
 	lanes    [outbox.Lanes][]outbox.Event
 	more     chan struct{} // closed when there are more events
 	gone     bool
-	missing  bool // from what was not kept
+	missing  bool // events that were not kept are missing
 	broken   error
 	comments map[comment.ID]comment.Comment
 	reads    int // of comments and statistics
@@ -34,7 +34,7 @@ func newTable(t *testing.T) *table {
 	return &table{r: commenttest.Rand(t), more: make(chan struct{}), comments: map[comment.ID]comment.Comment{}}
 }
 
-// happens appends an event, and changes the comment that it is about.
+// happens appends an event, and changes the comment that the event is about.
 func (b *table) happens(kind outbox.Kind, c comment.Comment, wasShown, shown bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -183,7 +183,7 @@ func (b *table) random(product string) comment.Comment {
 	return c
 }
 
-// What each kind of change says to who follows all comments, and to who follows those of one star.
+// The events of each kind of change, for a subscriber to all comments and for one to comments with one star.
 func TestEvents(t *testing.T) {
 	b := newTable(t)
 	c := b.random("p")
@@ -245,8 +245,8 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// What an event is about is read once, however many follow the product, and what is built of it is built
-// once for all who want the same. Others' events are not read at all.
+// The data of an event is read once, however many subscribers the product has. Each answer is built once for all
+// subscribers that want the same. Events of other products are not read at all.
 func TestOneReadForAll(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -273,7 +273,7 @@ func TestOneReadForAll(t *testing.T) {
 	}
 }
 
-// Statistics are told at once, and when they have changed; of those that wait, only the latest.
+// Statistics are sent at once, and whenever they change; of several that wait, only the latest.
 func TestStats(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -298,7 +298,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// A subscriber that does not read is dropped, and others are not. It goes on where it was.
+// A subscriber that does not read is dropped, and others are not. It resumes where it was.
 func TestSlowSubscribersResume(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -365,8 +365,8 @@ func TestSlowSubscribersResume(t *testing.T) {
 	}
 }
 
-// Who was told nothing can resume too: at the position from which it began. There is none while an event
-// waits.
+// A subscriber without any event can resume too, at the position from which it began. There is no such position while
+// an event waits.
 func TestPositionsBetweenEvents(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -382,7 +382,7 @@ func TestPositionsBetweenEvents(t *testing.T) {
 	began := both[0].Position()
 	c := b.random("p")
 	b.happens(outbox.Added, c, false, true)
-	both[1].next(t) // so it waits for the other one
+	both[1].next(t) // so it waits for the other event
 	if waits := both[0].Position(); waits != "" {
 		t.Errorf("the position is %s while an event waits", waits)
 	}
@@ -399,7 +399,7 @@ func TestPositionsBetweenEvents(t *testing.T) {
 	}
 }
 
-// A position that cannot be resumed at is refused in a sentence that says what to do.
+// A position that cannot be resumed is refused in a sentence that says what to do.
 func TestPositions(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -417,8 +417,8 @@ func TestPositions(t *testing.T) {
 	}
 }
 
-// A process that could not say for a while that it wants events may have missed some. Its subscribers
-// are told, and none resumes as if nothing were missing.
+// A process that could not renew its wish for events for a while may have missed some. It tells its subscribers, and
+// none resumes as if nothing were missing.
 func TestEventsThatWereNotKept(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)
@@ -441,7 +441,7 @@ func TestEventsThatWereNotKept(t *testing.T) {
 	}
 }
 
-// When the events cannot be read, subscribers are told, and the next ones try again.
+// When the events cannot be read, subscribers get an error, and the next ones try again.
 func TestBrokenLogs(t *testing.T) {
 	b := newTable(t)
 	hub := newHub(t, b)

@@ -14,11 +14,11 @@ import (
 
 var praise, complaint = []int{4, 5}, []int{1, 2}
 
-// critics know that comment 1 of a product is the newest praise and comment 2 the newest complaint.
-// No comment has 3 stars.
+// critics have comment 1 of a product as the newest praise and comment 2 as the newest complaint. No comment has 3
+// stars.
 type critics struct {
 	comments loaders.CommentGetter
-	beside   map[comment.ID]*comment.Comment // what comes along with statistics
+	beside   map[comment.ID]*comment.Comment // comments that come along with statistics
 	upTo     time.Time
 	want     comment.Latest
 	unknown  bool
@@ -47,8 +47,8 @@ func written(n int, product string, rating int) *comment.Comment {
 	return &comment.Comment{ID: id(n), ProductID: product, Rating: rating, Language: "de", Version: 1}
 }
 
-// What statistics call the newest is fetched in one call, unless it came along with them, and is
-// believed if it is still what it was counted as.
+// The newest comments according to statistics are fetched in one call, unless they came along with the statistics. They
+// are believed if they are still as they were counted.
 func TestNewest(t *testing.T) {
 	good, bad := written(1, "pan", 5), written(2, "pan", 1)
 	for _, row := range []struct {
@@ -56,7 +56,7 @@ func TestNewest(t *testing.T) {
 		there         []*comment.Comment
 		beside        map[comment.ID]*comment.Comment
 		unknown       bool
-		praise, blame bool // known
+		praise, blame bool // whether each is known
 		calls         int
 	}{
 		{"both are fetched", []*comment.Comment{good, bad}, nil, false, true, true, 1},
@@ -94,7 +94,7 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// texts are critics whose comments have a text if it is asked for.
+// texts are critics whose comments have a text only if it is requested.
 type texts struct{ critics }
 
 func (*texts) LatestByID(_ context.Context, ids []comment.ID, withoutText bool) (map[comment.ID]comment.Comment, map[comment.ID]error, error) {
@@ -105,7 +105,7 @@ func (*texts) LatestByID(_ context.Context, ids []comment.ID, withoutText bool) 
 	return map[comment.ID]comment.Comment{ids[0]: c}, nil, nil
 }
 
-// A field that shows a text has it, whatever another field of the request fetched before.
+// A field that shows a text gets it, whatever another field of the request fetched before.
 func TestNewestWithTextBesideOneWithout(t *testing.T) {
 	for _, beside := range []map[comment.ID]*comment.Comment{nil, {id(1): written(1, "pan", 5)}} {
 		l := loaders.New(loaders.Options{Stats: nobody{}, Comments: &getter{get: all}, Latest: &texts{critics{beside: beside}}})
@@ -121,8 +121,7 @@ func TestNewestWithTextBesideOneWithout(t *testing.T) {
 	}
 }
 
-// All that is wanted of newest comments is wanted at once, and what statistics can be trusted for is
-// told along with it.
+// All requested newest comments are fetched at once, with how far the statistics can be trusted.
 func TestWantLatest(t *testing.T) {
 	knows, upTo := &critics{}, time.Now()
 	l := loaders.New(loaders.Options{
@@ -179,8 +178,8 @@ func TestPageIsReadOnce(t *testing.T) {
 	}
 }
 
-// A list of no products fetches nothing, and asks how fresh statistics are beside fields that fetch
-// theirs. The race detector fails the test if that is not safe.
+// A list of no products fetches nothing. It reads the statistics' freshness beside fields that fetch theirs; the race
+// detector fails the test if that is unsafe.
 func TestStatsAsOfBesideStats(t *testing.T) {
 	upTo := time.Now()
 	l := loaders.New(loaders.Options{

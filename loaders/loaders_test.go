@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// getter answers by a function, and remembers its calls.
+// getter answers by a function, and records its calls.
 type getter struct {
 	mu    sync.Mutex
 	calls [][]comment.ID
@@ -136,7 +136,7 @@ func TestFailuresAreNotRemembered(t *testing.T) {
 	}
 }
 
-// A caller that goes away does not wait for the batch, and does not end it for others.
+// A caller that gives up does not wait for the batch, and does not end it for others.
 func TestOneCallerGoesAway(t *testing.T) {
 	proceed := make(chan struct{})
 	started := make(chan struct{})
@@ -190,7 +190,7 @@ func TestLoadersAreMadeOnce(t *testing.T) {
 	}
 }
 
-// statsGetter has the statistics of one product, and remembers how often it was called.
+// statsGetter has the statistics of one product, and counts its calls.
 type statsGetter struct {
 	mu    sync.Mutex
 	calls int
@@ -242,7 +242,7 @@ func TestExpectedStatisticsThatFail(t *testing.T) {
 	}
 }
 
-// After one failure, each load returns its own error. A caller that goes away waits for nothing.
+// After one failure, each load returns its own error. A caller that gives up waits for nothing.
 func TestStatsOfAll(t *testing.T) {
 	get := func(_ context.Context, products []string) (map[string]comment.Stats, map[string]error, error) {
 		found, failed := map[string]comment.Stats{}, map[string]error{}
@@ -284,7 +284,7 @@ func (statsFunc) RowsOf(context.Context, []comment.ProductLanguage) (map[comment
 	return nil, nil, nil // no product has that many languages
 }
 
-// What was begun is waited for, and nothing where no field asked for anything, or when time is over.
+// Loads under way are awaited, except when no field asked for anything, or the time is over.
 func TestAwait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx := loaders.With(t.Context(), loaders.Options{Stats: statsFunc(func(context.Context, []string) (map[string]comment.Stats, map[string]error, error) {

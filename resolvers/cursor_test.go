@@ -27,7 +27,7 @@ func TestCursorReadsBack(t *testing.T) {
 	}
 }
 
-// Cursors that clients got of the first release are valid for the same lists.
+// Cursors of the first release are valid for the same lists.
 func TestKeptCursor(t *testing.T) {
 	moment := time.Date(2024, 5, 1, 0, 0, 0, 0, time.UTC)
 	for cursor, of := range map[string]list{
@@ -41,7 +41,7 @@ func TestKeptCursor(t *testing.T) {
 	}
 }
 
-// A cursor of an order by rating keeps the rating, and is not one of another order.
+// A cursor of an order by rating contains the rating, and is invalid in another order.
 func TestKeyedCursor(t *testing.T) {
 	rated := list{product: "coffee", order: comment.HighestRated}
 	for _, place := range []comment.Place{{Key: 5, Position: somewhere}, {Key: -3, Position: comment.MaxPosition}} {
@@ -105,7 +105,7 @@ func TestDamagedCursor(t *testing.T) {
 		flipped[bit/8] ^= 1 << (bit % 8)
 		refuse(string(flipped), "one bit of the text flipped")
 	}
-	for length := 1; length < len(good); length++ { // an empty one is as good as none
+	for length := 1; length < len(good); length++ { // an empty one counts as none
 		refuse(good[:length], "cut")
 	}
 	refuse(good+"A", "longer")
@@ -114,7 +114,7 @@ func TestDamagedCursor(t *testing.T) {
 	refuse("\xff\x00", "not even text")
 }
 
-// FuzzCursor looks for a text that is accepted and is not the cursor that it decodes to.
+// FuzzCursor looks for an accepted text that differs from the cursor it decodes to.
 func FuzzCursor(f *testing.F) {
 	f.Add(coffee.cursor(comment.At(somewhere), coffee.fingerprint()))
 	f.Add("")
@@ -124,7 +124,7 @@ func FuzzCursor(f *testing.F) {
 			t.Errorf("%q: %v is not a bad cursor", cursor, err)
 		}
 		if cursor == "" && p == nil && err == nil {
-			return // as good as none
+			return // counts as none
 		}
 		if err == nil && coffee.cursor(p, coffee.fingerprint()) != cursor {
 			t.Errorf("%q reads as %v, whose cursor is another", cursor, p)

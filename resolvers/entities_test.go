@@ -16,7 +16,7 @@ func representations(n int) string {
 	return "[" + all.String() + "]"
 }
 
-// Each representation is answered in its place: by what it names, by null if there is no such
+// Each representation is answered in its place: by the object it names, by null if there is no such
 // comment, or by null and an error that says what to send instead.
 func TestEntities(t *testing.T) {
 	const c = `"c_00000000000000000000000000"`

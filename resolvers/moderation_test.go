@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/resolvers"
 )
 
-// desk lets everyone moderate, and decides as asked.
+// desk lets everyone moderate, and decides as requested.
 type desk struct{ resolvers.Desk }
 
 // Moderate implements resolvers.Desk.
@@ -26,7 +26,7 @@ func (d desk) Withdraw(ctx context.Context, _ string, _ int) (comment.Comment, [
 	return d.Decide(ctx, comment.Verdict{})
 }
 
-// Each decision of a mutation shows what it changed: it reads again what the field before it has read.
+// Each decision of a mutation shows its change: it reads again what the field before it has read.
 func TestDecisionsReadAgain(t *testing.T) {
 	const shown = `{ comment { product { stats { total } } } }`
 	for _, decision := range []string{

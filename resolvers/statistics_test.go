@@ -24,7 +24,7 @@ import (
 	"github.com/talkback/talkback/resolvers/direct"
 )
 
-// readTime is how long each read of a shop takes. The time of a request then tells how many reads
+// readTime is how long each read of a shop takes. The time of a request then shows how many reads
 // followed each other.
 const readTime = 10 * time.Millisecond
 
@@ -32,10 +32,10 @@ const readTime = 10 * time.Millisecond
 type shop struct {
 	resolvers.Author
 	mu      sync.Mutex
-	batches [][]string // products whose statistics were asked for, by call
-	rows    []int      // how many languages' rows were, by call
-	asked   []int      // how many batches there were when it was asked how fresh they are
-	texts   []bool     // whether comments were asked for with their texts, by call
+	batches [][]string // products whose statistics were read, by call
+	rows    []int      // number of languages whose rows were read, by call
+	asked   []int      // number of batches before each call for freshness
+	texts   []bool     // whether comments were read with their texts, by call
 	fail    error      // of statistics
 	page    error      // of pages
 }
@@ -120,7 +120,7 @@ func (s *shop) Leaders(_ context.Context, _ comment.Language, first int) ([]comm
 	return leaders, nil
 }
 
-// freshness is the time up to which the statistics of the shop have every change.
+// freshness is the time up to which the statistics of the shop include every change.
 func (s *shop) freshness(context.Context) (time.Time, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -262,7 +262,7 @@ func TestStatisticsTellHowFreshTheyAre(t *testing.T) {
 func TestStatisticsComeBesideThePage(t *testing.T) {
 	for _, row := range []struct {
 		why, query string
-		reads      int // that have to follow each other
+		reads      int // reads that have to follow each other
 	}{
 		{"a total", `{ product(id: "p") { comments { totalCount } } }`, 1},
 		{"below a page", `{ product(id: "p") { comments { nodes { product { stats { total } } } } } }`, 1},
@@ -285,7 +285,7 @@ func TestStatisticsComeBesideThePage(t *testing.T) {
 	}
 }
 
-// A failure affects only the fields that need what failed.
+// A failure affects only the fields that need its data.
 func TestFailuresOfStatistics(t *testing.T) {
 	for _, row := range []struct {
 		why, query, want string

@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/resolvers"
 )
 
-// A server that is no subgraph shows what schema.graphqls has, and nothing else.
+// A server that is no subgraph shows exactly schema.graphqls.
 func TestAlone(t *testing.T) {
 	alone, file := resolvers.Schema(false), schematest.Load(t)
 	for _, schema := range []*ast.Schema{alone, file} {
@@ -43,8 +43,8 @@ func same[T any](t *testing.T, what string, got, want map[string]T) {
 	}
 }
 
-// A subgraph has what the specification of subgraphs asks for. Its text has all of the schema but
-// the fields that collide.
+// A subgraph has the fields that the subgraph specification requires. Its text has the whole schema
+// except for the fields that collide.
 func TestSubgraph(t *testing.T) {
 	shown := resolvers.Schema(true)
 	if shown.Query.Fields.ForName("_entities") == nil || shown.Query.Fields.ForName("_service") == nil || shown.Types["Entity"] != nil {

@@ -26,7 +26,7 @@ func TestTextsOfNodes(t *testing.T) {
 				s := &shop{}
 				s.mustAsk(t, row.query)
 				if len(s.texts) == 2 && s.texts[0] {
-					slices.Reverse(s.texts) // calls of both sorts are made side by side
+					slices.Reverse(s.texts) // calls of both sorts are made in parallel
 				}
 				if !slices.Equal(s.texts, row.texts) {
 					t.Errorf("asked for texts: %t, want %t", s.texts, row.texts)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// What some clients do on purpose or by mistake does not mislead the limiter: afterwards it handles
+// What some clients do on purpose or by mistake does not mislead the limiter. Afterwards it handles
 // overload as before, and refuses nothing that the machine can carry.
 func TestAttacks(t *testing.T) {
 	for name, attack := range map[string]func(*testing.T, *machine){

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Whatever requests come and go in whatever order, the limiter admits no more than it may, lets
-// none wait for a free place, and loses no place.
+// Whatever requests come and go, the limiter admits no more than it may, lets none wait for a free
+// place, and loses no place.
 func TestPlaces(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.IntRange(1, 40).Draw(t, "most")

@@ -94,8 +94,8 @@ func described(t *testing.T, r *http.Request) string {
 	return out + ": " + string(body)
 }
 
-// An event that is no request of a known form is refused: with an error to the invoker of the function, or with an
-// answer if that is an HTTP client.
+// An event that is no request of a known form is refused. The invoker of the function gets an error, or an answer if it
+// is an HTTP client.
 func TestRefusals(t *testing.T) {
 	const asked = `"requestContext": {"http": {"method": "POST"}}`
 	for _, row := range []struct {

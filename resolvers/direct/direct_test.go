@@ -27,8 +27,8 @@ import (
 	"github.com/talkback/talkback/resolvers/direct"
 )
 
-// table answers from a few comments with awkward texts. The statistics of
-// the products "broken" and "uncounted" fail; those of "babel" have a row that languages share.
+// table answers from a few comments with awkward texts. The statistics of the products "broken" and
+// "uncounted" fail; those of "babel" have a row that languages share.
 type table []comment.Comment
 
 func (t table) Comments(context.Context, comment.Query) (comment.Page, error) {
@@ -94,7 +94,7 @@ type sender struct {
 
 func (s sender) Viewer(context.Context) comment.Viewer { return s.viewer }
 
-// sender is a customer with an awkward id, or one that was refused, whatever its roles.
+// sender is a customer with an awkward id, or a caller that is refused, whatever its roles.
 func (t table) sender() sender {
 	if len(t)%4 == 0 {
 		customer := "\"<ü\u2028"
@@ -144,7 +144,7 @@ const mediaBase = "https://media.example/"
 
 func resolved(ctx context.Context, next graphql.Resolver) (any, error) { return next(ctx) }
 
-// Every operation is answered byte for byte as gqlgen answers it without this package.
+// Every operation gets the same answer, byte for byte, as gqlgen gives without this package.
 func TestSameBytes(t *testing.T) {
 	r := commenttest.Rand(t)
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
@@ -187,18 +187,18 @@ func counts(texts []string) map[string]int {
 	return out
 }
 
-// asker makes up operations.
+// asker generates operations.
 type asker struct {
 	r      *rand.Rand
 	schema *ast.Schema
-	plain  bool // whether to ask without conditions, and for nothing that has to be resolved but statistics
+	plain  bool // whether to omit conditions and fields that have to be resolved, other than statistics
 	names  int
 }
 
 // unplain are fields that have to be resolved, statistics apart.
 var unplain = []string{"product", "pageCount", "pageNumber", "pageCursors"}
 
-// arguments are those that change the answer of a field.
+// arguments are the fields' arguments that change the answer.
 var arguments = map[string][]string{
 	"Product.stats":    {"", `(lang: "en")`, `(lang: "fr")`},
 	"Product.comments": {"", "(first: 3)"},
@@ -251,7 +251,7 @@ func (a *asker) field(of *ast.Definition, field *ast.FieldDefinition, depth int)
 // interface that has the field.
 func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 	switch a.r.IntN(7) {
-	case 3: // of another type, so that it never applies
+	case 3: // on another type, so it never applies
 		if len(of.Interfaces) > 0 && name == "id" {
 			return asked + "... on Node { ... on " + map[string]string{"Product": "Comment", "Comment": "Product"}[of.Name] + " { never: id } } "
 		}
@@ -267,8 +267,8 @@ func (a *asker) wrapped(of *ast.Definition, name, asked string) string {
 	return asked
 }
 
-// The fields of a shop's page are written directly. Their announced size has the texts and is never
-// larger than what is written, since the limit of an answer relies on it.
+// The fields of a shop's page are written directly. Their announced size counts the texts and is
+// never larger than the output, since the limit of an answer relies on it.
 func TestWhatIsWritten(t *testing.T) {
 	comments := table{commenttest.Nasty(commenttest.Rand(t), "pan")}
 	const all = "{ id rating language title text author { id customerId name } createdAt updatedAt version isVerifiedPurchase media { url kind width height alt } }"
@@ -305,7 +305,7 @@ func TestWhatIsWritten(t *testing.T) {
 	}, query)
 	slices.Sort(written)
 	want := []string{
-		"again[0].stats", // for the statistics of the other failed
+		"again[0].stats", // the statistics of the other product failed
 		"product.comments.edges", "product.comments.nodes", "product.comments.pageInfo",
 		"product.latestPositive", // the product of latestNegative has to be resolved
 		"product.whole",

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/graph"
 )
 
-// Every entry of the tables has the arguments and the type that the schema has: a field whose
-// argument or null the tables do not know would be answered wrongly.
+// Every entry of the tables has the arguments and the type of the schema. A field whose argument or
+// null the tables do not know would be answered wrongly.
 func TestTablesMatchTheSchema(t *testing.T) {
 	schema := graph.NewExecutableSchema(graph.Config{}).Schema()
 	checked := checkObject(t, schema, connections) + checkObject(t, schema, edges) + checkObject(t, schema, comments) + checkObject(t, schema, authors) +
@@ -24,7 +24,7 @@ func TestTablesMatchTheSchema(t *testing.T) {
 	}
 }
 
-// checkObject holds one object against the schema. It returns 1, for the count of those checked.
+// checkObject compares one object with the schema. It returns 1, to count the checked objects.
 func checkObject[T any](t *testing.T, schema *ast.Schema, o *object[T]) int {
 	t.Helper()
 	definition := schema.Types[o.name()]
@@ -52,7 +52,7 @@ func checkField[T any](t *testing.T, of *ast.Definition, name string, field fiel
 		t.Errorf("the schema has no field %s.%s", of.Name, name)
 		return
 	}
-	neverNull := strings.TrimSuffix(field.typ, "!") // may stand where the schema allows null
+	neverNull := strings.TrimSuffix(field.typ, "!") // a field that is never null may be nullable in the schema
 	if typ := want.Type.String(); typ != field.typ && typ != neverNull {
 		t.Errorf("%s.%s is written as %s, and is %s", of.Name, name, field.typ, typ)
 	}
@@ -78,8 +78,8 @@ func objectsInSource(t *testing.T) int {
 	return count
 }
 
-// A field that has an argument which its entry does not read is left to gqlgen, even when the
-// operation does not give it: its default could change what is answered.
+// A field with an argument that its entry does not read is left to gqlgen, even if the operation
+// omits the argument: its default could change the answer.
 func TestUnknownArgumentIsLeftToGqlgen(t *testing.T) {
 	lang, as := &ast.ArgumentDefinition{Name: "lang"}, &ast.ArgumentDefinition{Name: "as"}
 	for _, row := range []struct {
