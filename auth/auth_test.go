@@ -300,8 +300,8 @@ func fromHere() *http.Request {
 	return request
 }
 
-// Without tokens, a request writes only if it comes from this machine, calls it by a name that
-// means it, and shows no sign of a proxy.
+// Without tokens, a request writes only from this machine. It must call the machine by a local
+// name, and show no sign of a proxy.
 func TestOpenToThisMachineAlone(t *testing.T) {
 	open := guard(t, auth.Settings{})
 	for _, test := range []struct {

@@ -16,8 +16,8 @@ func representations(n int) string {
 	return "[" + all.String() + "]"
 }
 
-// Each representation is answered in its place: by the object it names, by null if there is no such
-// comment, or by null and an error that says what to send instead.
+// Each representation is answered in its place: by the object it names, or by null if there is no
+// such comment. Otherwise an error beside null says what to send instead.
 func TestEntities(t *testing.T) {
 	const c = `"c_00000000000000000000000000"`
 	for _, row := range []struct{ representation, entity, err string }{

@@ -11,7 +11,6 @@ import (
 // served returns operations that people and clients send. They are the explorer's examples and
 // introspection, the README's query, those of package command's tests, and pages as large as a
 // shop's.
-// shop's.
 func served(t *testing.T) map[string]operation {
 	t.Helper()
 	all := map[string]operation{

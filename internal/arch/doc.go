@@ -1,3 +1,3 @@
-// Package arch holds the project to its own architecture: who may import whom, one comment for each
-// package, generated code that is as the generator makes it. It has tests only.
+// Package arch checks the project's own architecture: the allowed imports, one comment for each
+// package, and generated code that matches its generator. It has tests only.
 package arch

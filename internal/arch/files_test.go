@@ -15,8 +15,8 @@ import (
 	goload "golang.org/x/tools/go/packages"
 )
 
-// files is a graph of the files of a package: the files that each uses a declaration of, a method
-// or a field.
+// files is a graph of the files of a package: each file, with the files whose declarations, methods
+// or fields it uses.
 type files map[string]map[string]bool
 
 // filesOf makes the graph of a package. Generated files are left out.
@@ -43,7 +43,8 @@ func filesOf(p *goload.Package) files {
 	return graph
 }
 
-// belongs tells whether an object is declared by a package: at its top, as a field or as a method.
+// belongs reports whether a package declares an object: at its top level, as a field or as a
+// method.
 func belongs(object types.Object, p *types.Package) bool {
 	if object == nil || object.Pkg() != p {
 		return false
@@ -57,7 +58,7 @@ func belongs(object types.Object, p *types.Package) bool {
 	return object.Parent() == p.Scope()
 }
 
-// circles are the files that reach themselves by way of others, sorted.
+// circles are the files that reach themselves through others, sorted.
 func (g files) circles() []string {
 	var out []string
 	for _, file := range slices.Sorted(maps.Keys(g)) {
@@ -68,7 +69,7 @@ func (g files) circles() []string {
 	return out
 }
 
-// reached are the files that a file uses, by way of others too.
+// reached are the files that a file uses, directly or not.
 func (g files) reached(from string) map[string]bool {
 	reached := map[string]bool{}
 	for rest := []string{from}; len(rest) > 0; rest = rest[1:] {
@@ -91,7 +92,7 @@ func TestFilesUseEachOtherInOneDirection(t *testing.T) {
 	}
 }
 
-// A circle is found, of two files and of more, and nothing else is.
+// The test finds circles of two files and of more, and nothing else.
 func TestCircles(t *testing.T) {
 	of := func(used ...string) map[string]bool {
 		out := map[string]bool{}

@@ -13,7 +13,7 @@ import (
 
 const module = "github.com/talkback/talkback"
 
-// pkg is what the go command tells of a package.
+// pkg is the go command's description of a package.
 type pkg struct {
 	ImportPath, Dir, Doc                              string
 	GoFiles, Imports, Deps, TestImports, XTestImports []string
@@ -55,8 +55,8 @@ var listOnce = sync.OnceValues(func() ([]pkg, error) {
 	}
 })
 
-// own are the packages of ours that a package may import, and why no others. Test support is below
-// internal.
+// own are our packages that a package may import, with the reason for the rule. Test support is
+// below internal.
 var own = map[string]struct {
 	may []string
 	why string
@@ -257,8 +257,8 @@ func TestDependenciesAreImportedWhereAllowed(t *testing.T) {
 	}
 }
 
-// The nouns keep to the standard library and x/text, the merge to the standard library, whatever
-// they import by way of others.
+// The nouns import only the standard library and x/text, the merge only the standard library,
+// directly or not.
 func TestWhatTheCoreDependsOn(t *testing.T) {
 	for _, p := range packages(t) {
 		allowed, core := map[string][]string{"comment": {"golang.org/x/text/"}, "dynamo/merge": {}}[p.local()]
@@ -276,7 +276,7 @@ func TestWhatTheCoreDependsOn(t *testing.T) {
 
 func TestEveryPackageHasOneComment(t *testing.T) {
 	for _, p := range packages(t) {
-		if p.Doc == "" && p.local() != "graph" && len(p.GoFiles) > 0 { // else its comment is that of a test
+		if p.Doc == "" && p.local() != "graph" && len(p.GoFiles) > 0 { // else a test's comment counts
 			t.Errorf("package %q has no comment that says what it is for", p.local())
 		}
 	}

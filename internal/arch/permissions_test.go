@@ -19,11 +19,11 @@ const (
 	sdkPath     = "github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// What the documents and templates allow is what the code calls, no less and no more.
+// The documents and templates allow exactly the actions that the code calls.
 func TestPermissions(t *testing.T) {
 	p := loadProgram(t, dependenciesOf(t, commandPath, lambdaPath)...)
 	t.Run("role of the counting function", func(t *testing.T) {
-		want := map[string]bool{"sqs:SendMessage": true} // what is given up on goes there
+		want := map[string]bool{"sqs:SendMessage": true} // the dead-letter queue gets records given up on
 		for _, action := range actionsIn(p.reach(p.function(t, lambdaPath+".newFunction"))) {
 			want["dynamodb:"+action] = true
 		}
@@ -56,7 +56,7 @@ func TestPermissions(t *testing.T) {
 	})
 }
 
-// dependenciesOf are packages and those of this module that they depend on.
+// dependenciesOf returns packages with their dependencies in this module.
 func dependenciesOf(t *testing.T, paths ...string) []string {
 	t.Helper()
 	all := slices.Clone(paths)
@@ -69,8 +69,8 @@ func dependenciesOf(t *testing.T, paths ...string) []string {
 	return slices.Compact(all)
 }
 
-// compareGrants compares the actions that a function takes, beside writing its log, with those that its
-// role is granted: by the template, and by the policy of the same name in the module of Terraform.
+// compareGrants compares the actions of a function, beside writing its log, with those granted to its role: by the
+// template, and by the policy of the same name in the Terraform module.
 func compareGrants(t *testing.T, want map[string]bool, function string) {
 	t.Helper()
 	want["logs:CreateLogStream"], want["logs:PutLogEvents"] = true, true
@@ -102,15 +102,15 @@ func read(t *testing.T, path string) string {
 	return string(raw)
 }
 
-// between returns what stands between two marks.
+// between returns the text between two marks.
 func between(text, from, to string) string {
 	_, rest, _ := strings.Cut(text, from)
 	found, _, _ := strings.Cut(rest, to)
 	return found
 }
 
-// actionsOfCommands are the actions that each command takes, as docs/operate/aws.md names it. What
-// only a flag or a mistake asks for has a row of its own.
+// actionsOfCommands are the actions of each command, as docs/operate/aws.md names it. Actions that only a flag or a
+// mistake needs have a row of their own.
 func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	create := p.function(t, dynamoPath+".CreateTable")
 	existing := p.function(t, dynamoPath+".TableNames")
@@ -128,8 +128,7 @@ func actionsOfCommands(t *testing.T, p program) map[string][]string {
 	return out
 }
 
-// documented are the actions that the table in docs/operate/aws.md lists. A row may be of several
-// commands.
+// documented are the actions in the table of docs/operate/aws.md. A row may be for several commands.
 func documented(t *testing.T) map[string][]string {
 	t.Helper()
 	raw, err := os.ReadFile("../../docs/operate/aws.md")
@@ -158,8 +157,8 @@ func documented(t *testing.T) map[string][]string {
 	return out
 }
 
-// actionsIn are the actions of IAM that code takes by calling DynamoDB and its streams. A call of the SDK
-// is known by the type that it takes. A transaction takes the actions of what it consists of.
+// actionsIn returns the IAM actions that code needs to call DynamoDB and its streams. A call of the SDK is recognized
+// by its input type. A transaction needs the actions of its parts.
 // https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazondynamodb.html
 func actionsIn(code map[types.Object]bool) []string {
 	actions := map[string]bool{}
@@ -178,8 +177,7 @@ func actionsIn(code map[types.Object]bool) []string {
 	return slices.Sorted(maps.Keys(actions))
 }
 
-// inTransaction are the fields of types.TransactWriteItem and types.TransactGetItem, and the action
-// that each takes.
+// inTransaction maps the fields of types.TransactWriteItem and types.TransactGetItem to their actions.
 var inTransaction = map[string]string{
 	"Get":            "GetItem",
 	"Put":            "PutItem",
@@ -188,7 +186,8 @@ var inTransaction = map[string]string{
 	"ConditionCheck": "ConditionCheckItem",
 }
 
-// callOf is the name of the call that a method makes, of the SDK's client or of an interface that the client satisfies.
+// callOf returns the name of the call that a method of the SDK's client makes, or one of an interface that the client
+// satisfies.
 func callOf(f *types.Func) string {
 	params := f.Signature().Params()
 	if f.Signature().Recv() == nil || params.Len() < 2 {

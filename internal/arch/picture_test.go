@@ -72,8 +72,8 @@ func shippedImports(t *testing.T) map[string][]string {
 	return shipped
 }
 
-// foldersOf are the imports among the folders of the top level. A package below internal stands for
-// itself, unless it knows no more of ours than the nouns: then it is left out, as a leaf.
+// foldersOf returns the imports among the top-level folders. A package below internal stands by itself, unless it
+// imports none of ours but the nouns: then it is left out, as a leaf.
 func foldersOf(imports map[string][]string) map[string][]string {
 	folder := func(name string) string {
 		top, _, _ := strings.Cut(name, "/")
@@ -102,8 +102,8 @@ func foldersOf(imports map[string][]string) map[string][]string {
 	return folders
 }
 
-// pictureOf draws each import that does not follow from others: an arrow to what is reached by
-// another way is left out. Two folders that reach each other keep their arrows.
+// pictureOf draws each import that does not follow from others: it leaves out an arrow to a folder that another path
+// reaches. Two folders that reach each other keep their arrows.
 func pictureOf(imports map[string][]string) string {
 	var out strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(imports)) {
@@ -122,7 +122,7 @@ func pictureOf(imports map[string][]string) string {
 	return out.String()
 }
 
-// reaches tells whether one folder imports another, by way of others too that are not passed yet.
+// reaches reports whether one folder imports another, also through folders that were not visited yet.
 func reaches(imports map[string][]string, from, to string, passed []string) bool {
 	return from == to || slices.ContainsFunc(imports[from], func(next string) bool {
 		return !slices.Contains(passed, next) && reaches(imports, next, to, append(passed, from))

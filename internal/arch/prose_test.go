@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// A word that only this project understands has to be decoded by each reader. Patterns match
-// lower-case text, identifiers as the words that they are made of.
+// Each reader has to decode a word that only this project understands. Patterns match lower-case
+// text, and identifiers split into words.
 var coinages = []struct {
 	pattern string
 	why     string
@@ -45,7 +45,7 @@ var coinagePatterns = func() (compiled []*regexp.Regexp) {
 	return compiled
 }()
 
-// coined lists what a text should say in other words.
+// coined lists words that a text should replace.
 func coined(text string) (found []string) {
 	text = strings.Join(strings.Fields(strings.ToLower(text)), " ")
 	for i, pattern := range coinagePatterns {
@@ -90,7 +90,8 @@ func TestSchemaUsesTheFieldsWords(t *testing.T) {
 	}
 }
 
-// textsOf are the comments, names and strings of a file of hand-written code, by their positions.
+// textsOf returns the comments, names and strings of a file of hand-written code, by their
+// positions.
 func textsOf(t *testing.T, path string) map[string]string {
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
@@ -120,7 +121,7 @@ func textsOf(t *testing.T, path string) map[string]string {
 
 var wordStart = regexp.MustCompile(`([a-z0-9])([A-Z])`)
 
-// wordsOf takes a name apart: workedOff is "worked Off".
+// wordsOf splits a name: workedOff is "worked Off".
 func wordsOf(name string) string {
 	return wordStart.ReplaceAllString(strings.ReplaceAll(name, "_", " "), "$1 $2")
 }
@@ -131,7 +132,7 @@ const (
 	longestSentence               = 30      // words; aim at 25
 )
 
-// drawing is a picture that is drawn from text.
+// drawing is a picture drawn as text.
 var drawing = regexp.MustCompile("(?ms)^```mermaid$.*?^```$")
 
 func TestDesignFilesHaveOneLength(t *testing.T) {
@@ -182,8 +183,8 @@ func TestSentencesAreShort(t *testing.T) {
 	}
 }
 
-// Files and tests are found where a document says that they are: a path from the root or from the
-// document, or a name alone. What begins with a slash is an address of the server.
+// Files and tests exist where a document says: by a path from the root or from the document, or by
+// a name alone. A text that begins with a slash is an address of the server.
 func TestDocumentsNameWhatExists(t *testing.T) {
 	files, tests := map[string]bool{}, map[string]bool{}
 	eachFile(t, func(path string, read func() string) {
@@ -224,7 +225,7 @@ var (
 	aside  = regexp.MustCompile(`(?m)^(\||#|<).*$`)
 )
 
-// proseOf is a document without code, tables, headings, HTML and the targets of its links.
+// proseOf returns a document without code, tables, headings, HTML and the targets of its links.
 func proseOf(text string) string {
 	text = fenced.ReplaceAllString(text, "")
 	text = inline.ReplaceAllString(text, "CODE")

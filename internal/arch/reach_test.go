@@ -22,8 +22,8 @@ type program struct {
 	foreign []*types.Interface
 }
 
-// loadModule returns the packages of this module, type-checked from source once for all tests; of
-// all others it reads what the compiler exported.
+// loadModule returns the packages of this module, type-checked from source once for all tests. For
+// all others it reads the compiler's export data.
 func loadModule(t *testing.T) []*goload.Package {
 	t.Helper()
 	loaded, err := loadOnce()
@@ -42,7 +42,7 @@ var loadOnce = sync.OnceValues(func() ([]*goload.Package, error) {
 	return goload.Load(&goload.Config{Dir: "../..", Mode: goload.LoadSyntax}, "./...")
 })
 
-// loadProgram returns the program that some packages of this module are.
+// loadProgram returns the program made of some packages of this module.
 func loadProgram(t *testing.T, paths ...string) program {
 	t.Helper()
 	p := program{uses: map[types.Object][]types.Object{}}
@@ -88,7 +88,7 @@ func interfacesOf(pkg *types.Package) []*types.Interface {
 	return out
 }
 
-// declare notes what a function or a variable names.
+// declare notes the objects that a function or a variable uses.
 func (p program) declare(info *types.Info, declaration ast.Decl) {
 	switch d := declaration.(type) {
 	case *ast.FuncDecl:
@@ -106,7 +106,7 @@ func (p program) declare(info *types.Info, declaration ast.Decl) {
 	}
 }
 
-// namedIn are the objects that a piece of code names. Generic ones are named as declared.
+// namedIn returns the objects that a piece of code names. Generic ones are named as declared.
 func namedIn(info *types.Info, node ast.Node) []types.Object {
 	var out []types.Object
 	ast.Inspect(node, func(n ast.Node) bool {
@@ -122,10 +122,10 @@ func namedIn(info *types.Info, node ast.Node) []types.Object {
 	return out
 }
 
-// reach is all that code can come to from a function: what each declaration names; for a method of
-// an interface, those of every type of ours that has it; and for a type, the methods by which other
-// modules may call it. It is too much rather than too little. It does not pass through the
-// functions that are named without.
+// reach returns all code that a function can reach. A declaration reaches all that it names. A
+// method of an interface reaches those of every type of ours that has it. A type reaches the
+// methods by which other modules may call it. The result is too large rather than too small, and
+// does not pass through the functions in without.
 func (p program) reach(from types.Object, without ...types.Object) map[types.Object]bool {
 	reached, left := map[types.Object]bool{}, []types.Object{from}
 	for len(left) > 0 {
@@ -146,7 +146,7 @@ func (p program) reach(from types.Object, without ...types.Object) map[types.Obj
 	return reached
 }
 
-// implementations are the methods behind that of an interface.
+// implementations returns the methods that implement an interface's method.
 func (p program) implementations(method *types.Func) []types.Object {
 	if method.Signature().Recv() == nil {
 		return nil
@@ -164,8 +164,8 @@ func (p program) implementations(method *types.Func) []types.Object {
 	return out
 }
 
-// callbacks are the methods of a type of ours that satisfy an interface of another module. Calls of
-// the table are not among them: a client of ours is handed to the SDK's waiters only.
+// callbacks returns the methods of a type of ours that satisfy an interface of another module.
+// Calls of the table are not among them: only the SDK's waiters get a client of ours.
 func (p program) callbacks(t types.Type) []types.Object {
 	named, ok := t.(*types.Named)
 	if !ok || !slices.Contains(p.named, named) {
@@ -184,18 +184,19 @@ func (p program) callbacks(t types.Type) []types.Object {
 	return out
 }
 
-// implements tells whether a type, or a pointer to it, satisfies an interface and is none itself.
+// implements reports whether a type, or a pointer to it, satisfies an interface and is no interface
+// itself.
 func implements(named *types.Named, wanted *types.Interface) bool {
 	return !types.IsInterface(named) && types.Implements(types.NewPointer(named), wanted)
 }
 
-// methodOf is the method of a type that goes by the name of another method.
+// methodOf returns the method of a type with the name of another method.
 func methodOf(named *types.Named, method *types.Func) types.Object {
 	found, _, _ := types.LookupFieldOrMethod(types.NewPointer(named), false, method.Pkg(), method.Name())
 	return found
 }
 
-// function is a function or, by "(*path.Type).Name", a method.
+// function returns a function or, by "(*path.Type).Name", a method.
 func (p program) function(t *testing.T, name string) *types.Func {
 	t.Helper()
 	for object := range p.uses {

@@ -30,8 +30,8 @@ func eachSource(t *testing.T, look func(pkg pkg, path string, file *ast.File, fs
 	}
 }
 
-// environment is where the environment may be read: flags in command (by kong), and what the SDK's
-// own users know.
+// environment lists the files that may read environment variables, with those they read. Flags in
+// command are read by kong.
 var environment = map[string]string{
 	"dynamo/call/client.go":                   "AWS's own variables, for engines that look at credentials",
 	"command/admin.go":                        "OpenTelemetry's own variables, which its exporters read too",
@@ -100,8 +100,8 @@ func undescribed(declaration ast.Decl) []string {
 	return nil
 }
 
-// generatedModels are all that the generator may make up. A type that it makes beside these is one
-// it did not find in comment, silently.
+// generatedModels are the only models that the generator may invent. Any other means that it
+// silently did not find a type in comment.
 var generatedModels = "AddCommentInput AddCommentPayload ApproveCommentInput AuthorInput CommentConnection CommentEdge DecideCommentsInput DecideCommentsPayload DecisionInput DeleteCommentInput DeleteCommentPayload DeleteReplyInput DeleteReplyPayload EditCommentInput EditCommentPayload EraseAuthorInput EraseAuthorPayload LeaderboardEntry MediaInput ModerateCommentPayload PageCursor PageCursors PageInfo QueueConnection QueueEdge RejectCommentInput ReplyToCommentInput ReplyToCommentPayload ReportCommentInput ReportCommentPayload ViewerCommentConnection VoteOnCommentInput VoteOnCommentPayload WithdrawCommentInput"
 
 func TestGeneratedModels(t *testing.T) {
@@ -120,7 +120,7 @@ func TestGeneratedModels(t *testing.T) {
 	}
 }
 
-// Generated code is what the generator makes of the schema as it stands.
+// Generated code is up to date with the schema.
 func TestGeneratedCodeIsFresh(t *testing.T) {
 	if testing.Short() {
 		t.Skip("left out: generating the code again, with -short")
@@ -147,8 +147,8 @@ func TestGeneratedCodeIsFresh(t *testing.T) {
 	}
 }
 
-// copyModule copies what generating needs: the schema, its configuration, and the packages that it
-// is bound to.
+// copyModule copies the input of the generator: the schema, its configuration, and the packages
+// that it is bound to.
 func copyModule(t *testing.T, dir string) {
 	t.Helper()
 	for _, name := range []string{"go.mod", "go.sum", "gqlgen.yml", "schema.graphqls", "federation.graphqls", "tools.go"} {

@@ -11,8 +11,8 @@ import (
 	goload "golang.org/x/tools/go/packages"
 )
 
-// TestTypesOfOtherSystems type-checks the program for other systems of releases. It skips the
-// bodies of functions of other modules, so that it takes seconds; to compile them takes minutes.
+// TestTypesOfOtherSystems type-checks the program for the releases' other systems. It skips
+// function bodies of other modules, so it takes seconds instead of minutes.
 func TestTypesOfOtherSystems(t *testing.T) {
 	for _, system := range []string{"windows/amd64", "darwin/arm64"} {
 		t.Run(system, func(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// An update without a condition brings back a comment that was deleted meanwhile, as a fragment. So
-// every one has a condition: UpdateItem, and updates within a transaction.
+// An update without a condition would bring back part of a comment deleted meanwhile. So every one
+// has a condition: UpdateItem, and updates within a transaction.
 func TestEveryUpdateHasACondition(t *testing.T) {
 	found := 0
 	eachSource(t, func(_ pkg, _ string, file *ast.File, fset *token.FileSet) {

@@ -14,20 +14,20 @@ import (
 	"testing"
 )
 
-// answer reads an answer of HTTP/1.1 as its bytes arrive. It keeps the status, and where the answer
-// ends. https://datatracker.ietf.org/doc/html/rfc9112#section-6.3 has the ways in which it may end.
+// answer parses an HTTP/1.1 answer as its bytes arrive. It keeps the status, and where the answer
+// ends: https://datatracker.ietf.org/doc/html/rfc9112#section-6.3.
 type answer struct {
 	status int
 	last   bool // the server closes the connection afterwards
 
 	part    part
-	line    []byte // what has arrived of a line
+	line    []byte // the part of a line that has arrived
 	left    int64  // bytes of the body, or of a chunk, that are still to come
 	length  int64  // as announced, -1 if not
 	chunked bool
 }
 
-// part is where in an answer the next byte is.
+// part is the part of an answer that the next byte belongs to.
 type part int
 
 const (
@@ -42,7 +42,7 @@ const (
 	complete
 )
 
-// longestLine is more than any line of a head that is expected, in bytes.
+// longestLine is more than the length in bytes of any expected line of a head.
 const longestLine = 16 << 10
 
 var (
@@ -50,7 +50,7 @@ var (
 	errMalformed = errors.New("the answer is no HTTP/1.1")
 )
 
-// take reads what has arrived, and returns what comes after the answer.
+// take reads the bytes that have arrived, and returns those after the answer.
 func (a *answer) take(p []byte) (after []byte, err error) {
 	for len(p) > 0 && a.part != complete && err == nil {
 		switch a.part {
@@ -78,7 +78,7 @@ func (a *answer) bodyRead() {
 	}
 }
 
-// closed tells that no more bytes come.
+// closed ends the input.
 func (a *answer) closed() error {
 	if a.part != untilClose {
 		return errCut
@@ -103,7 +103,7 @@ func (a *answer) takeLine(p []byte) (after []byte, err error) {
 	return after, a.read(bytes.TrimSuffix(line, []byte("\r")))
 }
 
-// read reads a line, without its end.
+// read reads a line, without its line break.
 func (a *answer) read(line []byte) error {
 	switch a.part {
 	case statusLine:
@@ -183,7 +183,7 @@ func (a *answer) readSize(line []byte) (err error) {
 	return nil
 }
 
-// answering has answers of all kinds, by path.
+// answering serves answers of all kinds, by path.
 func answering() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("/short", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "short") })
@@ -223,10 +223,10 @@ func answering() http.Handler {
 // kinds are the paths of whole answers, and their statuses.
 var kinds = map[string]int{"/short": 200, "/refused": 503, "/empty": 200, "/nothing": 204, "/long": 200, "/parts": 200, "/early": 200, "/last": 200, "/closing": 200}
 
-// lasts reports whether the answer of a path is the last one of its connection.
+// lasts reports whether the connection closes after the answer of a path.
 func lasts(path string) bool { return path == "/last" || path == "/closing" }
 
-// dialed returns a connection to a server of a test.
+// dialed returns a connection to a test server.
 func dialed(t *testing.T, server *httptest.Server) net.Conn {
 	t.Helper()
 	connection, err := net.Dial("tcp", server.Listener.Addr().String())
@@ -236,7 +236,7 @@ func dialed(t *testing.T, server *httptest.Server) net.Conn {
 	return connection
 }
 
-// exchanged returns all bytes that a server answers to a request.
+// exchanged returns all bytes of a server's answer to a request.
 func exchanged(t *testing.T, handler http.Handler, path string) []byte {
 	t.Helper()
 	server := httptest.NewServer(handler)
@@ -276,7 +276,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// afterFirst returns what net/http leaves of some bytes once it has read an answer.
+// afterFirst returns the bytes that net/http leaves after it has read one answer.
 func afterFirst(t *testing.T, all []byte) []byte {
 	t.Helper()
 	from := bufio.NewReader(bytes.NewReader(all))
@@ -299,7 +299,7 @@ func afterFirst(t *testing.T, all []byte) []byte {
 	return after
 }
 
-// An answer that is cut, or is none, is no answer.
+// An answer that is cut or malformed is an error.
 func TestNoAnswer(t *testing.T) {
 	cut := exchanged(t, answering(), "/cut")
 	for text, want := range map[string]error{

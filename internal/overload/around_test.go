@@ -14,12 +14,12 @@ import (
 	"testing"
 )
 
-// processors are lists of processors, as taskset takes them: those of the servers that are measured,
-// and those of all else. Both are empty where processors cannot be divided.
+// processors are lists of processors, in taskset's form: those of the measured servers, and those of everything else.
+// Both are empty where processors cannot be divided.
 type processors struct{ servers, others string }
 
-// divide gives the servers half of the processors and this process, with what it starts from now on,
-// the others. Otherwise the generator takes the more from the server the more it sends.
+// divide gives the servers half of the processors, and this process and its later children the others. Otherwise the
+// generator would take more from the server the more it sends.
 func divide(t *testing.T) processors {
 	t.Helper()
 	n := runtime.NumCPU()
@@ -42,10 +42,10 @@ func (p processors) command(name string, arguments ...string) *exec.Cmd {
 	return exec.Command("taskset", append([]string{"-c", p.servers, name}, arguments...)...)
 }
 
-// refuserVariable makes this test a server that refuses everything.
+// refuserVariable makes this test binary a server that refuses everything.
 const refuserVariable = "TALKBACK_OVERLOAD_REFUSER"
 
-// refuse is the quickest that a server of net/http can refuse with the same words.
+// refuse refuses as quickly as a net/http server can with the same words.
 func refuse(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(io.Discard, r.Body) // a client that went away needs no answer
 	w.Header().Set("Retry-After", "1")

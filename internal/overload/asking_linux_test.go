@@ -25,7 +25,7 @@ func run(t *testing.T, g *generator, flows ...*flow) {
 	}
 }
 
-// Every kind of answer of net/http is read to its end, one after the other over few connections.
+// The generator reads every kind of net/http answer to its end, one after the other over few connections.
 func TestAsking(t *testing.T) {
 	var connections atomic.Int64
 	server := httptest.NewUnstartedServer(answering())
@@ -58,7 +58,7 @@ func TestAsking(t *testing.T) {
 	}
 }
 
-// What is sent arrives as it is.
+// Requests arrive exactly as sent.
 func TestAsked(t *testing.T) {
 	bodies := []string{`{"query":"{ a }"}`, "", `{"query":"{ a b }"}`}
 	got := make(chan string, len(bodies))
@@ -83,7 +83,7 @@ func TestAsked(t *testing.T) {
 	}
 }
 
-// Answers that are cut fail, as does a server that is gone; and later requests do not.
+// A cut answer is a failure, and so is a server that is gone; later requests succeed.
 func TestAskingInVain(t *testing.T) {
 	server := httptest.NewServer(answering())
 	defer server.Close()
@@ -109,7 +109,7 @@ func TestAskingInVain(t *testing.T) {
 	}
 }
 
-// Requests are sent when they are due though none is answered before the last. Their clients give up
+// Requests are sent when they are due, though the first answer comes after the last request. Their clients give up
 // after a while.
 func TestOpenLoop(t *testing.T) {
 	const clients = 200
@@ -142,8 +142,7 @@ func TestOpenLoop(t *testing.T) {
 	}
 }
 
-// Clients that wait for their answers have no more than one request each under way, and pause after
-// refusals.
+// Clients that wait for their answers have at most one request each under way, and pause after refusals.
 func TestClosedLoop(t *testing.T) {
 	const clients = 4
 	var now, most atomic.Int64

@@ -14,11 +14,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// patience is how long clients wait for an answer. One that comes later is of no use.
+// patience is how long clients wait for an answer. A later one is useless.
 const patience = time.Second
 
-// pause is how long a client that asks again waits after a refusal. At once, few clients could ask for
-// more than a server can refuse.
+// pause is how long a client waits after a refusal before it asks again. Without a pause, few clients could send more
+// than a server can refuse.
 const pause = 10 * time.Millisecond
 
 // generator sends requests over many connections and reads their answers, from one thread that asks
@@ -41,15 +41,15 @@ type target struct {
 	address unix.SockaddrInet4
 	head    string // of each request, up to the length of its body
 	bodies  func() string
-	idle    []*connection // the last was used last
+	idle    []*connection // the last one was used last
 }
 
 // flow is requests to a server in one run.
 type flow struct {
 	*target
 	due   []time.Duration // since the run began, in order
-	again time.Duration   // until when a client that has its answer asks again
-	rude  bool            // its clients do not pause after a refusal
+	again time.Duration   // clients that have their answer ask again until then
+	rude  bool            // whether its clients skip the pause after a refusal
 	sent  int
 	outcomes
 }
@@ -58,18 +58,18 @@ type flow struct {
 type connection struct {
 	descriptor int
 	to         *target
-	made       bool // it is open; else it is being opened
-	used       int  // how many requests it had
+	made       bool // whether it is open; otherwise it is being opened
+	used       int  // number of its requests so far
 	asking     *flow
 	due        time.Duration
-	request    []byte // the one that waits until the connection is open
+	request    []byte // the request that waits until the connection is open
 	answer     answer
 }
 
 // sending is a request that may be under way.
 type sending struct {
 	on   *connection
-	used int // of the connection, when it was sent
+	used int // used of the connection, when it was sent
 }
 
 func (s sending) ended() bool { return s.on.asking == nil || s.on.used != s.used }
@@ -90,8 +90,7 @@ func newGenerator(t *testing.T) *generator {
 	return g
 }
 
-// to returns the target at a URL, which is sent the bodies one after the other. Its connections are
-// shared by clients, as those of a proxy are.
+// to returns the target at a URL, which gets the bodies in turn. Clients share its connections, like those of a proxy.
 func to(t *testing.T, url string, bodies func() string) *target {
 	t.Helper()
 	host, path, _ := strings.Cut(strings.TrimPrefix(url, "http://"), "/")
@@ -106,8 +105,8 @@ func to(t *testing.T, url string, bodies func() string) *target {
 	}
 }
 
-// run sends all requests of the flows, each when it is due whatever becomes of the others, and
-// returns when all have ended.
+// run sends all requests of the flows, each when it is due whatever happens to the others, and returns when all have
+// ended.
 func (g *generator) run(flows ...*flow) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -115,7 +114,7 @@ func (g *generator) run(flows ...*flow) error {
 	if err := unix.Prctl(unix.PR_SET_TIMERSLACK, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	if err := g.turn(0); err != nil { // connections that were closed since
+	if err := g.turn(0); err != nil { // connections closed since
 		return err
 	}
 	g.began = time.Now()
@@ -139,7 +138,7 @@ func (g *generator) run(flows ...*flow) error {
 
 func (g *generator) now() time.Duration { return time.Since(g.began) }
 
-// send sends what is due, and returns when the next request is, if there is one.
+// send sends all due requests, and returns when the next is due, if there is one.
 func (g *generator) send(flows []*flow) (next time.Duration, more bool, err error) {
 	for _, f := range flows {
 		for f.sent < len(f.due) && f.due[f.sent] <= g.now() {
@@ -185,7 +184,7 @@ func (g *generator) write(c *connection) {
 	}
 }
 
-// giveUp ends requests whose clients have waited for long enough.
+// giveUp ends requests whose clients have waited long enough.
 func (g *generator) giveUp() {
 	for {
 		if end, any := g.nextEnd(); !any || end > g.now() {
@@ -195,8 +194,7 @@ func (g *generator) giveUp() {
 	}
 }
 
-// nextEnd returns when the first of the requests under way will have been waited for long enough, if
-// there are any.
+// nextEnd returns when the client of the oldest request under way gives up, if there is one.
 func (g *generator) nextEnd() (end time.Duration, any bool) {
 	for len(g.underWay) > 0 && g.underWay[0].ended() {
 		g.underWay = g.underWay[1:]
@@ -207,7 +205,7 @@ func (g *generator) nextEnd() (end time.Duration, any bool) {
 	return g.underWay[0].on.due + g.patience, true
 }
 
-// turn waits for at most so long for something to arrive, and reads what has.
+// turn waits at most the given time for bytes to arrive, and reads them.
 func (g *generator) turn(longest time.Duration) error {
 	n, err := unix.EpollWait(g.epoll, g.events, 0)
 	if n == 0 && longest > 0 {
@@ -261,13 +259,13 @@ func (g *generator) opened(c *connection) {
 	}
 }
 
-// read reads what has arrived of an answer.
+// read reads the bytes of an answer that have arrived.
 func (g *generator) read(c *connection) {
 	n, err := unix.Read(c.descriptor, g.into)
 	switch {
 	case err == unix.EAGAIN || err == unix.EINTR:
 		return
-	case err != nil || c.asking == nil: // closed, or an answer that was not asked for
+	case err != nil || c.asking == nil: // closed, or an answer without a request
 		g.fail(c)
 		return
 	case n == 0:
@@ -301,7 +299,7 @@ func (g *generator) answered(c *connection) {
 	}
 }
 
-// fail closes a connection, without an answer to the request that it may have.
+// fail closes a connection. The request that it may have stays unanswered.
 func (g *generator) fail(c *connection) {
 	if c.asking != nil {
 		c.asking.failed++
@@ -327,7 +325,7 @@ func (g *generator) close(c *connection) {
 	_ = unix.Close(c.descriptor) // nothing is lost
 }
 
-// direct returns the same target for clients that have connections of their own.
+// direct returns the same target for clients with connections of their own.
 func (t *target) direct() *target {
 	return &target{address: t.address, head: strings.Replace(t.head, "X-Forwarded-For: 192.0.2.1\r\n", "", 1), bodies: t.bodies}
 }

@@ -67,10 +67,10 @@ const (
 	overloadTime, afterwards = 10 * time.Second, 10
 )
 
-// crowds are numbers of clients that ask again at once, also when they are refused.
+// crowds are numbers of clients that ask again at once, even when they are refused.
 var crowds = []int{16, 64, 256, 1024}
 
-// Clients that ask again at once take little from the answers: a closed loop.
+// Clients that ask again at once, a closed loop, reduce the answers only a little.
 func TestCrowds(t *testing.T) {
 	if *program == "" {
 		t.Skip("it takes a minute: make overload")
@@ -104,7 +104,7 @@ func TestCrowds(t *testing.T) {
 	}
 }
 
-// The servers of all variants stand over one table. Those that disturb others come last.
+// The servers of all variants share one table. Those that disturb others come last.
 func TestMeasure(t *testing.T) {
 	if *program == "" {
 		t.Skip("it takes minutes: make overload")
@@ -127,7 +127,7 @@ type measurement struct {
 	table     *quickTable
 	servers   []*server
 	refuser   *target
-	capacity  float64 // the most that a few clients get from the first server in a second
+	capacity  float64 // the most answers per second that a few clients get from the first server
 	r         *rand.Rand
 }
 
@@ -149,7 +149,7 @@ func begin(t *testing.T, variants ...variant) *measurement {
 			asked.ask(t, url)
 		}
 		s := &server{process, m.to(t, url, asked)}
-		m.crowd(t, s, 4*time.Second) // what is learned once is learned
+		m.crowd(t, s, 4*time.Second) // to warm up the server
 		m.servers = append(m.servers, s)
 	}
 	for range capacityRounds {
@@ -160,8 +160,8 @@ func begin(t *testing.T, variants ...variant) *measurement {
 	return m
 }
 
-// rounds measures some of the variants. In each round each gets each load, one after the other, so that
-// what else the machine does disturbs them alike.
+// rounds measures some of the variants. Each round gives each of them each load, one after the other, so that other
+// work of the machine disturbs them alike.
 func (m *measurement) rounds(t *testing.T, from, to int) (figures []figure) {
 	t.Helper()
 	of := make([][]figure, len(loads)*(to-from))
@@ -189,7 +189,7 @@ func (m *measurement) to(t *testing.T, url string, asked *questions) *target {
 	return server
 }
 
-// crowd is what a few clients get that wait for their answers.
+// crowd returns the results of a few clients that wait for their answers.
 func (m *measurement) crowd(t *testing.T, s *server, lasting time.Duration) tally {
 	t.Helper()
 	f := &flow{target: s.target, due: make([]time.Duration, crowd), again: lasting}
@@ -204,8 +204,8 @@ func (m *measurement) run(t *testing.T, flows ...*flow) {
 	}
 }
 
-// step sends a load to one server, and a few requests to the one that refuses everything: what these
-// take, the generator and the machine take.
+// step sends a load to one server, and a few requests to the one that refuses everything. The time of these is the
+// generator's and the machine's.
 func (m *measurement) step(t *testing.T, number int, v variant, load float64) figure {
 	t.Helper()
 	time.Sleep(calmTime)
@@ -216,7 +216,7 @@ func (m *measurement) step(t *testing.T, number int, v variant, load float64) fi
 	s := m.servers[number]
 	toServer := &flow{target: s.target, due: atRandom(m.r, own, stepTime)}
 	beside := &flow{target: m.refuser, due: atRandom(m.r, refused, stepTime)}
-	m.table.lateness() // before
+	m.table.lateness() // discards the earlier ones
 	before := s.used(t)
 	m.run(t, toServer, beside)
 	busy := (s.used(t) - before).Seconds() / stepTime.Seconds()
@@ -226,7 +226,7 @@ func (m *measurement) step(t *testing.T, number int, v variant, load float64) fi
 	return figure{v.Name, load, got, s.peak(t), floor, table, busy}
 }
 
-// recover looks at half the load before and after an overload.
+// recover compares half the load before and after an overload.
 func (m *measurement) recover(t *testing.T, s *server) []row {
 	t.Helper()
 	at := func(load float64, lasting time.Duration) tally {
@@ -279,7 +279,7 @@ type server struct {
 
 var apiAddress = regexp.MustCompile(`API +(http://\S+/graphql)`)
 
-// start runs the program until the test ends. It returns where the API is.
+// start runs the program until the test ends. It returns the address of the API.
 func start(t *testing.T, on processors, v variant, endpoint, table string) (url string, process *exec.Cmd) {
 	t.Helper()
 	arguments := append([]string{"serve", "--listen", "127.0.0.1:0", "--no-count", "--max-connections=4096", "--endpoint", endpoint, "--table", table}, v.flags...)
@@ -307,8 +307,8 @@ func start(t *testing.T, on processors, v variant, endpoint, table string) (url 
 	return "", nil
 }
 
-// questions are pages that are asked for one after the other. No two at the same time are the same:
-// these would share a read, and cost less the more are let in.
+// questions are pages that are requested in turn. No two at the same time are the same: they would share a read, and
+// cost less the more are admitted.
 type questions struct {
 	bodies []string
 	asked  int
@@ -356,7 +356,7 @@ func cursors(t *testing.T, url string, product int) (all []string) {
 	return all
 }
 
-// peak is the most memory that the server had, in MB; 0 where the system does not tell.
+// peak returns the highest memory use of the server in MB, or 0 where the system does not report it.
 func (s *server) peak(t *testing.T) int {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.process.Process.Pid))
@@ -371,10 +371,10 @@ func (s *server) peak(t *testing.T) int {
 	return kilobytes >> 10
 }
 
-// tick is the unit in which Linux tells processor time, on all machines that Go knows.
+// tick is the unit of processor time in Linux, on all machines that Go supports.
 const tick = 10 * time.Millisecond
 
-// used is the processor time that the server has used; 0 where the system does not tell.
+// used returns the processor time of the server, or 0 where the system does not report it.
 func (s *server) used(t *testing.T) time.Duration {
 	t.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.process.Process.Pid))

@@ -21,11 +21,11 @@ type variant struct {
 	Name        string
 	flags       []string
 	environment []string
-	spared      bool // what is beyond the capacity goes to the server that refuses everything
+	spared      bool // whether requests beyond the capacity go to the server that refuses everything
 }
 
-// variants are all ways. The servers of the later ones let in so large a crowd that its remains
-// disturb others: connections, to the table as well, and memory.
+// variants are all ways. The servers of the later ones admit so many requests that the rest disturbs others:
+// connections, also to the table, and memory.
 var variants = []variant{
 	{Name: "adaptive"},
 	{Name: "adaptive, spared the excess", spared: true},
@@ -34,22 +34,22 @@ var variants = []variant{
 	{Name: "none", flags: []string{"--min-in-flight=100000", "--max-in-flight=100000"}},
 }
 
-// considerate is how many of the variants disturb no other.
+// considerate is the number of variants that disturb no other.
 const considerate = 3
 
-// figure is what became of one load.
+// figure is the result of one load.
 type figure struct {
 	Variant string
 	Load    float64 // as a multiple of the capacity
 	tally
 	PeakMB int           // of the server's resident memory until then
-	Floor  time.Duration // 99 % of the refusals of a server that refuses everything, meanwhile
-	Table  time.Duration // by how much 99 % of the table's answers came late at most
-	Busy   float64       // seconds of a processor that the server used in each second
+	Floor  time.Duration // 99th percentile of the refusals of a server that refuses everything, meanwhile
+	Table  time.Duration // 99th percentile of the lateness of the table's answers
+	Busy   float64       // processors that the server used, on average
 }
 
-// row is what became of requests by a number: of half the load by the second after an overload, 0 for
-// before it, or of those of clients that ask again at once by how many these are.
+// row is the result of requests by a number. For a recovery, that is half the load by the second after an overload,
+// with 0 for before. For crowds, it is the number of clients that ask again at once.
 type row struct {
 	Number int
 	tally
@@ -59,8 +59,8 @@ func milliseconds(d time.Duration) string {
 	return strconv.FormatFloat(float64(d)/float64(time.Millisecond), 'f', 1, 64)
 }
 
-// median has the median of each number of several rounds of the same load. Memory is that of the first
-// round, before the server had larger loads.
+// median returns the median of each number over several rounds of the same load. The memory is that of the first round,
+// before the server had larger loads.
 func median(of []figure) figure {
 	out := of[0]
 	middle(of, &out, func(f *figure) *float64 { return &f.Offered })
@@ -88,7 +88,7 @@ func middle[T cmp.Ordered](of []figure, out *figure, get func(*figure) *T) {
 	*get(out) = all[len(all)/2]
 }
 
-// lines has a line for each figure.
+// lines returns a line for each figure.
 func lines(figures []figure) []byte {
 	rows := [][]string{slices.Concat([]string{"limit", "load"}, tallyHead, []string{"peak_mb", "floor_p99_ms", "table_late_p99_ms", "processors"})}
 	for _, f := range figures {
@@ -97,7 +97,7 @@ func lines(figures []figure) []byte {
 	return table(rows)
 }
 
-// tallies has a line for each row.
+// tallies returns a line for each row.
 func tallies(numbers string, rows []row) []byte {
 	all := [][]string{slices.Concat([]string{numbers}, tallyHead)}
 	for _, r := range rows {
@@ -121,12 +121,12 @@ func table(rows [][]string) []byte {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	if err := w.WriteAll(rows); err != nil {
-		panic(err) // a buffer takes all
+		panic(err) // a buffer never fails
 	}
 	return b.Bytes()
 }
 
-// picture draws answers in time, and how long 99 in 100 of them and of the refusals take, by load.
+// picture draws, by load, the answers in time and the 99th percentiles of answers and refusals.
 func picture(figures []figure) []byte {
 	panel := func(head string, of func(figure) float64) plot.Panel {
 		p := plot.Panel{Head: head, Axis: "load, as a multiple of the capacity"}
@@ -134,7 +134,7 @@ func picture(figures []figure) []byte {
 			var line []float64
 			for _, f := range figures {
 				if f.Variant == v.Name {
-					line = append(line, max(1, of(f))) // a logarithm has no place for less
+					line = append(line, max(1, of(f))) // a logarithmic scale has no smaller values
 				}
 			}
 			p.Lines = append(p.Lines, line)
@@ -161,7 +161,7 @@ func picture(figures []figure) []byte {
 	}.SVG()
 }
 
-// The report has what was measured.
+// The report contains the measurements.
 func TestReport(t *testing.T) {
 	var figures []figure
 	for _, v := range variants {

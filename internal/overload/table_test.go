@@ -17,16 +17,16 @@ import (
 // tableLatency is how long the table takes for a Query.
 const tableLatency = 4 * time.Millisecond
 
-// quickTable stands before the engine and answers each Query from memory once the engine has. So the
-// server, not the engine, is what is overloaded, and both need not share a processor. It writes an
-// answer as it once came: a server of net/http would make each anew, in four times the time.
+// quickTable stands before the engine and answers each Query from memory once the engine has answered it. So the
+// server, not the engine, is overloaded, and they need not share a processor. It writes an answer byte for byte: a
+// server of net/http would build each anew, in four times the time.
 type quickTable struct {
 	engine string
 
 	mu      sync.Mutex
 	answers map[string][]byte // by the bodies of requests
-	late    []time.Duration   // by how much answers came later than they should have
-	passed  map[string]int    // requests that the engine was asked, by operation
+	late    []time.Duration   // delays of answers beyond the latency
+	passed  map[string]int    // requests that the engine got, by operation
 }
 
 func newQuickTable(t *testing.T, engine string) (q *quickTable, endpoint string) {
@@ -100,8 +100,8 @@ func (q *quickTable) answered(took time.Duration) {
 	q.late = append(q.late, took-tableLatency)
 }
 
-// lateness is that of 99 of 100 answers since it was asked last, beside which requests the engine had
-// to answer meanwhile, which takes it longer.
+// lateness returns the 99th percentile of the answers' delays since its last call. It also returns the requests that
+// the engine had to answer meanwhile, which takes longer.
 func (q *quickTable) lateness() (late time.Duration, passed map[string]int) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -110,7 +110,7 @@ func (q *quickTable) lateness() (late time.Duration, passed map[string]int) {
 	return late, passed
 }
 
-// ask sends a call to the engine, and keeps its answers to a Query.
+// ask sends a call to the engine, and caches its answer to a Query.
 func (q *quickTable) ask(r *http.Request, input []byte, query bool) ([]byte, error) {
 	passedOn, err := http.NewRequestWithContext(r.Context(), http.MethodPost, q.engine, bytes.NewReader(input))
 	if err != nil {
@@ -136,7 +136,7 @@ func (q *quickTable) ask(r *http.Request, input []byte, query bool) ([]byte, err
 	return answer.Bytes(), nil
 }
 
-// The engine is asked for each Query once, unless it fails, and for everything else each time.
+// The engine gets each Query once, unless it fails, and everything else each time.
 func TestQuickTable(t *testing.T) {
 	var asked atomic.Int64
 	engine := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -153,7 +153,7 @@ func TestQuickTable(t *testing.T) {
 	for _, row := range []struct {
 		target, body string
 		status       int
-		asks         int64 // for three requests
+		asks         int64 // by three requests
 	}{
 		{"DynamoDB_20120810.Query", "one", 200, 1},
 		{"DynamoDB_20120810.Query", "two", 200, 1},

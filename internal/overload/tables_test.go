@@ -24,7 +24,7 @@ func of(figures []figure, variant string) (all []figure) {
 	return all
 }
 
-// aims is what is wanted of the first variant at the highest load, and what came of it.
+// aims compares the aims for the first variant at the highest load with the results.
 func aims(figures []figure) string {
 	all := of(figures, variants[0].Name)
 	alone, most := all[0], all[len(all)-1]
@@ -35,7 +35,7 @@ func aims(figures []figure) string {
 		fmt.Sprintf("| 99 %% of answers within, beside those at %g times | 3 times | %.1f times: %s and %s ms |\n", alone.Load, float64(most.P99)/float64(max(alone.P99, 1)), milliseconds(most.P99), milliseconds(alone.P99))
 }
 
-// answers has a column for each variant: answers in time, and within what time 99 of 100 came.
+// answers has a column for each variant: answers in time, and their 99th percentile.
 func answers(figures []figure) string {
 	var b strings.Builder
 	b.WriteString("| load |")
@@ -54,7 +54,8 @@ func answers(figures []figure) string {
 	return b.String()
 }
 
-// refusals are those of the first variant, with what the generator, the table and the machine add.
+// refusals are those of the first variant, with the delays of the generator, the table and the
+// machine.
 func refusals(figures []figure) string {
 	var b strings.Builder
 	b.WriteString("| load | refused a second | half of them within | 99 % within | by a server that refuses everything | generator late: half of all | 99 % | table late: 99 % |\n|---|---|---|---|---|---|---|---|\n")
@@ -77,7 +78,7 @@ func costs(figures []figure) string {
 	return b.String()
 }
 
-// recovery is what became of half the load in each second.
+// recovery is the result of half the load in each second.
 func recovery(seconds []row) string {
 	var b strings.Builder
 	b.WriteString("| half the load | good a second | refused a second | median | 99 % within |\n|---|---|---|---|---|\n")
@@ -91,8 +92,8 @@ func recovery(seconds []row) string {
 	return b.String()
 }
 
-// kept is what the largest crowd gets over what each crowd gets: the median of the ratios of all
-// rounds, since a round is short enough for the machine to keep its speed.
+// kept is the answers of the largest crowd over those of each crowd: the median of the ratios of
+// all rounds, since within a short round the machine keeps its speed.
 func kept(of [][]figure) []float64 {
 	largest, out := of[len(of)-1], make([]float64, len(of))
 	for i := range of {
@@ -106,7 +107,7 @@ func kept(of [][]figure) []float64 {
 	return out
 }
 
-// crowded is what clients get that ask again at once.
+// crowded is the result of clients that ask again at once.
 func crowded(rows []row, kept []float64) string {
 	var b strings.Builder
 	b.WriteString("| clients | good a second | refused a second | median | 99 % within | the largest crowd keeps |\n|---|---|---|---|---|---|\n")
@@ -116,7 +117,7 @@ func crowded(rows []row, kept []float64) string {
 	return b.String()
 }
 
-// The tables have what was measured.
+// The tables contain the measurements.
 func TestTables(t *testing.T) {
 	var figures []figure
 	for i, load := range loads {

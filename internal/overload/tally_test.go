@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// tally is what came of the requests of some seconds.
+// tally is the result of the requests of some seconds.
 type tally struct {
 	Offered, Good, Refused, Failed float64 // requests a second
 	Median, P99                    time.Duration
@@ -17,8 +17,8 @@ type tally struct {
 	LateMedian, LateP99            time.Duration // of the generator
 }
 
-// outcomes are what came of requests, so far. Durations count from when a request was due: when the
-// generator is late, its client waits too.
+// outcomes are the outcomes of requests so far. Durations count from when a request was due: when
+// the generator is late, its client waits too.
 type outcomes struct {
 	late          []time.Duration // until the generator had written the request
 	good, refused []time.Duration // until the answer was read
@@ -36,7 +36,7 @@ func (o *outcomes) answered(status int, took time.Duration) {
 	}
 }
 
-// tally sums up requests that were sent for so long.
+// tally sums up requests that were sent over a period.
 func (o *outcomes) tally(lasting time.Duration) tally {
 	perSecond := func(n int) float64 { return float64(n) / lasting.Seconds() }
 	return tally{
@@ -48,7 +48,7 @@ func (o *outcomes) tally(lasting time.Duration) tally {
 	}
 }
 
-// quantile is 0 of no durations.
+// quantile returns 0 for no durations.
 func quantile(took []time.Duration, of float64) time.Duration {
 	if len(took) == 0 {
 		return 0
@@ -57,7 +57,7 @@ func quantile(took []time.Duration, of float64) time.Duration {
 	return took[int(of*float64(len(took)))]
 }
 
-// atRandom returns when requests are due that come at random: those of a Poisson process.
+// atRandom returns the due times of requests that come at random: those of a Poisson process.
 func atRandom(r *rand.Rand, perSecond float64, lasting time.Duration) (due []time.Duration) {
 	gap := func() time.Duration { return time.Duration(r.ExpFloat64() / perSecond * float64(time.Second)) }
 	for at := gap(); at < lasting; at += gap() {
@@ -66,8 +66,8 @@ func atRandom(r *rand.Rand, perSecond float64, lasting time.Duration) (due []tim
 	return due
 }
 
-// Requests come at their rate, and as often close together as chance has it: the gaps between them
-// vary as much as they last.
+// Requests come at their rate, and as often close together as chance has it: the standard deviation
+// of the gaps equals their mean.
 func TestAtRandom(t *testing.T) {
 	due := atRandom(rand.New(rand.NewPCG(1, 2)), 300, 100*time.Second)
 	mean := due[len(due)-1].Seconds() / float64(len(due))
