@@ -69,8 +69,8 @@ func dependenciesOf(t *testing.T, paths ...string) []string {
 	return slices.Compact(all)
 }
 
-// compareGrants compares the actions of a function, beside writing its log, with those granted to its role: by the
-// template, and by the policy of the same name in the Terraform module.
+// compareGrants compares the actions of a function, beside writing its log, with those granted to its role. The
+// template grants them, and so does the policy of the same name in the Terraform module.
 func compareGrants(t *testing.T, want map[string]bool, function string) {
 	t.Helper()
 	want["logs:CreateLogStream"], want["logs:PutLogEvents"] = true, true

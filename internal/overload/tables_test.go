@@ -92,8 +92,8 @@ func recovery(seconds []row) string {
 	return b.String()
 }
 
-// kept is the answers of the largest crowd over those of each crowd: the median of the ratios of
-// all rounds, since within a short round the machine keeps its speed.
+// kept is the answers of the largest crowd over those of each crowd. It is the median of the ratios
+// of all rounds, since within a short round the machine keeps its speed.
 func kept(of [][]figure) []float64 {
 	largest, out := of[len(of)-1], make([]float64, len(of))
 	for i := range of {

@@ -79,7 +79,7 @@ func objectsInSource(t *testing.T) int {
 }
 
 // A field with an argument that its entry does not read is left to gqlgen, even if the operation
-// omits it: its default could change the answer.
+// omits it. The default could change the answer.
 func TestUnknownArgumentIsLeftToGqlgen(t *testing.T) {
 	lang, as := &ast.ArgumentDefinition{Name: "lang"}, &ast.ArgumentDefinition{Name: "as"}
 	for _, row := range []struct {
