@@ -59,17 +59,18 @@ func (f finding) String() string {
 	return text
 }
 
-// settled waits until the transitions of the page have ended: in between, colours are of no design.
+// settled waits until the transitions of the page have ended: colours in between belong to no
+// design.
 const settled = `(async () => {
 	const rootsOf = (root) => [root, ...[...root.querySelectorAll('*')].flatMap(({ shadowRoot }) => shadowRoot ? rootsOf(shadowRoot) : [])];
 	const transitions = rootsOf(document).flatMap((root) => root.getAnimations()).filter((animation) => animation instanceof CSSTransition);
 	await Promise.allSettled(transitions.map(({ finished }) => finished));
 })()`
 
-// awaited makes an evaluation wait for the promise that it got.
+// awaited makes an evaluation wait for its promise.
 func awaited(p *runtime.EvaluateParams) *runtime.EvaluateParams { return p.WithAwaitPromise(true) }
 
-// axeSource returns the script, or leaves the test out.
+// axeSource returns the script, or skips the test.
 func axeSource(t testing.TB) string {
 	t.Helper()
 	root, err := provisiontest.ModuleRoot()

@@ -25,8 +25,8 @@ import (
 // seconds for each action.
 const patience = 3 * time.Minute
 
-// headlessShell is the browser as Debian has it, without windows: that takes half the processor
-// time. The command on PATH is a script that stays between, and a test that ends would end only that.
+// headlessShell is Debian's Chromium without windows, which takes half the processor time. The command on PATH is a
+// script in between, and a test that ends would kill only the script.
 const headlessShell = "/usr/lib/chromium/chromium-headless-shell"
 
 // Open starts a browser with an empty profile and returns the context that the other functions
@@ -48,8 +48,8 @@ func Open(t testing.TB) context.Context {
 	return ctx
 }
 
-// NewVisitor opens a tab of somebody else, with nothing stored and nothing cached, and returns its
-// context. It is closed when the test ends.
+// NewVisitor opens a tab of another visitor, with empty storage and cache, and returns its context. It is closed when
+// the test ends.
 func NewVisitor(t testing.TB, browser context.Context) context.Context {
 	t.Helper()
 	var id target.ID
@@ -84,7 +84,7 @@ func chromium(t testing.TB) string {
 	return ""
 }
 
-// options are how the program is started by a user.
+// options are the program's options when a user starts it.
 func options(program string, user int) []chromedp.ExecAllocatorOption {
 	return []chromedp.ExecAllocatorOption{
 		chromedp.ExecPath(program),
@@ -106,8 +106,7 @@ func options(program string, user int) []chromedp.ExecAllocatorOption {
 	}
 }
 
-// Visit opens a page, takes the actions on it, and fails the test when one fails or when the page
-// did something untoward.
+// Visit opens a page, takes the actions on it, and fails the test when an action fails or the page misbehaves.
 func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Action) {
 	t.Helper()
 	outer := ctx
@@ -128,7 +127,7 @@ func Visit(t testing.TB, ctx context.Context, url string, actions ...chromedp.Ac
 	}
 }
 
-// onScreen is the beginning of the text that a page shows, to tell what an action waited for in vain.
+// onScreen is the beginning of a page's text, for the error of an action that waited in vain.
 func onScreen(ctx context.Context) (text string) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// The watcher is what makes a passing visit mean something, so each thing it watches for is done
-// here once.
+// Passing visits mean something only if the watcher works, so the test does each thing that it
+// watches for once.
 func TestWatcherComplains(t *testing.T) {
 	ctx := Open(t)
 	for _, test := range []struct {
@@ -61,7 +61,7 @@ func TestAxe(t *testing.T) {
 	}
 }
 
-// A colour on its way to another one is no finding, here in a shadow root.
+// A colour during its transition is no finding, here in a shadow root.
 func TestAxeWaits(t *testing.T) {
 	ctx := Open(t)
 	const fading = `<style>b { color: #000; background: #fff; transition: color 1s; @starting-style { color: #eee } }</style><b>words</b>`
@@ -69,7 +69,7 @@ func TestAxeWaits(t *testing.T) {
 	Axe(t, ctx)
 }
 
-// What is wrong in a template is found too, for there the parts of an element stand.
+// Faults in a template are found too, for templates contain the parts of an element.
 func TestValidHTML(t *testing.T) {
 	const page = `<!doctype html><html lang="en"><head><title>t</title></head><body><main>%s</main></body></html>`
 	for _, test := range []struct{ name, page, want string }{
@@ -95,8 +95,8 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
 
-// visitPage serves one page under a Content-Security-Policy, opens it, and returns what the watcher
-// said.
+// visitPage serves one page under a Content-Security-Policy, opens it, and returns the watcher's
+// complaints.
 func visitPage(t *testing.T, ctx context.Context, policy, page string) []string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -12,8 +12,8 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Click clicks on what a selector finds in the document: one of CSS, or of XPath if it begins with
-// "//". The rest is as in [ClickElement].
+// Click clicks on the element that a selector finds in the document: a CSS selector, or XPath if it
+// begins with "//". Otherwise it is like [ClickElement].
 func Click(selector string) chromedp.Action {
 	if strings.HasPrefix(selector, "//") {
 		return ClickElement(fmt.Sprintf("document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue", selector))
@@ -44,7 +44,7 @@ func ClickElement(element string) chromedp.Action {
 //go:embed click.js
 var aim string
 
-// tryClick returns what hindered the click, or "".
+// tryClick returns the reason why the click failed, or "".
 func tryClick(ctx context.Context, element string) (hindrance string, err error) {
 	var at struct {
 		X, Y      float64

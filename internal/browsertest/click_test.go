@@ -7,7 +7,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// clickPage has a button under the target, and tells which elements got presses and clicks.
+// clickPage has a button under the target, and records which elements got presses and clicks.
 const clickPage = `<style>#other, #target { position: fixed; left: 0; top: 0; width: 100px; height: 50px }</style>
 <button id="other"></button>
 <script>
@@ -16,8 +16,8 @@ const clickPage = `<style>#other, #target { position: fixed; left: 0; top: 0; wi
 	const away = () => { target.style.top = '200px'; };
 </script>`
 
-// What is under the mouse by the time of the click gets none, whenever the target moves, and the
-// target gets one. Afterwards the page gets all clicks again.
+// Whenever the target moves, the element that is then under the mouse gets no click, and the target
+// gets one. Afterwards the page gets all clicks again.
 func TestClick(t *testing.T) {
 	ctx := Open(t)
 	for _, test := range []struct{ name, page, want string }{

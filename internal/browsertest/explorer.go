@@ -21,7 +21,7 @@ func RunExample(t testing.TB, ctx context.Context, baseURL, title string) (answe
 func Example(title string, answer *string) chromedp.Action {
 	choice := fmt.Sprintf(`//button[strong[text()=%q]]`, title)
 	actions := chromedp.Tasks{
-		chromedp.WaitEnabled(choice), // until the editor is there to put it in
+		chromedp.WaitEnabled(choice), // until the editor that gets it is there
 		Until(schemaKnown, nil),
 		Click(choice),
 		Click(".graphiql-execute-button"),
@@ -56,9 +56,9 @@ const (
 	})()`
 )
 
-// Until waits for a JavaScript expression to be true, looking at each frame that the browser draws,
-// and puts its value in result unless that is nil. chromedp has a poll of its own, but that needs
-// eval, which the Content-Security-Policy forbids.
+// Until waits for a JavaScript expression to be true, checking it at each frame, and puts its value
+// in result unless that is nil. chromedp has its own poll, but that needs eval, which the
+// Content-Security-Policy forbids.
 func Until(expression string, result any) chromedp.Action {
 	promise := `new Promise((done) => {
 		const look = () => {

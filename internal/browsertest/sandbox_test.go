@@ -11,7 +11,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// Chromium keeps its sandbox, unless root starts it, as whom it would not run.
+// Chromium keeps its sandbox unless root starts it, since it would not run then.
 func TestSandbox(t *testing.T) {
 	for _, test := range []struct {
 		why     string

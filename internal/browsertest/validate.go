@@ -13,8 +13,8 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// ValidHTML fails the test for each finding of html-validate in some pages, by their names, as they
-// are served. Its rules are those of the HTML standard, within templates too.
+// ValidHTML fails the test for each finding of html-validate in the served pages, which are given by name. Its rules
+// are those of the HTML standard, within templates too.
 //
 // Without html-validate, which `make provision` fetches, the test is skipped, except under CI, where
 // it fails. One call for many pages is cheaper than many calls.
@@ -22,7 +22,7 @@ func ValidHTML(t testing.TB, pages map[string][]byte) {
 	t.Helper()
 	program := validator(t)
 	folder := t.TempDir()
-	report := filepath.Join(folder, "report.json") // of a pipe, it fills no more than the buffer
+	report := filepath.Join(folder, "report.json") // a pipe would get at most one buffer of it
 	names, arguments := map[string]string{}, []string{"--formatter", "json=" + report, "--config", filepath.Join(folder, "rules.json")}
 	write(t, filepath.Join(folder, "rules.json"), []byte(`{"root": true, "extends": ["html-validate:standard"]}`))
 	for name, page := range pages {
@@ -49,7 +49,7 @@ func ValidHTML(t testing.TB, pages map[string][]byte) {
 	}
 }
 
-// validator returns the program, or leaves the test out.
+// validator returns the program, or skips the test.
 func validator(t testing.TB) string {
 	t.Helper()
 	root, err := provisiontest.ModuleRoot()

@@ -14,7 +14,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// watcher collects what a page must not do. The browser tells of it from a goroutine of its own.
+// watcher collects forbidden actions of a page. The browser reports them from its own goroutine.
 type watcher struct {
 	host string
 
@@ -22,8 +22,8 @@ type watcher struct {
 	complaints []string
 }
 
-// watch begins to watch the page of the context, until the context ends. Requests may go to the
-// host of the address.
+// watch watches the page of the context until the context ends. Requests may go to the host of the
+// address.
 func watch(ctx context.Context, address string) *watcher {
 	w := &watcher{host: hostOf(address)}
 	chromedp.ListenTarget(ctx, func(event any) {
@@ -43,7 +43,7 @@ func (w *watcher) all() []string {
 	return slices.Clone(w.complaints)
 }
 
-// judge returns what is wrong with an event, or "".
+// judge returns the fault that an event shows, or "".
 func (w *watcher) judge(event any) string {
 	switch event := event.(type) {
 	case *network.EventRequestWillBeSent:
@@ -64,8 +64,8 @@ func (w *watcher) judge(event any) string {
 	return ""
 }
 
-// judgeRequest allows the host of the page, and addresses that hold their content and so go
-// nowhere.
+// judgeRequest allows the host of the page, and addresses that contain their data, such as data
+// URLs.
 func (w *watcher) judgeRequest(address string) string {
 	scheme, _, _ := strings.Cut(address, ":")
 	if scheme == "data" || scheme == "blob" || hostOf(address) == w.host {
@@ -82,7 +82,7 @@ func hostOf(address string) string {
 	return parsed.Host
 }
 
-// text is what the console shows of the values that it was given.
+// text returns the console's text for some values.
 func text(args []*runtime.RemoteObject) string {
 	var words []string
 	for _, arg := range args {

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// plan is what the API says of how it answered.
+// plan is the API's record of how it answered.
 type plan struct {
 	Summary string
 	Reads   []struct {
@@ -26,7 +26,7 @@ type plan struct {
 	Position                        struct{ ReadUnits float64 }
 }
 
-// The drawer shows the plan of each answer, with every number that the API gave.
+// The drawer shows the plan of each answer, with every number from the API.
 func theDrawer(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	b.do(chromedp.Navigate(s.address + "/products/" + many))
@@ -58,13 +58,13 @@ func theDrawer(t *testing.T, browser context.Context, s *site) {
 	b.quiet()
 }
 
-// columnsOf is the text of some columns of the n-th table of the drawer, without its head.
+// columnsOf returns the text of some columns of the n-th table of the drawer, without its head.
 func columnsOf(n int, columns ...int) string {
 	wanted := strings.ReplaceAll(fmt.Sprint(columns), " ", ", ")
 	return fmt.Sprintf(`[...[...%s.querySelectorAll('.plan table')][%d].tBodies[0].rows].map((row) => %s.map((i) => row.cells[i].textContent).join('|')).join('\n')`, root, n-1, wanted)
 }
 
-// reads are the rows of reads, without their purpose and their keys.
+// reads returns the rows of reads, without their purpose and their keys.
 func (p plan) reads() string {
 	var rows []string
 	for _, r := range p.Reads {

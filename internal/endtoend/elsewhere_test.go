@@ -35,8 +35,8 @@ func (s *site) shopPage(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// The element inside a plain page of another origin: it asks the API across origins, keeps to
-// itself, and wears what the shop says.
+// The element inside a plain page of another origin: it calls the API across origins, changes
+// nothing outside itself, and follows the shop's styles.
 func elsewhere(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	b.do(chromedp.Navigate(s.shop.URL + "/two"))

@@ -23,7 +23,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// TestForms has a table of its own, since it changes what others read.
+// TestForms has its own table, since it changes comments that others read.
 func TestForms(t *testing.T) {
 	browser := browsertest.Open(t)
 	s := openSite(t, func(func(comment.Comment) bool) {})
@@ -63,7 +63,7 @@ func (s *site) writtenOn(t *testing.T, product string) []stored {
 	return got.Product.Comments.Nodes
 }
 
-// writtenIs waits until the list of a product is as wanted: lists follow the table.
+// writtenIs waits until the list of a product has the wanted comments: lists lag behind the table.
 func (s *site) writtenIs(t *testing.T, product string, wanted func([]stored) bool) {
 	t.Helper()
 	var got []stored
@@ -99,13 +99,13 @@ func (b *tab) has(selector, value string) {
 	b.until(fmt.Sprintf("%s.querySelector(%q)?.value === %q", root, selector, value))
 }
 
-// focusIn waits until what has the focus matches a selector.
+// focusIn waits until the focused element matches a selector.
 func (b *tab) focusIn(selector string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf("%s.activeElement?.matches(%q)", root, selector))
 }
 
-// visit opens the page of a product as a guest who is known.
+// visit opens the page of a product as a guest with a known name.
 func (b *tab) visit(address, product string) {
 	b.t.Helper()
 	b.do(chromedp.Navigate(address + "/products/" + product))
@@ -166,7 +166,7 @@ func wholeWayByKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.focusIn("#new-rating [value='1']")
 
 	b.press(" " + kb.ArrowRight + kb.ArrowRight + kb.ArrowRight)
-	b.until(root + ".querySelectorAll('[aria-invalid]').length === 1") // it is mended
+	b.until(root + ".querySelectorAll('[aria-invalid]').length === 1") // the field is corrected
 	b.tabTo("#new-title")
 	b.press("Tea")
 	b.enters("#new-title", markup+"\x1b")
@@ -255,7 +255,7 @@ func draftsStay(t *testing.T, browser context.Context, s *site) {
 	b.do(chromedp.NavigateBack())
 	b.until("location.pathname === '/products/drafts'")
 	kept()
-	b.visit(s.address, product+"?rating=1") // where the comment is not listed
+	b.visit(s.address, product+"?rating=1") // whose list does not have the comment
 	b.has("#new-text", "a new one")
 	b.visit(s.address, "other")
 	b.until(root + ".querySelector('form textarea') === null")
@@ -267,14 +267,14 @@ func draftsStay(t *testing.T, browser context.Context, s *site) {
 	b.shows(".list .text", "first")
 }
 
-// losing hands requests on, and loses the answers to mutations.
+// losing passes requests on, and loses the answers to mutations.
 func losing(w http.ResponseWriter, r *http.Request, program http.Handler) {
 	if !mutates(r) {
 		program.ServeHTTP(w, r)
 		return
 	}
 	program.ServeHTTP(httptest.NewRecorder(), r)
-	w.Header().Set("Content-Length", "1000") // else the browser asks again by itself
+	w.Header().Set("Content-Length", "1000") // otherwise the browser retries by itself
 	_, _ = io.WriteString(w, "{")
 	_ = http.NewResponseController(w).Flush()
 	panic(http.ErrAbortHandler)
@@ -457,7 +457,7 @@ func tokens(t *testing.T, browser context.Context, _ *site) {
 	b.mouse(helpful)
 	b.shows(".list .votes [role=status]", "Your vote counts.")
 	b.shows(helpful, "Helpful (1)")
-	as(token("u2", time.Hour)) // it is counted, or remembered until then
+	as(token("u2", time.Hour)) // the vote is counted, or remembered until then
 	b.until(idle + "&& " + root + ".querySelector('" + helpful + "').ariaPressed === 'true'")
 	as(token("u1", time.Hour))
 	b.shows(".list .helpful", "Helpful (1)")
@@ -482,8 +482,8 @@ func tokens(t *testing.T, browser context.Context, _ *site) {
 	b.shows(".list .text", "still here")
 }
 
-// A visitor without an account votes on the server's own page, and finds the vote there after a reload. The
-// buttons take the room that the server kept for them.
+// A visitor without an account votes on the server's own page, and finds the vote there after a reload. The buttons
+// fill the space that the server reserved for them.
 func visitorsVote(t *testing.T, browser context.Context, _ *site) {
 	t.Setenv("TALKBACK_VISITOR_SECRET", strings.Repeat("v", 40))
 	s := &site{address: serve(t, "--endpoint", dynamotest.Dynoxide(t), "--table", dynamotest.TableName(t), "--create-table", "--visitor-votes")}
@@ -531,7 +531,7 @@ func visitorsVote(t *testing.T, browser context.Context, _ *site) {
 	b.quiet()
 }
 
-// mutates reports whether a request asks for a change.
+// mutates reports whether a request is a mutation.
 func mutates(r *http.Request) bool {
 	body, _ := io.ReadAll(r.Body)
 	r.Body = io.NopCloser(bytes.NewReader(body))

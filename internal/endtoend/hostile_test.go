@@ -17,7 +17,7 @@ import (
 // hostile is a product whose comments are hard to show.
 const hostile = "hostile"
 
-// hostileTexts are texts that mean something to a parser, or take more room than there is.
+// hostileTexts are texts that mean something to a parser, or need more room than there is.
 var hostileTexts = []string{
 	`<script>window.broken = 1</script><img src=x onerror="window.broken = 1"><b>bold</b>`,
 	`</p></article></template></talkback-comments></script><script>window.broken = 1</script>`,
@@ -36,7 +36,7 @@ var hostileTexts = []string{
 	"מוצר נהדר, 100% מומלץ",
 }
 
-// hostileIDs are ids of products that mean something in an address, in HTML or in JavaScript.
+// hostileIDs are ids of products with a meaning in an address, in HTML or in JavaScript.
 var hostileIDs = []string{
 	`<script>window.broken=1</script>`, `"><img src=x onerror=window.broken=1>`, `a/b`, `a?b=c&d#e`, `..`, `.`, `100%`, `%2e%2e`,
 	`{{constructor}}`, `</title></script>`, "\u202eabc", `ü ñ 日本`, `a b+c`, `'; alert(1); '`, `__proto__`, strings.Repeat("w", 120),
@@ -62,8 +62,8 @@ func hostileComments(others []comment.Comment) (all []comment.Comment) {
 	return all
 }
 
-// hostileTextsAreTexts shows texts as they are, makes no element of them, runs nothing, and stays
-// within the width of the window.
+// hostileTextsAreTexts checks that the page shows texts unchanged, turns none into an element, runs
+// none, and stays within the width of the window.
 func hostileTextsAreTexts(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	for _, address := range []string{"/products/" + hostile, "/products/" + hostile + "?rating=1&rating=2&rating=3&rating=4&rating=5"} {
@@ -79,7 +79,7 @@ func hostileTextsAreTexts(t *testing.T, browser context.Context, s *site) {
 	b.quiet()
 }
 
-// fits fails the test if the page is wider than a window, whatever its width is.
+// fits fails the test if the page is wider than its window, at any width.
 func (b *tab) fits(what string) {
 	b.t.Helper()
 	for _, width := range []int64{320, 360, 768, 1280} {
@@ -91,7 +91,7 @@ func (b *tab) fits(what string) {
 	b.do(emulation.ClearDeviceMetricsOverride())
 }
 
-// overflowing are the elements that reach out of the window, if the page is wider than that.
+// overflowing returns the elements that extend beyond the window, if the page is wider than that.
 const overflowing = `document.documentElement.scrollWidth <= document.documentElement.clientWidth ? [] :
 	[document, document.querySelector('talkback-comments')?.shadowRoot].flatMap((within) => [...within?.querySelectorAll('*') ?? []])
 	.filter((found) => found.getBoundingClientRect().right > document.documentElement.clientWidth + 1).map((found) => found.outerHTML.slice(0, 80))`
@@ -126,7 +126,7 @@ func hostileShown(t *testing.T, b *tab) {
 	}
 }
 
-// hostileIDsAreIDs visits products by ids that mean something elsewhere.
+// hostileIDsAreIDs visits products by ids that have a meaning elsewhere.
 func hostileIDsAreIDs(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	for _, id := range hostileIDs {

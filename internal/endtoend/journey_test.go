@@ -20,7 +20,7 @@ const many = "ceramic-mug-1"
 // single is a product with one comment.
 const single = "one"
 
-// comments are all that the tests read.
+// comments are all comments that the tests read.
 func comments() []comment.Comment {
 	var all, others []comment.Comment
 	for c := range sample.Comments() {
@@ -34,7 +34,7 @@ func comments() []comment.Comment {
 	return append(append(all, others[0]), hostileComments(others[1:])...)
 }
 
-// TestPages has one browser, one program and one table for everything.
+// TestPages uses one browser, one program and one table for everything.
 func TestPages(t *testing.T) {
 	browser := browsertest.Open(t)
 	s := openSite(t, slices.Values(comments()))
@@ -63,15 +63,15 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// step is one thing that a reader does, and where it leads.
+// step is one action of a reader, and its result.
 type step struct {
 	does    func(*tab)
-	query   string // of the address, afterwards
-	request int    // sent to the API by the browser
+	query   string // of the address after it
+	request int    // requests to the API by the browser
 }
 
-// walk takes steps on the page of a product. After each, the page has the address, its list is what
-// the API answers for that address, and no more was asked than the step says.
+// walk takes steps on the page of a product. After each, the page has the expected address and the
+// API's list for it. It made no more requests than the step expects.
 func walk(t *testing.T, s *site, b *tab, product string, steps []step) {
 	t.Helper()
 	for i, step := range steps {
@@ -87,7 +87,7 @@ func walk(t *testing.T, s *site, b *tab, product string, steps []step) {
 
 func click(selector string) func(*tab) { return func(b *tab) { b.mouse(selector) } }
 
-// enter presses Enter where Tab leads.
+// enter presses Enter on the element that Tab reaches.
 func enter(selector string) func(*tab) {
 	return func(b *tab) {
 		b.tabTo(selector)
@@ -159,7 +159,7 @@ func byKeyboard(t *testing.T, browser context.Context, s *site) {
 	b.quiet()
 }
 
-// loadMore appends pages in place of turning them, where the page's author wants that.
+// loadMore appends pages instead of turning them, as the page's author chose.
 func loadMore(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	address := "/products/" + many + "?rating=5"
@@ -179,7 +179,7 @@ func loadMore(t *testing.T, browser context.Context, s *site) {
 	b.quiet()
 }
 
-// typeInto types into a field, over what it has.
+// typeInto replaces the value of a field by typing.
 func (b *tab) typeInto(selector, text string) {
 	b.t.Helper()
 	b.mouse(selector)
@@ -192,7 +192,7 @@ func (b *tab) selectAll() {
 	b.do(chromedp.Evaluate(root+".activeElement.select()", nil))
 }
 
-// days sets the two fields of the dates, as the calendar of the browser does.
+// days sets the two date fields, as the browser's calendar does.
 func (b *tab) days(from, to string) {
 	b.t.Helper()
 	for name, day := range map[string]string{"from": from, "to": to} {

@@ -24,7 +24,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// TestModeration has a table for each test, since each decides about all that waits.
+// TestModeration has a table for each test, since each decides about all waiting comments.
 func TestModeration(t *testing.T) {
 	browser := browsertest.Open(t)
 	for _, test := range []struct {
@@ -52,7 +52,7 @@ func TestModeration(t *testing.T) {
 	t.Run("sign in", func(t *testing.T) { moderatorsSignIn(t, browser) })
 }
 
-// desk is the page for moderators in a tab, and the server that it asks.
+// desk is the page for moderators in a tab, and its server.
 type desk struct {
 	*tab
 	site *site
@@ -68,7 +68,7 @@ func openDesk(t *testing.T, browser context.Context) *desk {
 	return &desk{newTab(t, browser), s}
 }
 
-// picture answers with a picture, whatever is asked for.
+// picture answers every request with a picture.
 func picture(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "image/svg+xml")
 	_, _ = io.WriteString(w, `<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><rect width="40" height="20" fill="teal"/></svg>`)
@@ -83,20 +83,20 @@ func (d *desk) write(language, title, text string) (id string) {
 	d.site.ask(d.t, `mutation($input: AddCommentInput!) { addComment(input: $input) { comment { id } } }`, map[string]any{"input": map[string]any{
 		"productId": "lamp", "rating": 4, "language": language, "title": title, "text": text, "author": map[string]any{"id": "ada", "name": "Ada"},
 	}}, &got)
-	for written := time.Now().UnixMilli(); time.Now().UnixMilli() == written; { // those of one millisecond have no order
+	for written := time.Now().UnixMilli(); time.Now().UnixMilli() == written; { // comments of one millisecond have no order
 		time.Sleep(100 * time.Microsecond)
 	}
 	return got.AddComment.Comment.ID
 }
 
-// visit opens the page and waits for the first comment of the queue, or for what is said without one.
+// visit opens the page and waits for the first comment of the queue, or for the text without one.
 func (d *desk) visit(address string) {
 	d.t.Helper()
 	d.do(chromedp.Navigate(address + "/moderation"))
 	d.until(`document.querySelector('#desk:not([hidden]) :is(article, #empty:not([hidden]))') !== null`)
 }
 
-// mouse clicks on what a selector finds in a comment that is not decided, by its number from 0.
+// mouse clicks on the element that a selector finds in an undecided comment, by its number from 0.
 func (d *desk) mouse(nth int, selector string) {
 	d.t.Helper()
 	d.do(browsertest.ClickElement(fmt.Sprintf(`document.querySelectorAll('[data-state=open]')[%d].querySelector(%q)`, nth, selector)))
@@ -113,13 +113,13 @@ func (d *desk) says(selector, want string) {
 	d.until(fmt.Sprintf("[...document.querySelectorAll(%q)].some((part) => part.checkVisibility() && part.textContent === %q)", selector, want))
 }
 
-// titles waits until the comments that are not decided have the titles.
+// titles waits until the undecided comments have the titles.
 func (d *desk) titles(want ...string) {
 	d.t.Helper()
 	d.until(fmt.Sprintf(`[...document.querySelectorAll('[data-state=open] .title')].map(({ textContent }) => textContent).join() === %q`, strings.Join(want, ",")))
 }
 
-// states waits until the comments have these states, as the page has them.
+// states waits until the comments have these states on the page.
 func (d *desk) states(want ...string) {
 	d.t.Helper()
 	d.until(fmt.Sprintf(`[...document.querySelectorAll('article')].map(({ dataset }) => dataset.state).join() === %q`, strings.Join(want, ",")))
@@ -137,7 +137,7 @@ func (d *desk) mutations() int {
 	return eval[int](d.tab, `globalThis.mutations`)
 }
 
-// countMutations begins to count them.
+// countMutations begins to count mutations.
 func (d *desk) countMutations() {
 	d.t.Helper()
 	d.do(chromedp.Evaluate(`{
@@ -147,8 +147,8 @@ func (d *desk) countMutations() {
 	}`, nil))
 }
 
-// unhurried has the pages that come keep decisions for as long as a test may take before they send them by
-// themselves: a busy machine may need more than the 10 seconds after which nothing can be undone.
+// unhurried makes later pages keep decisions for as long as a test may take before they send them by themselves. On a
+// busy machine, a test may need more than the 10 seconds in which a decision can be undone.
 func (d *desk) unhurried() {
 	d.t.Helper()
 	d.do(chromedp.ActionFunc(func(ctx context.Context) error {
@@ -208,8 +208,7 @@ func approveAndReject(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// A decision that is undone is never sent. One that is not is sent after a time, or when the page is
-// left.
+// An undone decision is never sent. Any other is sent after a while, or when the page is left.
 func undoDecisions(t *testing.T, d *desk) {
 	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
 	d.visit(d.site.address)
@@ -269,8 +268,8 @@ func severalAtOnce(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// leaveWithMuch leaves the page with more decisions than a browser sends then. The browser asks first, and
-// the decisions are sent meanwhile, in parts that it sends also of a page that is gone.
+// leaveWithMuch leaves the page with more decisions than a browser then sends in one request. The browser asks first.
+// Meanwhile the decisions are sent in parts, small enough to be sent for a page that is gone.
 func leaveWithMuch(t *testing.T, d *desk) {
 	const leaves = `dispatchEvent(new Event('beforeunload', { cancelable: true }))`
 	one := d.write("en", "one", "")
@@ -310,7 +309,7 @@ func moderateByKeyboard(t *testing.T, d *desk) {
 	d.until(`document.querySelector('#help').open`)
 	d.press("a" + kb.Escape) // keys of the page do nothing behind a dialog
 	d.states("open", "open", "open", "open")
-	d.press("k") // there is none before
+	d.press("k") // there is none before it
 	d.focused("a")
 	d.press("jj")
 	d.focused("c")
@@ -364,7 +363,7 @@ func filtersAndPages(t *testing.T, d *desk) {
 	d.titles("oi")
 	d.click("#filter [value=LINK]")
 	d.says("#empty", "No waiting comment matches this filter.")
-	d.until(`document.activeElement.value === 'LINK'`) // a choice does not end by its answer
+	d.until(`document.activeElement.value === 'LINK'`) // an answer does not end a choice
 	d.click("#filter [value=LINK]")
 	d.titles("oi")
 	d.click("#product")
@@ -381,7 +380,7 @@ func filtersAndPages(t *testing.T, d *desk) {
 	d.until(`document.querySelectorAll('article').length === 20`)
 	d.click("#select-all")
 	d.click("#approve-all")
-	d.titles("20", "21", "22", "oi") // what follows comes when all are decided
+	d.titles("20", "21", "22", "oi") // the next ones come when all are decided
 	d.click("#select-all")
 	d.click("#approve-all")
 	d.says("#empty", "That was the last one.")
@@ -411,7 +410,7 @@ func heldEdit(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// A moderator sees the pictures and the badge that everyone is going to see, and what an edit does to them.
+// A moderator sees the pictures and the badge that everyone will see, and how an edit changes them.
 func picturesAtTheDesk(t *testing.T, d *desk) {
 	media := func(names ...string) (all []map[string]any) {
 		for _, name := range names {
@@ -457,7 +456,7 @@ func replyAtTheDesk(t *testing.T, d *desk) {
 	d.until(`document.activeElement?.id === 'reply-text'`)
 	d.press(" ")
 	d.click("#reply [type=submit]")
-	d.until(`document.querySelector('#reply-error').textContent !== ''`) // the server wants words
+	d.until(`document.querySelector('#reply-error').textContent !== ''`) // the server requires a text
 	d.click("#reply-text")
 	d.press("ja") // keys of the page do nothing here
 	d.click("#reply [type=submit]")
@@ -502,7 +501,7 @@ func replyAtTheDesk(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// Decisions, reports and what else the author wrote are read when they are opened, not before.
+// Decisions, reports and the author's other comments are read when they are opened, not before.
 func recordsOfAComment(t *testing.T, d *desk) {
 	first := d.write("en", "", "An older text.")
 	d.write("de", "Titel", "Text")
@@ -524,7 +523,7 @@ func recordsOfAComment(t *testing.T, d *desk) {
 	d.mouse(0, ".approve")
 	d.click("#refresh")
 	d.decided(first, "APPROVED")
-	d.until(`document.querySelectorAll('[data-state]').length === 1`) // else it may draw anew what is opened below
+	d.until(`document.querySelectorAll('[data-state]').length === 1`) // otherwise a redraw may close it again
 	d.site.edited(t, first, 1, "A newer text.")
 	d.click("#refresh")
 	d.until(`document.querySelectorAll('.reports:not([hidden])').length === 1`) // of the comment that everyone sees
@@ -533,7 +532,7 @@ func recordsOfAComment(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// A comment that changed or went before the decision is shown as it is now.
+// A comment that changed or disappeared before the decision is shown in its present state.
 func decisionConflicts(t *testing.T, d *desk) {
 	one, two, three := d.write("en", "one", "text"), d.write("en", "two", "text"), d.write("en", "three", "text")
 	d.visit(d.site.address)
@@ -554,7 +553,7 @@ func decisionConflicts(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// What was decided stays decided while it cannot be sent.
+// Decisions stay decided while they cannot be sent.
 func moderateInTrouble(t *testing.T, d *desk) {
 	one, two := d.write("en", "one", "text"), d.write("en", "two", "text")
 	d.site.meet(answers(500, "oh no"))
@@ -588,7 +587,7 @@ func moderateInTrouble(t *testing.T, d *desk) {
 	d.says("#sign-in-error", "Sign in again. Your decisions are kept.")
 	d.site.meet(nil)
 	d.click("#token")
-	d.press("x" + kb.Enter) // which a server without tokens does not ask for
+	d.press("x" + kb.Enter) // which a server without tokens does not require
 	d.decided(one, "APPROVED")
 	d.decided(two, "PENDING")
 	d.titles("two")
@@ -609,7 +608,7 @@ func moderateHostileTexts(t *testing.T, d *desk) {
 	d.quiet()
 }
 
-// The longest text does not push its buttons out of reach. The keyboard scrolls it, and stops at no other.
+// The longest text leaves its buttons in reach. The keyboard scrolls it, and stops at no other text.
 func moderateLongTexts(t *testing.T, d *desk) {
 	d.write("en", "short", "text")
 	d.write("en", "long", "first"+strings.Repeat("\n", 9_900)+"last")
@@ -657,7 +656,7 @@ func deskIsAccessible(t *testing.T, d *desk) {
 			d.click("#keys")
 			browsertest.Axe(t, d.ctx)
 			d.click("#help [type=submit]")
-			d.press("u") // the undone comment is there the next time
+			d.press("u") // the undone comment comes back
 			d.states("open", "open", "open", "open", "open")
 			if t.Failed() {
 				t.Fatalf("that is in %s at %d pixels", language, width)
@@ -686,7 +685,7 @@ func moderatorsSignIn(t *testing.T, browser context.Context) {
 	for _, row := range []struct{ token, want string }{
 		{"", "Fill in the token."},
 		{"wrong", "This token is not valid, or no longer. Try another one."},
-		{"wröng €", "This token is not valid, or no longer. Try another one."}, // which no header can hold
+		{"wröng €", "This token is not valid, or no longer. Try another one."}, // no header can contain it
 		{customer, "This token is not that of a moderator. Try another one."},
 	} {
 		d.do(chromedp.Evaluate("token.value = ''; document.querySelector('#sign-in-error').textContent = ''; token.focus()", nil))

@@ -42,7 +42,7 @@ func TestPicture(t *testing.T) {
 	b.do(colours("light"), emulation.SetDeviceMetricsOverride(1200, 1200, 2, false), emulation.SetScrollbarsHidden(true),
 		chromedp.Navigate(s.address+"/products/"+sample.HotProduct+"?language=en&only=media"))
 	b.until(idle)
-	b.do(chromedp.MouseEvent(input.MouseMoved, 1190, 600)) // over nothing that shows it
+	b.do(chromedp.MouseEvent(input.MouseMoved, 1190, 600)) // over nothing that reacts
 	b.screenshot(filepath.Join(*pictureFolder, "product-page.webp"), false)
 	b.do(emulation.SetDeviceMetricsOverride(1200, 800, 1, false), chromedp.Evaluate(`{
 		const element = document.querySelector('talkback-comments');
@@ -77,8 +77,8 @@ func exampleTheme(t *testing.T) string {
 	return theme
 }
 
-// screens writes screenshots of every state at every width, light and dark. They are looked at, not
-// compared.
+// screens writes screenshots of every state at every width, light and dark. People look at them;
+// nothing compares them.
 func screens(t *testing.T, browser context.Context, s *site) {
 	if *screensInDir == "" {
 		t.Skip("nobody asked for screenshots")
@@ -104,7 +104,7 @@ func screens(t *testing.T, browser context.Context, s *site) {
 	}
 }
 
-// screenshot writes what the tab shows to a file: the window, or the whole page.
+// screenshot writes a picture of the tab to a file: of the window, or of the whole page.
 func (b *tab) screenshot(file string, whole bool) {
 	b.t.Helper()
 	b.do(chromedp.ActionFunc(func(ctx context.Context) error {

@@ -11,8 +11,8 @@ import (
 	"github.com/chromedp/chromedp/kb"
 )
 
-// Without JavaScript the same links and forms lead to the same lists, and nothing stands there that
-// does nothing.
+// Without JavaScript the same links and forms lead to the same lists, and every visible control
+// works.
 func withoutScript(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	b.do(emulation.SetScriptExecutionDisabled(true))
@@ -51,8 +51,8 @@ func withoutScript(t *testing.T, browser context.Context, s *site) {
 	b.quiet()
 }
 
-// deadControls are the visible links, buttons and fields that do nothing without a script, and the
-// part for writing, which needs one.
+// deadControls finds the visible links, buttons and fields that do nothing without a script, and
+// the part for writing, which needs one.
 const deadControls = `[...` + root + `.querySelectorAll('a:not([href]), button, input, textarea, select, .write')]
 	.filter((found) => found.checkVisibility({ visibilityProperty: true }) && found.getBoundingClientRect().height > 0)
 	.filter((found) => !(found.form?.method === 'get' && found.form.hasAttribute('action')))

@@ -59,8 +59,8 @@ func get(t *testing.T, address string) []byte {
 	return body
 }
 
-// Every page keeps the rules of accessibility, light and dark, as it comes and after what a reader
-// does to it, and stays within the window. The explorer is tested beside its code.
+// Every page is accessible, light and dark, both initially and after a reader's actions, and fits
+// the window. The explorer is tested beside its code.
 func accessible(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	for i, row := range []struct {
@@ -103,7 +103,7 @@ func accessible(t *testing.T, browser context.Context, s *site) {
 	}
 }
 
-// colours asks for light or dark pages, as the system of a reader does.
+// colours requests light or dark pages, as a reader's system does.
 func colours(scheme string) chromedp.Action {
 	return emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}})
 }
@@ -115,13 +115,13 @@ const (
 	mostElement = 32_500 // of the element's script, with the headers of its answer; the file has at most 32,000
 )
 
-// shifts collects what moves without the reader's doing.
+// shifts collects layout shifts that the reader did not cause.
 const shifts = `window.shifted = [];
 new PerformanceObserver((list) => {
 	for (const entry of list.getEntries()) if (!entry.hadRecentInput) shifted.push([entry.value, ...entry.sources.map(({ node }) => node?.className || node?.nodeName)].join(' '));
 }).observe({ type: 'layout-shift', buffered: true });`
 
-// Nothing moves while a page comes, over a slow line too, and it is small.
+// Nothing moves while a page loads, even over a slow line, and the page is small.
 func stillAndSmall(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	b.do(
@@ -150,7 +150,7 @@ func stillAndSmall(t *testing.T, browser context.Context, s *site) {
 	b.quiet()
 }
 
-// transferred returns what was loaded since the last call.
+// transferred returns what the tab has loaded since the last call.
 func (b *tab) transferred() (script, element, all float64) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

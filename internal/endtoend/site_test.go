@@ -32,7 +32,7 @@ func TestMain(m *testing.M) { dynamotest.Main(m) }
 // patience bounds every wait for a condition. Only a failing test uses it up.
 const patience = 2 * time.Minute
 
-// site is a server of its own table, and two others in front of it.
+// site is a server with its own table, and two others in front of it.
 type site struct {
 	// address is that of the program itself.
 	address string
@@ -43,7 +43,7 @@ type site struct {
 	shop *httptest.Server
 }
 
-// trouble answers a request to the API in place of the program, or hands it on to the program.
+// trouble answers a request to the API in place of the program, or passes it on to the program.
 type trouble func(w http.ResponseWriter, r *http.Request, program http.Handler)
 
 // openSite starts the program and puts comments into its table. It returns when they are counted.
@@ -107,7 +107,7 @@ func serve(t *testing.T, arguments ...string) (address string) {
 
 var apiAddress = regexp.MustCompile(`API +(https?://\S+)/graphql`)
 
-// openTroubled serves the same pages with an API that can be spoiled, for the pages and for
+// openTroubled serves the same pages with an API that tests can disturb, for the pages and for
 // browsers alike.
 func (s *site) openTroubled(t *testing.T) {
 	t.Helper()
@@ -115,7 +115,7 @@ func (s *site) openTroubled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // cut connections are wanted
+	quiet := slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // the tests cut connections
 	program := &httputil.ReverseProxy{ErrorLog: quiet, Rewrite: func(r *httputil.ProxyRequest) {
 		r.SetURL(target)
 		r.Out.Host = r.In.Host
@@ -137,7 +137,7 @@ func (s *site) openTroubled(t *testing.T) {
 	s.troubled = server.URL
 }
 
-// meet spoils what the API answers from now on; nil ends it.
+// meet applies a trouble to the API from now on; nil ends it.
 func (s *site) meet(spoil trouble) {
 	if spoil == nil {
 		s.troubles.Store(nil)
@@ -193,7 +193,7 @@ func (s *site) try(query string, variables map[string]any, data any) error {
 	return json.Unmarshal(answer.Data, data)
 }
 
-// idsAt asks the API for the comments that the page at an address has to show.
+// idsAt asks the API for the comments that the page at an address must show.
 func (s *site) idsAt(t *testing.T, address string) []string {
 	t.Helper()
 	parsed, err := url.Parse(address)
@@ -220,7 +220,7 @@ func (s *site) idsFor(t *testing.T, variables map[string]any) (ids []string) {
 	return ids
 }
 
-// wantedBy are the variables that an address of a product page stands for.
+// wantedBy returns the variables for an address of a product page.
 func wantedBy(t *testing.T, address *url.URL) map[string]any {
 	t.Helper()
 	query, filter := address.Query(), map[string]any{}

@@ -9,7 +9,7 @@ import (
 	"github.com/chromedp/chromedp"
 )
 
-// structured is what a search engine reads on a page, as far as it says the same as the page.
+// structured is the part of a page's structured data that repeats the page.
 type structured struct {
 	Context   string `json:"@context"`
 	Type      string `json:"@type"`
@@ -26,8 +26,8 @@ type structured struct {
 	}
 }
 
-// What search engines are told is what the page shows. Package product holds every page against
-// what Google asks for.
+// The structured data for search engines agrees with the page. Package product checks every page
+// against Google's requirements.
 func structuredData(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	for _, product := range []string{many, hostile, single} {

@@ -19,8 +19,7 @@ import (
 	"github.com/talkback/talkback/internal/browsertest"
 )
 
-// tab is a tab of the browser with nothing stored and nothing cached, and all that it was seen to
-// do.
+// tab is a tab of the browser with empty storage and cache, and a record of what it did.
 type tab struct {
 	t   *testing.T
 	ctx context.Context
@@ -35,8 +34,8 @@ type tab struct {
 type load struct {
 	url    string
 	kind   network.ResourceType
-	asks   bool    // the API
-	bytes  float64 // that were transferred, headers included
+	asks   bool    // whether it went to the API
+	bytes  float64 // transferred, headers included
 	loaded bool
 }
 
@@ -85,7 +84,7 @@ func (b *tab) do(actions ...chromedp.Action) {
 	}
 }
 
-// said returns what the browser complained of since the last call.
+// said returns the browser's complaints since the last call.
 func (b *tab) said() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,7 +93,7 @@ func (b *tab) said() []string {
 	return all
 }
 
-// asked returns how many requests to the API the tab has sent, and the id of the last.
+// asked returns how many requests to the API the tab has sent, and the id of the last one.
 func (b *tab) asked() (count int, last network.RequestID) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -106,7 +105,7 @@ func (b *tab) asked() (count int, last network.RequestID) {
 	return count, last
 }
 
-// lastAnswer reads what the API answered to the last request of the tab.
+// lastAnswer reads the API's answer to the last request of the tab.
 func (b *tab) lastAnswer(data any) {
 	b.t.Helper()
 	_, last := b.asked()
@@ -119,10 +118,10 @@ func (b *tab) lastAnswer(data any) {
 	}))
 }
 
-// root is the inside of the first element of the page.
+// root is the shadow root of the page's first element.
 const root = `document.querySelector('talkback-comments').shadowRoot`
 
-// idle is true once an answer, or what stands for one, is drawn.
+// idle is true once an answer, or its replacement, is drawn.
 const idle = root + `?.querySelector('.root[aria-busy=false] :is(.list:not(.skeleton), .empty, .error)') != null`
 
 // ids are the comments of the list.
@@ -135,8 +134,8 @@ func eval[T any](b *tab, expression string) (value T) {
 	return value
 }
 
-// until waits until an expression of JavaScript is true. If it does not become so, the test ends
-// with what the page shows.
+// until waits until an expression of JavaScript is true. If it stays false, the test ends with the
+// text of the page.
 func (b *tab) until(expression string) {
 	b.t.Helper()
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
@@ -147,7 +146,7 @@ func (b *tab) until(expression string) {
 	}
 }
 
-// shows waits until what a selector finds in the element has a text.
+// shows waits until the part of the element that a selector finds has a text.
 func (b *tab) shows(selector, want string) {
 	b.t.Helper()
 	b.until(fmt.Sprintf("%s.querySelector(%q)?.textContent === %q", root, selector, want))
@@ -159,13 +158,13 @@ func (b *tab) address() string {
 	return eval[string](b, "location.pathname + location.search")
 }
 
-// mouse presses the button of the mouse on what a selector finds in the element.
+// mouse clicks on the part of the element that a selector finds.
 func (b *tab) mouse(selector string) {
 	b.t.Helper()
 	b.do(browsertest.ClickElement(fmt.Sprintf("%s.querySelector(%q)", root, selector)))
 }
 
-// tabTo presses Tab until what has the focus matches a selector.
+// tabTo presses Tab until the focused element matches a selector.
 func (b *tab) tabTo(selector string) {
 	b.t.Helper()
 	const most = 120 // more than the controls of a page
@@ -192,7 +191,7 @@ func (b *tab) quiet() {
 	}
 }
 
-// list waits until the page has the wanted address and shows exactly the wanted comments.
+// list waits until the page has the expected address and shows exactly the expected comments.
 func (b *tab) list(address string, want []string) {
 	b.t.Helper()
 	wanted, err := json.Marshal(slices.Clip(append([]string{}, want...)))

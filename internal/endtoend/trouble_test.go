@@ -27,7 +27,7 @@ func answers(status int, body string, headers ...string) trouble {
 	}
 }
 
-// cut breaks the connection in the midst of an answer.
+// cut breaks the connection in the middle of an answer.
 func cut(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", "1000")
@@ -36,7 +36,7 @@ func cut(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 }
 
 // unnumbered answers as the program does while the index of page numbers is being built: no page is
-// found by its number, and nothing says how many there are.
+// found by its number, and the number of pages is unknown.
 func unnumbered(w http.ResponseWriter, r *http.Request, program http.Handler) {
 	body, _ := io.ReadAll(r.Body)
 	var asked struct{ Variables struct{ Page int } }
@@ -68,8 +68,8 @@ func spoilNumbers(said map[string]any, wholeList bool) {
 	said["errors"] = []any{missing("pageCount"), missing("pageNumber")}
 }
 
-// In trouble the first view is a page that says so, and a change of the filter keeps what is shown
-// until then. Both offer to try again, and that works.
+// In trouble, the first view is a page that says so. After a change of the filter, the earlier list
+// stays until the error is shown. Both offer to try again, and that works.
 func inTrouble(t *testing.T, browser context.Context, s *site) {
 	const (
 		unavailable = "The comments cannot be shown right now. Try again in a moment.Try again"
@@ -78,10 +78,10 @@ func inTrouble(t *testing.T, browser context.Context, s *site) {
 	for _, row := range []struct {
 		name          string
 		trouble       trouble
-		first, change string // what the error says at the first view, if that can be, and at a change of the filter
+		first, change string // the error at the first view, if one is possible, and at a change of the filter
 	}{
 		{"an error of the server", answers(500, "oh no"), unavailable, unavailable},
-		{"a connection that breaks", cut, "", "The comments cannot be reached right now.Try again"}, // the first view needs none
+		{"a connection that breaks", cut, "", "The comments cannot be reached right now.Try again"}, // the first view needs no connection
 		{"too many requests", answers(429, `{"errors":[{"message":"","extensions":{"code":"OVERLOADED"}}]}`, "Retry-After", "7"), busy + "Try again", busy + "Try again in 7 seconds.Try again"},
 		{"a proxy that is overloaded", answers(503, "<h1>busy</h1>", "Retry-After", "1"), unavailable, busy + "Try again in 1 second.Try again"},
 		{"a table that is throttled", answers(200, `{"data":{"product":null,"viewer":null},"errors":[{"message":"","path":["product"],"extensions":{"code":"THROTTLED"}}]}`), busy + "Try again", busy + "Try again"},
@@ -133,7 +133,7 @@ func changeInTrouble(t *testing.T, b *tab, s *site, spoil trouble, want string) 
 	b.mouse(".bar[href='?rating=4']")
 	b.shows(".error", want)
 	const address = "/products/" + many + "?rating=4"
-	b.list(address, before) // what was shown is still there
+	b.list(address, before) // the earlier list is still there
 	s.meet(nil)
 	b.mouse(".error a")
 	b.list(address, s.idsAt(t, address))
@@ -143,8 +143,8 @@ func changeInTrouble(t *testing.T, b *tab, s *site, spoil trouble, want string) 
 	}
 }
 
-// withoutNumbers turns pages by cursors, and offers the first page in place of one that cannot be
-// found.
+// withoutNumbers turns pages by cursors, and gets an offer of the first page in place of one that
+// cannot be found.
 func withoutNumbers(t *testing.T, browser context.Context, s *site) {
 	s.meet(unnumbered)
 	defer s.meet(nil)
@@ -167,7 +167,7 @@ func withoutNumbers(t *testing.T, browser context.Context, s *site) {
 }
 
 // slowly changes the filter twice while the API takes its time: the first list stays, and the last
-// wish wins.
+// choice wins.
 func slowly(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	b.do(chromedp.Navigate(s.troubled + "/products/" + many))

@@ -11,8 +11,8 @@ import (
 // written is a product that begins without comments.
 const written = "written"
 
-// ownComment writes the first comment of a product, edits it while it is changed elsewhere, and
-// deletes it. What was typed outlives a reload.
+// ownComment writes the first comment of a product, edits it while another client changes it, and
+// deletes it. Typed text outlives a reload.
 func ownComment(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	b.do(chromedp.Navigate(s.address + "/products/" + written))
@@ -64,7 +64,8 @@ func (s *site) textOf(t *testing.T, id string) string {
 	return got.Node.Text
 }
 
-// The list is read again after a comment is published. A reader who writes by then is left there.
+// The list is read again after a comment is published. A reader who writes meanwhile is not
+// interrupted.
 func writesOn(t *testing.T, browser context.Context, s *site) {
 	b := newTab(t, browser)
 	b.visit(s.troubled, "written on")
@@ -88,7 +89,7 @@ func writesOn(t *testing.T, browser context.Context, s *site) {
 	b.focusIn(".list [value='4']:checked")
 }
 
-// wait waits until a request is released, or given up by the browser.
+// wait waits until a request is released, or the browser gives it up.
 func wait(r *http.Request, released <-chan struct{}) {
 	select {
 	case <-released:
