@@ -19,7 +19,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// What a product's id, a title or an author's name may be.
+// Possible products' ids, titles and authors' names.
 var (
 	wide   = "陶器の湯のみ茶碗"
 	arabic = "كتاب-الطبخ"
@@ -28,7 +28,7 @@ var (
 	long   = strings.Repeat("p", comment.MaxIDBytes)
 )
 
-// Screens returns what commands print on a screen, of names that are hard to print.
+// Screens returns the output of commands on a screen, for names that are hard to print.
 func Screens(screen output.Screen) string {
 	width := 80
 	if screen.Columns > 0 {
@@ -119,8 +119,8 @@ func screenedRatings() ratings {
 	}
 }
 
-// On a terminal, no line is wider than the terminal, except for one with a single word that is: such
-// a word stays whole, so that it can be copied. No character reaches the terminal that it would obey.
+// On a terminal, no line is wider than the terminal, except for a single wider word, which stays whole so that it can
+// be copied. No control character reaches the terminal.
 func TestScreensFit(t *testing.T) {
 	t.Parallel()
 	for _, columns := range []int{32, 40, 50, 60, 80, 100, 200} {
@@ -136,7 +136,7 @@ func TestScreensFit(t *testing.T) {
 	}
 }
 
-// A file gets each finding on a line of its own, without colors, at any width.
+// In a file, each finding is a line of its own, without colors, at any width.
 func TestScreensInAFile(t *testing.T) {
 	t.Parallel()
 	text := Screens(output.Screen{})

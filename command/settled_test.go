@@ -30,7 +30,7 @@ func TestSettledComments(t *testing.T) {
 	if len(all) != 2 || len(settled.Edges) != 1 || settled.Edges[0] != all[0] || settled.PageInfo.HasNextPage {
 		t.Fatalf("%d comments, of which settled: %+v", len(all), settled)
 	}
-	for _, edge := range all { // also behind one that is too young
+	for _, edge := range all { // also after one that is too recent
 		a.mustAsk(asked, map[string]any{"after": edge.Cursor}, &data)
 		if next := data.Product.Next; len(next.Edges) > 0 || next.PageInfo.HasNextPage || !next.PageInfo.HasPreviousPage || next.PageInfo.EndCursor != nil {
 			t.Errorf("after %s: %+v", edge.Node.ID, next)

@@ -15,7 +15,7 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// One comment as a person reads it, however hard its author tried; the print is in
+// show prints a comment readably, however hard its author made that; the print is in
 // testdata/show.golden.
 func TestShow(t *testing.T) {
 	t.Parallel()
@@ -51,7 +51,7 @@ func TestShow(t *testing.T) {
 	})
 }
 
-// A comment that the public does not see shows its state, and why.
+// A comment that the public does not see is printed with its state and the reason.
 func TestShowOfStates(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))

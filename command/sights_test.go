@@ -11,7 +11,7 @@ import (
 	"github.com/talkback/talkback/internal/commenttest"
 )
 
-// sight is something that not every caller sees.
+// sight is a field that some callers do not see.
 type sight struct {
 	name string
 	// query has $id for the comment, which u1 wrote about the teapot, and shows in the answer of those who see it.
@@ -44,7 +44,7 @@ func hasHeldEdit(c *comment.Comment) {
 
 func isShown(*comment.Comment) {}
 
-// sights are at least one for each field that not everyone sees.
+// sights has at least one sight for each field that not everyone sees.
 var sights = []sight{
 	{"a comment that waits, by id", `{ comment(id: "$id") { text } }`, "As written.", waits, whoMayChange},
 	{"a comment that waits, as a node", `{ node(id: "$id") { ... on Comment { text } } }`, "As written.", waits, whoMayChange},
@@ -65,7 +65,7 @@ var sights = []sight{
 	{"an erasure", `{ moderation { erasure(customerId: "u1") { state } } }`, `"erasure":`, isShown, whoMayModerate},
 }
 
-// Each kind of caller sees what it may, and only that.
+// Each kind of caller sees exactly its sights.
 func TestWhatEachCallerSees(t *testing.T) {
 	t.Parallel()
 	callers, r := everyCaller(t), commenttest.Rand(t)

@@ -12,13 +12,13 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// prompt counts without delay.
+// prompt is a watermark of counting without delay.
 type prompt struct{}
 
 // ProcessedUpTo implements dynamo.Watermark.
 func (prompt) ProcessedUpTo(context.Context) (time.Time, bool, error) { return time.Now(), true, nil }
 
-// skippingPage is a page with what was left out of reading it.
+// skippingPage is a page with the reads that were skipped.
 type skippingPage struct {
 	Nodes    []struct{ Rating int }
 	PageInfo struct{ HasNextPage, HasPreviousPage bool }
@@ -42,7 +42,7 @@ func (a *api) skippingPage(filter string) skippingPage {
 	return data.Product.Comments
 }
 
-// trusted asks until reads are left out.
+// trusted asks until reads are skipped.
 func (a *api) trusted(filter string) (p skippingPage) {
 	a.tb.Helper()
 	eventually(a.tb, "reads are left out under {"+filter+"}", func() bool {
@@ -52,8 +52,8 @@ func (a *api) trusted(filter string) (p skippingPage) {
 	return p
 }
 
-// What statistics say is empty is not read, and the page and its plan say the same as before; a
-// client that writes finds its comment at once.
+// Partitions that are empty according to the statistics are not read. The page and its plan are
+// otherwise unchanged, and a client finds its own new comment at once.
 func TestEmptyPartitionsAreNotRead(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// The program bounds what one connection may ask at a time, and hangs up on one that leaves more
+// The program bounds what one connection may request at a time. It closes one that leaves more
 // unread than --max-unsent while others are answered.
 func TestMaxUnsent(t *testing.T) {
 	t.Parallel()
@@ -25,7 +25,7 @@ func TestMaxUnsent(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	if err := conn.SetDeadline(time.Now().Add(15 * time.Second)); err != nil { // well below the time of a stalled answer
+	if err := conn.SetDeadline(time.Now().Add(15 * time.Second)); err != nil { // well below the time limit of a stalled answer
 		t.Fatal(err)
 	}
 	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {

@@ -24,8 +24,8 @@ import (
 	"github.com/talkback/talkback/internal/workload"
 )
 
-// What a server may hold more at the end than after the first round. A leak of one of them with each
-// request, or with each that fails, is hundreds of them even in the short run.
+// The bounds on what a server may hold more at the end than after the first round. A leak with each request, or with
+// each that fails, is hundreds even in the short run.
 const (
 	moreHeap        = 16 << 20
 	moreGoroutines  = 30
@@ -37,8 +37,8 @@ const (
 	moreLevel = 1 << 20
 )
 
-// soak is two servers behind nginx, whose table is in trouble from time to time. One stays, and what
-// it holds is compared. The other is killed and restarted.
+// soak is two servers behind nginx, whose table is in trouble from time to time. One keeps running, and the test
+// compares what it holds. The other is killed and restarted.
 type soak struct {
 	t       *testing.T
 	random  *rand.Rand
@@ -49,18 +49,18 @@ type soak struct {
 	table   []string // arguments that name the table, through the network
 
 	stays, other *server
-	admin        string // the address for operators of the server that stays
+	admin        string // admin address of the server that keeps running
 	address      string // of the other one
 	first        *held
 	heaps        []int          // from level on
-	done         map[string]int // by what was done
+	done         map[string]int // number of each action
 
 	longest time.Duration // of an episode
 }
 
-// TestSoak is the whole service in use while everything happens to it: parts of the table are in
-// trouble, servers are killed and restarted. No answer is wrong, in the end every page, count, cursor
-// and number is recounted, and a server holds no more than at first. `make soak` runs it for minutes.
+// TestSoak uses the whole service while parts of the table are in trouble and servers are killed and restarted. No
+// answer is wrong. In the end the test recounts every page, count, cursor and number, and a server holds no more than
+// at first. `make soak` runs it for minutes.
 func TestSoak(t *testing.T) {
 	t.Parallel()
 	length, err := time.ParseDuration(os.Getenv("TALKBACK_SOAK"))
@@ -101,7 +101,7 @@ func newSoak(t *testing.T, long bool) *soak {
 	s.table = []string{"--endpoint", proxy.URL, "--table", dynamotest.TableName(t)}
 	stays, more := freeAddress(t), []string{"--create-table", "--admin-listen", s.admin}
 	s.longest = 300 * time.Millisecond
-	if long { // every kill hits the process that counts, which is taken over when its lease has expired
+	if long { // every kill hits the process that counts, and another takes over when its lease has expired
 		s.longest, more = 3*time.Second, append(more, "--no-count")
 	}
 	s.nginx = nginxtest.Start(t, [2]string{stays, s.address})
@@ -119,7 +119,7 @@ func (s *soak) start(address string, more ...string) *server {
 	return startAt(s.t, address, append(more, s.table...)...)
 }
 
-// trouble has parts of the table in trouble, one after the other.
+// trouble puts parts of the table in trouble, one after the other.
 func (s *soak) trouble() {
 	targets := []episode.Target{
 		episode.Table, episode.Stream, episode.PageIndex, episode.Index("all"), episode.Index("byRating"), episode.Index("boards"),
@@ -148,13 +148,13 @@ func (s *soak) kill() {
 	s.note("kills", "a server killed")
 }
 
-// note counts what was done, and prints it with what the server that stays holds.
+// note counts an action, and prints it with what the permanent server holds.
 func (s *soak) note(what, text string) {
 	s.done[what]++
 	s.print(text)
 }
 
-// sample does something, and notes what the server that stays holds when it did so first.
+// sample takes an action, and notes what the permanent server held when it was first taken.
 func (s *soak) sample(do func()) {
 	s.t.Helper()
 	do()
@@ -174,7 +174,7 @@ func (s *soak) print(what string) {
 		float64(now.heap)/(1<<20), now.goroutines, now.descriptors, float64(now.resident)/(1<<20))
 }
 
-// recount looks at everything, once nothing is in trouble any more.
+// recount checks everything, once nothing is in trouble any more.
 func (s *soak) recount() {
 	s.t.Helper()
 	patient, cancel := context.WithTimeout(context.Background(), patience)
@@ -215,7 +215,7 @@ var (
 	residentSet = regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
 )
 
-// held asks the server that stays, whose garbage is collected before.
+// held asks the permanent server what it holds, after a garbage collection.
 func (s *soak) held() held {
 	s.t.Helper()
 	process := fmt.Sprintf("/proc/%d", s.stays.process.Process.Pid)
@@ -232,7 +232,7 @@ func (s *soak) held() held {
 	}
 }
 
-// profile fetches a profile of the server that stays.
+// profile fetches a profile of the permanent server.
 func (s *soak) profile(name string) string {
 	s.t.Helper()
 	response, err := http.Get("http://" + s.admin + "/debug/pprof/" + name)

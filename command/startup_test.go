@@ -28,8 +28,8 @@ func talkback(ctx context.Context, arguments ...string) (status int, stdout, std
 	return status, out.String(), err.String()
 }
 
-// What keeps the server from starting is one sentence that names the cure, and an exit status: 2
-// for what flags say wrongly, else 1. They stand in testdata/startup.golden.
+// A mistake that keeps the server from starting gives one sentence with the cure. The exit status
+// is 2 for wrong flags, else 1. The sentences are in testdata/startup.golden.
 func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -58,7 +58,7 @@ func TestWhatKeepsTheServerFromStarting(t *testing.T) {
 		why       string
 		region    string
 		arguments []string
-		aws       string // what takes the place of DynamoDB on AWS
+		aws       string // a stand-in for DynamoDB on AWS
 	}{
 		{why: "the port is taken", arguments: []string{"--listen", taken.Addr().String()}},
 		{why: "no such address", arguments: []string{"--listen", "nonsense"}},
@@ -144,7 +144,7 @@ func otherTable(t *testing.T, endpoint string) string {
 	return *input.TableName
 }
 
-// What is refused for its flags never began to answer: no admin listener is said to listen.
+// A server that is refused for its flags never listens, not even its admin listener.
 func TestRefusedBeforeItListens(t *testing.T) {
 	t.Parallel()
 	missing := filepath.Join(t.TempDir(), "missing.json")

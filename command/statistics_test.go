@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/stream"
 )
 
-// change is one change of a comment: nil before it was there, and after it is gone.
+// change is one change of a comment: nil before its creation, and after its deletion.
 type change struct{ before, after *comment.Comment }
 
 // count counts the changes, as if the stream delivered them.
@@ -36,7 +36,7 @@ func (a *api) count(changes ...change) {
 	}
 	counter := counts.NewCounter(a.session.Client, a.session.Table, counts.CounterOptions{})
 	err := counter.Handle(context.Background(), records)
-	for tries := 1; comment.KindOf(err) == comment.Timeout && tries < 5; tries++ { // of DynamoDB Local beside other tests
+	for tries := 1; comment.KindOf(err) == comment.Timeout && tries < 5; tries++ { // DynamoDB Local is slow beside other tests
 		err = counter.Handle(context.Background(), records)
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func (a *api) count(changes ...change) {
 	}
 }
 
-// image is of a comment what a record holds of it, as far as counting goes.
+// image is the part of a comment's record that counting uses.
 func image(c *comment.Comment) map[string]types.AttributeValue {
 	if c == nil {
 		return nil
@@ -98,8 +98,8 @@ func statsOf(comments []comment.Comment) statsShown {
 
 const statsFields = `{ total average ratings { rating count } }`
 
-// checkStats compares what is told of a product's counts with a look at every comment: under all
-// sets of ratings, several sets of languages, and now and then a range of dates.
+// checkStats compares a product's counts with those of all its comments: under all sets of ratings,
+// several sets of languages, and now and then a range of dates.
 func (a *api) checkStats(r *rand.Rand, model *commenttest.Model, product string) {
 	a.tb.Helper()
 	for _, ratings := range ratingSets() {
@@ -136,7 +136,7 @@ func (a *api) checkStats(r *rand.Rand, model *commenttest.Model, product string)
 	}
 }
 
-// checkCounts compares the counts of a list; of those that are to be read, the plan has to tell.
+// checkCounts compares the counts of a list. If they had to be read, the plan must show it.
 func (a *api) checkCounts(l list, want statsShown) {
 	a.tb.Helper()
 	var data struct {
@@ -187,8 +187,7 @@ func (a *api) checkCounts(l list, want statsShown) {
 	}
 }
 
-// What is counted is what a look at every comment finds, after comments came, and some of them
-// changed and went.
+// Counts equal those of all comments, after comments came, and some of them changed and went.
 func TestStatistics(t *testing.T) {
 	t.Parallel()
 	dynamotest.EachIf(t, commenttest.Torture(), func(t *testing.T, endpoint string) {
@@ -229,8 +228,8 @@ type leaderShown struct {
 	}
 }
 
-// The leaderboard is ordered by numbers and not by their texts, and by id among equals; in each
-// language too.
+// The leaderboard is ordered by numbers and not by their texts, and by id among equals, also in
+// each language.
 func TestLeaderboard(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -296,7 +295,7 @@ func (a *api) checkLeaders(model *commenttest.Model, language comment.Language, 
 	}
 }
 
-// Ten products are a leaderboard unless another number is wanted, which a null does not say.
+// A leaderboard has ten products unless another number is given; null does not give one.
 func TestLeaderboardByDefault(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -317,7 +316,7 @@ func TestLeaderboardByDefault(t *testing.T) {
 	}
 }
 
-// calls has the service's calls to the table told to note, each before it is made.
+// calls makes the service report each call to the table to note before it is made.
 func (a *api) calls(note func(ctx context.Context, operation string) error) {
 	under := a.session.Client.Options().HTTPClient
 	a.useClient(call.Over(a.session.Client, faultyHTTP(func(r *http.Request) (*http.Response, error) {
@@ -380,8 +379,8 @@ func TestStatisticsOfAHundredProductsAreOneCall(t *testing.T) {
 	t.Errorf("200 requests for statistics, none with a single call; the last made %v", made)
 }
 
-// A total is on its way before the page is answered, and the page before the total: neither is
-// waited for with the other.
+// The read of a total begins before the page is answered, and that of the page before the total:
+// neither waits for the other.
 func TestTotalsComeBesideThePage(t *testing.T) {
 	t.Parallel()
 	for _, row := range []struct {
@@ -399,7 +398,7 @@ func TestTotalsComeBesideThePage(t *testing.T) {
 			all := make(chan struct{})
 			a.calls(func(ctx context.Context, operation string) error {
 				if operation == "GetItem" {
-					return nil // whether the table's comments were ever counted, which is asked once
+					return nil // the check whether comments were ever counted, which is made once
 				}
 				mu.Lock()
 				made = append(made, operation)

@@ -28,14 +28,14 @@ var (
 	freshness   = regexp.MustCompile(`20\d\d-\d\d-\d\d [\d:.]+ UTC, .* ago`)
 )
 
-// What is printed are the counts of the comments that pass the filter, whichever way they are
-// counted: by the statistics, by rows that languages share, or within a range of dates.
+// stats prints the counts of the comments that pass the filter, whichever way they are counted: by
+// the statistics, by rows that languages share, or within a range of dates.
 func TestStats(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))
 	r := rand.New(rand.NewPCG(7, 7))
 	globe := commenttest.Many(r, "globe", 400)
-	languages := make([]comment.Language, comment.MaxLanguageRows+20) // more than have rows of their own
+	languages := make([]comment.Language, comment.MaxLanguageRows+20) // more than can have rows of their own
 	for i := range languages {
 		languages[i] = comment.Language(fmt.Sprintf("en-x-n%03d", i))
 	}
@@ -51,7 +51,7 @@ func TestStats(t *testing.T) {
 		comments  []comment.Comment
 		arguments string
 		passes    func(comment.Comment) bool
-		languages bool // are printed
+		languages bool // whether they are printed
 	}{
 		{globe, "globe", func(comment.Comment) bool { return true }, true},
 		{globe, "globe --languages en,de", func(c comment.Comment) bool { return c.Language == "en" || c.Language == "de" }, true},
@@ -73,7 +73,7 @@ func TestStats(t *testing.T) {
 	}
 }
 
-// checkStats compares what was printed with comments.
+// checkStats compares printed counts with comments.
 func checkStats(t *testing.T, why, text string, comments []comment.Comment, languages bool) {
 	t.Helper()
 	ratings, byLanguage, latest := map[int]int{}, 0, time.Time{}
@@ -108,7 +108,7 @@ func checkStats(t *testing.T, why, text string, comments []comment.Comment, lang
 	}
 }
 
-// Before anything was counted there are no numbers to print, rather than wrong ones.
+// Before anything was counted, an error is printed rather than wrong numbers.
 func TestStatsOfWhatIsNotCounted(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))

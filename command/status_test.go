@@ -47,7 +47,7 @@ func TestStatusHeadline(t *testing.T) {
 	}
 }
 
-// All that there can be, as it is printed. What came from outside is harmless to a terminal.
+// A status with everything in it, as printed. Text from outside is harmless to a terminal.
 func TestStatusInFull(t *testing.T) {
 	t.Parallel()
 	s := status{
@@ -77,7 +77,7 @@ Dead-lettered, and not counted; talkback verify lists the drift, talkback rebuil
 	}
 }
 
-// What talkback doctor makes of a status.
+// The findings of talkback doctor about a status.
 func TestFindingsOfStatus(t *testing.T) {
 	t.Parallel()
 	complete := stream.State{Complete: true, Label: "l"}
@@ -85,7 +85,7 @@ func TestFindingsOfStatus(t *testing.T) {
 	for _, row := range []struct {
 		why    string
 		status status
-		want   []doctor.Finding // without what was found
+		want   []doctor.Finding // without their texts
 	}{
 		{"as it should be", status{state: complete, leases: []stream.Lease{lease}}, []doctor.Finding{{Check: "counts", Result: doctor.OK}}},
 		{"a new table", status{}, []doctor.Finding{{Check: "counts", Result: doctor.Warning}}},

@@ -22,8 +22,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// audience is clients that read and write as fast as they are answered, each with connections that it
-// keeps, until the server refuses new ones.
+// audience is clients that read and write as fast as they are answered, over persistent connections, until the server
+// refuses new ones.
 type audience struct {
 	t        *testing.T
 	address  string
@@ -31,7 +31,7 @@ type audience struct {
 	answered atomic.Int64
 }
 
-// join adds a client of a protocol, whose requests carry what body returns.
+// join adds a client of a protocol, whose requests have the bodies that body returns.
 func (c *audience) join(protocol func(*http.Protocols), trusted *x509.CertPool, body func() string) {
 	transport := &http.Transport{Protocols: &http.Protocols{}, TLSClientConfig: &tls.Config{RootCAs: trusted}}
 	protocol(transport.Protocols)
@@ -47,7 +47,7 @@ func (c *audience) join(protocol func(*http.Protocols), trusted *x509.CertPool, 
 				return
 			}
 			c.answered.Add(1)
-			time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond) // or no connection would ever be idle
+			time.Sleep(time.Duration(rand.IntN(2000)) * time.Microsecond) // otherwise no connection would ever be idle
 		}
 	})
 }
@@ -61,7 +61,7 @@ func (c *audience) once(client *http.Transport, body string) error {
 		return err
 	}
 	if client.Protocols.HTTP1() {
-		request.GetBody = nil // or the client would repeat the request by itself; GOAWAY tells when that is safe
+		request.GetBody = nil // otherwise the client would retry by itself; GOAWAY says when that is safe
 	}
 	request.Header.Set("Content-Type", "application/json")
 	response, err := client.RoundTrip(request)
@@ -85,9 +85,8 @@ func writing() string {
 	return fmt.Sprintf(`{"query": "mutation { addComment(input: {productId: \"kettle\", rating: %d, language: \"en\", text: \"Hot.\", author: {id: \"u\", name: \"U\"}}) { comment { id } userErrors { code } } }"}`, 1+rand.IntN(5))
 }
 
-// SIGTERM under load: no client of any protocol sees a request fail. The server is not ready at
-// once, takes connections for as long as a load balancer may need to notice, and gives its leases
-// back.
+// SIGTERM under load: no client of any protocol sees a request fail. The server reports itself not ready at once,
+// accepts connections for as long as a load balancer may need to notice, and gives up its leases.
 func TestStopUnderLoad(t *testing.T) {
 	t.Parallel()
 	certificate, key, trusted := selfSigned(t)
@@ -134,8 +133,8 @@ func TestStopUnderLoad(t *testing.T) {
 	}
 }
 
-// expectUnready waits until the server says that it is not ready. It must do so before it refuses
-// connections, and each answer must end its connection.
+// expectUnready waits until the server reports itself not ready. It must do so before it refuses connections, and each
+// answer must end its connection.
 func (c *audience) expectUnready(trusted *x509.CertPool) {
 	c.t.Helper()
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trusted}}}
@@ -154,25 +153,25 @@ func (c *audience) expectUnready(trusted *x509.CertPool) {
 	})
 }
 
-// A second signal ends the server at once, whatever is under way.
+// A second signal ends the server at once, even with requests in progress.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	s := startServerWith(t, []string{"TALKBACK_DRAIN_DELAY=100s", "TALKBACK_DRAIN_TIMEOUT=200s"}, "--endpoint", a.session.Address, "--table", a.session.Table)
 	s.signal(syscall.SIGTERM)
 	(&audience{t: t, address: s.address}).expectUnready(nil)
-	s.signal(syscall.SIGTERM) // a shell may have had its background jobs ignore SIGINT
+	s.signal(syscall.SIGTERM) // a shell may let its background jobs ignore SIGINT
 	if status, said := s.wait(); status != -1 {
 		t.Errorf("status %d\n%s", status, said)
 	}
 }
 
-// A server that is asked to stop while it is starting has done as asked, however far it came; one
-// that is not asked, or whose engine died, has failed.
+// A server that is asked to stop while it is starting ends successfully, however far it came. One that ends unasked, or
+// whose engine died, has failed.
 func TestStopBeforeReady(t *testing.T) {
 	t.Parallel()
 	silent := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // or the end of the connection is not noticed
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the end of the connection is not noticed
 		<-r.Context().Done()
 	}))
 	t.Cleanup(func() { silent.CloseClientConnections(); silent.Close() })

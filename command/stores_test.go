@@ -26,7 +26,7 @@ import (
 	"github.com/talkback/talkback/pageindex/relational"
 )
 
-// place is where page numbers are kept.
+// place is a store of page numbers.
 type place struct {
 	target string // for --pages
 	// variables are what a process has in its environment to reach the store: tests beside this one
@@ -36,12 +36,12 @@ type place struct {
 
 var inTable = place{target: "table"}
 
-// environ is the environment of a process that keeps page numbers there.
+// environ is the environment of a process that keeps page numbers in the place.
 func (p place) environ() []string {
 	return append(append(os.Environ(), p.variables...), "TALKBACK_PAGES="+p.target)
 }
 
-// fedStores are the kinds of stores that are fed. Each returns an empty one.
+// fedStores are the kinds of stores that the stream feeds. Each returns an empty one.
 var fedStores = map[string]func(t *testing.T) place{
 	"markers":  func(*testing.T) place { return place{target: "markers"} },
 	"redis":    func(t *testing.T) place { return place{target: redistest.Start(t).URL()} },
@@ -54,21 +54,21 @@ var fedStores = map[string]func(t *testing.T) place{
 	},
 }
 
-// Processes that count and feed a store are killed in the midst of it. In the end each comment is
-// where its number says, in every store.
+// Processes that count and feed a store are killed in the midst of it. In the end each comment is at its number, in
+// every store.
 func TestFeedersAreKilled(t *testing.T) {
 	t.Parallel()
 	for name, empty := range fedStores {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			m := newMassacre(t, 1, empty(t))
-			m.untilNumbered() // so that the kills strike while the store is fed, not only while it is built
+			m.untilNumbered() // so that kills also strike while the store is fed, not only during its build
 			m.run(commenttest.Times(4, 75))
 		})
 	}
 }
 
-// storesComplete reports whether each store that the table knows is complete, as far as the table knows.
+// storesComplete reports whether the table records each known store as complete.
 func (a *api) storesComplete() bool {
 	a.tb.Helper()
 	registry, err := keeper.NewTableRegistry(a.session.Client, a.session.Table).Registry(context.Background())
@@ -114,8 +114,8 @@ func (a *api) talkback(arguments ...string) (status int, stdout, stderr string) 
 	return talkback(a.tb.Context(), append(arguments, "--endpoint", a.session.Address, "--table", a.session.Table)...)
 }
 
-// A server starts and stays up whatever happens to its store. It counts meanwhile. An answer is
-// right, or an error that says what to do; and in the end there are answers.
+// A server starts and stays up whatever happens to its store, and goes on counting. An answer is right, or an error
+// that says what to do; in the end there are answers.
 func TestStoreInTrouble(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
@@ -155,7 +155,7 @@ func TestStoreInTrouble(t *testing.T) {
 	// A password is told to nobody.
 	status := exec.Command(program, "stream", "--status", "--endpoint", a.session.Address, "--table", a.session.Table)
 	status.Env = append(os.Environ(), "TALKBACK_PAGES="+strings.Replace(store.URL(), "//", "//:secret@", 1))
-	said, _ := status.CombinedOutput() // its status follows from what it says
+	said, _ := status.CombinedOutput() // its status follows from its output
 	if strings.Contains(string(said), "secret") || !strings.Contains(string(said), "Page numbers in "+store.URL()) {
 		t.Errorf("%s", said)
 	}
@@ -166,7 +166,7 @@ type numberedServer struct {
 	*api
 	t     *testing.T
 	url   string
-	total int // of the comments that were counted
+	total int // number of counted comments
 }
 
 // add adds comments to a product and waits until they are counted.
@@ -177,8 +177,8 @@ func (n *numberedServer) add(comments int) {
 	n.drained(time.Now())
 }
 
-// answers asks for a page in the middle of the product, and reports whether there was one. The
-// answer must be right then. The same page must be there by a cursor in any case.
+// answers asks for a page in the middle of the product, and reports whether there was one. If so, it must be right. The
+// same page must be there by a cursor in any case.
 func (n *numberedServer) answers() bool {
 	n.t.Helper()
 	body := `{"query":"{ product(id: \"vase\") { a: comments(first: 1) { nodes { id } } b: comments(first: 50, page: 4) { nodes { id } pageCount } } }"}`
@@ -223,13 +223,13 @@ func (n *numberedServer) answers() bool {
 	return true
 }
 
-// untilAnswers waits until there are answers, from a store that is complete.
+// untilAnswers waits until a complete store answers.
 func (n *numberedServer) untilAnswers() {
 	n.t.Helper()
 	eventually(n.t, "the server has page numbers", func() bool { return n.answers() && n.storesComplete() })
 }
 
-// takeOver makes the store one of another table.
+// takeOver assigns the store to another table.
 func (n *numberedServer) takeOver(target string) {
 	n.t.Helper()
 	other, err := redis.Open(n.t.Context(), target, n.session.Table)
@@ -246,7 +246,7 @@ func (n *numberedServer) takeOver(target string) {
 	}
 }
 
-// Commands that tell how far a store is do so beside the server that has it open: the table knows.
+// Commands that report how far a store is also work beside the server that has it open: the table knows.
 func TestStatusOfAStoreInUse(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -275,7 +275,7 @@ func TestStatusOfAStoreInUse(t *testing.T) {
 	}
 }
 
-// A product that the store has comments of, and the table none, is a drift.
+// A product whose comments are in the store but not in the table is a drift.
 func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -297,8 +297,8 @@ func TestVerifyOfWhatOnlyTheStoreHas(t *testing.T) {
 	}
 }
 
-// A place that --pages does not know is a wrong command line, whatever the command. The message
-// lists those that it knows, and does not repeat what may hold a password.
+// A place that --pages does not know makes a wrong command line, whatever the command. The message lists the known
+// places, and does not repeat a text that may contain a password.
 func TestPagesFlagIsWrong(t *testing.T) {
 	t.Parallel()
 	explain, read := []string{"explain", "--product", "vase"}, []string{"import", "reviews.tsv", "--dry-run"}
@@ -331,8 +331,8 @@ func TestPagesFlagIsWrong(t *testing.T) {
 	}
 }
 
-// rebuild and verify are about page numbers alone if --pages is on the command line, with a value
-// or without one; the variable does not restrict them.
+// rebuild and verify handle page numbers alone if --pages is on the command line, with or without a value. The variable
+// does not restrict them.
 func TestPagesFlagWithoutValue(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	file := "sqlite:" + filepath.Join(t.TempDir(), "pages.db")
@@ -354,7 +354,7 @@ func TestPagesFlagWithoutValue(t *testing.T) {
 	} {
 		t.Setenv("TALKBACK_PAGES", row.variable)
 		if row.variable == "" {
-			if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // put back by Setenv
+			if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // Setenv restores it
 				t.Fatal(err)
 			}
 		}
@@ -364,8 +364,7 @@ func TestPagesFlagWithoutValue(t *testing.T) {
 	}
 }
 
-// A command that was not told of the store of the servers neither misses an index in the table nor
-// makes one.
+// A command without the setting of the servers' store neither misses an index in the table nor makes one.
 func TestPagesAreInAnotherStore(t *testing.T) {
 	a := newAPI(t, dynamotest.Dynoxide(t))
 	a.load(commenttest.Many(commenttest.Rand(t), "kettle", 300)...)
@@ -387,7 +386,7 @@ func TestPagesAreInAnotherStore(t *testing.T) {
 	} {
 		t.Setenv("TALKBACK_PAGES", row.variable)
 		if row.variable == "" {
-			if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // put back by Setenv
+			if err := os.Unsetenv("TALKBACK_PAGES"); err != nil { // Setenv restores it
 				t.Fatal(err)
 			}
 		}
@@ -398,8 +397,8 @@ func TestPagesAreInAnotherStore(t *testing.T) {
 	}
 }
 
-// A table whose folder is put back to an older copy does not fit its store any more. verify, doctor
-// and stream --status say so, each with the store that is configured, and a server builds it anew.
+// A table whose folder is replaced by an older copy no longer fits its store. verify, doctor and stream --status say
+// so, each with the store configured, and a server rebuilds it.
 func TestFolderIsPutBack(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
@@ -413,7 +412,7 @@ func TestFolderIsPutBack(t *testing.T) {
 		t.Helper()
 		process := exec.Command(program, append(arguments, "--data", folder, "--engine", dynamotest.DynoxideBinary(t))...)
 		process.Env = append(os.Environ(), pages)
-		said, _ := process.CombinedOutput() // the status follows from what it says
+		said, _ := process.CombinedOutput() // the status follows from its output
 		return string(said)
 	}
 	serve := func(lines, want int) {

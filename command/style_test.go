@@ -10,7 +10,7 @@ import (
 	"github.com/talkback/talkback/internal/provisiontest"
 )
 
-// A narrow terminal breaks lines between words; a pipe, even from one, gets the line as it is.
+// A narrow terminal breaks lines between words; a pipe, even from one, gets the line unchanged.
 func TestNarrowTerminal(t *testing.T) {
 	t.Parallel()
 	program, err := binary()
@@ -35,7 +35,7 @@ func TestNarrowTerminal(t *testing.T) {
 	}
 }
 
-// Colours are for terminals, and for those who want them; a file gets none.
+// Colours are for terminals, and for users who ask for them; a file gets none.
 func TestColours(t *testing.T) {
 	t.Parallel()
 	program, err := binary()

@@ -25,7 +25,7 @@ import (
 
 const followed = `subscription { commentEvents(productId: "kettle") { kind commentId comment { text product { id } } } }`
 
-// news is what a stream tells of an event.
+// news is a stream's message about an event.
 type news struct {
 	Data *struct {
 		CommentEvents struct {
@@ -37,7 +37,7 @@ type news struct {
 	Extensions struct{ Position string }
 }
 
-// streamed subscribes over HTTP. It returns what comes, line by line; the channel is closed at the end.
+// streamed subscribes over HTTP. It returns the lines that arrive; the channel is closed at the end.
 func (s *server) streamed(accept, position string) <-chan news {
 	s.t.Helper()
 	body, err := json.Marshal(map[string]string{"query": followed})
@@ -77,7 +77,7 @@ func (s *server) streamed(accept, position string) <-chan news {
 	return out
 }
 
-// socket subscribes over a WebSocket. It returns what comes, and the code by which the socket is closed.
+// socket subscribes over a WebSocket. It returns the messages that arrive, and the close code.
 func (s *server) socket() (events <-chan news, ended <-chan websocket.StatusCode) {
 	s.t.Helper()
 	conn, response, err := websocket.Dial(s.t.Context(), s.address+"/graphql", &websocket.DialOptions{Subprotocols: []string{"graphql-transport-ws"}})
@@ -131,12 +131,12 @@ func next(t *testing.T, events <-chan news) news {
 	}
 }
 
-// What is written at one server is told by all, over all transports. A subscriber goes on at another
-// server where it was. A server that stops tells its subscribers so, and does not wait for them.
+// All servers report what is written at one of them, over all transports. A subscriber resumes at another server where
+// it was. A server that stops says so to its subscribers, and does not wait for them.
 func TestSubscriptions(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // or the first events might be missed
+	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // otherwise the first events might be missed
 		t.Fatal(err)
 	}
 	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table, "--max-subscriptions", "10"}
@@ -186,13 +186,13 @@ func TestSubscriptions(t *testing.T) {
 	}
 }
 
-// A reader who has the product page open is told of a comment that came, also by a server that runs nothing
-// but its own documents, and sees it by a press.
+// A reader with the product page open is told of a new comment, also by a server that runs only its own documents, and
+// a press shows it.
 func TestPageTellsOfNewComments(t *testing.T) {
 	t.Parallel()
 	visitor := browsertest.NewVisitor(t, browsertest.Open(t))
 	a := newAPI(t, dynamotest.Dynoxide(t))
-	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // or the first events might be missed
+	if err := outbox.New(a.session.Client, a.session.Table).Want(t.Context(), "test", time.Hour); err != nil { // otherwise the first events might be missed
 		t.Fatal(err)
 	}
 	flags := []string{"--endpoint", a.session.Address, "--table", a.session.Table}

@@ -20,8 +20,7 @@ import (
 	gocmp "github.com/google/go-cmp/cmp"
 )
 
-// kept is a comment as it stands in the table or in an index, without its id, which differs from
-// run to run.
+// kept is a comment as stored in the table or in an index, without its id, which differs from run to run.
 type kept struct {
 	id                              string
 	product, language, rating       string
@@ -32,12 +31,12 @@ type kept struct {
 
 func (k kept) compare(other kept) int { return cmp.Compare(k.id, other.id) }
 
-// says is what a comment says, whatever its place.
+// says is the content of a comment, without its place.
 func (k kept) says() string {
 	return fmt.Sprintf("%s %s %s %q %q %s %s version %s edited %v", k.product, k.language, k.rating, k.title, k.text, k.author, k.authorName, k.version, k.edited)
 }
 
-// indexKeys are the partition keys that a comment must have, written down here once more.
+// indexKeys returns the partition keys that a comment must have, independently of the program's code.
 func (k kept) indexKeys() map[string]string {
 	return map[string]string{
 		"A": "P#" + k.product,
@@ -47,7 +46,7 @@ func (k kept) indexKeys() map[string]string {
 	}
 }
 
-// text is an attribute as text, expanded if it is compressed; empty when there is none.
+// text returns an attribute as text, expanded if it is compressed, or "" if it is missing.
 func text(item map[string]types.AttributeValue, name string) string {
 	switch value := item[name].(type) {
 	case *types.AttributeValueMemberS:
@@ -64,8 +63,8 @@ func text(item map[string]types.AttributeValue, name string) string {
 	return ""
 }
 
-// wholeStream is the complete DEFLATE stream of a compressed text, as docs/design/item-size.md tells
-// readers in other languages to make it.
+// wholeStream returns the complete DEFLATE stream of a compressed text. It follows the instructions of
+// docs/design/item-size.md for readers in other languages.
 func wholeStream(short []byte) []byte {
 	if len(short) == 0 || short[0]&6 != 6 {
 		return short
@@ -104,8 +103,8 @@ func scan(t testing.TB, client *dynamodb.Client, table, index string) []map[stri
 	return out
 }
 
-// everything is all comments of a product in the table. It checks that each stands in every index
-// exactly once, in the right partition, with the same content, and nothing else there.
+// everything returns all comments of a product in the table. It checks that each is in every index exactly once, in the
+// right partition, with the same content, and that nothing else is there.
 func everything(t testing.TB, client *dynamodb.Client, table, product string) []kept {
 	t.Helper()
 	var out []kept
@@ -147,7 +146,7 @@ func keptOf(item map[string]types.AttributeValue, product string) kept {
 	}
 }
 
-// what is what comments say, sorted.
+// what returns the contents of comments, sorted.
 func what(comments []kept) []string {
 	out := make([]string, len(comments))
 	for i, c := range comments {

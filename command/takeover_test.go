@@ -24,13 +24,13 @@ func countFolder(t *testing.T, folder string) (*counter, *leases.Leases, *dynamo
 	if err != nil {
 		t.Fatal(err)
 	}
-	_ = os.Remove(filepath.Join(folder, "engine.json")) // what a killed process left behind
+	_ = os.Remove(filepath.Join(folder, "engine.json")) // a killed process leaves it behind
 	c := &counter{t: t, process: exec.Command(program, "stream", "--data", folder, "--engine", dynamotest.DynoxideBinary(t), "--lease-time", "1h", "--create-table")}
 	c.process.Stderr = &c.said
 	if err := c.process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	c.group.Go(func() { _ = c.process.Wait() }) // that it was killed is no news
+	c.group.Go(func() { _ = c.process.Wait() }) // it is killed on purpose
 	t.Cleanup(c.kill)
 
 	var record struct{ Endpoint string }

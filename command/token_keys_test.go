@@ -13,8 +13,8 @@ import (
 
 // keysAreFetched is an authorizer that has to fetch keys for each token.
 type keysAreFetched struct {
-	asked   chan struct{} // when a request begins to wait
-	fetched chan struct{} // closed once there are keys
+	asked   chan struct{} // a request sends to it when it begins to wait
+	fetched chan struct{} // closed once the keys are there
 }
 
 // Identify implements auth.Authorizer.
@@ -27,8 +27,7 @@ func (k keysAreFetched) Identify(ctx context.Context) (comment.Viewer, error) {
 	return comment.Viewer{}, nil
 }
 
-// While the host of the keys is slow, requests whose token waits for them keep nobody else out of the
-// places of a server.
+// While the host of the keys is slow, requests whose token waits for them do not take up the server's places.
 func TestTokensWaitForKeysAlone(t *testing.T) {
 	t.Parallel()
 	keys := keysAreFetched{make(chan struct{}, 1), make(chan struct{})}

@@ -22,7 +22,7 @@ import (
 	"github.com/talkback/talkback/internal/otlptest"
 )
 
-// said is what a server writes to standard error.
+// said is a server's standard error.
 type said struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -35,7 +35,7 @@ func (s *said) Write(p []byte) (int, error) {
 	return s.text.Write(p)
 }
 
-// lines are the lines of JSON with a message.
+// lines returns the JSON lines with a message.
 func (s *said) lines(message string) (found []map[string]any) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *said) lines(message string) (found []map[string]any) {
 	return found
 }
 
-// observed is a server whose log and traces are kept.
+// observed is a server with its log and traces.
 type observed struct {
 	t        *testing.T
 	said     *said
@@ -57,7 +57,7 @@ type observed struct {
 	stop     func()
 }
 
-// startObserved starts a server on a table of its own, as the command line does.
+// startObserved starts a server on its own table, as the command line does.
 func startObserved(t *testing.T, flags ...string) *observed {
 	o := &observed{t: t, said: &said{}, receiver: otlptest.Start(t)}
 	t.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", o.receiver.URL)
@@ -108,7 +108,7 @@ func (o *observed) ask(query string, variables map[string]any, header http.Heade
 	return string(answer)
 }
 
-// What is planted in a workload, and must be in nothing that leaves the server for operators.
+// Secrets planted in a workload, which must not appear in telemetry.
 const (
 	plantedText  = "Klabautermann"
 	plantedName  = "Wilhelmine Geheimrat"
@@ -152,7 +152,7 @@ func (o *observed) write() {
 	}
 }
 
-// planned is what an answer says of how its pages were read.
+// planned is an answer's record of how its pages were read.
 type planned struct {
 	Waves, Queries int
 	ReadUnits      float64
@@ -162,9 +162,9 @@ type planned struct {
 	}
 }
 
-// The spans of a request are what its plan says: as many waves and calls, of the same indexes, for
-// as many units. A batch of the stream is linked to the writes that it counts. Nothing that
-// customers wrote, no token and no person is in a span, a metric or a line of the log.
+// The spans of a request match its plan: as many waves and calls, of the same indexes, for as many
+// units. A batch of the stream is linked to the writes that it counts. No span, metric or log line
+// contains a customer's text, a token or a person.
 func TestTraces(t *testing.T) {
 	o := startObserved(t, "--slow-operation", "1ns")
 	o.ask(`{ product(id: "globe") { comments(first: 3) { nodes { id } } } }`, nil, http.Header{})
@@ -189,7 +189,7 @@ func TestTraces(t *testing.T) {
 		}
 		traces[id] = read.Data.Product.Comments.Plan
 	}
-	o.stop() // and what is left is sent
+	o.stop() // sends the remaining spans
 	for id, plan := range traces {
 		checkTrace(t, o.receiver.Spans(id), plan)
 		if lines := slices.DeleteFunc(o.said.lines("request"), func(line map[string]any) bool { return line["trace"] != id }); len(lines) != 1 ||
@@ -241,7 +241,7 @@ func checkTrace(t *testing.T, spans []otlptest.Span, plan planned) {
 			}
 			units += read
 			indexes[s.Attributes["aws.dynamodb.index_name"]]++
-		default: // what is known of the product, and how far counting is, are read beside the plan
+		default: // statistics and counting progress are read beside the plan
 			if !strings.HasPrefix(path(s), "POST /graphql/query/") || s.Attributes["db.system.name"] == "" {
 				t.Errorf("a span is %s", path(s))
 			}

@@ -9,8 +9,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// A product that has no comments is said to have none; an export of it leaves no file that would
-// pass for one.
+// A product without comments is reported as having none. An export of it leaves no file, which
+// could pass for an export.
 func TestUnknownProduct(t *testing.T) {
 	t.Parallel()
 	e := newExporter(t, dynamotest.Dynoxide(t))

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// A variable whose type can be null may stand where null cannot, if it has a default. Null is then
-// an error of the field, and of nothing else.
+// A variable with a nullable type may be used where null is not allowed, if it has a default. A
+// null value then is an error of the field alone.
 func TestNullWhereNoneCanBe(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -54,8 +54,8 @@ func TestNullWhereNoneCanBe(t *testing.T) {
 	}
 }
 
-// Fields that answer under one name in one place are the same field with the same arguments, or can
-// never be of one object and have the same shape. Otherwise one of them would be left unanswered.
+// Fields with one response name in one place are the same field with the same arguments. Or they
+// can never be of one object and have the same shape. Otherwise one of them would stay unanswered.
 func TestFieldsUnderOneName(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -77,7 +77,7 @@ func TestFieldsUnderOneName(t *testing.T) {
 	}
 }
 
-// An operation that shares a fragment with another one takes no default of the other's variables.
+// An operation that shares a fragment with another one does not use the other's variable defaults.
 func TestDefaultsOfAnotherOperation(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// What a build tells of itself, from a release to a copy without version control.
+// The version that a build prints, from a release to a copy without version control.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	settings := func(pairs ...string) (out []debug.BuildSetting) {

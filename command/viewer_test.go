@@ -11,8 +11,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// What the field viewer says of a sender is what a mutation by the same sender then does: it is let
-// through as the author whom viewer names, or is refused for the reason that viewer gives.
+// The field viewer agrees with a mutation by the same sender. The mutation succeeds as the author
+// that viewer names, or is refused for the reason that viewer gives.
 func TestViewerSaysWhatAWriteDoes(t *testing.T) {
 	t.Parallel()
 	tokens := guarded(t)
@@ -106,7 +106,7 @@ func do(t *testing.T, request *http.Request, headers map[string]string) (body st
 	return string(text), response.Header
 }
 
-// An answer by GET to a token is kept nowhere, whatever it is about, and no tag makes it a 304.
+// An answer by GET to a token is cached nowhere, whatever it is about, and no tag makes it a 304.
 func TestViewerIsNotCachedForOthers(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)

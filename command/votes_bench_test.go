@@ -22,10 +22,10 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// BenchmarkVotes lets b.N customers vote about one comment, as quickly as 16 connections get answers,
-// while another customer adds comments to another product. It reports the votes a second, how long
-// after the last one all are counted, the longest that another comment took to be counted, and the
-// write units of a vote, counting included. Server and engine are processes of their own.
+// BenchmarkVotes lets b.N customers vote about one comment, as quickly as 16 connections get answers, while another
+// customer adds comments to another product. It reports the votes per second, how long after the last vote all are
+// counted, and the longest time until another comment was counted. It also reports the write units of a vote, counting
+// included. Server and engine are processes of their own.
 //
 //	go test ./command -run - -bench Votes -benchtime 20000x
 func BenchmarkVotes(b *testing.B) {
@@ -74,7 +74,7 @@ func BenchmarkVotes(b *testing.B) {
 	if err := others.Wait(); err != nil {
 		b.Fatal(err)
 	}
-	b.ReportMetric(0, "ns/op") // votes/s says it
+	b.ReportMetric(0, "ns/op") // votes/s has it
 	b.ReportMetric(float64(b.N)/took.Seconds(), "votes/s")
 	b.ReportMetric(counted.Seconds(), "s-until-counted")
 	b.ReportMetric(slowest.Seconds(), "s-for-others")
@@ -82,12 +82,12 @@ func BenchmarkVotes(b *testing.B) {
 	b.ReportMetric(float64(s.refused.Load()), "refused")
 }
 
-// voted is a server that customers with tokens vote at.
+// voted is a server where customers with tokens vote.
 type voted struct {
 	b              *testing.B
 	client         http.Client
 	address, admin string
-	refused        atomic.Int64 // requests that were asked again
+	refused        atomic.Int64 // retried requests
 }
 
 // startVoted starts a server on an engine of its own.
@@ -134,8 +134,7 @@ func (s *voted) token(customer string) string {
 	return text
 }
 
-// ask asks until it is not refused for want of capacity, and decodes the answer's data into a value,
-// unless that is nil.
+// ask retries while capacity is lacking, and decodes the answer's data into a value, unless that is nil.
 func (s *voted) ask(token, query string, variables map[string]any, into any) error {
 	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/talkback/talkback/internal/dynamotest"
 )
 
-// While no vote is counted, the payload has the vote that was made, also again and within one operation.
-// Who is neither a customer nor a visitor is told so, and offered no visitor's token.
+// Before a vote is counted, the payload already includes it, also again and within one operation. A sender that is
+// neither a customer nor a visitor is told so, and offered no visitor's token.
 func TestVotesBeforeTheyAreCounted(t *testing.T) {
 	t.Parallel()
 	guard, err := auth.New(t.Context(), auth.Settings{ModeratorToken: moderatorToken})
@@ -45,7 +45,7 @@ func TestVotesBeforeTheyAreCounted(t *testing.T) {
 	}
 }
 
-// votes votes about a comment in one operation, and returns what each payload shows, or the error's code.
+// votes sends several votes about a comment in one operation. It returns what each payload shows, or the error's code.
 func (a *api) votes(id string, votes ...string) string {
 	a.tb.Helper()
 	query := "mutation ($id: ID!) {"

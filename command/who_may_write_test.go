@@ -33,13 +33,13 @@ const (
 	moderatorToken = "moderator-moderator-moderator-moderator"
 )
 
-// tokenOf is a signed token of an author that ends after a time.
+// tokenOf returns a signed token of an author that expires after the given time.
 func tokenOf(t *testing.T, author string, ends time.Duration) string {
 	t.Helper()
 	return signed(t, jwt.MapClaims{"sub": author, "exp": time.Now().Add(ends).Unix()})
 }
 
-// signed is a signed token of claims.
+// signed returns a signed token with claims.
 func signed(t *testing.T, claims jwt.MapClaims) string {
 	t.Helper()
 	text, err := jwt.NewWithClaims(jwt.SigningMethodHS256, claims).SignedString([]byte(sharedSecret))
@@ -62,8 +62,7 @@ func guarded(t *testing.T) *api {
 	return a
 }
 
-// Every mutation with every kind of token: who may not write changes nothing, and no token is told
-// to anyone.
+// Every mutation with every kind of token: a sender that may not write changes nothing, and no token is revealed.
 func TestWhoMayWrite(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)
@@ -134,8 +133,8 @@ func (a *api) checkRightTokens(t *testing.T, there string) {
 	}
 }
 
-// A comment that came with a file belongs to no subject, whatever the file calls its author; a
-// moderator may edit it, and that does not make its author a customer.
+// A comment that came with a file belongs to no subject, whatever the file calls its author. A moderator may edit it,
+// and that does not make its author a customer.
 func TestWhoMayWriteImportedComments(t *testing.T) {
 	t.Parallel()
 	a := guarded(t)
@@ -186,8 +185,8 @@ func TestNoTokenInTheLogOfTrouble(t *testing.T) {
 	}
 }
 
-// Without tokens, a request that a proxy passed on, or that calls this machine by another name,
-// changes nothing and is told what to configure.
+// Without tokens, a request that a proxy passed on, or that calls this machine by another name, changes nothing. Its
+// error says what to configure.
 func TestOpenWritingIsForThisMachine(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -218,7 +217,7 @@ func TestOpenWritingIsForThisMachine(t *testing.T) {
 	}
 }
 
-// sendRaw sends bytes and returns all that comes back.
+// sendRaw sends bytes and returns the whole answer.
 func sendRaw(t *testing.T, address, text string) string {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
@@ -236,7 +235,7 @@ func sendRaw(t *testing.T, address, text string) string {
 	return string(got)
 }
 
-// A link that someone is lured to click cannot write.
+// A link that a user is lured to click cannot write.
 func TestNoMutationsByGET(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))
@@ -251,7 +250,7 @@ func TestNoMutationsByGET(t *testing.T) {
 	}
 }
 
-// announcement is standard error of a server; it says when that answers.
+// announcement is a server's standard error; it reports when the server answers.
 type announcement struct {
 	mu   sync.Mutex
 	said bytes.Buffer
@@ -274,10 +273,10 @@ func (a *announcement) String() string {
 	return a.said.String()
 }
 
-// A variable that is set to nothing, or to spaces, keeps the server from starting, whichever it is:
-// as a rule, what was to fill it in found nothing, and empty would mean off.
+// Any variable that is empty, or only spaces, keeps the server from starting. Usually the intended value was not found,
+// and empty would mean off.
 func TestBlankVariablesAreRefused(t *testing.T) {
-	t.Setenv("PATH", t.TempDir()) // whatever is not refused fails for want of an engine
+	t.Setenv("PATH", t.TempDir()) // a command that is not refused fails for lack of an engine
 	t.Chdir(t.TempDir())
 	_, help, _ := talkback(t.Context(), "serve", "--help")
 	names := regexp.MustCompile(`TALKBACK_[A-Z0-9_]+`).FindAllString(help, -1)
@@ -305,8 +304,8 @@ func TestBlankVariablesAreRefused(t *testing.T) {
 	}
 }
 
-// Each flag that takes a value is refused without one, paths too, of which the current folder could
-// be made.
+// Each flag that takes a value is refused without one. That includes paths, where an empty one could mean the current
+// folder.
 func TestBlankFlagsAreRefused(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	t.Chdir(t.TempDir())
@@ -327,7 +326,7 @@ func TestBlankFlagsAreRefused(t *testing.T) {
 	}
 }
 
-// What a server says at its start of who may write, and that it means it.
+// A server logs at its start who may write, and acts accordingly.
 func TestWritingIsAnnounced(t *testing.T) {
 	endpoint := dynamotest.Dynoxide(t)
 	for _, row := range []struct {
@@ -394,7 +393,7 @@ func post(t *testing.T, address, query string) string {
 	return text.String()
 }
 
-// Help and mistakes on the command line do not tell what the environment holds.
+// Help and errors of the command line do not reveal values of the environment.
 func TestHelpTellsNoSecrets(t *testing.T) {
 	t.Setenv("TALKBACK_MODERATOR_TOKEN", moderatorToken)
 	t.Setenv("TALKBACK_JWT_KEY", sharedSecret)

@@ -20,7 +20,7 @@ type payload struct {
 	}
 }
 
-// mutate runs one mutation and gives its payload.
+// mutate runs one mutation and returns its payload.
 func (a *api) mutate(field, inputType string, input map[string]any) payload {
 	a.tb.Helper()
 	var data struct{ Payload payload }
@@ -65,7 +65,7 @@ func (p payload) codes() string {
 	return strings.Join(out, ", ")
 }
 
-// A comment's life: written, changed, moved between lists, deleted.
+// A comment's life: added, edited, moved between lists, deleted.
 func TestWriteEditDelete(t *testing.T) {
 	t.Parallel()
 	dynamotest.Each(t, func(t *testing.T, endpoint string) {
@@ -137,7 +137,7 @@ func TestIdempotencyKey(t *testing.T) {
 	})
 }
 
-// All that is wrong with an input comes back at once.
+// All faults of an input are reported at once.
 func TestUserErrors(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, dynamotest.Dynoxide(t))

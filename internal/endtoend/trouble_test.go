@@ -35,7 +35,7 @@ func cut(w http.ResponseWriter, _ *http.Request, _ http.Handler) {
 	panic(http.ErrAbortHandler)
 }
 
-// unnumbered answers as the program does while the index of page numbers is being built: no page is
+// unnumbered answers as the program does while the index of page numbers is being built. No page is
 // found by its number, and the number of pages is unknown.
 func unnumbered(w http.ResponseWriter, r *http.Request, program http.Handler) {
 	body, _ := io.ReadAll(r.Body)
@@ -81,7 +81,7 @@ func inTrouble(t *testing.T, browser context.Context, s *site) {
 		first, change string // the error at the first view, if one is possible, and at a change of the filter
 	}{
 		{"an error of the server", answers(500, "oh no"), unavailable, unavailable},
-		{"a connection that breaks", cut, "", "The comments cannot be reached right now.Try again"}, // the first view needs no connection
+		{"a connection that breaks", cut, "", "The comments cannot be reached right now.Try again"}, // the first view needs none
 		{"too many requests", answers(429, `{"errors":[{"message":"","extensions":{"code":"OVERLOADED"}}]}`, "Retry-After", "7"), busy + "Try again", busy + "Try again in 7 seconds.Try again"},
 		{"a proxy that is overloaded", answers(503, "<h1>busy</h1>", "Retry-After", "1"), unavailable, busy + "Try again in 1 second.Try again"},
 		{"a table that is throttled", answers(200, `{"data":{"product":null,"viewer":null},"errors":[{"message":"","path":["product"],"extensions":{"code":"THROTTLED"}}]}`), busy + "Try again", busy + "Try again"},
